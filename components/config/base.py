@@ -1,0 +1,215 @@
+"""Base model and the field types that every part of the configuration shares.
+
+A field type with a form (`ReservationId`, `SubnetId` ...) answers a wrong value with what the
+value is for and an example, where a bare pattern would only repeat the regular expression.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+
+class StrictModel(BaseModel):
+    """A configuration model: unknown keys are errors, text is never read as a number."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        use_attribute_docstrings=True,
+        validate_default=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Metadata of a text field that must have a certain form.
+
+    The error that it raises (type `form`) carries the expectation and an example, from which
+    `components.config.load` makes a problem with its remedy.
+    """
+
+    pattern: str
+    """Regular expression; the whole text must match it."""
+    expected: str
+    """The form in words, for people."""
+    example: str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Check the form after pydantic has made sure that the value is text."""
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Show editors the pattern and the example."""
+        whole = f"(?:{self.pattern})" if "|" in self.pattern else self.pattern
+        return {**handler(schema), "pattern": f"^{whole}$", "examples": [self.example]}
+
+    def _check(self, value: str) -> str:
+        if re.fullmatch(self.pattern, value) is None:
+            raise PydanticCustomError(
+                "form",
+                "is not {expected}",
+                {"expected": self.expected, "example": self.example},
+            )
+        return value
+
+
+def _resource_id(prefix: str, noun: str) -> Form:
+    # EC2 ids are a prefix and 17 hexadecimal digits; VPCs, subnets and AMIs made before 2018
+    # may still have 8: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/resource-ids.html
+    return Form(
+        pattern=rf"{prefix}-(?:[0-9a-f]{{8}}|[0-9a-f]{{17}})",
+        expected=f"the id of {noun}: `{prefix}-` and 17 (or 8) hexadecimal digits",
+        example=f"{prefix}-0123456789abcdef0",
+    )
+
+
+ReservationId = Annotated[
+    str,
+    Form(
+        pattern=r"cr-[0-9a-f]{17}",
+        expected="the id of a capacity reservation: `cr-` and 17 hexadecimal digits",
+        example="cr-0123456789abcdef0",
+    ),
+]
+VpcId = Annotated[str, _resource_id("vpc", "a VPC")]
+SubnetId = Annotated[str, _resource_id("subnet", "a subnet")]
+
+# Zones: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-regions-availability-zones.html
+Zone = Annotated[
+    str,
+    Form(
+        # Local Zones carry their city: `us-west-2-lax-1a`, `usw2-lax1-az1`.
+        pattern=(
+            r"[a-z]{2,4}(?:-[a-z]+)+-\d(?:-[a-z]{3}-\d)?[a-z]"
+            r"|[a-z]{2,8}\d(?:-[a-z]{3}\d)?-az\d"
+        ),
+        expected="a zone by name (`us-west-2b`) or by zone id (`usw2-az2`)",
+        example="us-west-2b",
+    ),
+]
+InstanceTypeName = Annotated[
+    str,
+    Form(
+        pattern=r"[a-z][a-z0-9-]*\.[a-z0-9-]+",
+        expected="an EC2 instance type",
+        example="p5.48xlarge",
+    ),
+]
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html, parameter `name`
+ClusterName = Annotated[
+    str,
+    Form(
+        pattern=r"[0-9A-Za-z][A-Za-z0-9_-]{0,99}",
+        expected=(
+            "a name of at most 100 letters, digits, hyphens and underscores that begins with a "
+            "letter or a digit"
+        ),
+        example="p5-cb",
+    ),
+]
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html, `nodegroupName`
+NodePoolName = Annotated[
+    str,
+    Form(
+        pattern=r"[0-9A-Za-z][A-Za-z0-9_-]{0,62}",
+        expected=(
+            "a name of at most 63 letters, digits, hyphens and underscores that begins with a "
+            "letter or a digit"
+        ),
+        example="p5",
+    ),
+]
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreatePlacementGroup.html: up to 255
+# ASCII characters.
+PlacementGroupName = Annotated[
+    str,
+    Form(
+        pattern=r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?",
+        expected="the name of a placement group: at most 255 ASCII characters",
+        example="training-group",
+    ),
+]
+KubernetesVersion = Annotated[
+    str,
+    Form(pattern=r"1\.\d{2}", expected="a Kubernetes minor version in quotes", example="1.35"),
+]
+
+
+def _ipv4_cidr(value: str) -> str:
+    try:
+        ipaddress.IPv4Network(value)
+    except ValueError as error:
+        raise PydanticCustomError(
+            "form",
+            "is not {expected}",
+            {"expected": f"an IPv4 network in CIDR notation ({error})", "example": "10.0.0.0/16"},
+        ) from error
+    return value
+
+
+Ipv4Cidr = Annotated[str, AfterValidator(_ipv4_cidr)]
+
+
+def _text(value: Any) -> Any:
+    # `pulumi config set --path` types what looks like a number or a boolean; a tag or a label
+    # is always text, and `true` is the only spelling AWS and Kubernetes know.
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else value
+
+
+Text = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int | bool)]
+
+
+def _time(value: Any) -> Any:
+    # YAML reads a time without quotes as a time, and Pulumi hands it on as Go prints one:
+    # `2026-12-01 11:30:00 +0000 UTC`.
+    if not isinstance(value, str):
+        return value
+    printed = re.fullmatch(
+        r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?) ([+-]\d\d)(\d\d) \S+", value
+    )
+    text = "{}T{}{}:{}".format(*printed.groups()) if printed else value
+    try:
+        # Here, because the strict model takes no text from a function.
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return value
+
+
+UtcTime = Annotated[AwareDatetime, BeforeValidator(_time, json_schema_input_type=AwareDatetime)]
+"""A moment with its offset, RFC 3339, such as `2026-12-01T11:30:00Z`."""
+
+
+def is_zone_id(zone: str) -> bool:
+    """Return whether a zone is given by id (`usw2-az2`), which is the same in every account."""
+    return "-az" in zone
+
+
+def same_kind_of_zone(one: str, other: str) -> bool:
+    """Return whether two zones are both names or both ids, so that they can be compared.
+
+    Which name stands for which id differs between accounts.
+    """
+    return is_zone_id(one) == is_zone_id(other)

@@ -1,0 +1,131 @@
+"""The EKS architecture: a control plane, a system node group and node groups for the work."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from components.config.base import (
+    Form,
+    InstanceTypeName,
+    Ipv4Cidr,
+    KubernetesVersion,
+    NodePoolName,
+    StrictModel,
+    Text,
+)
+from components.config.node_pool import NodePool, NodeSizes, RootVolume
+
+# https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
+_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
+_KEY = Form(
+    pattern=rf"(?:[a-z0-9](?:[a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_NAME}",
+    expected="a Kubernetes label key: an optional DNS name and `/`, then at most 63 characters",
+    example="example.com/team",
+)
+_VALUE = Form(
+    pattern=rf"(?:{_NAME})?",
+    expected="a Kubernetes label value: at most 63 letters, digits, `-`, `_` and `.`",
+    example="vision",
+)
+LabelKey = Annotated[str, _KEY]
+LabelValue = Annotated[Text, _VALUE]
+# https://docs.aws.amazon.com/IAM/latest/APIReference/API_Policy.html, `PolicyName` and `Path`
+PolicyName = Annotated[
+    str,
+    Form(
+        pattern=r"(?:[\w+=,.@-]+/)*[\w+=,.@-]{1,128}",
+        expected="the name of an AWS managed policy, with its path if it has one",
+        example="CloudWatchAgentServerPolicy",
+    ),
+]
+KeyName = Annotated[
+    str,
+    Form(
+        pattern=r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?",
+        expected="the name of an EC2 key pair: at most 255 ASCII characters",
+        example="training-key",
+    ),
+]
+
+
+class Taint(StrictModel):
+    """A taint: only pods that tolerate it run on the nodes."""
+
+    key: LabelKey
+    """Key, such as `nvidia.com/gpu`."""
+    value: LabelValue = ""
+    """Value; may be empty."""
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
+    """What becomes of pods that do not tolerate it."""
+
+
+class NodeGroup(NodePool):
+    """An EKS node group for the work."""
+
+    management: Literal["managed", "self-managed"] = "managed"
+    """`managed`: EKS owns the Auto Scaling group. `self-managed`: the stack does. Changing it
+    replaces the node group."""
+    labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
+    """Labels of the nodes, by key."""
+    taints: tuple[Taint, ...] = ()
+    """Taints of the nodes."""
+    iam_policies: tuple[PolicyName, ...] = ()
+    """AWS managed policies of the node role, besides those that every node needs."""
+    ssh_key_name: KeyName | None = None
+    """Key pair for SSH; without one nodes are reached through Session Manager."""
+
+
+class SystemNodeGroup(NodeSizes):
+    """The managed node group for cluster services such as CoreDNS: on demand, every zone."""
+
+    instance_type: InstanceTypeName = "c5.2xlarge"
+    """EC2 instance type without accelerators."""
+    minimum: Annotated[int, Field(ge=1)] = 1
+    """Fewest nodes."""
+    desired: Annotated[int, Field(ge=1)] = 1
+    """Nodes wanted now."""
+    maximum: Annotated[int, Field(ge=1)] = 2
+    """Most nodes."""
+    root_volume: RootVolume = RootVolume(size_gib=80)
+    """The root volume."""
+    labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
+    """Labels of the nodes, by key."""
+    iam_policies: tuple[PolicyName, ...] = ("CloudWatchAgentServerPolicy",)
+    """AWS managed policies of the node role, besides those that every node needs."""
+
+
+class Endpoint(StrictModel):
+    """Who reaches the Kubernetes API."""
+
+    public_access: bool = True
+    """Whether the API answers on the internet."""
+    private_access: bool = True
+    """Whether the API answers inside the VPC; nodes then need no internet for it."""
+    public_access_cidrs: Annotated[tuple[Ipv4Cidr, ...], Field(min_length=1)] = ("0.0.0.0/0",)
+    """Networks that may use the public endpoint."""
+
+
+class EksArchitecture(StrictModel):
+    """A cluster on Amazon EKS."""
+
+    kind: Literal["eks"]
+    """Amazon EKS."""
+    kubernetes_version: KubernetesVersion = "1.35"
+    """Kubernetes minor version of control plane and nodes, in quotes."""
+    authentication_mode: Literal["CONFIG_MAP", "API_AND_CONFIG_MAP", "API"] = "API_AND_CONFIG_MAP"
+    """Where EKS looks up who may enter: the `aws-auth` ConfigMap, access entries, or both. Modes
+    move one way, from `CONFIG_MAP` over `API_AND_CONFIG_MAP` to `API`."""
+    node_authorization: Literal["aws-auth", "access-entry"] = "aws-auth"
+    """How nodes of self-managed groups are let in; EKS itself lets in managed ones."""
+    endpoint: Endpoint = Endpoint()
+    """From where the Kubernetes API is reached."""
+    log_types: tuple[
+        Literal["api", "audit", "authenticator", "controllerManager", "scheduler"], ...
+    ] = ()
+    """Control-plane logs that go to CloudWatch."""
+    system_node_group: SystemNodeGroup = SystemNodeGroup()
+    """Nodes for cluster services."""
+    node_groups: dict[NodePoolName, NodeGroup]
+    """Node groups for the work, by name."""

@@ -1,0 +1,64 @@
+"""One error of pydantic, placed in the stack file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import ErrorDetails
+
+from components.config.keys import Location, Place, path_of, place_at, value_at
+from components.config.problems import set_command
+from components.config.stack import StackConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One error of pydantic, placed in the stack file."""
+
+    raw: Any
+    stack_file: str
+    location: Location
+    error: ErrorDetails
+
+    @property
+    def path(self) -> str:
+        """The place, in the spelling of `pulumi config set --path`."""
+        return path_of(self.location)
+
+    @property
+    def found(self) -> Any:
+        """The value that stands there; None where there is none."""
+        return value_at(self.raw, self.location)
+
+    @property
+    def context(self) -> Mapping[str, Any]:
+        """What the error says beyond its type, by the names that it chose."""
+        return self.error.get("ctx") or {}
+
+    @property
+    def place(self) -> Place | None:
+        """What the schema says about the place; None for a key that it does not know."""
+        return place_at(StackConfig, self.raw, self.location)
+
+    @property
+    def example(self) -> str:
+        """An example of a value that can stand there."""
+        place = self.place
+        return (place.example if place else None) or "VALUE"
+
+    @property
+    def placeholder(self) -> str:
+        """The example without the digits of an id, which nobody should copy."""
+        return re.sub(r"-[0-9a-f]{17}$", "-…", self.example)
+
+    def set_to(self, value: str, location: Location | None = None) -> str:
+        """Return the command that sets a value, here or at another location."""
+        path = path_of(self.location if location is None else location)
+        return set_command(path, value, stack_file=self.stack_file)
+
+    def below(self, key: str) -> Finding:
+        """Return the same error, placed at a key of this place."""
+        return Finding(self.raw, self.stack_file, (*self.location, key), self.error)

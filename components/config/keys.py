@@ -1,0 +1,184 @@
+"""Find the model and the field behind a place in the stack file.
+
+Pydantic says where an error is, but not which keys would have been right there; this walks the
+models along the same way to say so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from components.config.base import Form
+from components.config.problems import ROOT
+
+Location = tuple[str | int, ...]
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+def path_of(location: Location) -> str:
+    """Return a location in the spelling of `pulumi config set --path`.
+
+    A key that holds more than letters, digits, `_` and `-` stands in brackets and quotes, as in
+    `trainyard:cluster.tags["cost.center"]`.
+    """
+    path = ROOT
+    for part in location:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif _PLAIN_KEY.fullmatch(part):
+            path += f".{part}"
+        else:
+            path += f'["{part}"]'
+    return path
+
+
+def location_in(raw: Any, loc: Sequence[str | int]) -> Location:
+    """Return pydantic's location without the tags of unions, which are not in the stack file."""
+    location: list[str | int] = []
+    value = raw
+    for part in loc:
+        here = _mapping(value)
+        if part not in here and here.get("kind") == part:
+            continue
+        location.append(part)
+        value = value_at(value, (part,))
+    return tuple(location)
+
+
+def value_at(raw: Any, location: Location) -> Any:
+    """Return the value at a location; None where there is none."""
+    value = raw
+    for part in location:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the schema says about one place of the stack file."""
+
+    annotation: Any
+    """Type that the place must have."""
+    field: FieldInfo | None
+    """The field of the model that holds it; None for entries of lists and mappings."""
+
+    @property
+    def model(self) -> type[BaseModel] | None:
+        """The model that the place must hold, if it is one and not a union of several."""
+        models = list(_models(self.annotation))
+        return models[0] if len(models) == 1 else None
+
+    @property
+    def example(self) -> str | None:
+        """An example of a value, where the type has a form."""
+        return _example(self.annotation, self.field.metadata if self.field else ())
+
+    @property
+    def description(self) -> str:
+        """First sentence of the field's description; empty where there is none."""
+        text = (self.field.description or "") if self.field else ""
+        return re.split(r"(?<=[.:;])\s", " ".join(text.split()), maxsplit=1)[0].rstrip(".:;")
+
+
+def place_at(root: type[BaseModel], raw: Any, location: Location) -> Place | None:
+    """Return what the schema says about a location, or None where it knows no such key."""
+    place = Place(root, None)
+    value = raw
+    for part in location:
+        following = _step(place, value, part)
+        if following is None:
+            return None
+        place, value = following, value_at(value, (part,))
+    return place
+
+
+def _step(place: Place, value: Any, part: str | int) -> Place | None:
+    model = _model_for(place.annotation, value)
+    if model is not None:
+        field = model.model_fields.get(str(part))
+        return Place(field.annotation, field) if field else None
+    for annotation in _alternatives(place.annotation):
+        arguments = get_args(annotation)
+        if get_origin(annotation) is dict:
+            return Place(arguments[1], None)
+        if get_origin(annotation) is tuple:
+            return Place(arguments[0], None)
+    return None
+
+
+def model_at(root: type[BaseModel], raw: Any, location: Location) -> type[BaseModel] | None:
+    """Return the model that a location must hold, chosen by the `kind` that stands there."""
+    place = place_at(root, raw, location)
+    return _model_for(place.annotation, value_at(raw, location)) if place else None
+
+
+def _model_for(annotation: Any, value: Any) -> type[BaseModel] | None:
+    models = list(_models(annotation))
+    if len(models) == 1:
+        return models[0]
+    kind = _mapping(value).get("kind")
+    for model in models:
+        if kind in get_args(model.model_fields["kind"].annotation):
+            return model
+    return None
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    for alternative in _alternatives(annotation):
+        if isinstance(alternative, type) and issubclass(alternative, BaseModel):
+            yield alternative
+
+
+def _alternatives(annotation: Any) -> Iterator[Any]:
+    """Yield the members of a union, or the type itself, without `Annotated` around them."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        yield from _alternatives(get_args(annotation)[0])
+    elif origin is Union or origin is UnionType:
+        for member in get_args(annotation):
+            yield from _alternatives(member)
+    else:
+        yield annotation
+
+
+def _example(annotation: Any, metadata: Sequence[Any]) -> str | None:
+    for item in metadata:
+        if isinstance(item, Form):
+            return item.example
+    if get_origin(annotation) is Annotated:
+        return _example(get_args(annotation)[0], get_args(annotation)[1:])
+    if get_origin(annotation) in (Union, UnionType, tuple):
+        return next((found for a in get_args(annotation) if (found := _example(a, ()))), None)
+    return None
+
+
+def kinds_of(annotation: Any) -> list[str]:
+    """Return the kinds of a union of models; empty where there is no union."""
+    models = list(_models(annotation))
+    if len(models) < 2:
+        return []
+    return [kind for m in models for kind in get_args(m.model_fields["kind"].annotation)]
+
+
+def literals_of(annotation: Any) -> list[str]:
+    """Return the values that a literal type allows; empty for every other type."""
+    return [
+        str(value)
+        for alternative in _alternatives(annotation)
+        if get_origin(alternative) is Literal
+        for value in get_args(alternative)
+    ]

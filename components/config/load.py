@@ -1,0 +1,90 @@
+"""Read a stack's configuration, or say everything that is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+
+from pydantic import ValidationError
+
+from components.config.explain import explain
+from components.config.problems import ROOT, ConfigError, Problem, remove_command
+from components.config.stack import StackConfig
+
+_NAMESPACE, _, _KEY = ROOT.partition(":")
+
+
+def load_stack_config(
+    raw: object, *, stack_file: str, stray_keys: Sequence[str] = ()
+) -> StackConfig:
+    """Return the configuration that a stack file holds, checked.
+
+    `raw` is the value of `trainyard:cluster` as Pulumi gives it (or as YAML reads it), None where
+    the key is missing. `stack_file` is the file's name, such as `Pulumi.p5-cb.yaml`, and
+    `stray_keys` are the other keys of the namespace that the file has, such as `vpc_id` or
+    `trainyard:vpc_id`.
+
+    Raises:
+        ConfigError: every problem that the file has.
+    """
+    problems = [_stray(key, stack_file) for key in stray_keys]
+    if not isinstance(raw, Mapping):
+        raise ConfigError([*problems, _no_object(raw, stack_file)], stack_file=stack_file)
+    # Through JSON, where a list may stand for a tuple and text for a time, and nothing else is
+    # converted.
+    text = json.dumps(raw, default=_text)
+    try:
+        config = StackConfig.model_validate_json(text)
+    except ValidationError as error:
+        found = explain(error.errors(include_url=False), json.loads(text), stack_file=stack_file)
+        raise ConfigError([*problems, *found], stack_file=stack_file) from error
+    if problems:
+        raise ConfigError(problems, stack_file=stack_file)
+    return config
+
+
+def _stray(key: str, stack_file: str) -> Problem:
+    name = key.removeprefix(f"{_NAMESPACE}:")
+    stack = stack_file.removeprefix("Pulumi.").removesuffix(".yaml")
+    return Problem(
+        path=f"{_NAMESPACE}:{name}",
+        problem=(
+            f"is not read: everything stands under `{ROOT}`; this happens when `--path` is "
+            "forgotten"
+        ),
+        allowed=ROOT,
+        remedy=(
+            f"pulumi config rm --stack {stack} '{_NAMESPACE}:{name}', and set the value with "
+            f"{_set_example(stack)}"
+        ),
+    )
+
+
+def _set_example(stack: str) -> str:
+    return f"pulumi config set --stack {stack} --path '{ROOT}.<key>' <value>"
+
+
+def _no_object(raw: object, stack_file: str) -> Problem:
+    if raw is None:
+        return Problem(
+            path=ROOT,
+            problem="is missing: the stack file says nothing about the cluster",
+            allowed="a mapping with name, network, reservations and architecture",
+            remedy=f"begin with a copy of Pulumi.p5-cb.yaml as {stack_file}",
+        )
+    return Problem(
+        path=ROOT,
+        problem="is not a mapping of keys to values",
+        found=raw,
+        allowed="a mapping with name, network, reservations and architecture",
+        remedy=(
+            f"{remove_command(ROOT, stack_file=stack_file)}, and write the mapping into "
+            f"{stack_file}"
+        ),
+    )
+
+
+def _text(value: object) -> str:
+    """Return what YAML knows and JSON does not (times above all) as text."""
+    return value.isoformat() if isinstance(value, date | datetime) else str(value)

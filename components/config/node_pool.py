@@ -1,0 +1,144 @@
+"""What an EKS node group, a Slurm compute resource and a Batch compute environment share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from components.config.base import (
+    InstanceTypeName,
+    PlacementGroupName,
+    StrictModel,
+    SubnetId,
+    Zone,
+)
+
+
+class RootVolume(StrictModel):
+    """The root volume of a node: gp3, always encrypted."""
+
+    size_gib: Annotated[int, Field(ge=20, le=16384)] = 500
+    """Size in GiB; container images for training are large."""
+    iops: Annotated[int, Field(ge=3000, le=16000)] = 3000
+    """Operations a second."""
+    throughput_mibps: Annotated[int, Field(ge=125, le=1000)] = 125
+    """Throughput in MiB/s."""
+
+    @model_validator(mode="after")
+    def _performance_fits(self) -> RootVolume:
+        # https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html: a gp3 volume has
+        # at most 500 operations a GiB and 0.25 MiB/s an operation.
+        if self.iops > 500 * self.size_gib:
+            raise _too_much("iops", f"at most {500 * self.size_gib} for this size", "size_gib")
+        if self.throughput_mibps > self.iops // 4:
+            raise _too_much(
+                "throughput_mibps", f"at most {self.iops // 4} for these operations", "iops"
+            )
+        return self
+
+
+def _too_much(key: str, allowed: str, other: str) -> PydanticCustomError:
+    return PydanticCustomError(
+        "contradiction",
+        "is more than EBS gives a gp3 volume of this kind",
+        {
+            "key": key,
+            "why": "no node would launch",
+            "allowed": allowed,
+            "remedy": f"lower `{key}`, or raise `{other}`",
+        },
+    )
+
+
+class Placement(StrictModel):
+    """The cluster placement group of a node pool."""
+
+    group: Literal["auto", "none", "create", "existing"] = "auto"
+    """`auto` follows from the capacity: none for a Capacity Block and for an `aws-assisted`
+    reservation, the reservation's own group where it has one, a new group for on-demand training
+    with EFA. `create` and `existing` force one, `none` forces none."""
+    name: PlacementGroupName | None = None
+    """Name of the group, with `group: existing`."""
+
+    @model_validator(mode="after")
+    def _name_belongs_to_existing(self) -> Placement:
+        if (self.group == "existing") != (self.name is not None):
+            given = self.name is not None
+            raise PydanticCustomError(
+                "contradiction",
+                "is given beside `group: {group}`" if given else "is missing",
+                {
+                    "key": "name",
+                    "group": self.group,
+                    "why": "only a group that exists is named",
+                    "allowed": "a name with `group: existing`, none otherwise",
+                    "remedy": (
+                        "set `group: existing` to use it, or remove `name`"
+                        if given
+                        else "give the name of the group, or use `group: create`"
+                    ),
+                },
+            )
+        return self
+
+
+class NodeSizes(StrictModel):
+    """How many nodes."""
+
+    minimum: Annotated[int, Field(ge=0)] = 0
+    """Fewest nodes."""
+    desired: Annotated[int, Field(ge=0)]
+    """Nodes wanted now."""
+    maximum: Annotated[int, Field(ge=1)]
+    """Most nodes."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> NodeSizes:
+        if not self.minimum <= self.desired <= self.maximum:
+            raise PydanticCustomError(
+                "contradiction",
+                "is outside of minimum {minimum} and maximum {maximum}",
+                {
+                    "key": "desired",
+                    "minimum": self.minimum,
+                    "maximum": self.maximum,
+                    "why": "Auto Scaling refuses a group unless minimum <= desired <= maximum",
+                    "allowed": "minimum <= desired <= maximum",
+                    "remedy": "change `minimum`, `desired` or `maximum`",
+                },
+            )
+        return self
+
+
+class NodePool(NodeSizes):
+    """Nodes of one instance type, bought in one way."""
+
+    instance_type: InstanceTypeName
+    """EC2 instance type. Changing it replaces the nodes."""
+    purchase_option: Annotated[str, Field(min_length=1)] = "on-demand"
+    """`on-demand`, `spot`, or the name of an entry of `reservations`."""
+    efa_enabled: bool = False
+    """Whether nodes use every EFA interface of their type; they then launch in one zone."""
+    interface_layout: Literal["efa-only", "efa"] = "efa-only"
+    """`efa-only`: EFA interfaces without addresses beside one primary interface, so a node takes
+    one address. `efa`: every card carries an `efa` interface with an address of its own."""
+    workload: Literal["training", "inference"] | None = None
+    """What runs on the nodes; `training` where EFA is on, else `inference`."""
+    placement: Placement = Placement()
+    """The cluster placement group."""
+    availability_zone: Zone | None = None
+    """Zone to launch in, by name or zone id; follows from the reservation where it has one."""
+    subnet_id: SubnetId | None = None
+    """Private subnet to launch in; instead of `availability_zone`."""
+    root_volume: RootVolume = RootVolume()
+    """The root volume."""
+    local_nvme: Literal["raid0", "none"] = "raid0"
+    """What becomes of the instance's own NVMe disks: one RAID 0 for containers and kubelet data, or
+    left alone."""
+
+    @property
+    def is_training(self) -> bool:
+        """Whether the nodes run a distributed training job."""
+        return self.workload == "training" or (self.workload is None and self.efa_enabled)

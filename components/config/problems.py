@@ -1,0 +1,88 @@
+"""What is wrong with a configuration, in words that lead to the fix."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+ROOT = "trainyard:cluster"
+"""The Pulumi configuration key that holds the whole configuration."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong, with the way out of it."""
+
+    path: str
+    """Key in the stack file, such as `trainyard:cluster.network.vpc_id`."""
+    problem: str
+    """What is wrong and why it matters."""
+    found: object = None
+    """The value in the stack file; None where there is none."""
+    allowed: str | None = None
+    """What may stand there."""
+    remedy: str
+    """The change to make, with the command where there is one."""
+
+
+class ConfigError(Exception):
+    """The configuration cannot be used; carries every problem that was found.
+
+    `str()` of it is the whole message for people.
+    """
+
+    def __init__(self, problems: Sequence[Problem], *, stack_file: str) -> None:
+        super().__init__(tuple(problems), stack_file)
+        self.problems = tuple(problems)
+        self.stack_file = stack_file
+
+    def __str__(self) -> str:
+        """Return the headline and one paragraph a problem."""
+        count = len(self.problems)
+        noun = "problem" if count == 1 else "problems"
+        headline = f"{self.stack_file}: {count} {noun}; nothing was changed"
+        return "\n\n".join([headline, *(_paragraph(problem) for problem in self.problems)])
+
+
+def _paragraph(problem: Problem) -> str:
+    lines = [f"  {problem.path}", f"    problem: {problem.problem}"]
+    if problem.found is not None:
+        lines.append(f"    found:   {show(problem.found)}")
+    if problem.allowed is not None:
+        lines.append(f"    allowed: {problem.allowed}")
+    lines.append(f"    fix:     {problem.remedy}")
+    return "\n".join(lines)
+
+
+_LONGEST_SHOWN = 120
+
+
+def show(value: object) -> str:
+    """Return a value of a stack file on one line, spelled as in YAML where that is short."""
+    written = value if isinstance(value, str) else json.dumps(value, default=str)
+    text = " ".join(written.split())
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
+
+
+def set_command(path: str, value: str, *, stack_file: str) -> str:
+    """Return how to set one key of a stack file: a command for `Pulumi.p5-cb.yaml`."""
+    stack = _stack_of(stack_file)
+    if stack is None:
+        return f"set `{path}` to `{value}` in {stack_file}"
+    return f"pulumi config set --stack {stack} --path '{path}' {value}"
+
+
+def remove_command(path: str, *, stack_file: str) -> str:
+    """Return how to remove one key of a stack file: a command for `Pulumi.p5-cb.yaml`."""
+    stack = _stack_of(stack_file)
+    if stack is None:
+        return f"remove `{path}` from {stack_file}"
+    return f"pulumi config rm --stack {stack} --path '{path}'"
+
+
+def _stack_of(stack_file: str) -> str | None:
+    """Return the stack that Pulumi reads the file for, or None for a file of another place."""
+    match = re.fullmatch(r"Pulumi\.([^/]+)\.yaml", stack_file)
+    return match.group(1) if match else None

@@ -1,0 +1,147 @@
+"""Capacity reservations that node pools may launch into.
+
+Source:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-reservations.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from components.config.base import (
+    Form,
+    PlacementGroupName,
+    ReservationId,
+    StrictModel,
+    UtcTime,
+    Zone,
+)
+
+Provenance = Literal["own", "aws-assisted"]
+GroupArn = Annotated[
+    str,
+    Form(
+        pattern=r"arn:aws[a-z-]*:resource-groups:[a-z0-9-]+:\d{12}:group/[A-Za-z0-9_.-]+",
+        expected="the ARN of a resource group of capacity reservations",
+        example="arn:aws:resource-groups:us-west-2:123456789012:group/training",
+    ),
+]
+InstanceCount = Annotated[int, Field(ge=1)]
+
+
+class _Reservation(StrictModel):
+    instance_count: InstanceCount | None = None
+    """Instances in the reservation. Node pools that use it may not ask for more together; left
+    out, only the account check compares."""
+
+
+class _OnDemandReservation(_Reservation):
+    provenance: Provenance = "own"
+    """`own`: made in this account or its organization, in the customer's own way. `aws-assisted`:
+    made by AWS for the customer, inside a placement group of AWS's own."""
+    placement_group: PlacementGroupName | None = None
+    """Name of the customer's cluster placement group that the reservation was made in."""
+
+    @model_validator(mode="after")
+    def _aws_assisted_has_a_group_of_its_own(self) -> _OnDemandReservation:
+        if self.provenance == "aws-assisted" and self.placement_group is not None:
+            raise PydanticCustomError(
+                "contradiction",
+                "names the placement group `{group}`, but the reservation is `aws-assisted`",
+                {
+                    "key": "placement_group",
+                    "group": self.placement_group,
+                    "why": (
+                        "AWS made the reservation in a placement group of its own; instances "
+                        "that ask for a second one fail with InsufficientInstanceCapacity"
+                    ),
+                    "allowed": "no `placement_group`, or `provenance: own`",
+                    "remedy": (
+                        "remove `placement_group`; if AWS delivered the capacity into a group "
+                        "that you own, set `provenance: own`"
+                    ),
+                },
+            )
+        return self
+
+
+class Odcr(_OnDemandReservation):
+    """An On-Demand Capacity Reservation (ODCR), targeted by its id."""
+
+    kind: Literal["odcr"]
+    """One On-Demand Capacity Reservation."""
+    reservation_id: ReservationId
+    """The reservation, `cr-` and 17 hexadecimal digits."""
+    availability_zone: Zone | None = None
+    """Zone of the reservation, by name or zone id; nodes launch only there. Left out, it is read
+    from the account."""
+
+
+class OdcrGroup(_OnDemandReservation):
+    """A resource group of On-Demand Capacity Reservations; give its ARN or its members."""
+
+    kind: Literal["odcr-group"]
+    """A group of On-Demand Capacity Reservations."""
+    group_arn: GroupArn | None = None
+    """ARN of a group that exists."""
+    members: Annotated[tuple[ReservationId, ...], Field(min_length=1)] | None = None
+    """Reservations from which the stack makes and fills a group."""
+    availability_zone: Zone | None = None
+    """Zone of the reservations, where all lie in one; nodes launch only there."""
+
+    @model_validator(mode="after")
+    def _arn_or_members(self) -> OdcrGroup:
+        if (self.group_arn is None) == (self.members is None):
+            both = self.group_arn is not None
+            raise PydanticCustomError(
+                "contradiction",
+                "has {state}",
+                {
+                    "key": "group_arn",
+                    "state": "both `group_arn` and `members`" if both else "no reservations",
+                    "why": "the group either exists or is made from its members",
+                    "allowed": "exactly one of `group_arn` and `members`",
+                    "remedy": "remove one of them" if both else "give one of them",
+                },
+            )
+        return self
+
+
+class CapacityBlock(_Reservation):
+    """An EC2 Capacity Block for ML, bought for a time."""
+
+    kind: Literal["capacity-block"]
+    """A Capacity Block for ML."""
+    reservation_id: ReservationId
+    """The reservation of the block, `cr-` and 17 hexadecimal digits."""
+    availability_zone: Zone | None = None
+    """Zone the block was bought in, by name or zone id; nodes launch only there. Left out, it is
+    read from the account."""
+    starts_at: UtcTime | None = None
+    """Start of the block, RFC 3339. Before it no node is wanted, and `up` does not wait for one."""
+    ends_at: UtcTime | None = None
+    """End of the block, RFC 3339. Nodes are scaled in 40 minutes earlier; EC2 begins to terminate
+    them 30 minutes before the end."""
+
+    @model_validator(mode="after")
+    def _starts_before_it_ends(self) -> CapacityBlock:
+        if self.starts_at and self.ends_at and self.starts_at >= self.ends_at:
+            raise PydanticCustomError(
+                "contradiction",
+                "is not after `starts_at`, {start}",
+                {
+                    "key": "ends_at",
+                    "start": self.starts_at.isoformat(),
+                    "why": "a block ends after it starts",
+                    "allowed": f"a time after {self.starts_at.isoformat()}",
+                    "remedy": "copy StartDate and EndDate of the reservation",
+                },
+            )
+        return self
+
+
+Reservation = Annotated[Odcr | OdcrGroup | CapacityBlock, Field(discriminator="kind")]

@@ -1,0 +1,49 @@
+"""Collect what a plan finds wrong, so that the user sees all of it at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from components.config.problems import ROOT, ConfigError, Problem, set_command
+
+
+@dataclass(slots=True, kw_only=True)
+class Review:
+    """Problems and notes about one stack file, in the order in which they were found."""
+
+    stack_file: str
+    problems: list[Problem] = field(default_factory=list[Problem])
+    notes: list[str] = field(default_factory=list[str])
+
+    def refuse(
+        self,
+        key: str,
+        problem: str,
+        *,
+        remedy: str,
+        found: object = None,
+        allowed: str | None = None,
+    ) -> None:
+        """Record a problem; `key` is relative to `trainyard:cluster`."""
+        self.problems.append(
+            Problem(
+                path=f"{ROOT}.{key}", problem=problem, found=found, allowed=allowed, remedy=remedy
+            )
+        )
+
+    def note(self, text: str) -> None:
+        """Record something that the user should know and that stops nothing."""
+        self.notes.append(text)
+
+    def set_command(self, key: str, value: str) -> str:
+        """Return the command that sets a key, relative to `trainyard:cluster`."""
+        return set_command(f"{ROOT}.{key}", value, stack_file=self.stack_file)
+
+    def close(self) -> None:
+        """End the review.
+
+        Raises:
+            ConfigError: a problem was recorded.
+        """
+        if self.problems:
+            raise ConfigError(self.problems, stack_file=self.stack_file)

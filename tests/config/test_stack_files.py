@@ -1,0 +1,51 @@
+"""The stack files of the repository: complete but for what their user alone knows."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.support.stack_files import NOW, STACK_FILE, plan, schema_problems
+
+ROOT = Path(__file__).parents[2]
+STACK_FILES = sorted(ROOT.glob("Pulumi.*.yaml"))
+LEFT_OUT = {
+    "Pulumi.p5-cb.yaml": {
+        "network.vpc_id",
+        "network.public_subnet_ids",
+        "network.private_subnet_ids",
+        "reservations.block.reservation_id",
+    }
+}
+
+
+def cluster(path):
+    return yaml.safe_load(path.read_text(encoding="utf-8"))["config"]["trainyard:cluster"]
+
+
+@pytest.mark.parametrize("path", STACK_FILES, ids=lambda path: path.name)
+def test_only_what_the_user_alone_knows_is_left_out(path):
+    assert set(schema_problems(cluster(path))) == LEFT_OUT[path.name]
+
+
+def test_the_capacity_block_stack_is_planned_once_completed():
+    """EKN-01 to EKN-03."""
+    raw = cluster(ROOT / STACK_FILE)
+    raw["network"] |= {
+        "vpc_id": "vpc-0123456789abcdef0",
+        "public_subnet_ids": ["subnet-000000000000000a1"],
+        "private_subnet_ids": ["subnet-000000000000000b2"],
+    }
+    raw["reservations"]["block"]["reservation_id"] = "cr-0123456789abcdef0"
+    system, p5 = plan(raw, now=NOW).node_groups
+    assert system.name == "system"
+    assert (p5.management, p5.capacity.kind) == ("self-managed", "capacity-block")
+    assert (p5.schedule.desired, p5.interfaces.efa_interfaces) == (2, 32)
+
+
+def test_nothing_is_a_placeholder():
+    """A left-out value is refused with its command; a placeholder would look like a value."""
+    for path in STACK_FILES:
+        text = path.read_text(encoding="utf-8")
+        assert "REPLACE" not in text
+        assert "<" not in text

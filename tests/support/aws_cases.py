@@ -1,0 +1,160 @@
+"""One case a type of the `aws` stand-in: a resource, a change of it, and what it needs first."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.support.sandbox_aws import (
+    PRIVATE_A,
+    PRIVATE_B,
+    STANDARD_IMAGE,
+    VPC,
+    Account,
+)
+
+TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+GROUP = "aws:autoscaling/group:Group"
+TRUST = json.dumps(
+    {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Effect": "Allow",
+                "Action": "sts:AssumeRole",
+                "Principal": {"Service": "ec2.amazonaws.com"},
+            }
+        ],
+    }
+)
+POLICY = "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A type, what a program writes, and a change of it that AWS makes in place."""
+
+    token: str
+    inputs: dict[str, Any]
+    change: dict[str, Any] | None = None
+    replacing: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def cases(account: Account) -> list[Case]:
+    """Return a case for every type; their prerequisites are in the account."""
+    role = account.role("node")
+    group = account.group()
+    template = account.template("t", ImageId=STANDARD_IMAGE, InstanceType="c5.2xlarge")
+    account.cluster("c")
+    account.autoscaling_group("g", template, DesiredCapacity=0)
+    made_template = {"id": template, "version": "1"}
+    tags = {"tags": {"team": "a"}}
+    https = {"ipProtocol": "tcp", "fromPort": 443, "toPort": 443}
+    rule = {"securityGroupId": group, "ipProtocol": "-1", "referencedSecurityGroupId": group}
+    return [
+        Case(
+            "aws:ec2/securityGroup:SecurityGroup",
+            {"vpcId": VPC, "description": "EFA"},
+            tags,
+            {"description": "other"},
+        ),
+        Case("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", rule, tags, https),
+        Case("aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule", rule, tags, https),
+        Case(
+            "aws:ec2/placementGroup:PlacementGroup",
+            {"strategy": "cluster"},
+            None,
+            {"strategy": "spread"},
+        ),
+        Case(
+            TEMPLATE,
+            {"instanceType": "c5.2xlarge", "imageId": STANDARD_IMAGE},
+            {"instanceType": "c5.4xlarge"},
+            {"name": "other"},
+        ),
+        Case(
+            "aws:iam/role:Role", {"assumeRolePolicy": TRUST}, {"description": "x"}, {"path": "/x/"}
+        ),
+        Case(
+            "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+            {"role": "node", "policyArn": POLICY},
+            None,
+            {"policyArn": POLICY + "x"},
+        ),
+        Case("aws:iam/instanceProfile:InstanceProfile", {"role": "node"}, tags, {"path": "/x/"}),
+        Case(
+            "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
+            {
+                "url": "https://oidc.example.com/id/1",
+                "clientIdLists": ["sts.amazonaws.com"],
+                "thumbprintLists": ["9e99a48a9960b14926bb7f3b02e22da2b0ab7280"],
+            },
+            tags,
+            {"url": "https://oidc.example.com/id/2"},
+        ),
+        Case(
+            "aws:eks/cluster:Cluster",
+            {
+                "roleArn": role,
+                "version": "1.35",
+                "vpcConfig": {
+                    "subnetIds": [PRIVATE_A, PRIVATE_B],
+                    "endpointPublicAccess": True,
+                    "endpointPrivateAccess": True,
+                },
+                "accessConfig": {"authenticationMode": "CONFIG_MAP"},
+            },
+            {"accessConfig": {"authenticationMode": "API_AND_CONFIG_MAP"}},
+            {"roleArn": role + "x"},
+        ),
+        Case(
+            "aws:eks/addon:Addon",
+            {"clusterName": "c", "addonName": "kube-proxy"},
+            tags,
+            {"addonName": "vpc-cni"},
+        ),
+        Case(
+            "aws:eks/accessEntry:AccessEntry",
+            {"clusterName": "c", "principalArn": role, "type": "EC2_LINUX"},
+            tags,
+            {"type": "STANDARD"},
+        ),
+        Case(
+            "aws:eks/nodeGroup:NodeGroup",
+            {
+                "clusterName": "c",
+                "nodeRoleArn": role,
+                "subnetIds": [PRIVATE_B],
+                "scalingConfig": {"minSize": 0, "desiredSize": 1, "maxSize": 2},
+                "amiType": "AL2023_x86_64_STANDARD",
+            },
+            {"scalingConfig": {"minSize": 0, "desiredSize": 2, "maxSize": 2}},
+            {"subnetIds": [PRIVATE_A]},
+        ),
+        Case(
+            GROUP,
+            {
+                "minSize": 0,
+                "desiredCapacity": 1,
+                "maxSize": 2,
+                "vpcZoneIdentifiers": [PRIVATE_B],
+                "launchTemplate": made_template,
+            },
+            {"desiredCapacity": 2},
+            {"name": "other"},
+        ),
+        Case(
+            "aws:autoscaling/schedule:Schedule",
+            {
+                "autoscalingGroupName": "g",
+                "scheduledActionName": "end",
+                "startTime": "2099-01-01T00:00:00Z",
+                "minSize": 0,
+                "desiredCapacity": 0,
+                "maxSize": 0,
+            },
+            {"maxSize": 1},
+            {"scheduledActionName": "start"},
+        ),
+    ]

@@ -1,0 +1,116 @@
+"""A real API server, and instances of a hand-made account that join it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from sandbox.kubernetes.api import KubernetesApi
+from sandbox.kubernetes.control_planes import ControlPlane
+from sandbox.kubernetes.instances import Instance
+from sandbox.kubernetes.kubelet import session_arn
+from tests.support.sandbox_account import SandboxAccountDouble
+
+_NODE_GROUPS = ["system:bootstrappers", "system:nodes"]
+_AWS_AUTH = "/api/v1/namespaces/kube-system/configmaps/aws-auth"
+
+
+class JoinedCluster:
+    """A control plane with an account and a node simulator beside it."""
+
+    def __init__(self, account: SandboxAccountDouble, plane: ControlPlane) -> None:
+        self.account = account
+        self.plane = plane
+        self.api = plane.administrator()
+
+    def launch(self, number: int, role: str, instance_type: str = "p5.48xlarge") -> Instance:
+        """Run an instance that is told to join; p5 with all of its EFA interfaces."""
+        user_data = {
+            "apiVersion": "node.eks.aws/v1alpha1",
+            "kind": "NodeConfig",
+            "spec": {
+                "cluster": {
+                    "name": self.plane.name,
+                    "apiServerEndpoint": self.plane.endpoint,
+                    "certificateAuthority": self.plane.certificate_authority_data,
+                    "cidr": "10.100.0.0/16",
+                },
+                "kubelet": {"flags": [f"--node-labels=trainyard/number={number}"]},
+            },
+        }
+        instance = Instance(
+            instance_id=f"i-{number:017x}",
+            instance_type=instance_type,
+            image_id="ami-0123456789abcdef0",
+            region="us-west-2",
+            availability_zone="us-west-2b",
+            zone_id="usw2-az1",
+            private_dns_name=f"ip-10-0-1-{number}.us-west-2.compute.internal",
+            private_ip_address=f"10.0.1.{number}",
+            efa_interfaces=32 if instance_type == "p5.48xlarge" else 0,
+            security_group_ids=(),
+            instance_profile=role.rpartition("/")[2],
+            root_volume_gib=100,
+            user_data=yaml.safe_dump(user_data).encode(),
+            tags={},
+        )
+        self.account.roles[instance.instance_profile] = role
+        self.account.running[instance.instance_id] = instance
+        return instance
+
+    def terminate(self, instance: Instance) -> None:
+        """End an instance; nothing if it is gone already."""
+        self.account.running.pop(instance.instance_id, None)
+
+    def allow(self, *roles: str) -> None:
+        """Make aws-auth name exactly these roles."""
+        mappings = [
+            {
+                "rolearn": role,
+                "username": "system:node:{{EC2PrivateDNSName}}",
+                "groups": _NODE_GROUPS,
+            }
+            for role in roles
+        ]
+        body = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "aws-auth"},
+            "data": {"mapRoles": yaml.safe_dump(mappings)},
+        }
+        self.api.patch(
+            f"{_AWS_AUTH}?fieldManager=test&force=true", body, "application/apply-patch+yaml"
+        )
+
+    def aws_auth(self) -> dict[str, str]:
+        """The data of aws-auth."""
+        return self.api.get(_AWS_AUTH)["data"]
+
+    def node(self, instance: Instance) -> dict[str, Any] | None:
+        """The instance's Node, or None."""
+        selector = f"metadata.name={instance.private_dns_name}"
+        nodes = self.api.get("/api/v1/nodes", fieldSelector=selector)["items"]
+        return nodes[0] if nodes else None
+
+    def is_ready(self, instance: Instance) -> bool:
+        """Whether pods can run on the instance: it is Ready, and nothing taints it."""
+        node = self.node(instance)
+        if node is None:
+            return False
+        conditions = node["status"].get("conditions", [])
+        ready = any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+        return ready and not node["spec"].get("taints")
+
+    def allocatable(self, instance: Instance, resource: str) -> str | None:
+        """What the instance's Node offers of a resource; None where it does not know it."""
+        node = self.node(instance)
+        return node["status"]["allocatable"].get(resource) if node else None
+
+    def as_instance(self, instance: Instance) -> KubernetesApi:
+        """The API server as an instance's own role sees it."""
+        return KubernetesApi(
+            self.plane.endpoint,
+            certificate_authority_data=self.plane.certificate_authority_data,
+            token=session_arn(self.account.roles[instance.instance_profile], instance.instance_id),
+        )

@@ -1,0 +1,119 @@
+"""Run rules the way the Pulumi policy SDK runs them: on its proxies, with its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pulumi_policy import (
+    PolicyResource,
+    ResourceValidationArgs,
+    ResourceValidationPolicy,
+    StackValidationArgs,
+    StackValidationPolicy,
+)
+from pulumi_policy.policy import Policy, PolicyCustomTimeouts, PolicyResourceOptions
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError, unknown_checking_proxy
+
+UNKNOWN = UNKNOWN_STRING_VALUE
+"""What the engine sends for a value that is not known during a preview."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A resource as a program declares it."""
+
+    type: str
+    name: str
+    props: Mapping[str, Any] = field(default_factory=dict)
+    depends: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By property, the names of the resources whose outputs went into it."""
+
+    @property
+    def urn(self) -> str:
+        """The resource's URN."""
+        return f"urn:pulumi:test::trainyard::{self.type}::{self.name}"
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a rule said of a program."""
+
+    messages: list[str] = field(default_factory=list)
+    undecided: list[str] = field(default_factory=list)
+    """What the SDK turns into the advisory that the rule could not be run."""
+
+
+def check(policy: Policy, *program: Declared, config: Mapping[str, Any] | None = None) -> Findings:
+    """Return what a rule says of a program."""
+    findings = Findings()
+
+    def report(message: str, urn: str | None = None) -> None:
+        assert urn is None or urn in {declared.urn for declared in program}
+        findings.messages.append(message)
+
+    def run(validate: Any, args: Any) -> None:
+        try:
+            validate(args, report)
+        except UnknownValueError as unknown:
+            findings.undecided.append(unknown.message)
+
+    if isinstance(policy, ResourceValidationPolicy):
+        for declared in program:
+            run(policy.validate, _resource_args(declared, config))
+    elif isinstance(policy, StackValidationPolicy):
+        run(policy.validate, StackValidationArgs(_resources(program), config))
+    return findings
+
+
+def _resource_args(declared: Declared, config: Mapping[str, Any] | None) -> ResourceValidationArgs:
+    props = unknown_checking_proxy(as_sent(declared.props))
+    return ResourceValidationArgs(
+        declared.type, props, declared.urn, declared.name, _options(), None, config
+    )
+
+
+def _resources(program: Sequence[Declared]) -> list[PolicyResource]:
+    made = {
+        declared.name: PolicyResource(
+            declared.type,
+            unknown_checking_proxy(as_sent(declared.props)),
+            declared.urn,
+            declared.name,
+            _options(),
+            None,
+            None,
+            [],
+            {},
+        )
+        for declared in program
+    }
+    for declared in program:
+        made[declared.name].property_dependencies.update(
+            {
+                key: [made[name] for name in names if name in made]
+                for key, names in declared.depends.items()
+            }
+        )
+    return list(made.values())
+
+
+def _options() -> PolicyResourceOptions:
+    return PolicyResourceOptions(
+        protect=False,
+        ignore_changes=[],
+        delete_before_replace=None,
+        aliases=[],
+        custom_timeouts=PolicyCustomTimeouts(0, 0, 0),
+        additional_secret_outputs=[],
+    )
+
+
+def as_sent(value: Any) -> Any:
+    """Return the value as it arrives over gRPC, where every number is a float."""
+    if isinstance(value, Mapping):
+        return {key: as_sent(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_sent(item) for item in value]
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value

@@ -1,0 +1,98 @@
+"""The policy pack as the engine runs it: a process of its own that is asked over gRPC."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+from google.protobuf import empty_pb2, struct_pb2
+from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
+
+from tests.support.policy import Declared, as_sent
+
+PACK = Path(__file__).resolve().parents[2] / "policies"
+
+
+class Pack:
+    """A running policy pack."""
+
+    def __init__(self, stub: analyzer_pb2_grpc.AnalyzerStub) -> None:
+        self._stub = stub
+
+    def info(self) -> Any:
+        """Return what the pack says of itself and its policies."""
+        return self._stub.GetAnalyzerInfo(empty_pb2.Empty())
+
+    def configure(self, config: Mapping[str, Mapping[str, Any]]) -> None:
+        """Hand over the configuration as the engine does: every policy with its level."""
+        info = {policy.name: policy.enforcementLevel for policy in self.info().policies}
+        self._stub.Configure(
+            analyzer_pb2.ConfigureAnalyzerRequest(
+                policyConfig={
+                    name: analyzer_pb2.PolicyConfig(
+                        enforcementLevel=level, properties=_struct(config.get(name, {}))
+                    )
+                    for name, level in info.items()
+                }
+            )
+        )
+
+    def analyze(self, program: Sequence[Declared]) -> list[Any]:
+        """Return all diagnostics: of each resource as it is registered, then of the stack."""
+        found = [
+            diagnostic
+            for declared in program
+            for diagnostic in self._stub.Analyze(
+                analyzer_pb2.AnalyzeRequest(
+                    type=declared.type,
+                    urn=declared.urn,
+                    name=declared.name,
+                    properties=_struct(declared.props),
+                )
+            ).diagnostics
+        ]
+        request = analyzer_pb2.AnalyzeStackRequest(resources=list(_stack_resources(program)))
+        return [*found, *self._stub.AnalyzeStack(request).diagnostics]
+
+
+@contextmanager
+def running_pack() -> Iterator[Pack]:
+    """Start the pack; it ends with the context."""
+    # The address of an engine comes first; the pack only needs it to write logs.
+    command = [sys.executable, "-u", "-m", "pulumi.policy", "127.0.0.1:1", "."]
+    with subprocess.Popen(command, cwd=PACK, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            port = process.stdout.readline().strip()
+            with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+                yield Pack(analyzer_pb2_grpc.AnalyzerStub(channel))
+        finally:
+            process.terminate()
+
+
+def _stack_resources(program: Sequence[Declared]) -> Iterator[analyzer_pb2.AnalyzerResource]:
+    urns = {declared.name: declared.urn for declared in program}
+    for declared in program:
+        yield analyzer_pb2.AnalyzerResource(
+            type=declared.type,
+            urn=declared.urn,
+            name=declared.name,
+            properties=_struct(declared.props),
+            propertyDependencies={
+                key: analyzer_pb2.AnalyzerPropertyDependencies(
+                    urns=[urns[name] for name in names if name in urns]
+                )
+                for key, names in declared.depends.items()
+            },
+        )
+
+
+def _struct(values: Mapping[str, Any]) -> struct_pb2.Struct:
+    made = struct_pb2.Struct()
+    made.update(as_sent(values))
+    return made

@@ -1,0 +1,198 @@
+"""For every rule a program that breaks it and one that does not, as people write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from policies.resource_types import (
+    AUTO_SCALING_GROUP,
+    EBS_VOLUME,
+    EKS_NODE_GROUP,
+    LAUNCH_TEMPLATE,
+    SECURITY_GROUP,
+    SECURITY_GROUP_EGRESS_RULE,
+    SECURITY_GROUP_INGRESS_RULE,
+)
+from tests.support.policy import UNKNOWN, Declared
+
+BLOCK_ID = "cr-0123456789abcdef0"
+ASSISTED_ID = "cr-0a550000000000001"
+OWN_ID = "cr-00d00000000000001"
+OWN_GROUP = "p4de-reserved"
+
+ONLY = "capacity-reservations-only"
+
+
+def reservation(reservation_id: str = BLOCK_ID, preference: str | None = ONLY) -> dict[str, Any]:
+    """Return the target of a launch template."""
+    target = {"capacityReservationTarget": {"capacityReservationId": reservation_id}}
+    return {**target, **({"capacityReservationPreference": preference} if preference else {})}
+
+
+def interface(card: int, device: int, kind: str = "efa-only", **more: Any) -> dict[str, Any]:
+    """Return a network interface of a launch template."""
+    return {
+        "networkCardIndex": card,
+        "deviceIndex": device,
+        "interfaceType": kind,
+        "securityGroups": [UNKNOWN],
+        **more,
+    }
+
+
+def p5_interfaces(**more: Any) -> list[dict[str, Any]]:
+    """Return the 33 interfaces of a p5.48xlarge."""
+    first = [interface(0, 0, "interface", **more), interface(0, 1, **more)]
+    return [*first, *(interface(card, 0, **more) for card in range(1, 32))]
+
+
+BLOCK_PROPS: Mapping[str, Any] = {
+    "instanceType": "p5.48xlarge",
+    "instanceMarketOptions": {"marketType": "capacity-block"},
+    "capacityReservationSpecification": reservation(),
+    "networkInterfaces": p5_interfaces(),
+    "metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 2},
+    "blockDeviceMappings": [
+        {"deviceName": "/dev/xvda", "ebs": {"encrypted": "true", "volumeSize": 500}}
+    ],
+}
+
+
+def template(*without: str, **changes: Any) -> Declared:
+    """Return the launch template of a p5 node group in a Capacity Block, with some changes."""
+    props = {key: value for key, value in {**BLOCK_PROPS, **changes}.items() if key not in without}
+    return Declared(LAUNCH_TEMPLATE, "p5-template", props, {"networkInterfaces": ["efa"]})
+
+
+def in_odcr(reservation_id: str, **changes: Any) -> Declared:
+    """Return the launch template of a node group in an On-Demand Capacity Reservation."""
+    return template(
+        "instanceMarketOptions",
+        capacityReservationSpecification=reservation(reservation_id),
+        **changes,
+    )
+
+
+def node_group(*without: str, **changes: Any) -> Declared:
+    """Return the managed node group of that template."""
+    props = {
+        "capacityType": "CAPACITY_BLOCK",
+        "launchTemplate": {"id": UNKNOWN, "version": UNKNOWN},
+        "subnetIds": ["subnet-0b000000000000002"],
+        **changes,
+    }
+    kept = {key: value for key, value in props.items() if key not in without}
+    return Declared(EKS_NODE_GROUP, "p5-nodes", kept, {"launchTemplate": ["p5-template"]})
+
+
+def auto_scaling_group(**changes: Any) -> Declared:
+    """Return the Auto Scaling group of that template."""
+    props = {
+        "launchTemplate": {"id": UNKNOWN, "version": UNKNOWN},
+        "vpcZoneIdentifiers": ["subnet-0b000000000000002"],
+        **changes,
+    }
+    return Declared(AUTO_SCALING_GROUP, "p5-asg", props, {"launchTemplate": ["p5-template"]})
+
+
+EFA_GROUP = Declared(SECURITY_GROUP, "efa", {"vpcId": "vpc-0123456789abcdef0"})
+
+
+def self_rule(direction: str, **changes: Any) -> Declared:
+    """Return a rule by which the EFA group names itself."""
+    type_ = SECURITY_GROUP_INGRESS_RULE if direction == "ingress" else SECURITY_GROUP_EGRESS_RULE
+    props = {
+        "securityGroupId": UNKNOWN,
+        "referencedSecurityGroupId": UNKNOWN,
+        "ipProtocol": "-1",
+        **changes,
+    }
+    named = ("securityGroupId", "referencedSecurityGroupId")
+    return Declared(type_, f"efa-{direction}", props, {name: ["efa"] for name in named})
+
+
+INTERNET_RULE = Declared(
+    SECURITY_GROUP_EGRESS_RULE,
+    "efa-internet",
+    {"securityGroupId": UNKNOWN, "cidrIpv4": "0.0.0.0/0", "ipProtocol": "-1"},
+    {"securityGroupId": ["efa"]},
+)
+EFA_NETWORK = (EFA_GROUP, self_rule("ingress"), self_rule("egress"), INTERNET_RULE)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A program that breaks one rule, and its neighbour that does not."""
+
+    violating: tuple[Declared, ...]
+    clean: tuple[Declared, ...]
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+EXAMPLES: Mapping[str, Example] = {
+    "odcr-aws-assisted-no-placement-group": Example(
+        violating=(in_odcr(ASSISTED_ID, placement={"groupName": "mine"}), *EFA_NETWORK),
+        clean=(in_odcr(OWN_ID, placement={"groupName": OWN_GROUP}), *EFA_NETWORK),
+        config={"own_reservations": {OWN_ID: OWN_GROUP}},
+    ),
+    "capacity-block-no-placement-group": Example(
+        violating=(template(placement={"groupName": UNKNOWN}), *EFA_NETWORK),
+        clean=(template(), *EFA_NETWORK),
+    ),
+    "auto-scaling-group-placement-group": Example(
+        violating=(template(), auto_scaling_group(placementGroup="mine"), *EFA_NETWORK),
+        clean=(in_odcr(OWN_ID), auto_scaling_group(placementGroup=OWN_GROUP), *EFA_NETWORK),
+        config={"own_reservations": {OWN_ID: OWN_GROUP}},
+    ),
+    "capacity-block-triple": Example(
+        violating=(template("capacityReservationSpecification"), *EFA_NETWORK),
+        clean=(template(), *EFA_NETWORK),
+    ),
+    "eks-capacity-block-node-group": Example(
+        violating=(template(), node_group(capacityType="ON_DEMAND"), *EFA_NETWORK),
+        clean=(template(), node_group(), *EFA_NETWORK),
+    ),
+    "reservation-only-preference": Example(
+        violating=(
+            template(
+                "instanceMarketOptions",
+                capacityReservationSpecification=reservation(OWN_ID, preference=None),
+            ),
+            *EFA_NETWORK,
+        ),
+        clean=(in_odcr(OWN_ID), *EFA_NETWORK),
+    ),
+    "efa-interface-count": Example(
+        violating=(
+            template(networkInterfaces=[*p5_interfaces(), interface(1, 1)]),
+            *EFA_NETWORK,
+        ),
+        clean=(template(), *EFA_NETWORK),
+    ),
+    "efa-interface-layout": Example(
+        violating=(template(networkInterfaces=[interface(0, 0), interface(1, 0)]), *EFA_NETWORK),
+        clean=(template(), *EFA_NETWORK),
+    ),
+    "efa-security-group-self-reference": Example(
+        violating=(template(), EFA_GROUP, self_rule("ingress"), INTERNET_RULE),
+        clean=(template(), *EFA_NETWORK),
+    ),
+    "efa-single-zone": Example(
+        violating=(
+            template(),
+            auto_scaling_group(vpcZoneIdentifiers=["subnet-a", "subnet-b"]),
+            *EFA_NETWORK,
+        ),
+        clean=(template(), auto_scaling_group(), *EFA_NETWORK),
+    ),
+    "imdsv2-required": Example(
+        violating=(template("metadataOptions"), *EFA_NETWORK),
+        clean=(template(), *EFA_NETWORK),
+    ),
+    "ebs-encrypted": Example(
+        violating=(Declared(EBS_VOLUME, "scratch", {"size": 100}),),
+        clean=(Declared(EBS_VOLUME, "scratch", {"size": 100, "encrypted": True}),),
+    ),
+}

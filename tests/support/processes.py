@@ -1,0 +1,42 @@
+"""Processes that a test starts and looks for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+NO_ACCOUNT = "http://127.0.0.1:9"
+"""The discard port: nobody listens there, and nobody needs to where no node joins."""
+
+
+def spawn(
+    argv: Sequence[str], *, name: str, log_path: Path, env: Mapping[str, str] | None = None
+) -> subprocess.Popen[Any]:
+    """Start a process with the daemon's arguments, without the daemon's safety net.
+
+    The test that starts it has to end it; `name` is for people, who read a test's log by path.
+    """
+    with log_path.open("ab") as log:
+        return subprocess.Popen(
+            list(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **(env or {})},
+        )
+
+
+def processes_below(directory: Path) -> list[str]:
+    """Return the command lines of running processes that name a directory."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = path.read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue  # it ended meanwhile
+        if str(directory) in command:
+            found.append(command)
+    return found

@@ -1,0 +1,78 @@
+"""What the providers would answer: outputs of resources and of calls, for the test engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+ACCOUNT_ID = "123456789012"
+RESOURCE_SIGNATURE = "5cf8f73096256a8f31e491e813e4eb8e"
+SIGNATURE_KEY = "4dabf18193072939515e22adb298388d"
+"""How the engine marks a value that stands for a resource.
+https://github.com/pulumi/pulumi/blob/master/sdk/python/lib/pulumi/runtime/rpc.py"""
+
+CALLS: Mapping[str, Mapping[str, Any]] = {
+    "aws:index/getPartition:getPartition": {
+        "partition": "aws",
+        "dnsSuffix": "amazonaws.com",
+        "id": "aws",
+        "reverseDnsPrefix": "com.amazonaws",
+    },
+    "aws:ssm/getParameter:getParameter": {
+        "value": "ami-0123456789abcdef0",
+        "insecureValue": "ami-0123456789abcdef0",
+        "type": "String",
+        "version": 1,
+    },
+}
+
+CONTROL_PLANE_URN = "urn:pulumi:test::trainyard::eks:index:Cluster$aws:eks/cluster:Cluster::cluster"
+CONTROL_PLANE = {
+    "id": "cluster",
+    "name": "cluster",
+    "arn": f"arn:aws:eks:us-west-2:{ACCOUNT_ID}:cluster/cluster",
+    "endpoint": "https://0123456789.gr7.us-west-2.eks.amazonaws.com",
+    "version": "1.35",
+    "certificateAuthority": {"data": "Q0VSVElGSUNBVEU="},
+    "kubernetesNetworkConfig": {"serviceIpv4Cidr": "172.20.0.0/16", "ipFamily": "ipv4"},
+}
+REFERENCED = {CONTROL_PLANE_URN: CONTROL_PLANE}
+"""Resources that others refer to, by URN."""
+
+
+def outputs(type_: str, name: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the outputs that a provider adds to the inputs of one resource."""
+    match type_:
+        case "aws:ec2/launchTemplate:LaunchTemplate":
+            return {"latestVersion": 1, "defaultVersion": 1, "name": name}
+        case "aws:iam/role:Role":
+            return {"arn": f"arn:aws:iam::{ACCOUNT_ID}:role/{name}", "name": name}
+        case "aws:iam/instanceProfile:InstanceProfile":
+            return {"arn": f"arn:aws:iam::{ACCOUNT_ID}:instance-profile/{name}", "name": name}
+        case "aws:ec2/placementGroup:PlacementGroup" | "aws:autoscaling/group:Group":
+            return {"name": name}
+        case "aws:eks/nodeGroup:NodeGroup":
+            return {"nodeGroupName": name, "status": "ACTIVE"}
+        case "eks:index:Cluster":
+            return _eks_cluster(inputs)
+        case _:
+            return {}
+
+
+def _eks_cluster(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    endpoint = CONTROL_PLANE["endpoint"]
+    kubeconfig = {"apiVersion": "v1", "clusters": [{"cluster": {"server": endpoint}}]}
+    return {
+        "eksCluster": {
+            SIGNATURE_KEY: RESOURCE_SIGNATURE,
+            "urn": CONTROL_PLANE_URN,
+            "id": CONTROL_PLANE["id"],
+            "packageVersion": "7.51.1",
+        },
+        "clusterSecurityGroupId": "sg-0c1u5te2000000000",
+        "kubeconfig": kubeconfig,
+        "kubeconfigJson": json.dumps(kubeconfig),
+        "oidcProviderArn": f"arn:aws:iam::{ACCOUNT_ID}:oidc-provider/{inputs['name']}",
+        "oidcProviderUrl": f"https://oidc.eks.us-west-2.amazonaws.com/id/{inputs['name']}",
+    }

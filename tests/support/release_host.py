@@ -1,0 +1,58 @@
+"""A server on the loopback that plays the hosts of official releases."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+
+@dataclass
+class ReleaseHost:
+    """Serves files by their publisher's host and path, and counts what it was asked for."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    """Contents by ``host/path``."""
+    broken: dict[str, int] = field(default_factory=dict)
+    """How many of the next transfers of a file break off in the middle."""
+    asked: list[str] = field(default_factory=list)
+    address: str = ""
+
+    def transfers(self, ending: str) -> int:
+        return sum(path.endswith(ending) for path in self.asked)
+
+
+@contextlib.contextmanager
+def serving() -> Iterator[ReleaseHost]:
+    """Serve an empty host until the block ends."""
+    host = ReleaseHost()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path = self.path.lstrip("/")
+            host.asked.append(path)
+            content = host.files.get(path)
+            if content is None:
+                self.send_error(404)
+                return
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            if host.broken.get(path, 0):
+                host.broken[path] -= 1
+                content = content[: len(content) // 2]
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - inherited name
+            """Keep the test's output clean."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    host.address = f"http://127.0.0.1:{server.server_port}"
+    yield host
+    server.shutdown()
+    server.server_close()
+    thread.join()

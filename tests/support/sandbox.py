@@ -1,0 +1,126 @@
+"""A sandbox of the tests' own, driven through the command line as a user drives it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from kubernetes import client, config
+
+from sandbox.inventory import lines
+from sandbox.state import SandboxDirectory
+from tests.support.tracked import ROOT
+from tools.workspace.stack_files import find_stack_file
+
+TIMEOUT_SECONDS = 420
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A command that has ended."""
+
+    arguments: tuple[str, ...]
+    exit_code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def said(self) -> str:
+        """Everything it wrote."""
+        return f"{self.stdout}\n{self.stderr}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """One sandbox directory."""
+
+    directory: Path
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment of a user whose accounts must not be touched."""
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("AWS_", "PULUMI_"))}
+        return {
+            **kept,
+            "TRAINYARD_SANDBOX": str(self.directory),
+            "PYTHONPATH": str(ROOT),
+        }
+
+    def start_command(self, *arguments: str | Path) -> subprocess.Popen[str]:
+        """Start `./trainyard <arguments>`, without the check of its environment."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "tools.cli", *map(str, arguments)],
+            cwd=ROOT,
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *arguments: str | Path) -> Done:
+        """Run `./trainyard <arguments>` to its end, whatever that is."""
+        with self.start_command(*arguments) as process:
+            try:
+                stdout, stderr = process.communicate(timeout=TIMEOUT_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGINT)
+                stdout, stderr = process.communicate()
+        return Done(tuple(map(str, arguments)), process.returncode, stdout, stderr)
+
+    def must(self, *arguments: str | Path) -> Done:
+        """Run a command that has to succeed."""
+        done = self.run(*arguments)
+        assert done.exit_code == 0, f"{' '.join(done.arguments)} failed:\n{done.said}"
+        return done
+
+    def inventory(self) -> list[str]:
+        """Return a line for each object of the account and its clusters."""
+        return self.must("sandbox", "inventory").stdout.splitlines()
+
+    def objects(self) -> list[str]:
+        """Return the same as `inventory`, without the time it takes to start a command."""
+        return lines(SandboxDirectory(self.directory))
+
+    def kubeconfig(self, stack: str) -> Path:
+        """Return the path of the kubeconfig that `up` wrote."""
+        return self.directory / f"{stack}.kubeconfig"
+
+    @contextlib.contextmanager
+    def kubernetes(self, stack: str) -> Iterator[client.ApiClient]:
+        """Give a client of the stack's cluster, with the kubeconfig that the user gets."""
+        with config.new_client_from_config(str(self.kubeconfig(stack))) as api:
+            yield api
+
+    def resource_changes(self, stack: str) -> dict[str, int]:
+        """Return what the last update of a stack did, from the record that the engine keeps."""
+        history = self.directory / "pulumi" / "state" / ".pulumi" / "history" / "trainyard" / stack
+        newest = max(history.glob("*.history.json"))
+        return json.loads(newest.read_text(encoding="utf-8"))["resourceChanges"]
+
+
+def copied_stack_file(target: Path, change: dict[str, Any], stack: str = "p5-cb") -> Path:
+    """Write a copy of a tracked stack file with other values, and return its path.
+
+    `change` maps paths below `trainyard:cluster` to values, such as `network.vpc_id`; None removes.
+    """
+    content = json.loads(json.dumps(dict(find_stack_file(stack).content)))
+    for path, value in change.items():
+        *parents, last = path.split(".")
+        mapping = content["config"]["trainyard:cluster"]
+        for parent in parents:
+            mapping = mapping.setdefault(parent, {})
+        if value is None:
+            mapping.pop(last, None)
+        else:
+            mapping[last] = value
+    target.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return target

@@ -1,0 +1,171 @@
+"""The sandbox's AWS endpoint for tests: clients, and the objects that most tests need first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from sandbox.aws.server import AwsServer  # before boto3 makes a client: it prepares moto
+
+ACCOUNT = "123456789012"
+VPC = "vpc-0123456789abcdef0"
+PRIVATE_A, PRIVATE_B = "subnet-0a000000000000002", "subnet-0b000000000000002"
+PRIVATE_D = "subnet-0d000000000000002"
+TINY_B = "subnet-0b000000000000282"
+BLOCK = "cr-0123456789abcdef0"
+ODCR_IN_GROUP, ODCR = "cr-00d00000000000001", "cr-00d00000000000002"
+AWS_ASSISTED = "cr-0a550000000000001"
+SCHEDULED, ENDING, EXPIRED = (f"cr-0cb0000000000000{number}" for number in (1, 2, 3))
+SMALL, OTHER_ZONE, OTHER_TYPE = (f"cr-0cb0000000000000{number}" for number in (4, 5, 6))
+STANDARD_IMAGE, NVIDIA_IMAGE = "ami-0e500000000001351", "ami-0e500000000001352"
+
+_TRUST = json.dumps({"Version": "2012-10-17", "Statement": []})
+
+
+class Account:
+    """The account behind a server, as a client sees it."""
+
+    def __init__(self, server: AwsServer) -> None:
+        self.server = server
+        self.client = cache(self._client)
+
+    def _client(self, service: str) -> Any:
+        return boto3.client(
+            service,
+            endpoint_url=self.server.endpoint,
+            region_name="us-west-2",
+            aws_access_key_id="sandbox",
+            aws_secret_access_key="sandbox",
+            config=Config(retries={"total_max_attempts": 1}),
+        )
+
+    @property
+    def ec2(self) -> Any:
+        return self.client("ec2")
+
+    @property
+    def eks(self) -> Any:
+        return self.client("eks")
+
+    @property
+    def autoscaling(self) -> Any:
+        return self.client("autoscaling")
+
+    @property
+    def iam(self) -> Any:
+        return self.client("iam")
+
+    def role(self, name: str) -> str:
+        """Make a role with an instance profile of the same name; return the role's ARN."""
+        arn = self.iam.create_role(RoleName=name, AssumeRolePolicyDocument=_TRUST)["Role"]["Arn"]
+        self.iam.create_instance_profile(InstanceProfileName=name)
+        self.iam.add_role_to_instance_profile(InstanceProfileName=name, RoleName=name)
+        return arn
+
+    def group(self, name: str = "efa", vpc_id: str = VPC) -> str:
+        """Make a security group; return its id."""
+        made = self.ec2.create_security_group(GroupName=name, Description=name, VpcId=vpc_id)
+        return made["GroupId"]
+
+    def template(self, name: str, **data: Any) -> str:
+        """Make a launch template; return its id."""
+        made = self.ec2.create_launch_template(LaunchTemplateName=name, LaunchTemplateData=data)
+        return made["LaunchTemplate"]["LaunchTemplateId"]
+
+    def autoscaling_group(self, name: str, template_id: str, **settings: Any) -> dict[str, Any]:
+        """Make an Auto Scaling group in private-b; return it as it is described."""
+        self.autoscaling.create_auto_scaling_group(
+            AutoScalingGroupName=name,
+            LaunchTemplate={"LaunchTemplateId": template_id, "Version": "$Latest"},
+            **{"MinSize": 0, "MaxSize": 4, "VPCZoneIdentifier": PRIVATE_B, **settings},
+        )
+        return self.described_group(name)
+
+    def described_group(self, name: str) -> dict[str, Any]:
+        """Return an Auto Scaling group as it is described."""
+        answer = self.autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[name])
+        return answer["AutoScalingGroups"][0]
+
+    def instances(self, *states: str) -> list[dict[str, Any]]:
+        """Return the instances in some states, by default those that run."""
+        names = list(states or ("running",))
+        filters = [{"Name": "instance-state-name", "Values": names}]
+        reservations = self.ec2.describe_instances(Filters=filters)["Reservations"]
+        return [instance for each in reservations for instance in each["Instances"]]
+
+    def reservation(self, reservation_id: str) -> dict[str, Any]:
+        """Return a capacity reservation as it is described."""
+        answer = self.ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])
+        return answer["CapacityReservations"][0]
+
+    def cluster(self, name: str = "c", **settings: Any) -> dict[str, Any]:
+        """Make a cluster in private-a and private-b with its role; return it as described."""
+        self.role(f"{name}-cluster")
+        self.eks.create_cluster(
+            name=name,
+            **{
+                "roleArn": f"arn:aws:iam::{ACCOUNT}:role/{name}-cluster",
+                "resourcesVpcConfig": {"subnetIds": [PRIVATE_A, PRIVATE_B]},
+                "accessConfig": {"authenticationMode": "API_AND_CONFIG_MAP"},
+                **settings,
+            },
+        )
+        return self.eks.describe_cluster(name=name)["cluster"]
+
+
+def p5_interfaces(group_id: str) -> list[dict[str, Any]]:
+    """Return the 33 interfaces of a p5.48xlarge in the efa-only layout."""
+    first = {"NetworkCardIndex": 0, "Groups": [group_id]}
+    return [
+        {**first, "DeviceIndex": 0, "InterfaceType": "interface"},
+        {**first, "DeviceIndex": 1, "InterfaceType": "efa-only"},
+        *(
+            {
+                "NetworkCardIndex": card,
+                "DeviceIndex": 0,
+                "InterfaceType": "efa-only",
+                "Groups": [group_id],
+            }
+            for card in range(1, 32)
+        ),
+    ]
+
+
+def p5_block(group_id: str, reservation_id: str = BLOCK) -> dict[str, Any]:
+    """Return the data of a launch template for a p5.48xlarge in a Capacity Block."""
+    return {
+        "ImageId": NVIDIA_IMAGE,
+        "InstanceType": "p5.48xlarge",
+        "InstanceMarketOptions": {"MarketType": "capacity-block"},
+        "CapacityReservationSpecification": target(reservation_id),
+        "NetworkInterfaces": p5_interfaces(group_id),
+    }
+
+
+def target(reservation_id: str) -> dict[str, Any]:
+    """Return the specification that targets one reservation."""
+    return {"CapacityReservationTarget": {"CapacityReservationId": reservation_id}}
+
+
+@contextmanager
+def refused(code: str, *words: str) -> Iterator[None]:
+    """Expect an AWS error of a code whose message holds some words."""
+    with pytest.raises(ClientError) as caught:
+        yield
+    error = caught.value.response["Error"]
+    assert error["Code"] == code, error
+    for word in words:
+        assert word in error["Message"], error
+
+
+def without(mapping: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """Return a mapping without some keys."""
+    return {key: value for key, value in mapping.items() if key not in keys}

@@ -1,0 +1,136 @@
+"""The stack files of the repository, completed with the ids of the sandbox's account."""
+
+from __future__ import annotations
+
+import base64
+from datetime import UTC, datetime
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from components.account.facts import AccountFacts, ReservationFacts, SubnetFacts, VpcFacts
+from sandbox.account.fixture import fixture, moment
+from sandbox.account.stacks import completion
+from tests.support.cloud import Cloud, Registered
+
+ROOT = Path(__file__).parents[2]
+STACKS = sorted(path.name.split(".")[1] for path in ROOT.glob("Pulumi.*.yaml"))
+NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
+"""The moment that the goldens are made at; the account's times count from it."""
+
+
+def stack_config(stack: str) -> dict[str, Any]:
+    """Return the `config` of a stack file, its `trainyard:cluster` completed."""
+    text = (ROOT / f"Pulumi.{stack}.yaml").read_text(encoding="utf-8")
+    config = yaml.safe_load(text)["config"]
+    return config | {"trainyard:cluster": _merged(completion(stack), config["trainyard:cluster"])}
+
+
+def _merged(base: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
+    both = {key: value for key, value in override.items() if isinstance(value, dict)}
+    return base | override | {key: _merged(base.get(key, {}), both[key]) for key in both}
+
+
+def account_facts() -> AccountFacts:
+    """Return the sandbox's account as the program would read it at `NOW`."""
+    account = fixture()
+    vpc = VpcFacts(
+        vpc_id=account["vpc"]["id"],
+        dns_support=True,
+        dns_hostnames=True,
+        endpoint_services=frozenset(),
+    )
+    return AccountFacts(
+        account_id="123456789012",
+        vpc=vpc,
+        subnets={raw["id"]: _subnet(raw, vpc.vpc_id) for raw in account["subnets"]},
+        reservations={raw["id"]: _reservation(raw) for raw in account["reservations"]},
+    )
+
+
+def _subnet(raw: dict[str, Any], vpc_id: str) -> SubnetFacts:
+    cidr = IPv4Network(raw["cidr"])
+    return SubnetFacts(
+        subnet_id=raw["id"],
+        vpc_id=vpc_id,
+        availability_zone=raw["zone"],
+        zone_id=_zone_id(raw["zone"]),
+        cidr=cidr,
+        free_addresses=cidr.num_addresses - 5,
+        default_route="internet-gateway" if raw["routes"] == "public" else "nat",
+    )
+
+
+def _reservation(raw: dict[str, Any]) -> ReservationFacts:
+    starts, ends = moment(raw["starts"], NOW), raw.get("ends")
+    return ReservationFacts(
+        reservation_id=raw["id"],
+        kind=raw.get("kind", "odcr"),
+        instance_type=raw["type"],
+        availability_zone=raw["zone"],
+        zone_id=_zone_id(raw["zone"]),
+        state="scheduled" if starts > NOW else "active",
+        instance_count=raw["count"],
+        owner_id=raw.get("owner", "123456789012"),
+        platform="Linux/UNIX",
+        placement_group=raw.get("placement_group"),
+        starts_at=starts,
+        ends_at=moment(ends, NOW) if ends else None,
+    )
+
+
+def _zone_id(zone: str) -> str:
+    return {"a": "usw2-az2", "b": "usw2-az1", "c": "usw2-az3", "d": "usw2-az4"}[zone[-1]]
+
+
+def render(cloud: Cloud) -> str:
+    """Return what a program registered as a text for people, by type and name."""
+    names = {made.urn: made.name for made in cloud.registered}
+    resources = sorted(cloud.registered, key=lambda made: (made.type, made.name))
+    return yaml.dump(
+        [_described(made, names) for made in resources],
+        Dumper=_GoldenDumper,
+        default_flow_style=None,
+        sort_keys=False,
+        width=1000,
+    )
+
+
+class _GoldenDumper(yaml.SafeDumper):
+    """Writes a text of several lines as it stands."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_GoldenDumper.add_representer(str, _represent_text)
+
+
+def _described(made: Registered, names: dict[str, str]) -> dict[str, Any]:
+    described: dict[str, Any] = {"type": made.type, "name": made.name}
+    if made.parent in names:
+        described["parent"] = names[made.parent]
+    if not made.is_component:
+        described["waits_for"] = sorted(names[urn] for urn in made.dependencies if urn in names)
+    if made.ignore_changes:
+        described["ignore_changes"] = list(made.ignore_changes)
+    if made.inputs:
+        described["inputs"] = _legible(made.inputs)
+    return described
+
+
+def _legible(value: Any, key: str = "") -> Any:
+    if key == "userData":
+        return base64.b64decode(value).decode()
+    if key == "securityGroups":
+        return " + ".join(value)
+    if isinstance(value, dict):
+        # `__provider` is the code of a dynamic provider as bytes: it differs by interpreter.
+        return {k: _legible(value[k], k) for k in sorted(value) if k != "__provider"}
+    if isinstance(value, list):
+        return [_legible(inner) for inner in value]
+    return value

@@ -1,0 +1,16 @@
+"""Which documents are generated, and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tools.schema.reference import reference
+from tools.schema.stack_schema import stack_schema_text
+
+
+def documents() -> Mapping[str, str]:
+    """Return the content of every generated document, by path from the repository's root."""
+    return {
+        "docs/schema/stack.schema.json": stack_schema_text(),
+        "docs/config.md": reference(),
+    }

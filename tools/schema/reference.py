@@ -1,0 +1,118 @@
+"""The reference of every key that a stack file may have, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from components.config.stack import StackConfig
+
+_HEAD = """# Configuration
+
+Everything that `trainyard:cluster` in a stack file may say. This page is made from the models in
+`components/config` by `python -m tools.schema`; editors show the same texts through
+[`schema/stack.schema.json`](schema/stack.schema.json).
+
+Set one value with `pulumi config set --path 'trainyard:cluster.network.vpc_id' vpc-…`, or edit
+the stack file. Keys that are not listed here are refused.
+"""
+
+
+def reference() -> str:
+    """Return the page: one section a model, in the order in which the root reaches them."""
+    schema = StackConfig.model_json_schema(ref_template="{model}")
+    definitions: dict[str, Any] = schema.pop("$defs")
+    sections = [_section("StackConfig", schema)]
+    sections += [_section(name, definitions[name]) for name in _reached(schema, definitions)]
+    return "\n".join([_HEAD, *sections])
+
+
+def _reached(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> list[str]:
+    order: list[str] = []
+    for name in _references(schema):
+        if name not in order:
+            order.append(name)
+            order += [n for n in _reached(definitions[name], definitions) if n not in order]
+    return order
+
+
+def _references(schema: object) -> Iterator[str]:
+    if isinstance(schema, Mapping):
+        reference = schema.get("$ref")
+        if isinstance(reference, str):
+            yield reference
+        for key, value in schema.items():
+            # The discriminator repeats the members of its union.
+            if key != "discriminator":
+                yield from _references(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _references(value)
+
+
+def _section(name: str, schema: Mapping[str, Any]) -> str:
+    required = set(schema.get("required", []))
+    lines = [f"## {name}", "", _prose(schema.get("description", "")), ""]
+    lines += ["| Key | Value | Default | Meaning |", "|---|---|---|---|"]
+    for key, field in schema["properties"].items():
+        default = "required" if key in required else _default(field)
+        meaning = _prose(field.get("description", ""))
+        lines.append(f"| `{key}` | {_cell(_type(field))} | {_cell(default)} | {_cell(meaning)} |")
+    return "\n".join([*lines, ""])
+
+
+def _prose(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _default(field: Mapping[str, Any]) -> str:
+    default = field.get("default")
+    if default is None or default in ([], {}):
+        return ""
+    if isinstance(default, Mapping):
+        return "see there"
+    if isinstance(default, list):
+        return ", ".join(f"`{value}`" for value in default)
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+
+
+def _type(field: Mapping[str, Any]) -> str:
+    """Return the values of a field in a few words; models link to their section."""
+    if "$ref" in field:
+        name = field["$ref"]
+        return f"[{name}](#{name.lower()})"
+    if "const" in field:
+        return f"`{field['const']}`"
+    if "enum" in field:
+        return ", ".join(f"`{value}`" for value in field["enum"])
+    for union in ("anyOf", "oneOf"):
+        if union in field:
+            return " or ".join(_type(f) for f in field[union] if f.get("type") != "null")
+    kind = field.get("type")
+    if kind == "array":
+        return f"list of {_type(field['items'])}"
+    if kind == "object":
+        # Where keys have a form, their pattern stands for them in the schema.
+        values = field.get("additionalProperties") or next(
+            iter(field["patternProperties"].values())
+        )
+        return f"by name: {_type(values)}"
+    return _scalar(field, str(kind))
+
+
+def _scalar(field: Mapping[str, Any], kind: str) -> str:
+    if kind == "boolean":
+        return "true or false"
+    if kind == "integer":
+        low, high = field.get("minimum"), field.get("maximum")
+        bounds = [f"from {low}"] if low is not None else []
+        bounds += [f"to {high}"] if high is not None else []
+        return " ".join(["number", *bounds])
+    if field.get("format") == "date-time":
+        return "time"
+    examples = field.get("examples")
+    return f"such as `{examples[0]}`" if examples else "text"

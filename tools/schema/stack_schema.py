@@ -1,0 +1,59 @@
+"""The JSON Schema of a stack file, with which editors complete and check it.
+
+A stack file names it in its first line: `# yaml-language-server: $schema=…`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from components.config.problems import ROOT
+from components.config.stack import StackConfig
+
+
+def stack_schema() -> dict[str, Any]:
+    """Return the schema of `Pulumi.<stack>.yaml`, with the cluster's models below it.
+
+    Only a `kind` is required: the stack files leave out what their user alone knows, and the
+    program says what is missing.
+    """
+    cluster = _without_required_values(
+        StackConfig.model_json_schema(ref_template="#/$defs/{model}")
+    )
+    definitions = cluster.pop("$defs")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "trainyard stack file",
+        "type": "object",
+        "properties": {
+            "config": {
+                "type": "object",
+                "properties": {
+                    "aws:region": {
+                        "type": "string",
+                        "description": "Region of the stack, such as `us-west-2`.",
+                    },
+                    ROOT: {"$ref": "#/$defs/StackConfig"},
+                },
+                "patternProperties": {"^trainyard:(?!cluster$)": False},
+            },
+        },
+        "$defs": {**definitions, "StackConfig": cluster},
+    }
+
+
+def _without_required_values(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_without_required_values(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {k: _without_required_values(v) for k, v in schema.items() if k != "required"}
+    if "kind" in schema.get("required", []):
+        kept["required"] = ["kind"]
+    return kept
+
+
+def stack_schema_text() -> str:
+    """Return the schema as the text of its file."""
+    return json.dumps(stack_schema(), indent=2) + "\n"
