@@ -1,0 +1,96 @@
+import json
+
+import pytest
+
+from components.catalog.instance_types import DATA_FILE
+from tools.catalog.generate import SELECTION, generate
+from tools.catalog.records import record
+
+
+def described(**changes):
+    return {
+        "InstanceType": "x1.large",
+        "VCpuInfo": {"DefaultVCpus": 2},
+        "MemoryInfo": {"SizeInMiB": 4096},
+        "ProcessorInfo": {"SupportedArchitectures": ["i386", "x86_64"]},
+        "NetworkInfo": {
+            "MaximumNetworkInterfaces": 4,
+            "Ipv4AddressesPerInterface": 10,
+            "NetworkCards": [card(0), card(1)],
+        },
+        "SupportedUsageClasses": ["spot", "on-demand"],
+        "PlacementGroupInfo": {"SupportedStrategies": ["spread"]},
+        **changes,
+    }
+
+
+def card(index, interfaces=2):
+    return {
+        "NetworkCardIndex": index,
+        "MaximumNetworkInterfaces": interfaces,
+        "InterfaceTypes": ["interface"],
+    }
+
+
+def test_the_committed_file_is_what_the_generator_makes():
+    """After an update of moto: python -m tools.catalog.generate."""
+    assert DATA_FILE.read_text(encoding="utf-8") == generate()
+
+
+def test_types_are_sorted_by_family_and_size():
+    names = list(json.loads(DATA_FILE.read_text(encoding="utf-8"))["instance_types"])
+    families = [name.partition(".")[0] for name in names]
+    assert families == sorted(families)
+    p5 = [name for name in names if name.startswith("p5.")]
+    assert p5 == ["p5.4xlarge", "p5.48xlarge"]
+
+
+def test_equal_cards_are_one_run():
+    runs = record(described(), [])["network_cards"]
+    assert runs == [
+        {"first": 0, "last": 1, "maximum_interfaces": 2, "interface_types": ["interface"]}
+    ]
+
+
+def test_usage_classes_and_zones_are_sorted_so_that_files_compare():
+    found = record(described(), ["b-az1", "a-az1", "a-az1"])
+    assert found["usage_classes"] == ["on-demand", "spot"]
+    assert found["zone_ids"] == ["a-az1", "b-az1"]
+
+
+def test_what_a_type_does_not_have_is_none_or_zero():
+    found = record(described(), [])
+    assert (found["accelerators"], found["efa_interfaces"], found["local_nvme_gb"]) == (None, 0, 0)
+
+
+def gpu(name):
+    return {"Name": name, "Manufacturer": "NVIDIA", "Count": 1, "MemoryInfo": {"SizeInMiB": 1}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        pytest.param(
+            {"GpuInfo": {"Gpus": [gpu("A"), gpu("B")]}}, "several models", id="mixed-accelerators"
+        ),
+        pytest.param(
+            {"ProcessorInfo": {"SupportedArchitectures": ["x86_64_mac"]}},
+            "unknown architecture",
+            id="architecture",
+        ),
+    ],
+)
+def test_fails_for_what_the_catalog_cannot_say(changes, words):
+    with pytest.raises(ValueError, match=words):
+        record(described(**changes), [])
+
+
+def test_fails_for_cards_with_gaps():
+    network = {**described()["NetworkInfo"], "NetworkCards": [card(0), card(2)]}
+    with pytest.raises(ValueError, match="without gaps"):
+        record(described(NetworkInfo=network), [])
+
+
+@pytest.mark.parametrize("name", ["trn2u.48xlarge", "m5.metal", "p3.2xlarge"])
+def test_types_that_no_stack_uses_are_left_out(name):
+    assert SELECTION.fullmatch(name) is None

@@ -1,0 +1,91 @@
+"""`check` answers from schema and plan alone, and says everything that is wrong at once."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+
+from tests.support.tracked import ROOT
+from tests.tools.cli.conftest import COMPLETE
+
+
+def test_a_complete_stack_file_passes(trainyard, stack_file) -> None:
+    result = trainyard("check", "p5-cb", "--stack-file", stack_file(COMPLETE))
+    assert (result.exit_code, result.output.splitlines()[0]) == (0, "p5-cb: ok")
+
+
+def test_the_tracked_stack_file_passes_with_the_ids_of_the_sandbox(trainyard) -> None:
+    assert trainyard("check", "p5-cb", "--sandbox").exit_code == 0
+
+
+def test_refuses_the_tracked_file_until_the_user_filled_it_in(trainyard) -> None:
+    result = trainyard("check", "p5-cb")
+    assert result.exit_code == 2
+    for key in ("network.vpc_id", "reservations.block.reservation_id"):
+        assert f"pulumi config set --stack p5-cb --path 'trainyard:cluster.{key}'" in result.stderr
+
+
+def test_refuses_an_unknown_stack_with_the_nearest_name(trainyard) -> None:
+    result = trainyard("check", "p5cb")
+    assert result.exit_code == 2
+    assert "did you mean p5-cb?" in result.stderr
+
+
+def test_problems_are_data_with_json(trainyard, stack_file) -> None:
+    cluster = copy.deepcopy(COMPLETE)
+    cluster["reservations"]["block"]["reservation_id"] = "cr-short"
+    result = trainyard("check", "p5-cb", "--json", "--stack-file", stack_file(cluster))
+    assert result.exit_code == 2
+    (answer,) = json.loads(result.stdout)
+    assert [p["path"] for p in answer["problems"]] == [
+        "trainyard:cluster.reservations.block.reservation_id"
+    ]
+
+
+def test_refuses_keys_beside_the_cluster_object(trainyard, stack_file) -> None:
+    path = stack_file(COMPLETE, **{"trainyard:name": "other"})
+    result = trainyard("check", "p5-cb", "--stack-file", path)
+    assert result.exit_code == 2
+    assert "trainyard:name" in result.stderr
+
+
+def test_refuses_one_file_for_two_stacks(trainyard, stack_file) -> None:
+    result = trainyard("check", "p5-cb", "other", "--stack-file", stack_file(COMPLETE))
+    assert result.exit_code == 2
+
+
+def test_refuses_to_ask_an_account_without_credentials(trainyard, stack_file) -> None:
+    result = trainyard("check", "p5-cb", "--live", "--stack-file", stack_file(COMPLETE))
+    assert result.exit_code == 2
+    assert "there are no AWS credentials" in result.stderr
+    assert "--sandbox" in result.stderr
+
+
+def test_a_wrong_file_is_refused_before_the_account_is_asked(trainyard, stack_file) -> None:
+    result = trainyard("check", "p5-cb", "--live", "--stack-file", stack_file({"name": "p5-cb"}))
+    assert result.exit_code == 2
+    assert "credentials" not in result.stderr
+
+
+def test_check_imports_neither_pulumi_nor_an_aws_sdk(stack_file) -> None:
+    """Each of them takes longer to import than the whole check may take."""
+    program = (
+        "import sys\n"
+        "from tools.cli.app import app\n"
+        "app(['check', 'p5-cb', '--stack-file', sys.argv[1]], standalone_mode=False)\n"
+        "heavy = {'pulumi', 'pulumi_aws', 'boto3', 'botocore', 'kubernetes', 'rich', 'moto'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    command = [sys.executable, "-c", program, str(stack_file(COMPLETE))]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_refuses_a_stack_file_without_a_region(trainyard, stack_file) -> None:
+    path = stack_file(COMPLETE)
+    path.write_text(path.read_text().replace("aws:region", "aws:profile"))
+    result = trainyard("check", "p5-cb", "--stack-file", path)
+    assert result.exit_code == 2
+    assert "pulumi config set --stack p5-cb aws:region" in result.stderr

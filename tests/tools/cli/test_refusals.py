@@ -1,0 +1,73 @@
+"""Commands that cannot do their work refuse before anything is started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tools.cli.conftest import COMPLETE
+
+
+@pytest.mark.parametrize("command", ["up", "destroy", "refresh"])
+def test_refuses_to_change_something_without_a_terminal_or_yes(trainyard, command: str) -> None:
+    result = trainyard(command, "p5-cb", "--sandbox")
+    assert result.exit_code == 2
+    assert "--yes" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [("up", "p5-cb", "--yes"), ("preview", "p5-cb"), ("plan", "p5-cb", "--json")]
+)
+def test_refuses_to_work_in_an_account_without_credentials(
+    trainyard, stack_file, arguments: tuple[str, ...]
+) -> None:
+    result = trainyard(*arguments, "--stack-file", stack_file(COMPLETE))
+    assert result.exit_code == 2
+    assert "there are no AWS credentials; nothing was done" in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["up", "preview"])
+def test_a_wrong_configuration_starts_no_sandbox(
+    trainyard, stack_file, tmp_path: Path, command: str
+) -> None:
+    yes = ["--yes"] if command == "up" else []
+    path = stack_file({"name": "p5-cb"})
+    result = trainyard(command, "p5-cb", "--sandbox", *yes, "--stack-file", path)
+    assert result.exit_code == 2
+    assert "architecture" in result.stderr
+    assert not (tmp_path / "sandbox").exists()
+
+
+def test_the_aws_cli_is_looked_for_before_the_engine(
+    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """pulumi-eks calls it for every token, and fails in the middle of an update without it."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "not-real")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-real")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    result = trainyard("up", "p5-cb", "--yes", "--stack-file", stack_file(COMPLETE))
+    assert result.exit_code == 2
+    assert "EKS stacks need the AWS CLI, version 2" in result.stderr
+
+
+def test_the_aws_cli_of_version_1_is_refused(
+    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    program = tmp_path / "bin" / "aws"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho aws-cli/1.32.0 Python/3.11\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "not-real")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-real")
+    monkeypatch.setenv("PATH", str(program.parent))
+    result = trainyard("up", "p5-cb", "--yes", "--stack-file", stack_file(COMPLETE))
+    assert result.exit_code == 2
+    assert "found aws-cli/1.32.0" in result.stderr
+
+
+def test_an_unknown_artifact_is_answered_with_those_there_are(trainyard) -> None:
+    result = trainyard("artifact", "p5-cb", "kubeconf", "--sandbox")
+    assert result.exit_code == 2
+    assert "there is: kubeconfig" in result.stderr

@@ -1,0 +1,100 @@
+"""The closing panel says what came up, where it is and what to try next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.cli.rollout import ClusterState, DaemonSetState, NodeState
+from tools.cli.summary import Summary, changes_line, next_commands, print_summary
+
+ROLE = "arn:aws:iam::123456789012:role/p5-cb-p5-node"
+
+
+def summary(*, sandbox: bool = True, mapped: tuple[str, ...] = (ROLE,)) -> Summary:
+    return Summary(
+        stack="p5-cb",
+        sandbox=sandbox,
+        outputs={
+            "cluster_name": "p5-cb",
+            "cluster_version": "1.35",
+            "cluster_endpoint": "https://127.0.0.1:6443",
+            "node_groups": {
+                "p5": {"instance_type": "p5.48xlarge", "management": "self-managed", "desired": 2}
+            },
+            "aws_auth_role_arns": [ROLE],
+            "notes": ["node group p5: the block ends on 2026-11-27"],
+        },
+        changes={"create": 60, "same": 0},
+        cluster=ClusterState(
+            nodes=(
+                NodeState(
+                    "ip-10-0-144-10",
+                    "p5.48xlarge",
+                    ready=True,
+                    devices={"nvidia.com/gpu": "8", "vpc.amazonaws.com/efa": "32"},
+                ),
+            ),
+            daemon_sets=(DaemonSetState("aws-efa-k8s-device-plugin", 2, 2),),
+            aws_auth_roles=mapped,
+        ),
+        kubeconfig=Path("p5-cb.kubeconfig"),
+        kubectl="kubectl",
+    )
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str]):
+
+    def show(value: Summary) -> str:
+        print_summary(value)
+        return capsys.readouterr().out
+
+    return show
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "SANDBOX (emulated AWS, real Kubernetes)",
+        "https://127.0.0.1:6443",
+        "Kubernetes 1.35",
+        "2 x p5.48xlarge, self-managed",
+        "Ready  nvidia.com/gpu: 8  vpc.amazonaws.com/efa: 32",
+        "aws-efa-k8s-device-plugin  2 of 2 pods Running",
+        ROLE,
+        "the block ends on 2026-11-27",
+        "Resources: 60 changed (60 create), 0 unchanged",
+        "kubectl --kubeconfig p5-cb.kubeconfig get nodes",
+    ],
+)
+def test_the_panel_says(printed, fact: str) -> None:
+    assert fact in printed(summary())
+
+
+def test_a_role_that_is_not_in_aws_auth_stands_out(printed) -> None:
+    assert f"{ROLE}  (missing)" in printed(summary(mapped=()))
+
+
+def test_an_account_is_never_called_a_sandbox(printed) -> None:
+    assert "SANDBOX" not in printed(summary(sandbox=False))
+
+
+def test_every_command_to_try_next_goes_to_the_same_place() -> None:
+    ours = [c for c in next_commands(summary()) if c.startswith("./trainyard ") and "p5-cb" in c]
+    assert ours
+    assert all("--sandbox" in command for command in ours)
+    assert not [c for c in next_commands(summary(sandbox=False)) if "sandbox" in c]
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        pytest.param({"same": 61}, "0 changed, 61 unchanged", id="nothing"),
+        pytest.param({"same": 60, "update": 1}, "1 changed (1 update), 60 unchanged", id="one"),
+        pytest.param({}, "0 changed, 0 unchanged", id="empty"),
+    ],
+)
+def test_changes_are_counted_in_words(changes: dict[str, int], line: str) -> None:
+    assert changes_line(changes) == line

@@ -1,0 +1,169 @@
+"""Where the Kubernetes programs come from: the cache, releases, or builds. No network."""
+
+import hashlib
+import io
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.release_host import ReleaseHost
+from tools.engine import EngineError, download, ensure_kubernetes, kubernetes_programs, pins
+from tools.engine.errors import RefusedDownloadError
+from tools.engine.platforms import Platform
+
+PLATFORM = Platform(system="linux", architecture="amd64", pulumi_architecture="x64")
+KUBERNETES = f"dl.k8s.io/v{pins.KUBERNETES_VERSION}/bin/linux/amd64"
+ETCD = f"github.com/etcd-io/etcd/releases/download/v{pins.ETCD_VERSION}"
+ETCD_NAME = f"etcd-v{pins.ETCD_VERSION}-linux-amd64"
+EVERY_PROGRAM = {
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kubectl",
+    "kwok",
+    "authenticator",
+}
+
+
+@pytest.fixture(autouse=True)
+def on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kubernetes_programs, "this_platform", lambda: PLATFORM)
+
+
+@pytest.fixture
+def releases(release_host: ReleaseHost) -> ReleaseHost:
+    """Every released file with its checksum, under the publishers' names."""
+    for program in pins.KUBERNETES_PROGRAMS:
+        content = f"released {program}".encode()
+        release_host.files[f"{KUBERNETES}/{program}"] = content
+        digest = hashlib.sha256(content).hexdigest()
+        release_host.files[f"{KUBERNETES}/{program}.sha256"] = digest.encode()
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+        member = tarfile.TarInfo(f"{ETCD_NAME}/etcd")
+        member.size = len(b"released etcd")
+        tar.addfile(member, io.BytesIO(b"released etcd"))
+    digest = hashlib.sha256(packed.getvalue()).hexdigest()
+    release_host.files[f"{ETCD}/{ETCD_NAME}.tar.gz"] = packed.getvalue()
+    release_host.files[f"{ETCD}/SHA256SUMS"] = f"{digest}  {ETCD_NAME}.tar.gz\n".encode()
+    return release_host
+
+
+@pytest.mark.usefixtures("cache", "releases")
+def test_released_programs_are_verified_and_ours_are_built(fake_go: Path, told: list[str]) -> None:
+    programs = ensure_kubernetes(told.append)
+
+    assert set(programs) == EVERY_PROGRAM
+    for name in (*pins.KUBERNETES_PROGRAMS, "etcd"):
+        (path,) = programs[name]
+        assert Path(path).read_text() == f"released {name}"
+    built = [line.split()[-1] for line in fake_go.read_text().splitlines()]
+    assert built == ["./cmd/authenticator", "sigs.k8s.io/kwok/cmd/kwok"]
+
+
+@pytest.mark.usefixtures("cache")
+def test_what_is_kept_needs_neither_a_release_nor_go(
+    releases: ReleaseHost, fake_go: Path, told: list[str], commands: Callable[[str, str], Path]
+) -> None:
+    first = ensure_kubernetes(told.append)
+    releases.files.clear()
+    fake_go.unlink()
+    commands("go", "exit 1")
+    told.clear()
+
+    assert ensure_kubernetes(told.append) == first
+    assert told == []
+
+
+@pytest.mark.usefixtures("cache", "release_host")
+def test_without_releases_one_binary_is_every_server(fake_go: Path, told: list[str]) -> None:
+    programs = ensure_kubernetes(told.append)
+
+    assert set(programs) == EVERY_PROGRAM
+    servers = {name: command for name, command in programs.items() if name != "kwok"}
+    assert len({command[0] for command in servers.values()}) == 1
+    assert all(command[1:] == [name] for name, command in servers.items())
+    assert len(fake_go.read_text().splitlines()) == 2
+    assert any("404" in line and "building the same version" in line for line in told)
+
+
+@pytest.mark.usefixtures("cache", "release_host")
+def test_a_built_api_server_says_its_real_version(fake_go: Path, told: list[str]) -> None:
+    ensure_kubernetes(told.append)
+
+    build = fake_go.read_text().splitlines()[0]
+    for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"):
+        assert f"-X {package}.gitVersion=v{pins.KUBERNETES_VERSION}" in build
+
+
+@pytest.mark.parametrize(
+    "path", [f"{KUBERNETES}/kubectl.sha256", f"{ETCD}/SHA256SUMS"], ids=["kubernetes", "etcd"]
+)
+@pytest.mark.usefixtures("fake_go")
+def test_refuses_a_program_with_another_checksum(
+    cache: Path, releases: ReleaseHost, told: list[str], path: str
+) -> None:
+    releases.files[path] = f"{'f' * 64}  {ETCD_NAME}.tar.gz\n".encode()
+
+    with pytest.raises(RefusedDownloadError, match="not what its publisher released"):
+        ensure_kubernetes(told.append)
+
+    assert not [p for p in cache.rglob("*") if p.is_file() and p.suffix != ".lock"]
+
+
+@pytest.mark.usefixtures("cache", "fake_go")
+def test_a_page_in_place_of_a_checksum_is_not_taken_for_one(
+    releases: ReleaseHost, told: list[str]
+) -> None:
+    releases.files[f"{KUBERNETES}/kube-apiserver.sha256"] = b"<html>please log in</html>"
+
+    assert len(ensure_kubernetes(told.append)["kube-apiserver"]) == 2
+    assert any("holds no checksum" in line for line in told)
+
+
+@pytest.mark.usefixtures("cache", "fake_go")
+def test_on_macos_everything_is_built(
+    releases: ReleaseHost, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    macos = Platform(system="darwin", architecture="arm64", pulumi_architecture="arm64")
+    monkeypatch.setattr(kubernetes_programs, "this_platform", lambda: macos)
+
+    assert len(ensure_kubernetes(told.append)["etcd"]) == 2
+    assert releases.asked == []
+
+
+@pytest.mark.usefixtures("cache", "commands")
+def test_fails_without_go_before_anything_is_downloaded(
+    releases: ReleaseHost, told: list[str]
+) -> None:
+    with pytest.raises(EngineError) as failure:
+        ensure_kubernetes(told.append)
+
+    assert "the sandbox's Kubernetes needs Go: Go is not on the PATH" in str(failure.value)
+    assert f"install Go {pins.GO_MINIMUM_VERSION} or newer" in str(failure.value)
+    assert releases.asked == []
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_changed_source_is_another_build(
+    fake_go: Path, told: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(download.MIRROR_VARIABLE, "off")
+    module = tmp_path / "kwok"
+    module.mkdir()
+    for name in ("go.mod", "go.sum", "kwok.go"):
+        (module / name).write_text("one")
+    program = kubernetes_programs.GoProgram(module=module, package=".", file_name="kwok")
+    monkeypatch.setattr(kubernetes_programs, "_KWOK", program)
+    monkeypatch.setitem(kubernetes_programs._PROGRAMS, "kwok", program)
+    first = ensure_kubernetes(told.append)["kwok"]
+    (module / "kwok_test.go").write_text("tests do not change a binary")
+    same = ensure_kubernetes(told.append)["kwok"]
+    (module / "go.sum").write_text("two")
+    changed = ensure_kubernetes(told.append)["kwok"]
+
+    assert first == same != changed
+    assert len(fake_go.read_text().splitlines()) == 3

@@ -1,0 +1,22 @@
+"""The Go source of the language host passes its own tests."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+MODULE = Path(__file__).resolve().parents[3] / "tools" / "engine" / "language_host"
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("command", ["vet", "test"])
+def test_the_language_host_passes_go(command: str) -> None:
+    done = subprocess.run(
+        ["go", command, "-mod=readonly", "./..."],
+        cwd=MODULE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr

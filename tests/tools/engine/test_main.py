@@ -1,0 +1,47 @@
+"""``python -m tools.engine`` fills the cache beforehand."""
+
+from pathlib import Path
+
+import pytest
+
+from tools.engine import EngineError, __main__
+from tools.engine.pulumi_engine import PulumiEngine
+
+PULUMI = PulumiEngine(directory=Path("/cache/pulumi"), version="3.0.0", origin="build")
+
+
+def test_it_says_where_everything_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(__main__, "ensure_pulumi", lambda _: PULUMI)
+    monkeypatch.setattr(__main__, "ensure_kubernetes", lambda _: {"etcd": ["/k/one", "etcd"]})
+
+    assert __main__.main() == 0
+    assert capsys.readouterr().err.splitlines() == [
+        "Pulumi 3.0.0 (build): /cache/pulumi",
+        "etcd: /k/one etcd",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "words"),
+    [
+        (EngineError("no Go"), 1, "error: no Go"),
+        (KeyboardInterrupt(), 130, "the next run goes on from there"),
+    ],
+    ids=["error", "interrupted"],
+)
+def test_a_failure_is_one_message(
+    failure: BaseException,
+    code: int,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(_: object) -> PulumiEngine:
+        raise failure
+
+    monkeypatch.setattr(__main__, "ensure_pulumi", fail)
+
+    assert __main__.main() == code
+    assert words in capsys.readouterr().err

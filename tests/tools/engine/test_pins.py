@@ -1,0 +1,48 @@
+"""The pinned versions are the same wherever a build or a lock repeats them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tools import lock
+from tools.engine import pins
+
+ROOT = Path(__file__).resolve().parents[3]
+MODULES = (
+    "tools/engine/pulumi",
+    "tools/engine/language_host",
+    "sandbox/kubernetes/control_plane",
+    "sandbox/kubernetes/kwok",
+)
+
+
+def go_mod(module: str) -> str:
+    return (ROOT / module / "go.mod").read_text()
+
+
+@pytest.mark.parametrize(
+    ("module", "path", "version"),
+    [
+        ("tools/engine/pulumi", "github.com/pulumi/pulumi/pkg/v3", pins.PULUMI_VERSION),
+        ("tools/engine/language_host", "github.com/pulumi/pulumi/sdk/v3", pins.PULUMI_VERSION),
+        ("sandbox/kubernetes/control_plane", "k8s.io/kubernetes", pins.KUBERNETES_VERSION),
+        ("sandbox/kubernetes/control_plane", "go.etcd.io/etcd/server/v3", pins.ETCD_VERSION),
+        ("sandbox/kubernetes/kwok", "sigs.k8s.io/kwok", pins.KWOK_VERSION),
+    ],
+)
+def test_a_build_is_of_the_version_that_is_downloaded(module: str, path: str, version: str) -> None:
+    assert re.search(rf"^\s*(?:require )?{re.escape(path)} v{version}$", go_mod(module), re.M)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_builds_with_the_oldest_go_that_is_asked_for(module: str) -> None:
+    found = re.search(r"^go (\d+)\.(\d+)", go_mod(module), re.M)
+
+    assert found is not None
+    minimum = tuple(int(part) for part in pins.GO_MINIMUM_VERSION.split(".")[:2])
+    assert (int(found[1]), int(found[2])) <= minimum
+
+
+def test_the_engine_is_of_the_version_of_the_sdk() -> None:
+    assert lock.locked(lock.PROGRAM.path)["pulumi"] == pins.PULUMI_VERSION

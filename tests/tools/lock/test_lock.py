@@ -1,0 +1,72 @@
+"""The lock files hold what pyproject.toml asks for, with hashes and without an index. Offline."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tools import environment, lock
+
+LOCKS = [lock.PROGRAM, lock.DEVELOPMENT]
+FILES = [lock.PROGRAM.path, lock.DEVELOPMENT.path, lock.UV]
+
+
+@pytest.mark.parametrize("locked", LOCKS, ids=lambda it: it.path.stem)
+def test_what_is_declared_is_locked_in_that_version(locked: lock.Lock) -> None:
+    versions = lock.locked(locked.path)
+
+    assert lock.declared(locked).items() <= versions.items(), "run `python -m tools.lock`"
+
+
+def test_the_development_lock_is_the_programs_lock_and_more() -> None:
+    program, development = (lock.locked(it.path) for it in LOCKS)
+
+    assert program.items() < development.items()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_package_has_hashes(path: Path) -> None:
+    text = (lock.ROOT / path).read_text()
+    packages = re.split(r"\n(?=\S)", text.strip())
+
+    assert packages
+    assert [package for package in packages if "--hash=sha256:" not in package] == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_no_index_is_named(path: Path) -> None:
+    lines = (lock.ROOT / path).read_text().splitlines()
+    allowed = re.compile(r"[a-z0-9._-]+==\S+( ; .*)?( \\)?|    --hash=sha256:[0-9a-f]{64}( \\)?")
+
+    assert [line for line in lines if not allowed.fullmatch(line)] == []
+
+
+def test_the_launcher_knows_the_locks() -> None:
+    assert tuple(str(it.path) for it in LOCKS) == environment.LOCKS
+
+
+def test_the_pinned_uv_is_one_that_the_launcher_would_take_from_the_path() -> None:
+    version = tuple(int(part) for part in lock.locked(lock.UV)["uv"].split("."))
+
+    assert lock.locked(lock.UV) == {"uv": lock.UV_VERSION}
+    assert version >= environment.UV_MINIMUM_VERSION
+
+
+def test_nothing_is_installed_but_dependencies() -> None:
+    project = tomllib.loads((lock.ROOT / "pyproject.toml").read_text())
+
+    assert project["tool"]["uv"]["package"] is False
+    assert project["project"]["requires-python"] == ">=3.11"
+
+
+def test_refuses_a_direct_dependency_without_an_exact_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\ndependencies = ["boto3>=1"]\n[dependency-groups]\nsandbox = []\n'
+    )
+    monkeypatch.setattr(lock, "ROOT", tmp_path)
+
+    with pytest.raises(ValueError, match="'boto3>=1' must pin one version with =="):
+        lock.declared(lock.PROGRAM)

@@ -1,0 +1,30 @@
+"""The reference of the policy pack says what the rules say."""
+
+from __future__ import annotations
+
+from policies.pack import POLICIES
+from tools.policies import __main__ as command
+from tools.policies.reference import reference
+
+
+def test_the_committed_reference_is_current():
+    assert command.DOCUMENT.read_text(encoding="utf-8") == reference()
+    assert command.main(["--check"]) == 0
+
+
+def test_every_rule_has_a_row_and_a_section_with_its_fix():
+    text = reference()
+    for policy in POLICIES:
+        assert f"| [{policy.name}](#{policy.name}) |" in text
+        section = text.partition(f"## {policy.name}\n")[2].partition("\n## ")[0]
+        assert "**Why.** " in section
+        assert "**Fix.** " in section
+        assert policy.url in section
+
+
+def test_an_old_reference_is_noticed_and_written_anew(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(command, "DOCUMENT", tmp_path / "policies.md")
+    assert command.main(["--check"]) == 1
+    assert "run python -m tools.policies" in capsys.readouterr().err
+    assert command.main([]) == 0
+    assert command.main(["--check"]) == 0

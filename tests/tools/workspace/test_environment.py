@@ -1,0 +1,83 @@
+"""What reaches the engine of a user's environment, and what never does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.workspace.environment import account_environment, sandbox_environment
+
+USER = {
+    "HOME": "/home/someone",
+    "PATH": "/usr/bin",
+    "LANG": "C.UTF-8",
+    "AWS_PROFILE": "production",
+    "AWS_ACCESS_KEY_ID": "a-real-key",
+    "AWS_SESSION_TOKEN": "a-real-token",
+    "PULUMI_ACCESS_TOKEN": "a-real-login",
+    "PULUMI_BACKEND_URL": "s3://production",
+    "KUBECONFIG": "/home/someone/.kube/config",
+    "PYTHONPATH": "/home/someone/lib",
+    "HTTPS_PROXY": "http://proxy.example.com",
+    "NO_PROXY": "example.com",
+}
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return sandbox_environment(
+        USER,
+        engine=Path("/opt/engine"),
+        home=tmp_path / "home",
+        backend=tmp_path / "state",
+        passphrase="secret",
+        region="us-west-2",
+        aws_endpoint="http://127.0.0.1:5000",
+    )
+
+
+@pytest.mark.parametrize("name", ["AWS_PROFILE", "AWS_SESSION_TOKEN", "PULUMI_ACCESS_TOKEN"])
+def test_the_sandbox_gets_no_login_of_the_user(environment: dict[str, str], name: str) -> None:
+    assert name not in environment
+
+
+def test_nothing_of_the_users_accounts_stands_in_any_value(environment: dict[str, str]) -> None:
+    values = " ".join(environment.values())
+    assert not [word for word in ("a-real", "production", ".kube") if word in values]
+
+
+def test_the_sandbox_has_state_and_home_of_its_own(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    assert environment["PULUMI_HOME"] == str(tmp_path / "home")
+    assert environment["PULUMI_BACKEND_URL"] == f"file://{tmp_path}/state"
+
+
+def test_aws_is_the_sandbox_with_credentials_that_cannot_be_real(
+    environment: dict[str, str],
+) -> None:
+    assert environment["AWS_ENDPOINT_URL"] == "http://127.0.0.1:5000"
+    assert not environment["AWS_ACCESS_KEY_ID"].startswith("A")
+    assert environment["AWS_SHARED_CREDENTIALS_FILE"] == "/dev/null"
+
+
+def test_the_engine_comes_first_on_the_path(environment: dict[str, str]) -> None:
+    assert environment["PATH"] == "/opt/engine:/usr/bin"
+
+
+def test_a_proxy_is_not_asked_for_the_loopback(environment: dict[str, str]) -> None:
+    assert environment["NO_PROXY"] == "example.com,127.0.0.1,localhost,::1"
+
+
+def test_everything_else_of_the_user_stays(environment: dict[str, str]) -> None:
+    assert (environment["HOME"], environment["LANG"]) == ("/home/someone", "C.UTF-8")
+
+
+def test_an_account_gets_the_users_own_environment() -> None:
+    environment = account_environment(USER, engine=Path("/opt/engine"))
+    assert environment == {
+        **USER,
+        "PATH": "/opt/engine:/usr/bin",
+        "PULUMI_SKIP_UPDATE_CHECK": "1",
+    }

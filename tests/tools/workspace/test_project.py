@@ -1,0 +1,80 @@
+"""The generated project holds everything the engine writes, and no tracked file."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tools.workspace.project import SandboxProject, write_private
+from tools.workspace.stack_files import ROOT, StackFile
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> SandboxProject:
+    return SandboxProject(tmp_path / "pulumi", ROOT / "sandbox" / "providers")
+
+
+def stack_file(**config: object) -> StackFile:
+    return StackFile("p5-cb", Path("Pulumi.p5-cb.yaml"), {"config": config})
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_the_program_is_the_checkouts_with_its_own_environment(project: SandboxProject) -> None:
+    project.write(stack_file())
+    written = yaml.safe_load((project.directory / "Pulumi.yaml").read_text())
+    assert written["main"] == str(ROOT)
+    assert written["runtime"]["options"]["virtualenv"] == str(ROOT / ".venv")
+
+
+def test_the_project_has_the_name_and_runtime_of_the_tracked_one(project: SandboxProject) -> None:
+    """Otherwise the URNs of the sandbox differ from those of an account."""
+    tracked = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
+    project.write(stack_file())
+    written = yaml.safe_load((project.directory / "Pulumi.yaml").read_text())
+    assert written["name"] == tracked["name"]
+    assert written["runtime"]["name"] == tracked["runtime"]["name"]
+
+
+def test_every_provider_is_a_stand_in(project: SandboxProject) -> None:
+    project.write(stack_file())
+    written = yaml.safe_load((project.directory / "Pulumi.yaml").read_text())
+    named = {p["name"]: p["path"] for p in written["plugins"]["providers"]}
+    assert named == {
+        name: str(ROOT / "sandbox" / "providers" / name) for name in ("aws", "eks", "kubernetes")
+    }
+
+
+def test_without_stand_ins_the_engine_chooses(tmp_path: Path) -> None:
+    project = SandboxProject(tmp_path, None)
+    project.write(stack_file())
+    assert "plugins" not in yaml.safe_load((tmp_path / "Pulumi.yaml").read_text())
+
+
+def test_the_salt_that_the_engine_wrote_survives(project: SandboxProject) -> None:
+    path = project.write(stack_file(**{"aws:region": "us-west-2"}))
+    path.write_text(path.read_text() + "encryptionsalt: v1:abc\n")
+    project.write(stack_file(**{"aws:region": "us-east-1"}))
+    assert yaml.safe_load(path.read_text()) == {
+        "config": {"aws:region": "us-east-1"},
+        "encryptionsalt": "v1:abc",
+    }
+
+
+def test_the_passphrase_is_made_once_and_private(project: SandboxProject) -> None:
+    first = project.passphrase
+    assert project.passphrase == first
+    assert mode(project.directory / "passphrase") == 0o600
+
+
+def test_a_private_file_stays_private_when_it_was_not(tmp_path: Path) -> None:
+    path = tmp_path / "kubeconfig"
+    path.write_text("old and long")
+    path.chmod(0o644)
+    write_private(path, "new")
+    assert (path.read_text(), mode(path)) == ("new", 0o600)

@@ -1,0 +1,148 @@
+"""Stack files are read as the engine reads them, and completed without overruling anybody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.workspace import stack_files
+from tools.workspace.stack_files import (
+    StackFile,
+    StackFileError,
+    complete,
+    completed,
+    find_stack_file,
+    overruled,
+    read_yaml,
+)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(stack_files, "ROOT", tmp_path)
+    (tmp_path / "Pulumi.p5-cb.yaml").write_text(
+        "config:\n  aws:region: us-east-1\n  trainyard:cluster: {name: p5-cb}\n"
+    )
+    (tmp_path / "Pulumi.p5-odcr.yaml").write_text("config: {}\n")
+    return tmp_path
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        pytest.param("yes", "yes", id="yes-is-text"),
+        pytest.param("on", "on", id="on-is-text"),
+        pytest.param("true", True, id="true-is-boolean"),
+        pytest.param("12:30", "12:30", id="a-time-of-day-is-text"),
+        pytest.param("8", 8, id="integer"),
+        pytest.param("-3", -3, id="negative-integer"),
+        pytest.param('"8"', "8", id="quoted-number-is-text"),
+        pytest.param("1.35", 1.35, id="version-without-quotes-is-a-number"),
+        pytest.param("10.0.0.0/16", "10.0.0.0/16", id="network-is-text"),
+        pytest.param(
+            "2026-12-01T11:30:00Z", "2026-12-01 11:30:00 +0000 UTC", id="time-as-go-prints-it"
+        ),
+        pytest.param("2026-12-01", "2026-12-01 00:00:00 +0000 UTC", id="date-as-go-prints-it"),
+        pytest.param('"2026-12-01T11:30:00Z"', "2026-12-01T11:30:00Z", id="quoted-time-is-text"),
+    ],
+)
+def test_plain_scalars_are_read_as_the_engine_reads_them(
+    tmp_path: Path, text: str, value: object
+) -> None:
+    assert read_yaml(write(tmp_path / "a.yaml", f"key: {text}\n")) == {"key": value}
+
+
+def test_a_stack_is_found_by_its_name(checkout: Path) -> None:
+    found = find_stack_file("p5-cb")
+    assert found.path == checkout / "Pulumi.p5-cb.yaml"
+    assert found.name == "Pulumi.p5-cb.yaml"
+    assert found.region == "us-east-1"
+    assert found.cluster == {"name": "p5-cb"}
+
+
+def test_an_unknown_stack_is_answered_with_the_nearest_names(checkout: Path) -> None:
+    with pytest.raises(StackFileError, match=r"did you mean p5-cb or p5-odcr\?"):
+        find_stack_file("p5cb")
+
+
+def test_a_stack_file_from_elsewhere_keeps_the_name_of_the_stack(
+    checkout: Path, tmp_path: Path
+) -> None:
+    other = write(tmp_path / "copy.yaml", "config:\n  trainyard:cluster: {name: other}\n")
+    found = find_stack_file("p5-cb", path=other)
+    assert (found.stack, found.name) == ("p5-cb", str(other))
+    assert found.cluster == {"name": "other"}
+
+
+def test_a_missing_stack_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StackFileError, match=r"nowhere\.yaml: no such stack file"):
+        find_stack_file("p5-cb", path=tmp_path / "nowhere.yaml")
+
+
+@pytest.mark.parametrize("text", ["- a list\n", "config: text\n"])
+def test_a_file_of_another_shape_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(StackFileError, match="is not a stack file"):
+        find_stack_file("p5-cb", path=write(tmp_path / "a.yaml", text))
+
+
+def test_broken_yaml_is_named_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(StackFileError, match=r"(?s)is not YAML.*line 2"):
+        find_stack_file("p5-cb", path=write(tmp_path / "a.yaml", "config:\n  a: [1\n"))
+
+
+def test_an_empty_file_is_a_stack_without_configuration(tmp_path: Path) -> None:
+    found = find_stack_file("p5-cb", path=write(tmp_path / "a.yaml", ""))
+    assert (found.cluster, found.stray_keys) == ({}, ())
+
+
+def test_keys_that_a_forgotten_path_made_are_stray(tmp_path: Path) -> None:
+    text = "config:\n  aws:region: us-west-2\n  trainyard:cluster: {}\n  trainyard:name: x\n"
+    found = find_stack_file("p5-cb", path=write(tmp_path / "a.yaml", text))
+    assert found.stray_keys == ("trainyard:name",)
+
+
+def test_completion_fills_what_is_missing() -> None:
+    values = {"network": {"kind": "existing-vpc"}, "reservations": {"block": {"kind": "odcr"}}}
+    completion = {
+        "network": {"vpc_id": "vpc-1"},
+        "reservations": {"block": {"reservation_id": "cr-1"}},
+    }
+    assert complete(values, completion) == {
+        "network": {"kind": "existing-vpc", "vpc_id": "vpc-1"},
+        "reservations": {"block": {"kind": "odcr", "reservation_id": "cr-1"}},
+    }
+
+
+def test_completion_never_overrules_the_stack_file() -> None:
+    values = {"reservations": {"block": {"reservation_id": "cr-mine"}}}
+    completion = {"reservations": {"block": {"reservation_id": "cr-theirs"}}}
+    assert complete(values, completion) == values
+
+
+def test_completion_adds_no_reservation_that_the_stack_file_does_not_name() -> None:
+    values = {"reservations": {"other": {"kind": "odcr"}}}
+    completion = {"reservations": {"block": {"reservation_id": "cr-theirs"}}}
+    assert complete(values, completion) == values
+
+
+def test_completion_leaves_a_network_of_another_kind_alone() -> None:
+    values = {"network": {"kind": "new-vpc"}}
+    assert complete(values, {"network": {"kind": "existing-vpc", "vpc_id": "vpc-1"}}) == values
+
+
+def test_a_cluster_that_is_no_mapping_is_left_to_the_schema(tmp_path: Path) -> None:
+    stack_file = StackFile("p5-cb", tmp_path / "a.yaml", {"config": {"trainyard:cluster": "text"}})
+    assert completed(stack_file, {"network": {"vpc_id": "vpc-1"}}).cluster == "text"
+
+
+def test_values_of_another_account_than_the_completions_are_found() -> None:
+    values = {"network": {"vpc_id": "vpc-mine"}, "reservations": {"block": {"kind": "odcr"}}}
+    completion = {"network": {"vpc_id": "vpc-1"}, "reservations": {"block": {"kind": "odcr"}}}
+    assert overruled(values, completion) == ["network.vpc_id"]
+    assert overruled({}, completion) == []

@@ -1,0 +1,58 @@
+"""A workspace in a user's account refuses what would go wrong; it never repairs by itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tools.workspace.engine_process import PulumiCommand
+from tools.workspace.stack_files import StackFile
+from tools.workspace.workspace import AccountWorkspace, StackMissingError
+
+
+@pytest.fixture
+def workspace(tmp_path: Path):
+    """A workspace whose backend has the given stacks."""
+    script = tmp_path / "pulumi"
+    script.write_text('#!/bin/sh\ncat "$2.json"\n')
+    script.chmod(0o755)
+
+    def make(*stacks: str, config_file: Path | None = None) -> AccountWorkspace:
+        (tmp_path / "ls.json").write_text(json.dumps([{"name": name} for name in stacks]))
+        (tmp_path / "export.json").write_text(json.dumps({"version": 3, "deployment": {}}))
+        return AccountWorkspace(
+            stack_file=StackFile("p5-cb", tmp_path / "Pulumi.p5-cb.yaml", {}),
+            command=PulumiCommand(script, tmp_path, {"PATH": "/usr/bin:/bin"}),
+            config_file=config_file,
+        )
+
+    return make
+
+
+def told(_message: str) -> None:
+    raise AssertionError("an account is never repaired silently")
+
+
+def test_refuses_a_stack_that_the_backend_does_not_have(workspace) -> None:
+    with pytest.raises(StackMissingError, match="pulumi stack init p5-cb"):
+        workspace("other").prepare(changes=True, report=told)
+
+
+@pytest.mark.parametrize("name", ["p5-cb", "somebody/p5-cb"])
+def test_a_stack_is_found_with_or_without_its_owner(workspace, name: str) -> None:
+    workspace(name).prepare(changes=True, report=told)
+
+
+def test_nothing_is_asked_of_the_backend_where_nothing_changes(workspace) -> None:
+    workspace().prepare(changes=False, report=told)
+
+
+def test_another_stack_file_is_handed_to_the_engine(workspace, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.yaml"
+    assert workspace().arguments() == ["--stack", "p5-cb"]
+    assert workspace(config_file=copy).arguments() == [
+        *("--stack", "p5-cb"),
+        *("--config-file", str(copy)),
+    ]

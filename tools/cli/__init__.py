@@ -1,0 +1,1 @@
+"""The command line of `./trainyard`; one module a group of commands."""

@@ -1,0 +1,87 @@
+"""`outputs` and `artifact`: what a stack tells about itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tools.cli import console, failures, options
+
+if TYPE_CHECKING:
+    from tools.workspace.workspace import Workspace
+
+ARTIFACTS = {"kubeconfig": "kubeconfig"}
+"""Names of artifacts, with the stack output that holds each."""
+
+
+def outputs(
+    stack: options.Stack,
+    sandbox: options.Sandbox = False,
+    show_secrets: Annotated[
+        bool, typer.Option("--show-secrets", help="Show secret outputs in clear text.")
+    ] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Print the outputs of the stack that is up."""
+    values = _outputs(stack, sandbox=sandbox, show_secrets=show_secrets)
+    if as_json:
+        console.answer_json(values)
+        return
+    for name, value in values.items():
+        console.answer(f"{name}: {_line(value)}")
+
+
+def artifact(
+    stack: options.Stack,
+    name: Annotated[str, typer.Argument(help="Which document: kubeconfig.")],
+    sandbox: options.Sandbox = False,
+) -> None:
+    """Print a document that the stack makes."""
+    if name not in ARTIFACTS:
+        raise failures.WrongUseError(
+            f"{stack} makes no artifact {name!r}; there is: {', '.join(ARTIFACTS)}"
+        )
+    values = _outputs(stack, sandbox=sandbox, show_secrets=True)
+    if ARTIFACTS[name] not in values:
+        raise failures.CommandError(
+            f"{stack} has no {name} yet; bring it up first: ./trainyard up {stack}"
+            + (" --sandbox" if sandbox else "")
+        )
+    console.answer(document(values[ARTIFACTS[name]]))
+
+
+def document(value: Any) -> str:
+    """Return an output that is a document as text."""
+    if isinstance(value, str):
+        return value
+    import json
+
+    return json.dumps(value, indent=2)
+
+
+def _outputs(stack: str, *, sandbox: bool, show_secrets: bool) -> dict[str, Any]:
+    from tools.workspace.workspace import outputs as read
+
+    return read(_workspace(stack, sandbox=sandbox), show_secrets=show_secrets)
+
+
+def _workspace(stack: str, *, sandbox: bool) -> Workspace:
+    from tools.cli.session import Purpose, open_workspace
+
+    found = options.stack_file(stack, path=None, sandbox=sandbox)
+    if sandbox:
+        from tools.cli.sandbox_session import holds_stack
+
+        if not holds_stack(stack):
+            raise failures.CommandError(
+                f"the sandbox holds no stack {stack}; bring it up: ./trainyard up {stack} --sandbox"
+            )
+    purpose = Purpose(checks_config=False, changes=False)
+    return open_workspace(found, purpose, sandbox=sandbox)
+
+
+def _line(value: Any) -> str:
+    import json
+
+    return value if isinstance(value, str) else json.dumps(value)

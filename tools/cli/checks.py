@@ -1,0 +1,147 @@
+"""`check`: schema and plan of stack files without an engine, and the account on demand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tools.cli import console, failures, options
+from tools.workspace.stack_files import REGION_KEY, StackFile
+
+if TYPE_CHECKING:
+    from components.config.stack import StackConfig
+    from components.eks.plan import EksPlan
+
+
+def check(
+    stacks: Annotated[list[str], typer.Argument(help="Stacks, such as p5-cb.")],
+    sandbox: options.Sandbox = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Ask the AWS account too: reservations, subnets, quotas.")
+    ] = False,
+    stack_file: options.StackFilePath = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Check stack files: schema and plan, and with --live what the account says."""
+    if stack_file is not None and len(stacks) > 1:
+        raise failures.WrongUseError("--stack-file replaces the file of one stack; name one stack")
+    found = [options.stack_file(s, path=stack_file, sandbox=sandbox) for s in stacks]
+    results = [_result(file, live=False) for file in found]
+    if live and all(result["ok"] for result in results):
+        # What the account says about a configuration that is wrong in itself helps nobody.
+        from tools.cli.session import account_access
+
+        with account_access(sandbox=sandbox):
+            results = [_result(file, live=True) for file in found]
+    if as_json:
+        console.answer_json(results)
+    else:
+        for result in results:
+            _show(result)
+    if not all(result["ok"] for result in results):
+        raise typer.Exit(failures.WRONG_USE)
+
+
+def _result(stack_file: StackFile, *, live: bool) -> dict[str, Any]:
+    from components.config.problems import ConfigError
+
+    try:
+        notes, warnings = _checked(stack_file, live=live)
+    except ConfigError as error:
+        problems = [
+            {
+                "path": p.path,
+                "problem": p.problem,
+                "found": p.found,
+                "allowed": p.allowed,
+                "fix": p.remedy,
+            }
+            for p in error.problems
+        ]
+        return {"stack": stack_file.stack, "ok": False, "problems": problems, "text": str(error)}
+    return {"stack": stack_file.stack, "ok": True, "notes": notes, "warnings": warnings}
+
+
+def plan_of(stack_file: StackFile) -> EksPlan:
+    """Return the plan of a stack file, from schema and plan alone.
+
+    Raises:
+        ConfigError: with every problem.
+    """
+    from components.architectures.eks_plan import plan_eks
+
+    return plan_eks(
+        config_of(stack_file),
+        stack_file=stack_file.name,
+        region=stack_file.region,
+        now=datetime.now(UTC),
+    )
+
+
+def config_of(stack_file: StackFile) -> StackConfig:
+    """Return the configuration of a stack file, checked by the schema.
+
+    Raises:
+        ConfigError: with every problem.
+    """
+    from components.config.load import load_stack_config
+    from components.config.problems import ConfigError, Problem
+
+    name = stack_file.name
+    no_region = Problem(
+        path=REGION_KEY,
+        problem="is missing: reservations, subnets and images belong to one region",
+        allowed="the region of the reservation, such as us-west-2",
+        remedy=f"pulumi config set --stack {stack_file.stack} {REGION_KEY} us-west-2",
+    )
+    missing = [] if stack_file.region else [no_region]
+    try:
+        config = load_stack_config(
+            stack_file.cluster, stack_file=name, stray_keys=stack_file.stray_keys
+        )
+    except ConfigError as error:
+        raise ConfigError([*missing, *error.problems], stack_file=name) from error
+    if missing:
+        raise ConfigError(missing, stack_file=name)
+    return config
+
+
+def _checked(stack_file: StackFile, *, live: bool) -> tuple[list[str], list[str]]:
+    if not live:
+        return list(plan_of(stack_file).notes), []
+    from components.account.prepare import look_up, prepare
+
+    config = config_of(stack_file)
+    prepared = prepare(
+        config,
+        look_up(config, region=stack_file.region),
+        stack_file=stack_file.name,
+        region=stack_file.region,
+        now=datetime.now(UTC),
+    )
+    return list(prepared.plan.notes), list(prepared.warnings)
+
+
+def refuse_wrong_config(stack_file: StackFile, *, live: bool) -> None:
+    """Stop before the engine starts where schema, plan or account refuse the configuration.
+
+    Raises:
+        ConfigError: with every problem.
+        AccountUnreachableError: there is no account to ask.
+    """
+    _, warnings = _checked(stack_file, live=live)
+    for warning in warnings:
+        console.progress(f"warning: {warning}")
+
+
+def _show(result: dict[str, Any]) -> None:
+    if not result["ok"]:
+        console.problem(result["text"])
+        return
+    console.answer(f"{result['stack']}: ok")
+    for note in result["notes"]:
+        console.answer(f"  note: {note}")
+    for warning in result["warnings"]:
+        console.answer(f"  warning: {warning}")

@@ -1,0 +1,34 @@
+"""Where the command line writes: answers to standard output, everything else beside it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import typer
+
+
+def answer(text: str) -> None:
+    """Write what was asked for to standard output."""
+    typer.echo(text)
+
+
+def answer_json(value: Any) -> None:
+    """Write one JSON document to standard output."""
+    typer.echo(json.dumps(value, indent=2, default=str))
+
+
+def progress(message: str, /) -> None:
+    """Write a line about what is being done to standard error."""
+    typer.echo(typer.style("• ", dim=True) + message, err=True)
+
+
+def problem(message: str) -> None:
+    """Write an error message to standard error."""
+    typer.echo(typer.style("error: ", fg="red", bold=True) + message, err=True)
+
+
+def at_a_terminal() -> bool:
+    """Return whether somebody is there to answer a question."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

@@ -1,0 +1,45 @@
+"""How a command ends when it cannot do what it was asked: one message and an exit code."""
+
+from __future__ import annotations
+
+WORK_FAILED = 1
+"""Exit code: the work was begun and failed."""
+WRONG_USE = 2
+"""Exit code: wrong use or wrong configuration; nothing was begun."""
+
+
+class CommandError(Exception):
+    """Ends a command with a message on standard error and an exit code."""
+
+    def __init__(self, message: str, *, exit_code: int = WORK_FAILED) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class WrongUseError(CommandError):
+    """The command cannot be understood or its configuration cannot be used."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, exit_code=WRONG_USE)
+
+
+def exit_code_of(error: BaseException) -> int | None:
+    """Return the exit code for an error that is meant for people; None for a mistake of ours."""
+    if isinstance(error, CommandError):
+        return error.exit_code
+    # Only a failing command pays for these imports.
+    from components.account.lookup import AccountUnreachableError
+    from components.config.problems import ConfigError
+    from sandbox.state import SandboxError
+    from tools.engine.errors import EngineError
+    from tools.workspace.engine_process import EngineFailedError
+    from tools.workspace.locks import StackLockedError
+    from tools.workspace.pending import CreatesPendingError
+    from tools.workspace.stack_files import StackFileError
+    from tools.workspace.workspace import StackMissingError
+
+    wrong_use = (ConfigError, StackFileError, StackMissingError, AccountUnreachableError)
+    failed = (EngineError, EngineFailedError, SandboxError, StackLockedError, CreatesPendingError)
+    if isinstance(error, wrong_use):
+        return WRONG_USE
+    return WORK_FAILED if isinstance(error, failed) else None

@@ -1,0 +1,35 @@
+"""Arguments and options that several commands share, and the stack file they lead to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tools.workspace.stack_files import StackFile, completed, find_stack_file
+
+Stack = Annotated[str, typer.Argument(help="Name of the stack, such as p5-cb.")]
+Sandbox = Annotated[
+    bool, typer.Option("--sandbox", help="Work in the sandbox on this machine, not in AWS.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before something changes.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+StackFilePath = Annotated[
+    Path | None,
+    typer.Option("--stack-file", help="A stack file to use in place of Pulumi.<stack>.yaml."),
+]
+
+
+def stack_file(stack: str, *, path: Path | None, sandbox: bool) -> StackFile:
+    """Return the stack's file; for the sandbox, completed with the ids of its account.
+
+    Raises:
+        StackFileError: there is no such stack or file.
+    """
+    found = find_stack_file(stack, path=path.resolve() if path else None)
+    if not sandbox:
+        return found
+    from sandbox.account.stacks import completion
+
+    return completed(found, completion(stack))

@@ -1,0 +1,60 @@
+"""`plan`: everything that a stack would register, as one JSON document."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tools.cli import console, options
+
+if TYPE_CHECKING:
+    from tools.workspace.stack_files import StackFile
+
+
+def plan(
+    stack: options.Stack,
+    sandbox: options.Sandbox = False,
+    stack_file: options.StackFilePath = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show every resource that the stack would register from nothing; changes nothing."""
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    result = _plan(found, sandbox=sandbox)
+    if as_json:
+        console.answer_json(result)
+        return
+    for resource in result["resources"]:
+        console.answer(f"{resource['type']:55} {resource['name']}")
+    console.answer(f"{len(result['resources'])} resources; --json shows their inputs")
+
+
+def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
+    """Return the plan from a preview on an empty backend that is thrown away."""
+    from tools.cli.session import Purpose, open_workspace
+    from tools.workspace.engine_process import PulumiCommand
+    from tools.workspace.preview import plan_of_events
+    from tools.workspace.project import SandboxProject
+    from tools.workspace.stack_files import ROOT
+
+    purpose = Purpose(checks_config=True, changes=False)
+    workspace = open_workspace(stack_file, purpose, sandbox=sandbox)
+    with tempfile.TemporaryDirectory(prefix="trainyard-plan-") as directory:
+        providers = ROOT / "sandbox" / "providers" if sandbox else None
+        project = SandboxProject(Path(directory), providers)
+        project.write(stack_file)
+        command = PulumiCommand(
+            workspace.command.executable,
+            project.directory,
+            {
+                **workspace.command.environment,
+                **project.backend_environment(),
+                "PULUMI_DEBUG_COMMANDS": "true",  # else there is no --event-log
+            },
+        )
+        name = ["--stack", stack_file.stack]
+        log = Path(directory) / "events.json"
+        command.output(["stack", "init", stack_file.stack, "--no-select"])
+        command.output(["preview", *name, "--event-log", str(log)])
+        events = log.read_text(encoding="utf-8")
+    return plan_of_events(events, stack=stack_file.stack)

@@ -1,0 +1,172 @@
+"""The sandbox as the commands use it: where it is, how it is started, what it holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sandbox.state import SandboxDirectory, SandboxStatus
+from tools.cli import failures
+from tools.engine import ensure_kubernetes, ensure_pulumi
+from tools.workspace.engine_process import PulumiCommand
+from tools.workspace.environment import process_environment, sandbox_environment
+from tools.workspace.project import SandboxProject
+from tools.workspace.stack_files import ROOT, StackFile
+from tools.workspace.workspace import SandboxWorkspace
+
+Report = Callable[[str], None]
+PROVIDERS = ROOT / "sandbox" / "providers"
+
+
+@dataclass(frozen=True, slots=True)
+class RunningSandbox:
+    """A sandbox that answers."""
+
+    directory: SandboxDirectory
+    status: SandboxStatus
+
+    @property
+    def aws_endpoint(self) -> str:
+        """Where every AWS call of the sandbox goes."""
+        return self.status.aws_endpoint
+
+    def workspace(self, stack_file: StackFile, report: Report) -> SandboxWorkspace:
+        """Return the workspace of one stack; gets the engine where there is none.
+
+        Raises:
+            WrongUseError: the stack is of another region than the sandbox.
+        """
+        if stack_file.region != self.status.region:
+            raise failures.WrongUseError(
+                f"{stack_file.name}: aws:region is {stack_file.region}, and the sandbox's account "
+                f"is in {self.status.region}; set aws:region: {self.status.region} in a copy and "
+                "give it with --stack-file"
+            )
+        project = _project(self.directory)
+        engine = ensure_pulumi(report)
+        environment = self.environment(engine.directory, project)
+        command = PulumiCommand(engine.executable, project.directory, environment)
+        return SandboxWorkspace(stack_file=stack_file, command=command, project=project)
+
+    def environment(self, engine: Path, project: SandboxProject) -> dict[str, str]:
+        """Return the environment of everything that works in this sandbox."""
+        environment = sandbox_environment(
+            os.environ,
+            engine=engine,
+            home=project.home,
+            backend=project.backend,
+            passphrase=project.passphrase,
+            region=self.status.region,
+            aws_endpoint=self.aws_endpoint,
+        )
+        # Where the eks stand-in finds the credentials of a cluster, which travel by file only.
+        return {**environment, "TRAINYARD_SANDBOX": str(self.directory.path)}
+
+    def aws_environment(self) -> dict[str, str]:
+        """Return the environment in which boto3 of this process reaches the sandbox's account."""
+        return self.environment(Path(os.defpath.split(os.pathsep)[0]), _project(self.directory))
+
+
+def sandbox_directory() -> SandboxDirectory:
+    """Return the directory of the sandbox: `$TRAINYARD_SANDBOX`, or one in the checkout."""
+    configured = os.environ.get("TRAINYARD_SANDBOX")
+    path = Path(configured).expanduser() if configured else ROOT / ".trainyard" / "sandbox"
+    return SandboxDirectory(path.resolve())
+
+
+def started_sandbox(report: Report, *, port: int = 0) -> RunningSandbox:
+    """Return the running sandbox; gets its programs and starts it where it does not run.
+
+    Raises:
+        EngineError: the Kubernetes programs can neither be downloaded nor built.
+        SandboxError: it does not start.
+    """
+    directory = sandbox_directory()
+    status = directory.read_status()
+    if status is None:
+        programs = ensure_kubernetes(report)
+        report("starting the sandbox (usually 3 s)")
+        status = directory.start(programs, port=port)
+        _write_kubectl_wrapper(directory, programs["kubectl"])
+    return RunningSandbox(directory, status)
+
+
+def running_sandbox() -> RunningSandbox:
+    """Return the running sandbox.
+
+    Raises:
+        CommandError: it does not run.
+    """
+    directory = sandbox_directory()
+    status = directory.read_status()
+    if status is None:
+        raise failures.CommandError("the sandbox does not run; start it: ./trainyard sandbox start")
+    return RunningSandbox(directory, status)
+
+
+def holds_stack(stack: str) -> bool:
+    """Return whether the running sandbox has a record of the stack."""
+    directory = sandbox_directory()
+    running = directory.read_status() is not None
+    return running and _project(directory).state_file(stack).exists()
+
+
+def kubectl_wrapper() -> Path:
+    """Return the `kubectl` of the sandbox, for machines that have none."""
+    return sandbox_directory().path / "bin" / "kubectl"
+
+
+def _project(directory: SandboxDirectory) -> SandboxProject:
+    return SandboxProject(directory.pulumi_state.parent, PROVIDERS)
+
+
+def _write_kubectl_wrapper(directory: SandboxDirectory, command: list[str]) -> None:
+    path = directory.path / "bin" / "kubectl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', encoding="utf-8")
+    path.chmod(0o755)
+
+
+def advance_clock(hours: float) -> datetime:
+    """Move the clock of the running sandbox forward and return its time.
+
+    Raises:
+        CommandError: no sandbox runs.
+    """
+    url = f"{running_sandbox().aws_endpoint}/_trainyard/clock?advance_seconds={hours * 3600:.0f}"
+    # The address is the sandbox's own, on the loopback: no proxy, no other scheme.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(urllib.request.Request(url, method="POST")) as answer:  # noqa: S310 - see above
+        return datetime.fromisoformat(json.load(answer)["now"])
+
+
+def describe() -> dict[str, Any]:
+    """Return what `sandbox status` shows."""
+    directory = sandbox_directory()
+    status = directory.read_status()
+    stacks = sorted(p.stem for p in _project(directory).state_file("x").parent.glob("*.json"))
+    return {
+        "running": status is not None,
+        "directory": str(directory.path),
+        "aws endpoint": status.aws_endpoint if status else "",
+        "account": f"{status.account_id} in {status.region}" if status else "",
+        "process": str(status.pid) if status else "",
+        "stacks": stacks if status else [],
+        "logs": str(directory.logs),
+    }
+
+
+def inventory_lines() -> list[str]:
+    """Return one line for each object of the running sandbox, sorted."""
+    from sandbox.inventory import lines
+
+    sandbox = running_sandbox()
+    with process_environment(sandbox.aws_environment()):
+        return lines(sandbox.directory)

@@ -1,0 +1,92 @@
+"""`sandbox`: the account and the clusters on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tools.cli import console, failures, options
+
+if TYPE_CHECKING:
+    from sandbox.state import SandboxDirectory
+
+app = typer.Typer(
+    help="The sandbox on this machine: an emulated AWS account and real Kubernetes.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+Port = Annotated[
+    int, typer.Option(help="Port of the AWS endpoint on the loopback; 0 takes a free one.")
+]
+Hours = Annotated[float, typer.Option(min=0, help="How far, in hours.")]
+
+
+@app.command()
+def start(port: Port = 0) -> None:
+    """Start the sandbox with its account as the fixture describes it."""
+    from tools.cli.sandbox_session import started_sandbox
+
+    sandbox = started_sandbox(console.progress, port=port)
+    console.answer(f"the sandbox runs; AWS endpoint {sandbox.aws_endpoint}")
+
+
+@app.command()
+def stop() -> None:
+    """End the sandbox: its processes, its account and the record of its stacks."""
+    was_running = _directory().stop()
+    console.answer("the sandbox is stopped" if was_running else "the sandbox was not running")
+
+
+@app.command()
+def reset() -> None:
+    """End the sandbox, remove everything of it, and start it again with a new account."""
+    _directory().reset()
+    start()
+
+
+@app.command()
+def status(as_json: options.AsJson = False) -> None:
+    """Say whether the sandbox runs, and where its endpoint, clusters and logs are."""
+    from tools.cli.sandbox_session import describe
+
+    described = describe()
+    if as_json:
+        console.answer_json(described)
+        return
+    for name, value in described.items():
+        text = ", ".join(value) if isinstance(value, list) else value
+        console.answer(f"{name + ':':15} {text if text != '' else 'none'}")
+
+
+@app.command()
+def advance(hours: Hours) -> None:
+    """Move the sandbox's clock forward: Capacity Blocks begin and end, scheduled actions run."""
+    from tools.cli.sandbox_session import advance_clock
+
+    console.answer(f"it is {advance_clock(hours):%Y-%m-%d %H:%M} UTC in the sandbox")
+
+
+@app.command()
+def inventory(as_json: options.AsJson = False) -> None:
+    """Print one line for every object in the account and its clusters, sorted."""
+    if _directory().read_status() is None:
+        raise failures.CommandError(
+            "the sandbox does not run, so it holds nothing; start it: ./trainyard sandbox start"
+        )
+    from tools.cli.sandbox_session import inventory_lines
+
+    lines = inventory_lines()
+    if as_json:
+        console.answer_json(lines)
+        return
+    for line in lines:
+        console.answer(line)
+
+
+def _directory() -> SandboxDirectory:
+    from tools.cli.sandbox_session import sandbox_directory
+
+    return sandbox_directory()

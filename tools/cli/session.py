@@ -1,0 +1,158 @@
+"""From a stack's name to a workspace in which the engine can run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tools.cli import console, failures
+from tools.workspace.environment import account_environment, process_environment
+from tools.workspace.stack_files import ROOT, StackFile
+
+if TYPE_CHECKING:
+    from tools.workspace.workspace import Workspace
+
+
+@contextlib.contextmanager
+def account_access(*, sandbox: bool) -> Iterator[None]:
+    """Let boto3 calls of this process reach the account: the sandbox's, or the user's own.
+
+    Raises:
+        WrongUseError: there are no credentials.
+    """
+    if not sandbox:
+        require_credentials()
+        yield
+        return
+    from tools.cli.sandbox_session import running_sandbox
+
+    with process_environment(running_sandbox().aws_environment()):
+        yield
+
+
+def require_credentials() -> None:
+    """Stop where there is no AWS account to work in.
+
+    Raises:
+        WrongUseError: neither the environment, nor the files, nor the instance has any.
+    """
+    from botocore.exceptions import BotoCoreError
+    from botocore.session import Session
+
+    try:
+        credentials = Session().get_credentials()
+    except BotoCoreError as error:
+        raise failures.WrongUseError(
+            f"the AWS credentials cannot be used: {error}; correct them, or add --sandbox to run "
+            "without an account"
+        ) from error
+    if credentials is None:
+        raise failures.WrongUseError(
+            "there are no AWS credentials; nothing was done\n"
+            "  looked at: AWS_ACCESS_KEY_ID, AWS_PROFILE, the files ~/.aws/credentials and "
+            "~/.aws/config,\n             container and instance credentials\n"
+            "  to log in: `aws configure sso`, then `aws sso login`, or set AWS_PROFILE\n"
+            "  to try it without an account: add --sandbox"
+        )
+
+
+def require_aws_cli() -> None:
+    """Stop where the AWS CLI is missing that pulumi-eks calls for every Kubernetes token.
+
+    Raises:
+        WrongUseError: there is no AWS CLI of version 2 on the PATH.
+    """
+    command = shutil.which("aws")
+    said = ""
+    if command is not None:
+        done = subprocess.run([command, "--version"], capture_output=True, text=True, check=False)
+        said = done.stdout.strip() or done.stderr.strip()
+    if not said.startswith("aws-cli/2"):
+        raise failures.WrongUseError(
+            "EKS stacks need the AWS CLI, version 2, on the PATH: the kubeconfig of the cluster "
+            f"calls `aws eks get-token`; found {said or 'none'}\n"
+            "  install it: https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a command needs of its workspace."""
+
+    checks_config: bool
+    """Whether the program will run, so that its configuration must be right."""
+    changes: bool
+    """Whether the state may change, so that locks and leftovers must be looked at."""
+
+
+def open_workspace(stack_file: StackFile, purpose: Purpose, *, sandbox: bool) -> Workspace:
+    """Return a workspace in which the stack's commands run; get, start and check what that needs.
+
+    Raises:
+        ConfigError: the configuration is wrong; nothing was started.
+        WrongUseError: no credentials, or no AWS CLI.
+    """
+    from tools.cli.checks import refuse_wrong_config
+
+    if purpose.checks_config:
+        refuse_wrong_config(stack_file, live=False)
+    workspace = _sandbox(stack_file) if sandbox else _account(stack_file)
+    if purpose.checks_config:
+        if sandbox:
+            _tell_foreign_ids(stack_file)
+        with account_access(sandbox=sandbox):
+            refuse_wrong_config(stack_file, live=True)
+    workspace.prepare(changes=purpose.changes, report=console.progress)
+    return workspace
+
+
+def _tell_foreign_ids(stack_file: StackFile) -> None:
+    """Say which ids are the user's own: a real account's do not exist in the sandbox's."""
+    from sandbox.account.stacks import completion
+    from tools.workspace.stack_files import overruled
+
+    own = overruled(stack_file.cluster, completion(stack_file.stack))
+    if own:
+        console.progress(
+            f"{stack_file.name} names {', '.join(own)} itself; the sandbox's account is another "
+            "than yours and knows only its own ids: without these keys, in a copy given with "
+            "--stack-file, it fills them in"
+        )
+
+
+def _sandbox(stack_file: StackFile) -> Workspace:
+    from tools.cli.sandbox_session import started_sandbox
+
+    return started_sandbox(console.progress).workspace(stack_file, console.progress)
+
+
+def _account(stack_file: StackFile) -> Workspace:
+    from tools.engine import ensure_pulumi
+    from tools.workspace.engine_process import PulumiCommand
+    from tools.workspace.workspace import AccountWorkspace
+
+    require_credentials()
+    require_aws_cli()
+    engine = ensure_pulumi(console.progress)
+    environment = account_environment(os.environ, engine=engine.directory)
+    tracked = stack_file.path == ROOT / f"Pulumi.{stack_file.stack}.yaml"
+    return AccountWorkspace(
+        stack_file=stack_file,
+        command=PulumiCommand(engine.executable, ROOT, environment),
+        config_file=None if tracked else stack_file.path,
+    )
+
+
+def kubeconfig_path(stack: str, *, sandbox: bool) -> Path:
+    """Return where the kubeconfig of a stack is written."""
+    if sandbox:
+        from tools.cli.sandbox_session import sandbox_directory
+
+        return sandbox_directory().path / f"{stack}.kubeconfig"
+    return ROOT / ".trainyard" / f"{stack}.kubeconfig"

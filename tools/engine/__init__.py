@@ -1,0 +1,12 @@
+"""Gets what the program runs on: the Pulumi engine and the sandbox's Kubernetes programs.
+
+Each comes from where it is quickest to have, always in the pinned version: a copy in the cache,
+the official release with its checksum verified, or a build from the Go modules in this repository.
+"""
+
+from tools.engine.errors import EngineError
+from tools.engine.kubernetes_programs import ensure_kubernetes
+from tools.engine.progress import Progress
+from tools.engine.pulumi_engine import PulumiEngine, ensure_pulumi
+
+__all__ = ["EngineError", "Progress", "PulumiEngine", "ensure_kubernetes", "ensure_pulumi"]

@@ -1,0 +1,34 @@
+"""Fills the cache: ``python -m tools.engine`` gets the engine and the Kubernetes programs.
+
+For image builds and continuous integration, where the work is wanted before the first command.
+"""
+
+import sys
+
+from tools.engine import EngineError, ensure_kubernetes, ensure_pulumi
+
+
+def _report(message: str) -> None:
+    sys.stderr.write(f"{message}\n")
+    sys.stderr.flush()
+
+
+def main() -> int:
+    """Get everything and say where it is. Return the exit code."""
+    try:
+        engine = ensure_pulumi(_report)
+        programs = ensure_kubernetes(_report)
+    except EngineError as error:
+        _report(f"error: {error}")
+        return 1
+    except KeyboardInterrupt:
+        _report("interrupted; what is finished is kept, and the next run goes on from there")
+        return 130
+    _report(f"Pulumi {engine.version} ({engine.origin}): {engine.directory}")
+    for name, command in sorted(programs.items()):
+        _report(f"{name}: {' '.join(command)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+"""Builds from Go modules that are pinned here: the way that needs no release host."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tools.engine import cache, pins
+from tools.engine.errors import EngineError
+from tools.engine.progress import Heartbeat, Progress
+
+_INSTALL_GO = (
+    f"install Go {pins.GO_MINIMUM_VERSION} or newer (https://go.dev/doc/install) and run the same "
+    "command again"
+)
+
+_LOG_LINES = 15
+"""Lines of the compiler's output that an error message repeats."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoProgram:
+    """One main package of a module in this repository."""
+
+    module: Path
+    """Directory of the module, with ``go.mod`` and ``go.sum``."""
+    package: str
+    """Import path of the command, or ``.`` and ``./…`` for one of the module's own."""
+    file_name: str
+    """Name of the binary."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Go string variables that the linker sets: value by full name."""
+
+    def sources(self) -> list[Path]:
+        """Return the files that decide what the binary is, besides the compiler."""
+        compiled = [path for path in self.module.rglob("*.go") if "_test." not in path.name]
+        embedded = self.module.rglob("*.py")
+        return [self.module / "go.mod", self.module / "go.sum", *compiled, *embedded]
+
+
+class Go:
+    """The Go command of this machine, known to be new enough."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    @classmethod
+    def find(cls, module: Path) -> "Go":
+        """Return the ``go`` on the PATH.
+
+        It is asked in the directory of a module, because a Go that is only somewhat too old
+        fetches the version that the module asks for by itself.
+
+        Raises:
+            EngineError: there is none, or it is too old; the message says what to install.
+        """
+        path = shutil.which("go")
+        if path is None:
+            raise EngineError(f"Go is not on the PATH; {_INSTALL_GO}")
+        answer = _run([path, "env", "GOVERSION"], module)
+        version = answer.stdout.strip()
+        if answer.returncode or not _new_enough(version):
+            found = version or _last_lines(answer.stderr)
+            raise EngineError(
+                f"the Go at {path} is too old or does not work ({found}); {_INSTALL_GO}"
+            )
+        return cls(path)
+
+    def build(self, program: GoProgram, target: Path, report: Progress, usually: str) -> None:
+        """Build ``program`` into the directory ``target``.
+
+        Raises:
+            EngineError: the modules cannot be fetched or the compiler fails.
+        """
+        flags = " ".join(["-s", "-w", *(f"-X {k}={v}" for k, v in program.variables.items())])
+        output = target / program.file_name
+        command = [self._path, "build", "-mod=readonly", "-trimpath", "-buildvcs=false"]
+        command += ["-ldflags", flags, "-o", str(output), program.package]
+        heartbeat = Heartbeat(report, f"building {program.file_name} from source", usually)
+        log_path = target / f"{program.file_name}.log"
+        with log_path.open("w+", encoding="utf-8", errors="replace") as log:
+            code = _wait(
+                subprocess.Popen(
+                    command, cwd=program.module, env=_environment(), stdout=log, stderr=log
+                ),
+                heartbeat,
+            )
+            log.seek(0)
+            said = log.read()
+        log_path.unlink()
+        if code:
+            raise EngineError(
+                f"building {program.file_name} failed:\n{_last_lines(said)}\n"
+                "The modules come through GOPROXY (`go env GOPROXY`); check that it can be reached"
+            )
+        heartbeat.done()
+
+    def module_directory(self, module: Path, path: str) -> Path:
+        """Return where the source of the module ``path`` stands, as ``module`` requires it.
+
+        Raises:
+            EngineError: it is not there and cannot be fetched.
+        """
+        answer = _run([self._path, "mod", "download", path], module)
+        if answer.returncode == 0:
+            answer = _run([self._path, "list", "-mod=readonly", "-m", "-f={{.Dir}}", path], module)
+        directory = answer.stdout.strip()
+        if answer.returncode or not directory:
+            raise EngineError(f"the Go module {path} cannot be had:\n{_last_lines(answer.stderr)}")
+        return Path(directory)
+
+
+def build_key(programs: Sequence[GoProgram], *parts: str) -> str:
+    """Return the part of a cache entry's name that changes when a build would."""
+    sources = dict.fromkeys(path for program in programs for path in program.sources())
+    built = [f"{p.package} {p.file_name} {sorted(p.variables.items())}" for p in programs]
+    return cache.content_key(list(sources), *built, *parts)
+
+
+def _wait(process: subprocess.Popen[bytes], heartbeat: Heartbeat) -> int:
+    try:
+        while True:
+            try:
+                return process.wait(timeout=1)
+            except subprocess.TimeoutExpired:
+                heartbeat.beat()
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def _run(command: Sequence[str], directory: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, cwd=directory, env=_environment(), capture_output=True, text=True, check=False
+    )
+
+
+def _environment() -> dict[str, str]:
+    """Return the user's environment, without what would build something else.
+
+    ``GOPROXY`` and the other settings of how modules are fetched stay as they are.
+    """
+    environment = dict(os.environ)
+    for name in ("GOOS", "GOARCH", "GOFLAGS"):
+        environment.pop(name, None)
+    environment |= {"CGO_ENABLED": "0", "GOWORK": "off", "GO111MODULE": "on"}
+    if not environment.get("HOME"):
+        # Go keeps its caches below HOME, and refuses to start without a place for them.
+        for name in ("GOCACHE", "GOPATH"):
+            environment.setdefault(name, str(cache.cache_directory() / name.lower()))
+    return environment
+
+
+def _new_enough(version: str) -> bool:
+    """Return whether ``go1.26.3`` and the like is at least the minimum."""
+    found = re.match(r"go(\d+)\.(\d+)", version)
+    minimum = tuple(int(part) for part in pins.GO_MINIMUM_VERSION.split(".")[:2])
+    return found is not None and (int(found[1]), int(found[2])) >= minimum
+
+
+def _last_lines(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-_LOG_LINES:])

@@ -1,0 +1,158 @@
+"""The programs of the sandbox's Kubernetes: official releases, or builds of the same versions.
+
+Go is needed in both ways: the node simulator kwok is published without checksums, so its release
+cannot be verified, and the authenticator is a program of this repository.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tools.engine import cache, pins
+from tools.engine.download import Releases, extract, listed_checksum
+from tools.engine.errors import DownloadUnavailableError, EngineError
+from tools.engine.go_build import Go, GoProgram, build_key
+from tools.engine.platforms import this_platform
+from tools.engine.progress import Progress
+
+_MODULES = Path(__file__).resolve().parents[2] / "sandbox" / "kubernetes"
+
+
+def _version_variables(*packages: str) -> Mapping[str, str]:
+    """Return the Go variables by which Kubernetes programs know their version.
+
+    Without them the API server calls itself ``v0.0.0-master``, and kubectl warns. The commit and
+    the date are constants, so that a build is the same on every day.
+    """
+    major, minor, _ = pins.KUBERNETES_VERSION.split(".")
+    values = {
+        "gitVersion": f"v{pins.KUBERNETES_VERSION}",
+        "gitMajor": major,
+        "gitMinor": minor,
+        "gitTreeState": "clean",
+        "gitCommit": "0" * 40,
+        "buildDate": "2026-01-01T00:00:00Z",
+    }
+    return {f"{package}.{name}": value for package in packages for name, value in values.items()}
+
+
+_CONTROL_PLANE = GoProgram(
+    module=_MODULES / "control_plane",
+    package=".",
+    file_name="control-plane",
+    variables=_version_variables("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"),
+)
+_AUTHENTICATOR = GoProgram(
+    module=_MODULES / "control_plane", package="./cmd/authenticator", file_name="authenticator"
+)
+_KWOK = GoProgram(module=_MODULES / "kwok", package="sigs.k8s.io/kwok/cmd/kwok", file_name="kwok")
+_USUAL_BUILD_TIMES = {
+    "control-plane": "4 to 6 minutes on two cores",
+    "authenticator": "1 to 2 minutes on two cores",
+    "kwok": "1 to 2 minutes on two cores",
+}
+_RELEASED = (*pins.KUBERNETES_PROGRAMS, "etcd")
+
+
+def ensure_kubernetes(report: Progress) -> dict[str, list[str]]:
+    """Return how to start each Kubernetes program: the first words of its command, by its name.
+
+    The names are etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl,
+    authenticator and kwok. What is not in the cache is got first.
+
+    Raises:
+        EngineError: a program can neither be downloaded nor built; says what was tried.
+    """
+    kwok = _kept("kwok", pins.KWOK_VERSION, _KWOK)
+    whole = _kept("kubernetes", pins.KUBERNETES_VERSION, _CONTROL_PLANE)
+    released = _released_entry()
+    authenticator = _kept("authenticator", pins.KUBERNETES_VERSION, _AUTHENTICATOR)
+    in_one = whole.complete()
+    if not in_one:
+        in_one = not _ensure_released(released, report)
+        _ensure_built(whole if in_one else authenticator, report)
+    _ensure_built(kwok, report)
+    programs = {"kwok": [str(kwok.directory / "kwok")]}
+    if in_one:
+        binary = str(whole.directory / _CONTROL_PLANE.file_name)
+        return programs | {name: [binary, name] for name in (*_RELEASED, "authenticator")}
+    programs["authenticator"] = [str(authenticator.directory / "authenticator")]
+    return programs | {name: [str(released.directory / name)] for name in _RELEASED}
+
+
+_PROGRAMS = {program.file_name: program for program in (_CONTROL_PLANE, _AUTHENTICATOR, _KWOK)}
+
+
+def _kept(folder: str, version: str, program: GoProgram) -> cache.Entry:
+    name = f"{version}-{this_platform().go_name}-build-{build_key((program,))}"
+    return cache.Entry(
+        directory=cache.cache_directory() / folder / name, files=(program.file_name,)
+    )
+
+
+def _released_entry() -> cache.Entry:
+    name = f"{pins.KUBERNETES_VERSION}-etcd-{pins.ETCD_VERSION}-{this_platform().go_name}-release"
+    return cache.Entry(directory=cache.cache_directory() / "kubernetes" / name, files=_RELEASED)
+
+
+def _ensure_built(entry: cache.Entry, report: Progress) -> None:
+    if entry.complete():
+        return
+    program = _PROGRAMS[entry.files[0]]
+    with cache.filling(entry, report) as target:
+        if target is not None:
+            Go.find(program.module).build(
+                program, target, report, _USUAL_BUILD_TIMES[program.file_name]
+            )
+
+
+def _ensure_released(entry: cache.Entry, report: Progress) -> bool:
+    """Return whether the released programs are there, downloaded now if need be.
+
+    Raises:
+        EngineError: Go is missing, which the rest needs: said before anything is downloaded.
+        RefusedDownloadError: a file is not the one that was released.
+    """
+    if entry.complete():
+        return True
+    try:
+        Go.find(_CONTROL_PLANE.module)
+    except EngineError as error:
+        raise EngineError(
+            f"the sandbox's Kubernetes needs Go: {error}. Without Go, `check` works, and so do "
+            "all commands without --sandbox"
+        ) from error
+    try:
+        with cache.filling(entry, report) as target:
+            if target is not None:
+                _download(target, report)
+    except DownloadUnavailableError as error:
+        report(f"no official release of Kubernetes here ({error}): building the same version")
+        return False
+    return True
+
+
+def _download(target: Path, report: Progress) -> None:
+    platform = this_platform()
+    if platform.system != "linux":
+        raise DownloadUnavailableError("Kubernetes publishes its servers for Linux only")
+    releases = Releases(report)
+    for program in pins.KUBERNETES_PROGRAMS:
+        url = pins.KUBERNETES_RELEASE_URL.format(
+            architecture=platform.architecture, program=program
+        )
+        releases.file(url, target / program, _checksum(releases, url))
+    name = f"etcd-v{pins.ETCD_VERSION}-{platform.go_name}"
+    source = pins.ETCD_RELEASE_URL.format(file="SHA256SUMS")
+    archive = target / f"{name}.tar.gz"
+    expected = listed_checksum(releases.text(source), archive.name, source)
+    releases.file(pins.ETCD_RELEASE_URL.format(file=archive.name), archive, expected)
+    extract(archive, [f"{name}/etcd"], target)
+    archive.unlink()
+
+
+def _checksum(releases: Releases, url: str) -> str:
+    """Return the published SHA-256 of one Kubernetes program, a file of its own beside it."""
+    words = releases.text(f"{url}.sha256").split()
+    if not words or len(words[0]) != 64 or not all(c in "0123456789abcdef" for c in words[0]):
+        raise DownloadUnavailableError(f"{url}.sha256 holds no checksum")
+    return words[0]

@@ -1,0 +1,65 @@
+"""The versions of the engine and of the Kubernetes programs, and where their releases stand.
+
+Everything that has to change for an upgrade stands here or in the ``go.mod`` of the module that
+builds the same version; ``tests/tools/engine/test_pins.py`` holds the two together.
+"""
+
+PULUMI_VERSION = "3.259.0"
+"""Version of the engine and of the Python SDK: the same minor, as Pulumi asks."""
+
+KUBERNETES_VERSION = "1.35.4"
+"""Version of the sandbox's control planes: the version that the stacks' clusters run."""
+
+ETCD_VERSION = "3.6.5"
+"""Version of the control planes' store, the one that Kubernetes 1.35 is built with."""
+
+KWOK_VERSION = "0.7.0"
+"""Version of the node simulator, the newest one that runs against Kubernetes 1.35."""
+
+GO_MINIMUM_VERSION = "1.26.0"
+"""Oldest Go that builds the modules here (the ``go`` line of their ``go.mod``)."""
+
+PULUMI_RELEASE_URL = (
+    f"https://get.pulumi.com/releases/sdk/pulumi-v{PULUMI_VERSION}-{{platform}}.tar.gz"
+)
+"""Official release of the CLI with its language hosts, one archive a platform.
+
+Source: https://www.pulumi.com/docs/install/versions/
+"""
+
+PULUMI_CHECKSUMS_URL = (
+    f"https://github.com/pulumi/pulumi/releases/download/v{PULUMI_VERSION}"
+    f"/pulumi-{PULUMI_VERSION}-checksums.txt"
+)
+"""SHA-256 of every archive of the release, written by the release's signing job.
+
+Source: https://github.com/pulumi/pulumi/blob/master/.github/workflows/sign.yml
+"""
+
+KUBERNETES_RELEASE_URL = (
+    f"https://dl.k8s.io/v{KUBERNETES_VERSION}/bin/linux/{{architecture}}/{{program}}"
+)
+"""One program of a Kubernetes release; the same address with ``.sha256`` is its checksum.
+
+Source: https://kubernetes.io/releases/download/#binaries
+"""
+
+ETCD_RELEASE_URL = f"https://github.com/etcd-io/etcd/releases/download/v{ETCD_VERSION}/{{file}}"
+"""A file of an etcd release: an archive, or ``SHA256SUMS`` of all of them.
+
+Source: https://etcd.io/docs/v3.6/install/
+"""
+
+PULUMI_FILES = (
+    "pulumi",
+    "pulumi-language-python",
+    "pulumi-language-python-exec",
+    "pulumi-resource-pulumi-python",
+)
+"""What the engine needs to run Python programs, policy packs and dynamic resources.
+
+The release brings hosts for five other languages too, which are left in the archive.
+"""
+
+KUBERNETES_PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+"""Programs that the Kubernetes release publishes."""

@@ -1,0 +1,54 @@
+"""Writes the lock files: ``python -m tools.lock``, with ``--upgrade`` for newer indirect versions.
+
+Without ``--upgrade``, what is locked stays as it is unless ``pyproject.toml`` asks for another
+version. Needs uv and a package index.
+"""
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from tools.lock import DEVELOPMENT, PROGRAM, ROOT, UV, UV_VERSION, Lock, declared
+
+_COMPILE = (
+    "uv",
+    "pip",
+    "compile",
+    "--quiet",
+    "--universal",  # one file for Linux and macOS, x86-64 and arm64
+    "--python-version=3.11",
+    "--generate-hashes",
+    "--no-header",  # the header would repeat the command line with its index
+    "--no-annotate",
+)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write every lock file. Return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tools.lock", description=__doc__)
+    parser.add_argument("--upgrade", action="store_true", help="take newer indirect versions")
+    upgrade = ["--upgrade"] if parser.parse_args(arguments).upgrade else []
+    for lock in (PROGRAM, DEVELOPMENT):
+        declared(lock)  # refuses what is not pinned
+        subprocess.run([*_COMPILE, *upgrade, *_inputs(lock)], cwd=ROOT, check=True)
+    subprocess.run(
+        [*_COMPILE, "-", f"--output-file={UV}"],
+        cwd=ROOT,
+        input=f"uv=={UV_VERSION}\n",
+        text=True,
+        check=True,
+    )
+    return 0
+
+
+def _inputs(lock: Lock) -> list[str]:
+    inputs = ["pyproject.toml", f"--output-file={lock.path}"]
+    inputs += [f"--group={group}" for group in lock.groups]
+    if lock.constraint is not None:
+        inputs.append(f"--constraints={lock.constraint}")
+    return inputs
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Where the Pulumi engine runs: stack files, project directories, environment, locks."""

@@ -1,0 +1,78 @@
+"""The environment variables that the Pulumi engine gets."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+# A user's own cloud, engine and interpreter settings; none of them may reach a sandbox.
+PRIVATE_PREFIXES = ("AWS_", "PULUMI_", "KUBE", "PYTHON")
+LOOPBACK = "127.0.0.1,localhost,::1"
+
+
+def sandbox_environment(
+    user: Mapping[str, str],
+    *,
+    engine: Path,
+    home: Path,
+    backend: Path,
+    passphrase: str,
+    region: str,
+    aws_endpoint: str,
+) -> dict[str, str]:
+    """Return the environment of an engine whose AWS is the sandbox.
+
+    Nothing of the user's AWS, Pulumi, Kubernetes or Python settings is passed on, and the
+    credentials are ones that cannot be real.
+    """
+    kept = {key: value for key, value in user.items() if not key.startswith(PRIVATE_PREFIXES)}
+    return {
+        **kept,
+        **_without_proxy(user),
+        "PATH": _path(user, engine),
+        "PULUMI_HOME": str(home),
+        "PULUMI_BACKEND_URL": backend.as_uri(),
+        "PULUMI_CONFIG_PASSPHRASE": passphrase,
+        "PULUMI_SKIP_UPDATE_CHECK": "1",
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "AWS_ENDPOINT_URL": aws_endpoint,
+        "AWS_ACCESS_KEY_ID": "sandbox",
+        "AWS_SECRET_ACCESS_KEY": "sandbox",
+        "AWS_REGION": region,
+        "AWS_DEFAULT_REGION": region,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "TRAINYARD_PYTHON": sys.executable,
+    }
+
+
+def account_environment(user: Mapping[str, str], *, engine: Path) -> dict[str, str]:
+    """Return the environment of an engine that works in the user's own account."""
+    return {**user, "PATH": _path(user, engine), "PULUMI_SKIP_UPDATE_CHECK": "1"}
+
+
+@contextlib.contextmanager
+def process_environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Give this process another environment for a while, for libraries that read it."""
+    before = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _path(user: Mapping[str, str], engine: Path) -> str:
+    return os.pathsep.join([str(engine), user.get("PATH", os.defpath)])
+
+
+def _without_proxy(user: Mapping[str, str]) -> dict[str, str]:
+    # The sandbox listens on the loopback; a proxy of the user's must not be asked for it.
+    names = ("NO_PROXY", "no_proxy")
+    return {name: ",".join(filter(None, [user.get(name), LOOPBACK])) for name in names}

@@ -1,0 +1,201 @@
+"""Find, read and complete stack files, as the Pulumi engine would read them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The checkout: where `Pulumi.yaml` and the stack files are."""
+
+PROJECT = "trainyard"
+CLUSTER_KEY = f"{PROJECT}:cluster"
+REGION_KEY = "aws:region"
+
+
+class StackFileError(Exception):
+    """A stack file cannot be found or read; the message says what to do."""
+
+
+class _EngineLoader(yaml.SafeLoader):
+    """Reads YAML 1.2 scalars as the engine's Go decoder does, not YAML 1.1 ones."""
+
+
+def _plain_scalar_rules() -> dict[str | None, list[tuple[str, re.Pattern[str]]]]:
+    # PyYAML reads `yes` and `on` as booleans and `12:30` as a number; the engine reads text.
+    kept = {"tag:yaml.org,2002:bool", "tag:yaml.org,2002:int"}
+    rules = {
+        first: [(tag, pattern) for tag, pattern in entries if tag not in kept]
+        for first, entries in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    boolean = re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$")
+    integer = re.compile(r"^[-+]?(?:0x[0-9a-fA-F_]+|0o?[0-7_]+|0b[01_]+|[1-9][0-9_]*|0)$")
+    for first in "tTfF":
+        rules.setdefault(first, []).append(("tag:yaml.org,2002:bool", boolean))
+    for first in "-+0123456789":
+        rules.setdefault(first, []).append(("tag:yaml.org,2002:int", integer))
+    return rules
+
+
+def _go_time(loader: _EngineLoader, node: yaml.ScalarNode) -> str:
+    # A time without quotes reaches the program as Go prints it, measured with engine 3.259.
+    value: date | datetime = loader.construct_yaml_timestamp(node)
+    if not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day, tzinfo=UTC)
+    moment = value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+    return moment.strftime("%Y-%m-%d %H:%M:%S +0000 UTC")
+
+
+_EngineLoader.yaml_implicit_resolvers = _plain_scalar_rules()
+_EngineLoader.add_constructor("tag:yaml.org,2002:timestamp", _go_time)
+
+
+@dataclass(frozen=True, slots=True)
+class StackFile:
+    """One stack and the file that describes it."""
+
+    stack: str
+    path: Path
+    content: Mapping[str, Any] = field(repr=False)
+    """The whole document: `config` and, where Pulumi wrote it, `encryptionsalt`."""
+
+    @property
+    def name(self) -> str:
+        """What messages call the file: its name, or its path where it is not a tracked one."""
+        tracked = ROOT / f"Pulumi.{self.stack}.yaml"
+        return self.path.name if self.path == tracked else str(self.path)
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """Values by key, such as `aws:region`."""
+        return self.content.get("config") or {}
+
+    @property
+    def region(self) -> str:
+        """The region of the stack; empty where the file names none."""
+        return str(self.config.get(REGION_KEY) or "")
+
+    @property
+    def cluster(self) -> Any:
+        """The object under `trainyard:cluster`; an empty one where the key is missing."""
+        value = self.config.get(CLUSTER_KEY)
+        return {} if value is None else value
+
+    @property
+    def stray_keys(self) -> tuple[str, ...]:
+        """Keys of this project beside `trainyard:cluster`, such as a forgotten `--path` makes."""
+        ours = (key for key in self.config if key.startswith(f"{PROJECT}:"))
+        return tuple(key for key in ours if key != CLUSTER_KEY)
+
+
+def stack_names() -> list[str]:
+    """Return the names of the tracked stacks, sorted."""
+    return sorted(
+        path.name.removeprefix("Pulumi.").removesuffix(".yaml")
+        for path in ROOT.glob("Pulumi.*.yaml")
+    )
+
+
+def find_stack_file(stack: str, *, path: Path | None = None) -> StackFile:
+    """Return the stack's file, or `path` read as that stack's file.
+
+    Raises:
+        StackFileError: there is no such file, or it is not a YAML mapping.
+    """
+    if path is None:
+        path = ROOT / f"Pulumi.{stack}.yaml"
+        if not path.is_file():
+            raise StackFileError(_unknown_stack(stack))
+    elif not path.is_file():
+        raise StackFileError(f"{path}: no such stack file; give the path of an existing one")
+    return StackFile(stack, path, _read(path))
+
+
+def _unknown_stack(stack: str) -> str:
+    names = stack_names()
+    near = difflib.get_close_matches(stack, names, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    return (
+        f"there is no stack {stack!r} (no Pulumi.{stack}.yaml in {ROOT}); {hint}"
+        f"stacks: {', '.join(names) or 'none'}; or name a file with --stack-file"
+    )
+
+
+def read_yaml(path: Path) -> Any:
+    """Return the content of a YAML file with the engine's reading of plain scalars.
+
+    Raises:
+        StackFileError: the file is not YAML.
+    """
+    try:
+        # The loader derives from SafeLoader and adds no way to make objects.
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_EngineLoader)  # noqa: S506
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise StackFileError(f"{path} is not YAML: {error}; correct the line and retry") from error
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    content = read_yaml(path)
+    if content is None:
+        return {}
+    if not isinstance(content, dict) or not isinstance(content.get("config", {}), dict | None):
+        raise StackFileError(
+            f"{path} is not a stack file: expected a mapping with the key `config`; "
+            f"see Pulumi.p5-cb.yaml for one"
+        )
+    return content
+
+
+def complete(values: Any, completion: Mapping[str, Any]) -> Any:
+    """Return `values` with what is missing taken from `completion`; given values stay.
+
+    A named entry (a reservation) is completed where it exists, never added: the user who renames
+    or removes one means it. A mapping of another `kind` than the completion's is left alone.
+    """
+    if not isinstance(values, Mapping):
+        return values
+    if "kind" in completion and values.get("kind", completion["kind"]) != completion["kind"]:
+        return values
+    result = dict(values)
+    for key, value in completion.items():
+        if key == "reservations" and isinstance(value, Mapping):
+            named = result.get(key)
+            if isinstance(named, Mapping):
+                result[key] = {
+                    name: complete(entry, value.get(name, {})) for name, entry in named.items()
+                }
+        elif isinstance(value, Mapping):
+            result[key] = complete(result.get(key) or {}, value)
+        else:
+            result.setdefault(key, value)
+    return result
+
+
+def overruled(values: Any, completion: Mapping[str, Any], path: str = "") -> list[str]:
+    """Return the paths of values that a stack file gives and a completion would give otherwise."""
+    if not isinstance(values, Mapping):
+        return []
+    found: list[str] = []
+    for key, value in completion.items():
+        here = f"{path}.{key}" if path else key
+        if key not in values:
+            continue
+        if isinstance(value, Mapping):
+            found.extend(overruled(values[key], value, here))
+        elif values[key] != value:
+            found.append(here)
+    return found
+
+
+def completed(stack_file: StackFile, completion: Mapping[str, Any]) -> StackFile:
+    """Return the stack file with its cluster object completed by the sandbox's account."""
+    cluster = complete(stack_file.cluster, completion)
+    config = {**stack_file.config, CLUSTER_KEY: cluster}
+    return StackFile(stack_file.stack, stack_file.path, {**stack_file.content, "config": config})
