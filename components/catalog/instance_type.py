@@ -1,0 +1,69 @@
+"""What the program needs to know about one EC2 instance type.
+
+Source: the `DescribeInstanceTypes` answer of EC2,
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceTypeInfo.html
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+InterfaceType = Literal["interface", "efa", "efa-only"]
+UsageClass = Literal["on-demand", "spot", "capacity-block"]
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkCard:
+    """One network card: how many interfaces it holds and of which types."""
+
+    index: int
+    maximum_interfaces: int
+    interface_types: tuple[InterfaceType, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerators:
+    """The accelerators of an instance type: all of one model."""
+
+    manufacturer: Literal["nvidia", "neuron"]
+    model: str
+    count: int
+    """Devices: GPUs, or Neuron devices."""
+    memory_mib: int
+    """Memory of one device."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceType:
+    """One EC2 instance type."""
+
+    name: str
+    vcpus: int
+    memory_mib: int
+    architecture: Literal["x86_64", "arm64"]
+    accelerators: Accelerators | None
+    local_nvme_disks: int
+    local_nvme_gb: int
+    """Size of all instance store disks together, in GB (10**9 bytes), as EC2 reports it."""
+    network_cards: tuple[NetworkCard, ...]
+    """In card order; card 0 first."""
+    maximum_network_interfaces: int
+    ipv4_addresses_per_interface: int
+    efa_interfaces: int
+    """`EfaInfo.MaximumEfaInterfaces`; 0 where the type has no EFA. Not the number of cards."""
+    usage_classes: tuple[UsageClass, ...]
+    cluster_placement_supported: bool
+    """Whether instances may launch into a cluster placement group."""
+    zone_ids: tuple[str, ...]
+    """Zone ids (`use1-az4`) known to offer the type; a zone that is not listed may still do so."""
+
+    @property
+    def efa_supported(self) -> bool:
+        """Whether the type has at least one EFA interface."""
+        return self.efa_interfaces > 0
+
+    @property
+    def family(self) -> str:
+        """The part before the dot, `p5` of `p5.48xlarge`."""
+        return self.name.partition(".")[0]

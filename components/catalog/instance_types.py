@@ -1,0 +1,74 @@
+"""The instance types that the program knows, read from the committed data file.
+
+The data is what EC2 answers to DescribeInstanceTypes; `tools/catalog/generate.py` makes the file
+and `tools/catalog/compare.py` compares it with an account.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from components.catalog.instance_type import Accelerators, InstanceType, NetworkCard
+
+DATA_FILE = Path(__file__).parent / "data" / "instance_types.json"
+
+
+class UnknownInstanceTypeError(LookupError):
+    """The catalog has no instance type of this name."""
+
+    def __init__(self, name: str, nearest: tuple[str, ...]) -> None:
+        hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
+        super().__init__(f"no instance type {name!r} is known{hint}")
+        self.name = name
+        self.nearest = nearest
+        """Names of the catalog that look alike, best first; may be empty."""
+
+
+def _network_cards(runs: list[Mapping[str, Any]]) -> tuple[NetworkCard, ...]:
+    # The file keeps runs of equal cards; `first` and `last` are card indexes.
+    return tuple(
+        NetworkCard(index, run["maximum_interfaces"], tuple(run["interface_types"]))
+        for run in runs
+        for index in range(run["first"], run["last"] + 1)
+    )
+
+
+def parse_instance_type(name: str, record: Mapping[str, Any]) -> InstanceType:
+    """Return the instance type that one record of the data file describes."""
+    accelerators = record["accelerators"]
+    converted: dict[str, Any] = {
+        "accelerators": Accelerators(**accelerators) if accelerators else None,
+        "network_cards": _network_cards(record["network_cards"]),
+        "usage_classes": tuple(record["usage_classes"]),
+        "zone_ids": tuple(record["zone_ids"]),
+    }
+    return InstanceType(name=name, **{**record, **converted})
+
+
+def _load() -> Mapping[str, InstanceType]:
+    records = json.loads(DATA_FILE.read_text(encoding="utf-8"))["instance_types"]
+    return MappingProxyType(
+        {name: parse_instance_type(name, record) for name, record in records.items()}
+    )
+
+
+INSTANCE_TYPES: Mapping[str, InstanceType] = _load()
+"""Every known instance type by name, sorted by family and size."""
+
+
+def instance_type(name: str) -> InstanceType:
+    """Return the instance type of this name.
+
+    Raises:
+        UnknownInstanceTypeError: the catalog has none of this name; carries the nearest names.
+    """
+    try:
+        return INSTANCE_TYPES[name]
+    except KeyError:
+        nearest = difflib.get_close_matches(name, INSTANCE_TYPES, n=3, cutoff=0.6)
+        raise UnknownInstanceTypeError(name, tuple(nearest)) from None

@@ -1,0 +1,111 @@
+"""Every version that the program pins for a cluster: nothing floats, so a second `up` is empty.
+
+Read in November 2026:
+
+- Support dates: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html, the
+  release calendar, and `aws eks describe-cluster-versions`. What extended support costs:
+  https://aws.amazon.com/eks/pricing/
+- AMI releases: https://github.com/awslabs/amazon-eks-ami/releases. v20261003 is avoided: its
+  release notes warn of kernel panics.
+- SSM parameters by release: https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html
+- Add-ons: the defaults of `aws eks describe-addon-versions --kubernetes-version 1.35`. The VPC CNI
+  must be 1.18.5 or later for `efa-only` interfaces,
+  https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
+- Device plugins: https://github.com/NVIDIA/k8s-device-plugin/releases and the chart
+  `aws-efa-k8s-device-plugin` of https://github.com/aws/eks-charts
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
+from typing import Literal
+
+AmiVariant = Literal["standard", "nvidia", "neuron"]
+Architecture = Literal["x86_64", "arm64"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EksVersion:
+    """The pins that belong to one Kubernetes minor version on EKS."""
+
+    minor: str
+    """Such as `1.35`."""
+    ami_release_version: str
+    """Release version of the EKS-optimized AL2023 AMIs: kubelet version and date."""
+    vpc_cni: str
+    kube_proxy: str
+    coredns: str
+
+    def ami_ssm_parameter(self, variant: AmiVariant, architecture: Architecture) -> str:
+        """Return the SSM parameter that holds, in every region, the AMI id of the pinned release.
+
+        Unlike `…/recommended/image_id` its value never changes.
+        """
+        release = self.ami_release_version.partition("-")[2]
+        name = f"amazon-eks-node-al2023-{architecture}-{variant}-{self.minor}-v{release}"
+        return (
+            f"/aws/service/eks/optimized-ami/{self.minor}/amazon-linux-2023/{architecture}/"
+            f"{variant}/{name}/image_id"
+        )
+
+
+DEFAULT_KUBERNETES_VERSION = "1.35"
+
+EKS_VERSIONS: Mapping[str, EksVersion] = MappingProxyType(
+    {
+        "1.35": EksVersion(
+            minor="1.35",
+            ami_release_version="1.35.7-20260911",
+            vpc_cni="v1.22.4-eksbuild.3",
+            kube_proxy="v1.35.3-eksbuild.29",
+            coredns="v1.13.2-eksbuild.31",
+        ),
+    }
+)
+"""The Kubernetes versions that the program can install, by minor version."""
+
+STANDARD_SUPPORT_ENDS: Mapping[str, date] = MappingProxyType(
+    {
+        "1.29": date(2025, 3, 23),
+        "1.30": date(2025, 7, 23),
+        "1.31": date(2025, 11, 26),
+        "1.32": date(2026, 3, 23),
+        "1.33": date(2026, 7, 29),
+        "1.34": date(2026, 12, 2),
+        "1.35": date(2027, 3, 27),
+    }
+)
+"""First day (UTC) on which a minor version costs extended support, by minor version."""
+
+
+def standard_support_ended(minor: str, today: date) -> bool:
+    """Return whether a Kubernetes minor version has left EKS's standard support."""
+    ends = STANDARD_SUPPORT_ENDS.get(minor)
+    if ends is None:
+        return minor < min(STANDARD_SUPPORT_ENDS)
+    return today >= ends
+
+
+def ami_type(variant: AmiVariant, architecture: Architecture) -> str:
+    """Return EKS's `amiType` of a managed node group, such as `AL2023_x86_64_NVIDIA`.
+
+    Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_Nodegroup.html
+    """
+    spelling = {"x86_64": "x86_64", "arm64": "ARM_64"}[architecture]
+    return f"AL2023_{spelling}_{variant.upper()}"
+
+
+NVIDIA_DEVICE_PLUGIN_VERSION = "v0.20.0"
+NVIDIA_DEVICE_PLUGIN_IMAGE = f"nvcr.io/nvidia/k8s-device-plugin:{NVIDIA_DEVICE_PLUGIN_VERSION}"
+
+EFA_DEVICE_PLUGIN_CHART_VERSION = "v0.5.31"
+"""Chart whose manifest and list of instance types the program follows."""
+EFA_DEVICE_PLUGIN_VERSION = "v0.5.21-eksbuild.9"
+
+NCCL_TESTS_IMAGE = (
+    "public.ecr.aws/hpc-cloud/nccl-tests:cuda12.8.1-efa1.43.2-ofiv1.16.3-ncclv2.27.7-1-testsv2.16.9"
+)
+"""Image of the jobs that test GPUs and EFA: CUDA, EFA installer, NCCL plugin, NCCL and tests."""

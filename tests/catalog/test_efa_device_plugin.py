@@ -1,0 +1,30 @@
+import pytest
+
+from components.catalog.efa_device_plugin import (
+    EFA_PLUGIN_INSTANCE_TYPES,
+    efa_device_plugin_image,
+)
+from components.catalog.instance_types import INSTANCE_TYPES
+
+
+def test_every_type_is_listed_once():
+    assert len(set(EFA_PLUGIN_INSTANCE_TYPES)) == len(EFA_PLUGIN_INSTANCE_TYPES) > 300
+
+
+def test_every_type_of_the_catalog_with_efa_is_supported():
+    """A19."""
+    with_efa = {t.name for t in INSTANCE_TYPES.values() if t.efa_supported}
+    assert with_efa <= set(EFA_PLUGIN_INSTANCE_TYPES)
+
+
+@pytest.mark.parametrize(
+    ("region", "registry"),
+    [
+        pytest.param("us-west-2", "602401143452.dkr.ecr.us-west-2.amazonaws.com", id="most"),
+        pytest.param("me-south-1", "558608220178.dkr.ecr.me-south-1.amazonaws.com", id="own"),
+        pytest.param("cn-north-1", "918309763551.dkr.ecr.cn-north-1.amazonaws.com.cn", id="china"),
+    ],
+)
+def test_the_image_comes_from_the_regions_registry(region, registry):
+    image = efa_device_plugin_image(region)
+    assert image == f"{registry}/eks/aws-efa-k8s-device-plugin:v0.5.21-eksbuild.9"

@@ -1,0 +1,72 @@
+import re
+from datetime import date
+
+import pytest
+
+from components.catalog import versions
+from components.catalog.versions import EKS_VERSIONS, ami_type, standard_support_ended
+
+every_version = pytest.mark.parametrize("version", EKS_VERSIONS.values(), ids=EKS_VERSIONS)
+
+
+@every_version
+def test_every_pin_is_exact(version):
+    assert re.fullmatch(rf"{version.minor}\.\d+-20\d{{6}}", version.ami_release_version)
+    for addon in (version.vpc_cni, version.kube_proxy, version.coredns):
+        assert re.fullmatch(r"v\d+\.\d+\.\d+-eksbuild\.\d+", addon)
+    assert version.kube_proxy.startswith(f"v{version.minor}.")
+
+
+@every_version
+def test_the_vpc_cni_knows_efa_only_interfaces(version):
+    """A17."""
+    assert tuple(map(int, version.vpc_cni[1:].split("-")[0].split("."))) >= (1, 18, 5)
+
+
+@every_version
+def test_the_release_with_kernel_panics_is_not_used(version):
+    assert not version.ami_release_version.endswith("20261003")
+
+
+def test_the_default_version_is_pinned_and_supported():
+    assert versions.DEFAULT_KUBERNETES_VERSION in EKS_VERSIONS
+    assert not standard_support_ended(versions.DEFAULT_KUBERNETES_VERSION, date(2026, 12, 1))
+
+
+@every_version
+def test_every_version_has_a_date_at_which_its_support_ends(version):
+    assert version.minor in versions.STANDARD_SUPPORT_ENDS
+
+
+@pytest.mark.parametrize(
+    ("minor", "day", "ended"),
+    [
+        pytest.param("1.34", date(2026, 12, 1), False, id="day-before"),
+        pytest.param("1.34", date(2026, 12, 2), True, id="the-day"),
+        pytest.param("1.28", date(2026, 1, 1), True, id="before-the-calendar"),
+        pytest.param("1.36", date(2026, 12, 2), False, id="after-the-calendar"),
+    ],
+)
+def test_support_ends_on_its_day(minor, day, ended):
+    assert standard_support_ended(minor, day) is ended
+
+
+@pytest.mark.parametrize("variant", ["standard", "nvidia", "neuron"])
+def test_the_ssm_parameter_names_the_release(variant):
+    """EKN-04."""
+    version = EKS_VERSIONS["1.35"]
+    release = version.ami_release_version.partition("-")[2]
+    assert version.ami_ssm_parameter(variant, "x86_64") == (
+        f"/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/{variant}/"
+        f"amazon-eks-node-al2023-x86_64-{variant}-1.35-v{release}/image_id"
+    )
+
+
+def test_ami_types_are_spelled_as_eks_spells_them():
+    assert ami_type("nvidia", "x86_64") == "AL2023_x86_64_NVIDIA"
+    assert ami_type("standard", "arm64") == "AL2023_ARM_64_STANDARD"
+
+
+def test_device_plugins_are_pinned():
+    assert versions.NVIDIA_DEVICE_PLUGIN_IMAGE.endswith(":v0.20.0")
+    assert "latest" not in versions.EFA_DEVICE_PLUGIN_VERSION

@@ -1,0 +1,84 @@
+"""Make `components/catalog/data/instance_types.json`.
+
+Run `python -m tools.catalog.generate` after moto, which ships the answers that EC2 gave to
+DescribeInstanceTypes and DescribeInstanceTypeOfferings, was updated. `tools.catalog.compare`
+says what an account would answer today.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from importlib import metadata
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from tools.catalog.records import Record, record
+
+DATA_FILE = Path(__file__).parents[2] / "components" / "catalog" / "data" / "instance_types.json"
+
+# Families for training and inference, whole, and the CPU types that stacks use for services.
+# trn2u is left out: EC2 does not report its accelerators.
+SELECTION = re.compile(
+    r"(?:p4d|p4de|p5|p5e|p5en|p6-b200|p6-b300|g4dn|g5|g6|g6e|g7e|trn1|trn1n|trn2)\..+"
+    r"|c5\.(?:xlarge|2xlarge|4xlarge|9xlarge)"
+    r"|m5\.(?:large|xlarge|2xlarge|4xlarge|8xlarge)"
+    r"|[cm]7i\.(?:large|xlarge|2xlarge|4xlarge|8xlarge)"
+    r"|t3\.(?:micro|small|medium|large|xlarge|2xlarge)"
+)
+
+
+def bundled_answers() -> tuple[dict[str, Mapping[str, Any]], dict[str, list[str]]]:
+    """Return moto's DescribeInstanceTypes answers by type, and the zone ids that offer each."""
+    resources = files("moto") / "ec2" / "resources"
+    types = json.loads(gzip.decompress((resources / "instance_types.json.gz").read_bytes()))
+    zone_ids: dict[str, list[str]] = defaultdict(list)
+    for region in (resources / "instance_type_offerings" / "availability-zone-id").iterdir():
+        for offering in json.loads(gzip.decompress(region.read_bytes())):
+            zone_ids[offering["InstanceType"]].append(offering["Location"])
+    return types, zone_ids
+
+
+def catalog_records(
+    types: Mapping[str, Mapping[str, Any]], zone_ids: Mapping[str, list[str]]
+) -> dict[str, Record]:
+    """Return the records of the selected types, by name, sorted by family and size."""
+    names = sorted(filter(SELECTION.fullmatch, types), key=_family_and_vcpus(types))
+    return {name: record(types[name], zone_ids.get(name, [])) for name in names}
+
+
+def _family_and_vcpus(types: Mapping[str, Mapping[str, Any]]) -> Any:
+    def key(name: str) -> tuple[str, int, str]:
+        return name.partition(".")[0], types[name]["VCpuInfo"]["DefaultVCpus"], name
+
+    return key
+
+
+def render(records: Mapping[str, Record], source: str) -> str:
+    """Return the data file: one line a field, so that a changed fact is a changed line."""
+    lines = ["{", f'  "source": {json.dumps(source)},', '  "instance_types": {']
+    last_name = list(records)[-1]
+    for name, fields in records.items():
+        lines.append(f"    {json.dumps(name)}: {{")
+        last_field = list(fields)[-1]
+        lines += [
+            f"      {json.dumps(field)}: {json.dumps(value)}{'' if field == last_field else ','}"
+            for field, value in fields.items()
+        ]
+        lines.append("    }" if name == last_name else "    },")
+    return "\n".join([*lines, "  }", "}", ""])
+
+
+def generate() -> str:
+    """Return the content of the data file, from the installed moto."""
+    types, zone_ids = bundled_answers()
+    source = f"DescribeInstanceTypes of EC2, as bundled with moto {metadata.version('moto')}"
+    return render(catalog_records(types, zone_ids), source)
+
+
+if __name__ == "__main__":
+    DATA_FILE.write_text(generate(), encoding="utf-8")

@@ -1,0 +1,89 @@
+"""Turn DescribeInstanceTypes answers into the records of the catalog's data file.
+
+Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceTypeInfo.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any
+
+Record = dict[str, Any]
+
+
+def record(description: Mapping[str, Any], zone_ids: Iterable[str]) -> Record:
+    """Return the catalog's record of one instance type.
+
+    Raises:
+        ValueError: the answer lacks something that the catalog must know.
+    """
+    network = description["NetworkInfo"]
+    storage = description.get("InstanceStorageInfo", {})
+    return {
+        "vcpus": description["VCpuInfo"]["DefaultVCpus"],
+        "memory_mib": description["MemoryInfo"]["SizeInMiB"],
+        "architecture": _architecture(description),
+        "accelerators": _accelerators(description),
+        "local_nvme_disks": sum(disk["Count"] for disk in storage.get("Disks", [])),
+        "local_nvme_gb": storage.get("TotalSizeInGB", 0),
+        "network_cards": _network_cards(network["NetworkCards"]),
+        "maximum_network_interfaces": network["MaximumNetworkInterfaces"],
+        "ipv4_addresses_per_interface": network["Ipv4AddressesPerInterface"],
+        "efa_interfaces": network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0),
+        "usage_classes": sorted(description["SupportedUsageClasses"]),
+        "cluster_placement_supported": (
+            "cluster" in description["PlacementGroupInfo"]["SupportedStrategies"]
+        ),
+        "zone_ids": sorted(set(zone_ids)),
+    }
+
+
+def _architecture(description: Mapping[str, Any]) -> str:
+    # Old types answer i386 beside x86_64.
+    supported = set(description["ProcessorInfo"]["SupportedArchitectures"])
+    for architecture in ("x86_64", "arm64"):
+        if architecture in supported:
+            return architecture
+    raise ValueError(f"{description['InstanceType']}: unknown architecture {sorted(supported)}")
+
+
+def _accelerators(description: Mapping[str, Any]) -> Record | None:
+    gpus = description.get("GpuInfo", {}).get("Gpus", [])
+    devices = description.get("NeuronInfo", {}).get("NeuronDevices", [])
+    found = [("nvidia", gpu) for gpu in gpus if gpu["Manufacturer"] == "NVIDIA"]
+    found += [("neuron", device) for device in devices]
+    if not found:
+        return None
+    if len(found) > 1:
+        raise ValueError(f"{description['InstanceType']} has accelerators of several models")
+    manufacturer, device = found[0]
+    return {
+        "manufacturer": manufacturer,
+        "model": device["Name"],
+        "count": device["Count"],
+        "memory_mib": device["MemoryInfo"]["SizeInMiB"],
+    }
+
+
+def _network_cards(cards: list[Mapping[str, Any]]) -> list[Record]:
+    """Return runs of equal cards, in card order: `p5.48xlarge` has one run, of cards 0 to 31."""
+    ordered = sorted(cards, key=lambda card: card["NetworkCardIndex"])
+    if [card["NetworkCardIndex"] for card in ordered] != list(range(len(ordered))):
+        raise ValueError("network cards are not numbered from 0 without gaps")
+
+    def kind(card: Mapping[str, Any]) -> tuple[int, tuple[str, ...]]:
+        return card["MaximumNetworkInterfaces"], tuple(card["InterfaceTypes"])
+
+    runs: list[Record] = []
+    for (interfaces, types), members in groupby(ordered, key=kind):
+        indexes = [card["NetworkCardIndex"] for card in members]
+        runs.append(
+            {
+                "first": indexes[0],
+                "last": indexes[-1],
+                "maximum_interfaces": interfaces,
+                "interface_types": list(types),
+            }
+        )
+    return runs
