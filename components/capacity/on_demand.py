@@ -1,0 +1,10 @@
+"""Plan for On-Demand Instances without a reservation."""
+
+from __future__ import annotations
+
+from components.capacity.plan import CapacityPlan
+
+
+def plan_on_demand() -> CapacityPlan:
+    """Return the plan that leaves everything to On-Demand."""
+    return CapacityPlan(purchase_option="on-demand", kind="on-demand")

@@ -1,0 +1,136 @@
+"""Which cluster placement group nodes launch into: the rule that the project is known for.
+
+Source:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html
+"""
+
+from __future__ import annotations
+
+from components.capacity.plan import PlacementPlan
+from components.catalog.instance_type import InstanceType
+from components.config.node_pool import NodePool
+from components.config.reservations import CapacityBlock, Reservation
+
+
+class PlacementContradictionError(ValueError):
+    """The stack file forces a placement that the capacity does not allow."""
+
+    def __init__(self, reason: str, *, allowed: str, remedy: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.allowed = allowed
+        self.remedy = remedy
+
+
+def plan_placement(
+    pool: NodePool,
+    instance_type: InstanceType,
+    reservation: Reservation | None,
+    *,
+    one_zone: bool,
+) -> PlacementPlan:
+    """Return the placement group that the nodes of a pool launch into.
+
+    `one_zone` says whether all nodes launch in one zone, which a cluster placement group needs.
+
+    Raises:
+        PlacementContradictionError: the stack file forces what the capacity does not allow.
+    """
+    if reservation is None:
+        return _for_open_capacity(pool, instance_type, one_zone=one_zone)
+    if isinstance(reservation, CapacityBlock):
+        return _without_group(
+            pool,
+            "a Capacity Block already places its instances next to one another, "
+            "and takes no placement group",
+        )
+    if reservation.provenance == "aws-assisted":
+        return _without_group(
+            pool,
+            "AWS made this reservation in a placement group of its own; instances that ask for "
+            "a second one fail with InsufficientInstanceCapacity",
+        )
+    if reservation.placement_group is not None:
+        return _in_the_group_of_the_reservation(pool, reservation.placement_group)
+    return _for_reservation_without_group(pool, instance_type, one_zone=one_zone)
+
+
+def _without_group(pool: NodePool, reason: str) -> PlacementPlan:
+    if pool.placement.group in {"create", "existing"}:
+        raise PlacementContradictionError(
+            f"forces a placement group, but {reason}",
+            allowed="auto, none",
+            remedy="remove `placement` of this node group (the default `auto` uses no group here)",
+        )
+    return PlacementPlan(group="none", reason=reason)
+
+
+def _in_the_group_of_the_reservation(pool: NodePool, group: str) -> PlacementPlan:
+    agrees = pool.placement.group == "auto" or pool.placement.name == group
+    if not agrees:
+        raise PlacementContradictionError(
+            f"does not use the placement group {group!r}, in which the reservation was made; "
+            "only instances in that group can use it",
+            allowed=f"auto, or `group: existing` with `name: {group}`",
+            remedy="remove `placement` of this node group (the default `auto` uses that group)",
+        )
+    return PlacementPlan(
+        group="existing", name=group, reason="the reservation was made in this placement group"
+    )
+
+
+def _for_reservation_without_group(
+    pool: NodePool, instance_type: InstanceType, *, one_zone: bool
+) -> PlacementPlan:
+    if pool.placement.group in {"create", "existing"}:
+        return _forced(pool, instance_type, one_zone=one_zone)
+    return PlacementPlan(
+        group="none",
+        reason="the reservation was made outside of a placement group, and already has its place",
+    )
+
+
+def _for_open_capacity(
+    pool: NodePool, instance_type: InstanceType, *, one_zone: bool
+) -> PlacementPlan:
+    if pool.placement.group in {"create", "existing"}:
+        return _forced(pool, instance_type, one_zone=one_zone)
+    if pool.placement.group == "none":
+        return PlacementPlan(group="none", reason="the stack file asks for none")
+    wanted = pool.efa_enabled and pool.is_training
+    if wanted and one_zone and instance_type.cluster_placement_supported:
+        return PlacementPlan(
+            group="create",
+            reason="training with EFA runs fastest on instances that stand close together",
+        )
+    return PlacementPlan(
+        group="none",
+        reason=(
+            "a cluster placement group lies in one zone"
+            if wanted
+            else "only training with EFA needs instances that stand close together"
+        ),
+    )
+
+
+def _forced(pool: NodePool, instance_type: InstanceType, *, one_zone: bool) -> PlacementPlan:
+    if not one_zone:
+        raise PlacementContradictionError(
+            "forces a placement group on nodes in several zones, "
+            "but a cluster placement group lies in one zone",
+            allowed="auto, none, or a group together with `availability_zone` or `subnet_id`",
+            remedy="set `availability_zone` or `subnet_id` of this node group",
+        )
+    if not instance_type.cluster_placement_supported:
+        raise PlacementContradictionError(
+            f"forces a placement group, but {instance_type.name} cannot launch into a "
+            "cluster placement group",
+            allowed="auto, none",
+            remedy="remove `placement` of this node group",
+        )
+    reason = "the stack file asks for it"
+    if pool.placement.group == "existing":
+        return PlacementPlan(group="existing", name=pool.placement.name, reason=reason)
+    return PlacementPlan(group="create", reason=reason)

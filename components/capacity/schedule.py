@@ -1,0 +1,105 @@
+"""How many nodes are wanted now: a Capacity Block gives them for a time only.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks.html
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from components.capacity.plan import SchedulePlan
+from components.config.node_pool import NodeSizes
+from components.config.reservations import CapacityBlock, Reservation
+
+# EC2 begins to terminate the instances of a block 30 minutes before its end; EKS scales managed
+# groups in 40 minutes before it, and self-managed groups do the same here.
+# https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
+SCALE_DOWN_BEFORE_END = timedelta(minutes=40)
+
+
+def plan_schedule(
+    sizes: NodeSizes,
+    reservation: Reservation | None,
+    now: datetime,
+    *,
+    scheduled_actions: bool = True,
+) -> SchedulePlan:
+    """Return the sizes to register now, and when a schedule is to move them.
+
+    Before a block starts, and in the last 40 minutes before its end, no node is wanted. While it
+    is active the sizes are the stack file's. `now` must carry its offset. `scheduled_actions`
+    says whether the group can have any: EKS lets nobody else schedule a managed one.
+    """
+    if not isinstance(reservation, CapacityBlock):
+        return _unlimited(sizes)
+    starts_at, ends_at = _utc(reservation.starts_at), _utc(reservation.ends_at)
+    if ends_at is not None and now >= ends_at - SCALE_DOWN_BEFORE_END:
+        return _at_the_end(sizes, ends_at, now)
+    if starts_at is not None and now < starts_at:
+        return _before_the_start(sizes, starts_at, ends_at, scheduled_actions=scheduled_actions)
+    if ends_at is None:
+        return _unlimited(sizes)
+    down = ends_at - SCALE_DOWN_BEFORE_END
+    return SchedulePlan(
+        state="active",
+        minimum=sizes.minimum,
+        desired=sizes.desired,
+        maximum=sizes.maximum,
+        scale_down_at=down if scheduled_actions else None,
+        message=f"the Capacity Block ends at {_text(ends_at)}; its nodes leave at {_text(down)}",
+    )
+
+
+def _unlimited(sizes: NodeSizes) -> SchedulePlan:
+    return SchedulePlan(
+        state="unlimited", minimum=sizes.minimum, desired=sizes.desired, maximum=sizes.maximum
+    )
+
+
+def _before_the_start(
+    sizes: NodeSizes, starts_at: datetime, ends_at: datetime | None, *, scheduled_actions: bool
+) -> SchedulePlan:
+    start = f"the Capacity Block starts at {_text(starts_at)}; until then there are no nodes"
+    if not scheduled_actions:
+        return SchedulePlan(
+            state="scheduled",
+            minimum=0,
+            desired=0,
+            maximum=sizes.maximum,
+            wait_for_capacity=False,
+            message=f"{start}; run `up` again after it to launch {sizes.desired}",
+        )
+    return SchedulePlan(
+        state="scheduled",
+        minimum=0,
+        desired=0,
+        maximum=sizes.maximum,
+        scale_up_at=starts_at,
+        scale_up_minimum=sizes.minimum,
+        scale_up_desired=sizes.desired,
+        scale_down_at=ends_at - SCALE_DOWN_BEFORE_END if ends_at else None,
+        wait_for_capacity=False,
+        message=f"{start}, then {sizes.desired} launch by themselves",
+    )
+
+
+def _at_the_end(sizes: NodeSizes, ends_at: datetime, now: datetime) -> SchedulePlan:
+    state: Literal["ending", "expired"] = "expired" if now >= ends_at else "ending"
+    verb = "ended" if state == "expired" else "ends"
+    return SchedulePlan(
+        state=state,
+        minimum=0,
+        desired=0,
+        maximum=sizes.maximum,
+        wait_for_capacity=False,
+        message=f"the Capacity Block {verb} at {_text(ends_at)}; its nodes have left",
+    )
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    return moment.astimezone(UTC) if moment else None
+
+
+def _text(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,219 @@
+"""The launch template of a node group: how one node is bought, wired and hardened.
+
+Sources:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-efa-launch-template.html
+    https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
+    https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import pulumi
+import pulumi_aws as aws
+
+from components.capacity.plan import CapacityPlan
+from components.compute.interface_plan import InterfacePlan, NetworkInterface
+from components.compute.root_volume import RootVolume
+
+METADATA_HOP_LIMIT = 2
+"""One hop for the node and one for a pod that is not on the host network; more would let the
+node's credentials travel further.
+https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html"""
+
+TAGGED_AT_LAUNCH = ("instance", "volume", "network-interface")
+"""What a launch creates; tags of the template itself reach none of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeLaunchTemplateArgs:
+    """Arguments of `NodeLaunchTemplate`."""
+
+    instance_type: str
+    capacity: CapacityPlan
+    market_type: Literal["spot", "capacity-block"] | None
+    """Market of the template. Not always that of `capacity`: EKS refuses `spot` in the template
+    of a managed node group and takes it as the group's capacity type."""
+    interfaces: InterfacePlan | None
+    """None without EFA: the instance then has one interface, which EC2 makes."""
+    cluster_security_group_id: pulumi.Input[str]
+    """The group that EKS made for the cluster: without it a node cannot reach the API server."""
+    efa_security_group_id: pulumi.Input[str] | None
+    """Required where `interfaces` is given."""
+    placement_group_name: pulumi.Input[str] | None
+    root_volume: RootVolume
+    user_data: pulumi.Input[str]
+    """Plain text; encoded here."""
+    image_id: pulumi.Input[str] | None
+    """None where EKS chooses the AMI (managed node groups)."""
+    instance_profile_arn: pulumi.Input[str] | None
+    """None where EKS brings the profile (managed node groups)."""
+    ssh_key_name: str | None
+    node_name: str
+    """`Name` tag of the nodes, their volumes and interfaces."""
+    tags: Mapping[str, str]
+
+
+class NodeLaunchTemplate(pulumi.ComponentResource):
+    """A launch template that one node group uses, at a version given by number.
+
+    Instance type, market and reservation stand in the template together, because a Capacity
+    Block is only launched from a template that has all three. No interface names a subnet: an
+    Auto Scaling group chooses it, and EKS refuses it. IMDSv2 is required and the root volume is
+    encrypted.
+
+    Children: `<name>-template` (`aws.ec2.LaunchTemplate`).
+    """
+
+    launch_template_id: pulumi.Output[str]
+    version: pulumi.Output[str]
+    """Number of the newest version; a group that names it changes exactly when the template does,
+    which `$Latest` would hide from a preview."""
+
+    def __init__(
+        self,
+        name: str,
+        args: NodeLaunchTemplateArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("trainyard:compute:NodeLaunchTemplate", name, {}, opts)
+
+        template = aws.ec2.LaunchTemplate(
+            f"{name}-template",
+            instance_type=args.instance_type,
+            image_id=args.image_id,
+            key_name=args.ssh_key_name,
+            user_data=pulumi.Output.from_input(args.user_data).apply(_encode),
+            iam_instance_profile=_instance_profile(args),
+            instance_market_options=_market_options(args),
+            capacity_reservation_specification=_reservation_target(args.capacity),
+            placement=_placement(args),
+            network_interfaces=_network_interfaces(args),
+            vpc_security_group_ids=_instance_security_groups(args),
+            block_device_mappings=[_root_volume(args.root_volume)],
+            metadata_options=aws.ec2.LaunchTemplateMetadataOptionsArgs(
+                http_endpoint="enabled",
+                http_tokens="required",
+                http_put_response_hop_limit=METADATA_HOP_LIMIT,
+            ),
+            tag_specifications=[
+                aws.ec2.LaunchTemplateTagSpecificationArgs(
+                    resource_type=resource_type, tags={"Name": args.node_name, **args.tags}
+                )
+                for resource_type in TAGGED_AT_LAUNCH
+            ],
+            update_default_version=True,
+            tags=dict(args.tags),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+
+        self.launch_template_id = template.id
+        self.version = template.latest_version.apply(_version_number)
+        self.register_outputs(
+            {"launch_template_id": self.launch_template_id, "version": self.version}
+        )
+
+
+def _encode(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def _version_number(version: float) -> str:
+    # Numbers cross the engine as floats; AWS takes the version as a string of digits.
+    return str(int(version))
+
+
+def _instance_profile(
+    args: NodeLaunchTemplateArgs,
+) -> aws.ec2.LaunchTemplateIamInstanceProfileArgs | None:
+    if args.instance_profile_arn is None:
+        return None
+    return aws.ec2.LaunchTemplateIamInstanceProfileArgs(arn=args.instance_profile_arn)
+
+
+def _market_options(
+    args: NodeLaunchTemplateArgs,
+) -> aws.ec2.LaunchTemplateInstanceMarketOptionsArgs | None:
+    if args.market_type is None:
+        return None
+    return aws.ec2.LaunchTemplateInstanceMarketOptionsArgs(market_type=args.market_type)
+
+
+def _reservation_target(
+    capacity: CapacityPlan,
+) -> aws.ec2.LaunchTemplateCapacityReservationSpecificationArgs | None:
+    if capacity.reservation_id is None and capacity.reservation_group_arn is None:
+        return None
+    target = aws.ec2.LaunchTemplateCapacityReservationSpecificationCapacityReservationTargetArgs(
+        capacity_reservation_id=capacity.reservation_id,
+        capacity_reservation_resource_group_arn=capacity.reservation_group_arn,
+    )
+    return aws.ec2.LaunchTemplateCapacityReservationSpecificationArgs(
+        capacity_reservation_preference=capacity.preference,
+        capacity_reservation_target=target,
+    )
+
+
+def _placement(args: NodeLaunchTemplateArgs) -> aws.ec2.LaunchTemplatePlacementArgs | None:
+    if args.placement_group_name is None:
+        return None
+    return aws.ec2.LaunchTemplatePlacementArgs(group_name=args.placement_group_name)
+
+
+def _instance_security_groups(args: NodeLaunchTemplateArgs) -> list[pulumi.Input[str]] | None:
+    # EC2 takes security groups either on the instance or on its interfaces, never on both.
+    return None if args.interfaces else [args.cluster_security_group_id]
+
+
+def _network_interfaces(
+    args: NodeLaunchTemplateArgs,
+) -> list[aws.ec2.LaunchTemplateNetworkInterfaceArgs] | None:
+    if args.interfaces is None:
+        return None
+    return [
+        aws.ec2.LaunchTemplateNetworkInterfaceArgs(
+            network_card_index=interface.network_card_index,
+            device_index=interface.device_index,
+            interface_type=interface.interface_type,
+            security_groups=_interface_security_groups(interface, args),
+            delete_on_termination="true",
+            description=_interface_description(interface),
+        )
+        for interface in args.interfaces.interfaces
+    ]
+
+
+def _interface_security_groups(
+    interface: NetworkInterface, args: NodeLaunchTemplateArgs
+) -> list[pulumi.Input[str]]:
+    if args.efa_security_group_id is None:
+        raise ValueError("a launch template with EFA interfaces needs an EFA security group")
+    if interface.takes_address:
+        return [args.cluster_security_group_id, args.efa_security_group_id]
+    # An `efa-only` interface carries no IP traffic, so the cluster's group means nothing on it.
+    return [args.efa_security_group_id]
+
+
+def _interface_description(interface: NetworkInterface) -> str:
+    return (
+        f"card {interface.network_card_index} device {interface.device_index} "
+        f"{interface.interface_type}"
+    )
+
+
+def _root_volume(volume: RootVolume) -> aws.ec2.LaunchTemplateBlockDeviceMappingArgs:
+    return aws.ec2.LaunchTemplateBlockDeviceMappingArgs(
+        device_name=volume.device_name,
+        ebs=aws.ec2.LaunchTemplateBlockDeviceMappingEbsArgs(
+            volume_size=volume.size_gib,
+            volume_type=volume.volume_type,
+            iops=volume.iops,
+            throughput=volume.throughput_mibps,
+            encrypted="true",
+            delete_on_termination="true",
+        ),
+    )

@@ -1,0 +1,1 @@
+"""IAM roles and the profiles that carry them."""

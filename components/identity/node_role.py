@@ -1,0 +1,97 @@
+"""The IAM role of the nodes of one node group.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_aws as aws
+
+REQUIRED_POLICIES = (
+    "AmazonEKSWorkerNodePolicy",
+    "AmazonEKS_CNI_Policy",
+    # Pull only: a node never lists or describes repositories, which `ReadOnly` would allow too.
+    "AmazonEC2ContainerRegistryPullOnly",
+    # A shell on a node without SSH keys or open ports.
+    "AmazonSSMManagedInstanceCore",
+)
+"""AWS managed policies that every node has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRoleArgs:
+    """Arguments of `NodeRole`."""
+
+    extra_policies: Sequence[str]
+    """AWS managed policies besides `REQUIRED_POLICIES`: names, with the path where they have one
+    (`service-role/AmazonEBSCSIDriverPolicy`)."""
+    tags: Mapping[str, str]
+
+
+class NodeRole(pulumi.ComponentResource):
+    """A role that EC2 instances take, with the policies of an EKS node, and nothing inline.
+
+    Children: `<name>-role` (`aws.iam.Role`), one `<name>-<policy>`
+    (`aws.iam.RolePolicyAttachment`) a policy.
+    """
+
+    arn: pulumi.Output[str]
+    """ARN of the role; resolves when every policy is attached, so that no node starts without."""
+    role_name: pulumi.Output[str]
+    """Name of the role, which is what an instance profile takes; resolves as `arn` does."""
+
+    def __init__(
+        self,
+        name: str,
+        args: NodeRoleArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("trainyard:identity:NodeRole", name, {}, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        partition = aws.get_partition_output(opts=pulumi.InvokeOptions(parent=self))
+
+        role = aws.iam.Role(
+            f"{name}-role",
+            description="Nodes of an EKS node group",
+            assume_role_policy=partition.dns_suffix.apply(_trust_policy),
+            tags=dict(args.tags),
+            opts=child,
+        )
+        attachments = [
+            aws.iam.RolePolicyAttachment(
+                f"{name}-{policy.rpartition('/')[2]}",
+                role=role.name,
+                policy_arn=pulumi.Output.format(
+                    "arn:{0}:iam::aws:policy/{1}", partition.partition, policy
+                ),
+                opts=child,
+            )
+            for policy in dict.fromkeys((*REQUIRED_POLICIES, *args.extra_policies))
+        ]
+
+        attached = pulumi.Output.all(*(attachment.id for attachment in attachments))
+        self.arn = pulumi.Output.all(role.arn, attached).apply(lambda values: values[0])
+        self.role_name = pulumi.Output.all(role.name, attached).apply(lambda values: values[0])
+        self.register_outputs({"arn": self.arn, "role_name": self.role_name})
+
+
+def _trust_policy(dns_suffix: str) -> str:
+    # The service principal follows the partition: `ec2.amazonaws.com`, in China
+    # `ec2.amazonaws.com.cn`, in the isolated partitions `ec2.c2s.ic.gov` and its like.
+    return json.dumps(
+        {
+            "Version": "2012-10-17",
+            "Statement": [
+                {
+                    "Effect": "Allow",
+                    "Action": "sts:AssumeRole",
+                    "Principal": {"Service": f"ec2.{dns_suffix}"},
+                }
+            ],
+        }
+    )

@@ -1,0 +1,1 @@
+"""The networks that nodes live in, and who may talk there."""

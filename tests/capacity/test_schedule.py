@@ -1,0 +1,105 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.capacity.schedule import plan_schedule
+from components.config.node_pool import NodeSizes
+from components.config.reservations import CapacityBlock, Odcr
+
+START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
+END = START + timedelta(days=7)
+DOWN = END - timedelta(minutes=40)
+SIZES = NodeSizes(minimum=1, desired=2, maximum=4)
+ID = "cr-0123456789abcdef0"
+
+
+def a_block(starts_at: datetime | None = START, ends_at: datetime | None = END) -> CapacityBlock:
+    return CapacityBlock(
+        kind="capacity-block", reservation_id=ID, starts_at=starts_at, ends_at=ends_at
+    )
+
+
+def at(moment: datetime, reservation=None, **options):
+    return plan_schedule(SIZES, reservation or a_block(), moment, **options)
+
+
+def test_before_the_start_nothing_is_wanted_and_nobody_waits():
+    """D8."""
+    plan = at(START - timedelta(seconds=1))
+    assert (plan.state, plan.minimum, plan.desired, plan.maximum) == ("scheduled", 0, 0, 4)
+    assert plan.wait_for_capacity is False
+    assert "2026-12-01 11:30 UTC" in plan.message
+
+
+def test_before_the_start_both_ends_are_scheduled():
+    """D9, EKN-16."""
+    plan = at(START - timedelta(days=1))
+    assert (plan.scale_up_at, plan.scale_up_minimum, plan.scale_up_desired) == (START, 1, 2)
+    assert plan.scale_down_at == DOWN
+
+
+@pytest.mark.parametrize("moment", [START, DOWN - timedelta(seconds=1)], ids=["first", "last"])
+def test_while_active_the_sizes_are_the_stack_files(moment):
+    plan = at(moment)
+    assert (plan.state, plan.minimum, plan.desired, plan.maximum) == ("active", 1, 2, 4)
+    assert (plan.scale_up_at, plan.scale_down_at) == (None, DOWN)
+    assert plan.wait_for_capacity
+
+
+@pytest.mark.parametrize("moment", [DOWN, END - timedelta(seconds=1)], ids=["first", "last"])
+def test_in_the_last_forty_minutes_nothing_is_wanted(moment):
+    """D9."""
+    plan = at(moment)
+    assert (plan.state, plan.minimum, plan.desired) == ("ending", 0, 0)
+    assert not plan.moved_by_schedule
+    assert plan.wait_for_capacity is False
+
+
+def test_after_the_end_the_block_has_expired():
+    assert at(END).state == "expired"
+
+
+def test_a_managed_group_has_no_scheduled_actions():
+    """EKS scales it in by itself and lets nobody else schedule it."""
+    before = at(START - timedelta(hours=1), scheduled_actions=False)
+    assert not before.moved_by_schedule
+    assert "run `up` again" in before.message
+    assert at(START, scheduled_actions=False).scale_down_at is None
+
+
+@pytest.mark.parametrize(
+    "reservation",
+    [
+        pytest.param(None, id="no-reservation"),
+        pytest.param(Odcr(kind="odcr", reservation_id=ID), id="odcr"),
+        pytest.param(a_block(None, None), id="block-with-unknown-times"),
+        pytest.param(a_block(START, None), id="block-with-unknown-end"),
+    ],
+)
+def test_without_a_known_end_nothing_is_scheduled(reservation):
+    plan = plan_schedule(SIZES, reservation, START)
+    assert (plan.state, plan.desired, plan.moved_by_schedule) == ("unlimited", 2, False)
+
+
+def test_times_are_utc_whatever_the_file_says():
+    summer = datetime.fromisoformat("2026-12-01T13:30:00+02:00")
+    plan = at(START - timedelta(days=1), a_block(summer, END))
+    assert plan.scale_up_at == START
+    assert plan.scale_up_at.utcoffset() == timedelta(0)
+
+
+@given(st.integers(min_value=-20_000, max_value=20_000))
+def test_at_no_moment_more_than_the_stack_file_asks_for_is_wanted(minutes):
+    plan = at(START + timedelta(minutes=minutes))
+    assert 0 <= plan.minimum <= plan.desired <= plan.maximum == SIZES.maximum
+    assert plan.desired in {0, SIZES.desired}
+    assert (plan.desired > 0) == (plan.state == "active")
+
+
+@given(st.integers(min_value=-20_000, max_value=20_000))
+def test_every_scheduled_action_is_still_to_come(minutes):
+    now = START + timedelta(minutes=minutes)
+    plan = at(now)
+    assert all(t > now for t in (plan.scale_up_at, plan.scale_down_at) if t is not None)

@@ -1,0 +1,84 @@
+"""The node role: who takes it and which policies it has, in every partition."""
+
+import json
+
+import pytest
+
+from components.identity.node_role import NodeRole, NodeRoleArgs
+
+ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
+PARTITION_CALL = "aws:index/getPartition:getPartition"
+
+
+def node_role(*extra):
+    return NodeRole("p5-cb-p5", NodeRoleArgs(extra_policies=extra, tags={"team": "vision"}))
+
+
+def attached(cloud):
+    return {a.inputs["policyArn"].rpartition("policy/")[2] for a in cloud.of_type(ATTACHMENT)}
+
+
+def test_the_role_has_what_every_node_needs(deploy):
+    """EKN-06, EKX-07; PullOnly is what the EKS guide asks for now."""
+    assert attached(deploy(node_role)) == {
+        "AmazonEKSWorkerNodePolicy",
+        "AmazonEKS_CNI_Policy",
+        "AmazonEC2ContainerRegistryPullOnly",
+        "AmazonSSMManagedInstanceCore",
+    }
+
+
+def test_policies_of_the_stack_file_are_added_with_their_path(deploy):
+    """EKS-15: the add-on policies of a node group."""
+    cloud = deploy(lambda: node_role("service-role/AmazonEBSCSIDriverPolicy"))
+    assert cloud.one("p5-cb-p5-AmazonEBSCSIDriverPolicy").inputs["policyArn"] == (
+        "arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"
+    )
+
+
+def test_a_policy_named_twice_is_attached_once(deploy):
+    cloud = deploy(lambda: node_role("AmazonSSMManagedInstanceCore"))
+    assert len(cloud.of_type(ATTACHMENT)) == 4
+
+
+@pytest.mark.parametrize(
+    ("partition", "dns_suffix"),
+    [
+        pytest.param("aws", "amazonaws.com", id="commercial"),
+        pytest.param("aws-cn", "amazonaws.com.cn", id="china"),
+        pytest.param("aws-us-gov", "amazonaws.com", id="govcloud"),
+        pytest.param("aws-iso", "c2s.ic.gov", id="isolated"),
+    ],
+)
+def test_trust_and_policies_follow_the_partition(deploy, partition, dns_suffix):
+    """EKN-06: the partition map of the old template."""
+    answer = {"partition": partition, "dnsSuffix": dns_suffix}
+    cloud = deploy(node_role, calls={PARTITION_CALL: answer})
+    (statement,) = json.loads(cloud.one("p5-cb-p5-role").inputs["assumeRolePolicy"])["Statement"]
+    assert statement["Principal"] == {"Service": f"ec2.{dns_suffix}"}
+    assert all(
+        a.inputs["policyArn"].startswith(f"arn:{partition}:iam::aws:policy/")
+        for a in cloud.of_type(ATTACHMENT)
+    )
+
+
+def test_nothing_is_granted_inline(deploy):
+    role = deploy(node_role).one("p5-cb-p5-role")
+    assert not {"inlinePolicies", "managedPolicyArns"} & role.inputs.keys()
+    assert role.inputs["tags"] == {"team": "vision"}
+
+
+def test_the_arn_waits_for_every_policy(deploy):
+    """A node that starts without its policies never joins."""
+    arns = []
+
+    def program():
+        node_role().arn.apply(arns.append)
+
+    deploy(program)
+    assert arns == ["arn:aws:iam::123456789012:role/p5-cb-p5-role"]
+
+
+def test_the_component_is_closed(deploy):
+    cloud = deploy(node_role)
+    assert cloud.one("p5-cb-p5-role").parent in cloud.closed
