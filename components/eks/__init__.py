@@ -1,0 +1,1 @@
+"""Amazon EKS: control plane, node groups and who may join."""

@@ -1,0 +1,72 @@
+"""Which device plugins a cluster needs, and whether they will run on its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from components.catalog.efa_device_plugin import EFA_PLUGIN_INSTANCE_TYPES
+from components.catalog.instance_type import InstanceType
+from components.catalog.versions import EFA_DEVICE_PLUGIN_CHART_VERSION
+from components.config.review import Review
+from components.eks.plan import NodeGroupPlan, Taint
+
+DevicePlugin = Literal["nvidia", "efa", "neuron"]
+
+
+def plan_device_plugins(groups: Iterable[NodeGroupPlan]) -> tuple[DevicePlugin, ...]:
+    """Return the plugins that the node groups need, in the order of installation."""
+    needed: set[DevicePlugin] = set()
+    for group in groups:
+        if group.instance_type.accelerators:
+            needed.add(group.instance_type.accelerators.manufacturer)
+        if group.interfaces:
+            needed.add("efa")
+    order: Sequence[DevicePlugin] = ("nvidia", "neuron", "efa")
+    return tuple(plugin for plugin in order if plugin in needed)
+
+
+def plan_tolerations(groups: Iterable[NodeGroupPlan]) -> tuple[Taint, ...]:
+    """Return the taints that device plugins must tolerate, each once, in the stack file's order.
+
+    A plugin that does not tolerate the taint of a node never runs there, and the node has no
+    devices for pods, without an error anywhere.
+    """
+    taints = (
+        taint
+        for group in groups
+        if group.instance_type.accelerators or group.interfaces
+        for taint in group.taints
+    )
+    return tuple(dict.fromkeys(taints))
+
+
+def review_accelerators(review: Review, key: str, instance_type: InstanceType) -> None:
+    """Refuse accelerators for which this version installs no device plugin."""
+    accelerators = instance_type.accelerators
+    if accelerators is not None and accelerators.manufacturer == "neuron":
+        review.refuse(
+            f"{key}.instance_type",
+            (
+                "has Neuron devices, for which this version installs no device plugin on EKS; "
+                "pods would get none of them"
+            ),
+            found=instance_type.name,
+            allowed="types with NVIDIA GPUs, and types without accelerators",
+            remedy="choose another type",
+        )
+
+
+def review_efa_plugin(review: Review, key: str, instance_type: str) -> None:
+    """Refuse a type with EFA on which the pinned EFA device plugin would not run."""
+    if instance_type not in EFA_PLUGIN_INSTANCE_TYPES:
+        review.refuse(
+            f"{key}.instance_type",
+            (
+                "is not in the list of types that the EFA device plugin "
+                f"{EFA_DEVICE_PLUGIN_CHART_VERSION} runs on; pods would get no EFA device and "
+                "communicate over TCP"
+            ),
+            found=instance_type,
+            remedy="choose a type of the list, or set `efa_enabled: false`",
+        )

@@ -1,0 +1,112 @@
+"""A node group that EKS manages, launched from a template of ours.
+
+Sources:
+    https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
+    https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pulumi
+import pulumi_aws as aws
+
+from components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
+from components.eks.node_group_args import NodeGroupArgs, placement_group_name
+from components.eks.nodeadm_plan import render_managed_user_data
+from components.eks.plan import NodeGroupPlan, Taint
+
+TAINT_EFFECTS = {
+    "NoSchedule": "NO_SCHEDULE",
+    "PreferNoSchedule": "PREFER_NO_SCHEDULE",
+    "NoExecute": "NO_EXECUTE",
+}
+"""EKS's spelling of Kubernetes' effects.
+https://docs.aws.amazon.com/eks/latest/APIReference/API_Taint.html"""
+
+
+class ManagedNodeGroup(pulumi.ComponentResource):
+    """A managed node group: EKS owns the Auto Scaling group, lets the nodes in and drains them.
+
+    The AMI is named by its release version and the template by its number, so that a second
+    `up` changes nothing. EKS authorizes the role itself.
+
+    Children: `<name>-launch` (`NodeLaunchTemplate`), `<name>-placement`
+    (`ClusterPlacementGroup`, where planned), `<name>-node-group` (`aws.eks.NodeGroup`).
+    """
+
+    group_name: pulumi.Output[str]
+    """Name of the EKS node group."""
+    ready: pulumi.Resource
+    """The resource that exists once the nodes are in service."""
+
+    def __init__(
+        self,
+        name: str,
+        args: NodeGroupArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("trainyard:eks:ManagedNodeGroup", name, {}, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        plan = args.plan
+
+        template = NodeLaunchTemplate(
+            f"{name}-launch",
+            NodeLaunchTemplateArgs(
+                instance_type=plan.instance_type.name,
+                capacity=plan.capacity,
+                market_type=_template_market(plan),
+                interfaces=plan.interfaces,
+                cluster_security_group_id=args.access.security_group_id,
+                efa_security_group_id=args.efa_security_group_id,
+                placement_group_name=placement_group_name(name, args, child),
+                root_volume=plan.root_volume,
+                user_data=render_managed_user_data(plan),
+                image_id=None,
+                instance_profile_arn=None,
+                ssh_key_name=plan.ssh_key_name,
+                node_name=args.node_name,
+                tags=args.tags,
+            ),
+            child,
+        )
+        group = aws.eks.NodeGroup(
+            f"{name}-node-group",
+            cluster_name=args.access.cluster_name,
+            node_role_arn=args.role.arn,
+            subnet_ids=list(plan.subnet_ids),
+            version=args.kubernetes_version,
+            ami_type=plan.ami_type,
+            release_version=plan.ami_release_version,
+            capacity_type=plan.capacity.eks_capacity_type,
+            launch_template=aws.eks.NodeGroupLaunchTemplateArgs(
+                id=template.launch_template_id, version=template.version
+            ),
+            scaling_config=aws.eks.NodeGroupScalingConfigArgs(
+                min_size=plan.schedule.minimum,
+                desired_size=plan.schedule.desired,
+                max_size=plan.schedule.maximum,
+            ),
+            update_config=aws.eks.NodeGroupUpdateConfigArgs(max_unavailable=1),
+            labels=plan.labels or None,
+            taints=[_taint(taint) for taint in plan.taints] or None,
+            tags={"Name": args.node_name, **args.tags},
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[*args.launch_after]),
+        )
+
+        self.group_name = group.node_group_name
+        self.ready = group
+        self.register_outputs({"group_name": self.group_name})
+
+
+def _template_market(plan: NodeGroupPlan) -> Literal["capacity-block"] | None:
+    # EKS refuses a template that asks for Spot (the group's capacity type does), but requires
+    # `capacity-block` in the template beside the group's CAPACITY_BLOCK.
+    return "capacity-block" if plan.capacity.market_type == "capacity-block" else None
+
+
+def _taint(taint: Taint) -> aws.eks.NodeGroupTaintArgs:
+    return aws.eks.NodeGroupTaintArgs(
+        key=taint.key, value=taint.value, effect=TAINT_EFFECTS[taint.effect]
+    )

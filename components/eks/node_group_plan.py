@@ -1,0 +1,185 @@
+"""From one node group of the stack file to its plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from components.capacity.on_demand import plan_on_demand
+from components.capacity.placement import PlacementContradictionError, plan_placement
+from components.capacity.plan import CapacityPlan, PlacementPlan, SchedulePlan
+from components.capacity.purchase import OPEN_PURCHASE_OPTIONS, plan_capacity
+from components.capacity.schedule import plan_schedule
+from components.catalog.instance_type import InstanceType
+from components.catalog.instance_types import INSTANCE_TYPES
+from components.catalog.versions import AmiVariant, EksVersion, ami_type
+from components.compute.interface_plan import InterfacePlan, plan_interfaces
+from components.compute.root_volume import RootVolume
+from components.config.eks import NodeGroup, SystemNodeGroup
+from components.config.node_pool import RootVolume as RootVolumeConfig
+from components.config.reservations import CapacityBlock, Reservation
+from components.config.review import Review
+from components.config.stack import StackConfig
+from components.eks.plan import NodeGroupPlan, Taint
+from components.eks.pod_plan import plan_maximum_pods
+
+SYSTEM_NODE_GROUP = "system"
+"""Name of the node group for cluster services."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeGroupContext:
+    """What the plans of all node groups of a stack share."""
+
+    config: StackConfig
+    version: EksVersion
+    private_subnet_ids: tuple[str, ...]
+    now: datetime
+    """With its offset."""
+
+
+def plan_system_node_group(context: NodeGroupContext) -> NodeGroupPlan | None:
+    """Return the plan of the system node group; None where its instance type is unknown.
+
+    It is managed, on demand and spread over every private subnet: cluster services must run
+    before, and without, the capacity for the work.
+    """
+    group: SystemNodeGroup = context.config.architecture.system_node_group
+    instance_type = INSTANCE_TYPES.get(group.instance_type)
+    if instance_type is None:
+        return None
+    variant = ami_variant(instance_type)
+    return NodeGroupPlan(
+        name=SYSTEM_NODE_GROUP,
+        management="managed",
+        instance_type=instance_type,
+        capacity=plan_on_demand(),
+        placement=PlacementPlan(group="none", reason="cluster services run in every zone"),
+        schedule=plan_schedule(group, None, context.now),
+        interfaces=None,
+        subnet_ids=context.private_subnet_ids,
+        root_volume=_root_volume(group.root_volume),
+        local_nvme="none",
+        labels=dict(group.labels),
+        taints=(),
+        maximum_pods=None,
+        ami_type=ami_type(variant, instance_type.architecture),
+        ami_ssm_parameter=context.version.ami_ssm_parameter(variant, instance_type.architecture),
+        ami_release_version=context.version.ami_release_version,
+        iam_policies=group.iam_policies,
+    )
+
+
+def plan_node_group(
+    name: str, group: NodeGroup, context: NodeGroupContext, review: Review
+) -> NodeGroupPlan | None:
+    """Return the plan of a node group, or None where a fault leaves nothing to plan.
+
+    Only a placement that contradicts the capacity is recorded in the review here; what else is
+    wrong with a node group `components.eks.node_group_review` finds.
+    """
+    config = context.config
+    instance_type = INSTANCE_TYPES.get(group.instance_type)
+    options = {*OPEN_PURCHASE_OPTIONS, *config.reservations}
+    if instance_type is None or group.purchase_option not in options:
+        return None
+    reservation = config.reservations.get(group.purchase_option)
+    placement = _placement(name, group, instance_type, context, review)
+    if placement is None:
+        return None
+    interfaces = _interfaces(group, instance_type)
+    variant = ami_variant(instance_type)
+    return NodeGroupPlan(
+        name=name,
+        management=group.management,
+        instance_type=instance_type,
+        capacity=_capacity(group, config),
+        placement=placement,
+        schedule=_schedule(group, reservation, context.now),
+        interfaces=interfaces,
+        subnet_ids=(group.subnet_id,) if group.subnet_id else context.private_subnet_ids,
+        root_volume=_root_volume(group.root_volume),
+        local_nvme=group.local_nvme if instance_type.local_nvme_disks else "none",
+        labels=dict(group.labels),
+        taints=tuple(Taint(key=t.key, value=t.value, effect=t.effect) for t in group.taints),
+        maximum_pods=plan_maximum_pods(instance_type, interfaces),
+        ami_type=ami_type(variant, instance_type.architecture),
+        ami_ssm_parameter=context.version.ami_ssm_parameter(variant, instance_type.architecture),
+        ami_release_version=context.version.ami_release_version,
+        iam_policies=group.iam_policies,
+        ssh_key_name=group.ssh_key_name,
+    )
+
+
+def one_zone(group: NodeGroup, context: NodeGroupContext) -> bool:
+    """Return whether all nodes of a group launch in one zone, whether or not it is known which.
+
+    A reservation by id lies in one zone; a group of reservations may lie in several.
+    """
+    reservation = context.config.reservations.get(group.purchase_option)
+    return (
+        group.subnet_id is not None
+        or group.availability_zone is not None
+        or len(context.private_subnet_ids) == 1
+        or (reservation is not None and _in_one_zone(reservation))
+    )
+
+
+def _in_one_zone(reservation: Reservation) -> bool:
+    return reservation.availability_zone is not None or reservation.kind != "odcr-group"
+
+
+def ami_variant(instance_type: InstanceType) -> AmiVariant:
+    """Return which EKS-optimized AMI has the drivers for a type's accelerators."""
+    return instance_type.accelerators.manufacturer if instance_type.accelerators else "standard"
+
+
+def _capacity(group: NodeGroup, config: StackConfig) -> CapacityPlan:
+    capacity = plan_capacity(group.purchase_option, config.reservations)
+    zone = capacity.availability_zone or group.availability_zone
+    return replace(capacity, availability_zone=zone)
+
+
+def _placement(
+    name: str,
+    group: NodeGroup,
+    instance_type: InstanceType,
+    context: NodeGroupContext,
+    review: Review,
+) -> PlacementPlan | None:
+    reservation = context.config.reservations.get(group.purchase_option)
+    try:
+        return plan_placement(group, instance_type, reservation, one_zone=one_zone(group, context))
+    except PlacementContradictionError as contradiction:
+        forced = group.placement
+        review.refuse(
+            f"architecture.node_groups.{name}.placement.group",
+            contradiction.reason,
+            found=f"{forced.group} {forced.name}" if forced.name else forced.group,
+            allowed=contradiction.allowed,
+            remedy=contradiction.remedy,
+        )
+        return None
+
+
+def _schedule(group: NodeGroup, reservation: Reservation | None, now: datetime) -> SchedulePlan:
+    return plan_schedule(
+        group,
+        reservation if isinstance(reservation, CapacityBlock) else None,
+        now,
+        scheduled_actions=group.management == "self-managed",
+    )
+
+
+def _interfaces(group: NodeGroup, instance_type: InstanceType) -> InterfacePlan | None:
+    if not group.efa_enabled or not instance_type.efa_supported:
+        return None
+    return plan_interfaces(instance_type, group.interface_layout)
+
+
+def _root_volume(volume: RootVolumeConfig) -> RootVolume:
+    return RootVolume(
+        size_gib=volume.size_gib,
+        iops=volume.iops,
+        throughput_mibps=volume.throughput_mibps,
+    )

@@ -1,0 +1,53 @@
+"""How many pods a node carries, and how many addresses a node group takes from its subnet.
+
+Sources:
+    https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/internal/kubelet/eni_max_pods.go
+    (interfaces of the default network card * (IPv4 addresses each - 1) + 2) and
+    https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html (110 or 250 pods)
+"""
+
+from __future__ import annotations
+
+from components.catalog.instance_type import InstanceType
+from components.compute.interface_plan import InterfacePlan
+from components.eks.plan import NodeGroupPlan
+
+# Pods on the host network, such as kube-proxy and the VPC CNI itself, need no address of theirs.
+_PODS_WITHOUT_ADDRESS = 2
+_MANY_VCPUS = 30
+_MOST_PODS = 250
+_MOST_PODS_OF_SMALL_TYPES = 110
+
+
+def plan_maximum_pods(instance_type: InstanceType, interfaces: InterfacePlan | None) -> int | None:
+    """Return the pods that fit beside the EFA interfaces; None where EFA is off.
+
+    The VPC CNI puts pods on interfaces of card 0 only, and an `efa-only` interface there takes a
+    slot without offering an address. The AMI's own table does not know of it: it would admit
+    100 pods to a p5.48xlarge, of which 49 never got an address.
+    """
+    if interfaces is None:
+        return None
+    with_addresses = _interfaces_for_pods(instance_type, interfaces)
+    fitting = with_addresses * (instance_type.ipv4_addresses_per_interface - 1)
+    limit = _MOST_PODS if instance_type.vcpus > _MANY_VCPUS else _MOST_PODS_OF_SMALL_TYPES
+    return min(fitting + _PODS_WITHOUT_ADDRESS, limit)
+
+
+def _interfaces_for_pods(instance_type: InstanceType, interfaces: InterfacePlan) -> int:
+    """Return the slots of card 0 that hold, or can still get, an interface with addresses."""
+    efa_only = sum(i.network_card_index == 0 and not i.takes_address for i in interfaces.interfaces)
+    return instance_type.network_cards[0].maximum_interfaces - efa_only
+
+
+def addresses_needed(group: NodeGroupPlan) -> int:
+    """Return the IPv4 addresses that a node group takes from its subnets at its maximum size.
+
+    A node takes one for each interface of the plan that has an address, and the VPC CNI fills
+    the primary interface with the addresses of pods as soon as the node has joined. Interfaces
+    that the CNI attaches later, for more pods, are not counted.
+    https://docs.aws.amazon.com/eks/latest/best-practices/vpc-cni.html
+    """
+    interfaces = group.interfaces.addresses_per_node if group.interfaces else 1
+    for_pods = group.instance_type.ipv4_addresses_per_interface - 1
+    return group.schedule.maximum * (interfaces + for_pods)

@@ -1,0 +1,147 @@
+"""A node group of ours: a launch template and an Auto Scaling group.
+
+Sources:
+    https://docs.aws.amazon.com/eks/latest/userguide/self-managed-nodes.html
+    https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks.html
+"""
+
+from __future__ import annotations
+
+import pulumi
+import pulumi_aws as aws
+
+from components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
+from components.eks.node_group_args import NodeGroupArgs, placement_group_name
+from components.eks.node_group_schedule import NodeGroupSchedule, NodeGroupScheduleArgs
+from components.eks.nodeadm_plan import render_self_managed_user_data
+from components.eks.plan import NodeGroupPlan
+from components.identity.instance_profile import NodeInstanceProfile, NodeInstanceProfileArgs
+
+WAIT_FOR_CAPACITY = "20m"
+"""A p5.48xlarge needs up to 10 minutes from its launch to be in service."""
+NO_WAIT = "0"
+SIZES = ["minSize", "desiredCapacity", "maxSize"]
+
+
+class SelfManagedNodeGroup(pulumi.ComponentResource):
+    """Nodes in an Auto Scaling group that this program owns.
+
+    Before a Capacity Block starts the group is empty and nobody waits for it; a schedule fills
+    it. Until that schedule has run, its sizes are the schedule's and not the program's: an
+    update that was planned before the start and applied after it would empty the group again.
+    From then on the plan of the moment says the same as the schedule, and a changed size in the
+    stack file takes effect.
+
+    A new template version reaches new nodes only. Nothing here drains a node, and replacing one
+    under a training job would end the job; scale in and out to renew the nodes.
+
+    Children: `<name>-instance` (`NodeInstanceProfile`), `<name>-launch` (`NodeLaunchTemplate`),
+    `<name>-placement` (`ClusterPlacementGroup`, where planned), `<name>-nodes`
+    (`aws.autoscaling.Group`), `<name>-schedule` (`NodeGroupSchedule`, where planned).
+    """
+
+    group_name: pulumi.Output[str]
+    """Name of the Auto Scaling group."""
+    ready: pulumi.Resource
+    """The resource that exists once the nodes are in service."""
+
+    def __init__(
+        self,
+        name: str,
+        args: NodeGroupArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("trainyard:eks:SelfManagedNodeGroup", name, {}, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        schedule = args.plan.schedule
+        template = self._launch_template(name, args, child)
+
+        group = aws.autoscaling.Group(
+            f"{name}-nodes",
+            min_size=schedule.minimum,
+            desired_capacity=schedule.desired,
+            max_size=schedule.maximum,
+            vpc_zone_identifiers=list(args.plan.subnet_ids),
+            launch_template=aws.autoscaling.GroupLaunchTemplateArgs(
+                id=template.launch_template_id, version=template.version
+            ),
+            health_check_type="EC2",
+            wait_for_capacity_timeout=_wait(args.plan),
+            tags=_group_tags(args),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=[*args.launch_after],
+                ignore_changes=SIZES if schedule.scale_up_at else None,
+            ),
+        )
+        if schedule.moved_by_schedule:
+            NodeGroupSchedule(
+                f"{name}-schedule",
+                NodeGroupScheduleArgs(group_name=group.name, schedule=schedule),
+                child,
+            )
+
+        self.group_name = group.name
+        self.ready = group
+        self.register_outputs({"group_name": self.group_name})
+
+    def _launch_template(
+        self, name: str, args: NodeGroupArgs, opts: pulumi.ResourceOptions
+    ) -> NodeLaunchTemplate:
+        plan, access = args.plan, args.access
+        image = aws.ssm.get_parameter_output(
+            name=plan.ami_ssm_parameter, opts=pulumi.InvokeOptions(parent=self)
+        )
+        profile = NodeInstanceProfile(
+            f"{name}-instance",
+            NodeInstanceProfileArgs(role_name=args.role.role_name, tags=args.tags),
+            opts,
+        )
+        return NodeLaunchTemplate(
+            f"{name}-launch",
+            NodeLaunchTemplateArgs(
+                instance_type=plan.instance_type.name,
+                capacity=plan.capacity,
+                market_type=plan.capacity.market_type,
+                interfaces=plan.interfaces,
+                cluster_security_group_id=access.security_group_id,
+                efa_security_group_id=args.efa_security_group_id,
+                placement_group_name=placement_group_name(name, args, opts),
+                root_volume=plan.root_volume,
+                user_data=_user_data(args),
+                # AMI ids are public; as a secret the whole template would be unreadable.
+                image_id=pulumi.Output.unsecret(image.value),
+                instance_profile_arn=profile.arn,
+                ssh_key_name=plan.ssh_key_name,
+                node_name=args.node_name,
+                tags=args.tags,
+            ),
+            opts,
+        )
+
+
+def _user_data(args: NodeGroupArgs) -> pulumi.Output[str]:
+    access = args.access
+    return pulumi.Output.all(
+        cluster_name=access.cluster_name,
+        endpoint=access.endpoint,
+        certificate_authority=access.certificate_authority,
+        service_cidr=access.service_cidr,
+    ).apply(lambda known: render_self_managed_user_data(args.plan, **known))
+
+
+def _wait(plan: NodeGroupPlan) -> str:
+    return WAIT_FOR_CAPACITY if plan.schedule.wait_for_capacity else NO_WAIT
+
+
+def _group_tags(args: NodeGroupArgs) -> list[aws.autoscaling.GroupTagArgs]:
+    tags = {
+        "Name": args.node_name,
+        # Instances are found as the cluster's by this tag; security groups of ours never have it.
+        f"kubernetes.io/cluster/{args.cluster_name}": "owned",
+        **args.tags,
+    }
+    return [
+        aws.autoscaling.GroupTagArgs(key=key, value=value, propagate_at_launch=True)
+        for key, value in tags.items()
+    ]

@@ -1,0 +1,266 @@
+"""The `aws-auth` ConfigMap of one cluster: read, changed by one entry, and written safely.
+
+Others write there at the same time: EKS for the node groups that it manages, people, other
+stacks. So every write carries the resource version that was read, and starts again when
+somebody else was faster.
+
+Source: https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import yaml
+from kubernetes import client, config
+from kubernetes.client.exceptions import ApiException
+from urllib3.exceptions import HTTPError, NameResolutionError
+
+from components.runtime.aws_auth_plan import MappedRole, find_role, with_role, without_role
+
+NAMESPACE = "kube-system"
+NAME = "aws-auth"
+FIELD_MANAGER = "trainyard"
+MADE_BY_US = {"app.kubernetes.io/managed-by": "trainyard"}
+"""Label of a ConfigMap that did not exist before; only such a one is ever deleted."""
+
+_REQUEST_SECONDS = 30
+_GIVE_UP_SECONDS = 120
+"""A new endpoint may take a minute to be reachable, and a busy map some tries to be written."""
+_CONFLICT, _NOT_FOUND, _TOO_MANY_REQUESTS = 409, 404, 429
+_REFUSED = {
+    401: (
+        "the cluster does not know the identity of the kubeconfig: see that its command "
+        "(`aws eks get-token`) works here, and that the cluster was made by this identity or "
+        "has an access entry for it"
+    ),
+    403: (
+        "the identity of the kubeconfig may not do this: associate the access policy "
+        "AmazonEKSClusterAdminPolicy with it"
+    ),
+}
+
+Result = TypeVar("Result")
+
+
+class AwsAuthError(RuntimeError):
+    """`aws-auth` cannot be read or written; the message is for people and has no credential."""
+
+
+class ClusterGoneError(AwsAuthError):
+    """Nothing answers at the cluster's endpoint, as when the cluster was deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The ConfigMap as it was read."""
+
+    resource_version: str
+    data: Mapping[str, str]
+    made_by_us: bool
+
+
+class AwsAuthConfigMap:
+    """The ConfigMap `kube-system/aws-auth` of the cluster of a kubeconfig.
+
+    Args:
+        kubeconfig: YAML or JSON; it is never logged and never part of a message.
+        give_up_seconds: how long a conflict or an unreachable endpoint is tried again.
+    """
+
+    def __init__(self, kubeconfig: str, *, give_up_seconds: float = _GIVE_UP_SECONDS) -> None:
+        self.server = server_of(kubeconfig)
+        # The client declares each answer as one of many things, so it is not typed here.
+        self._api: Any = _client(kubeconfig)
+        self._give_up_seconds = give_up_seconds
+
+    def find(self, role_arn: str) -> MappedRole | None:
+        """Return the entry of a role, None where there is no entry or no ConfigMap.
+
+        Raises:
+            AwsAuthError: the cluster cannot be read.
+            MapRolesError: `mapRoles` is not a YAML list.
+        """
+        found = self._read()
+        return find_role(found.data.get("mapRoles"), role_arn) if found else None
+
+    def put(self, role: MappedRole, dropped_groups: Collection[str] = ()) -> MappedRole | None:
+        """Make the entry of a role, and the ConfigMap where there is none.
+
+        Writes nothing where the entry is there already; `with_role` says what becomes of its
+        groups. Returns the entry that the role had before, if it had one.
+
+        Raises:
+            AwsAuthError: the cluster cannot be written.
+            MapRolesError: `mapRoles` is not a YAML list.
+        """
+        return self._until_done(lambda: self._put(role, dropped_groups), also=ClusterGoneError)
+
+    def take_out(self, role_arn: str) -> None:
+        """Remove the entry of a role; nothing where there is no entry or no ConfigMap.
+
+        A ConfigMap that `put` made is deleted when nothing else is in it.
+
+        Raises:
+            ClusterGoneError: nothing answers at the endpoint.
+            AwsAuthError: the cluster cannot be written.
+            MapRolesError: `mapRoles` is not a YAML list.
+        """
+        self._until_done(lambda: self._take_out(role_arn))
+
+    def _put(self, role: MappedRole, dropped_groups: Collection[str]) -> MappedRole | None:
+        found = self._read()
+        if found is None:
+            body = client.V1ConfigMap(
+                metadata=client.V1ObjectMeta(name=NAME, namespace=NAMESPACE, labels=MADE_BY_US),
+                data={"mapRoles": with_role(None, role)},
+            )
+            self._api.create_namespaced_config_map(
+                NAMESPACE, body, field_manager=FIELD_MANAGER, _request_timeout=_REQUEST_SECONDS
+            )
+            return None
+        text = found.data.get("mapRoles")
+        self._write(found, text, with_role(text, role, dropped_groups))
+        return find_role(text, role.role_arn)
+
+    def _take_out(self, role_arn: str) -> None:
+        found = self._read()
+        if found is None:
+            return
+        text = found.data.get("mapRoles")
+        remaining = without_role(text, role_arn)
+        if remaining is None and found.made_by_us and not set(found.data) - {"mapRoles"}:
+            precondition = client.V1Preconditions(resource_version=found.resource_version)
+            self._api.delete_namespaced_config_map(
+                NAME,
+                NAMESPACE,
+                body=client.V1DeleteOptions(preconditions=precondition),
+                _request_timeout=_REQUEST_SECONDS,
+            )
+            return
+        self._write(found, text, remaining)
+
+    def _read(self) -> _Found | None:
+        try:
+            made = self._call(
+                lambda: self._api.read_namespaced_config_map(
+                    NAME, NAMESPACE, _request_timeout=_REQUEST_SECONDS
+                )
+            )
+        except ApiException as error:
+            if error.status == _NOT_FOUND:
+                return None
+            raise self._explained(error) from None
+        labels = made.metadata.labels or {}
+        return _Found(
+            made.metadata.resource_version, made.data or {}, MADE_BY_US.items() <= labels.items()
+        )
+
+    def _write(self, found: _Found, old: str | None, new: str | None) -> None:
+        if new == old:
+            return
+        # A merge patch touches one key, and fails with a conflict where the version is another.
+        body = {
+            "metadata": {"resourceVersion": found.resource_version},
+            "data": {"mapRoles": new},
+        }
+        self._api.patch_namespaced_config_map(
+            NAME,
+            NAMESPACE,
+            body,
+            field_manager=FIELD_MANAGER,
+            _content_type="application/merge-patch+json",
+            _request_timeout=_REQUEST_SECONDS,
+        )
+
+    def _until_done(
+        self, attempt: Callable[[], Result], also: type[Exception] | tuple[()] = ()
+    ) -> Result:
+        """Read, change and write until nobody else wrote in between."""
+        deadline = time.monotonic() + self._give_up_seconds
+        wait = 0.05
+        while True:
+            try:
+                return self._call(attempt)
+            except ApiException as error:
+                again = error.status in (_CONFLICT, _NOT_FOUND, _TOO_MANY_REQUESTS)
+                if not again or time.monotonic() > deadline:
+                    raise self._explained(error) from None
+            except also:
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(wait * random.uniform(0.5, 1))  # noqa: S311 (spreads writers, no secret)
+            wait = min(wait * 2, 5)
+
+    def _call(self, call: Callable[[], Result]) -> Result:
+        try:
+            return call()
+        except HTTPError as error:
+            # No name or a closed port: nothing is there. A timeout says nothing of the kind.
+            gone = isinstance(error, NameResolutionError) or isinstance(
+                error.__cause__, ConnectionRefusedError
+            )
+            kind = ClusterGoneError if gone else AwsAuthError
+            raise kind(
+                f"the Kubernetes API at {self.server} does not answer ({error}); see that this "
+                "machine reaches the cluster's endpoint (a private one needs a way into the VPC) "
+                "and run again"
+            ) from None
+
+    def _explained(self, error: ApiException) -> AwsAuthError:
+        try:
+            said = json.loads(error.body or "")["message"]
+        except (ValueError, KeyError, TypeError):
+            said = error.reason
+        remedy = _REFUSED.get(error.status or 0, "run again")
+        return AwsAuthError(
+            f"the Kubernetes API at {self.server} refuses access to the ConfigMap "
+            f"{NAMESPACE}/{NAME} ({error.status}: {said}); {remedy}"
+        )
+
+
+def server_of(kubeconfig: str) -> str:
+    """Return the URL of the cluster that a kubeconfig is for.
+
+    Raises:
+        AwsAuthError: it is not a kubeconfig.
+    """
+    try:
+        parsed = _parsed(kubeconfig)
+        contexts = {entry["name"]: entry["context"] for entry in parsed["contexts"]}
+        clusters = {entry["name"]: entry["cluster"] for entry in parsed["clusters"]}
+        return str(clusters[contexts[parsed["current-context"]]["cluster"]]["server"])
+    except (KeyError, TypeError):
+        # Not chained: the text of the cause could quote the kubeconfig.
+        raise AwsAuthError(_NOT_A_KUBECONFIG) from None
+
+
+_NOT_A_KUBECONFIG = (
+    "the kubeconfig that aws-auth is written with is not one (contexts, clusters and "
+    "current-context are needed); take it from the cluster's output `kubeconfig`"
+)
+
+
+def _parsed(kubeconfig: str) -> dict[str, Any]:
+    try:
+        return yaml.safe_load(kubeconfig)
+    except yaml.YAMLError:
+        raise AwsAuthError(_NOT_A_KUBECONFIG) from None
+
+
+def _client(kubeconfig: str) -> client.CoreV1Api:
+    settings = client.Configuration()
+    # Tried again here, with the read that has to go before; the client knows only None or more.
+    settings.retries = False  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        api = config.new_client_from_config_dict(
+            _parsed(kubeconfig), client_configuration=settings, persist_config=False
+        )
+    except config.ConfigException:
+        raise AwsAuthError(_NOT_A_KUBECONFIG) from None
+    return client.CoreV1Api(api)

@@ -1,0 +1,67 @@
+"""Which nodes a device plugin runs on, as Kubernetes says it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pulumi_kubernetes.core import v1 as core
+
+INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
+"""Set on every node by the kubelet's cloud provider.
+https://kubernetes.io/docs/reference/labels-annotations-taints/#nodekubernetesioinstance-type"""
+COMPUTE_TYPE_LABEL = "eks.amazonaws.com/compute-type"
+"""`auto` on the nodes of EKS Auto Mode, which brings device plugins of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToleratedTaint:
+    """A taint of a node group; a plugin that does not tolerate it never starts there."""
+
+    key: str
+    value: str
+    effect: str
+    """In Kubernetes' spelling: `NoSchedule`, `PreferNoSchedule` or `NoExecute`."""
+
+
+NVIDIA_GPU = core.TolerationArgs(key="nvidia.com/gpu", operator="Exists", effect="NoSchedule")
+CRITICAL_ADDONS_ONLY = core.TolerationArgs(key="CriticalAddonsOnly", operator="Exists")
+
+
+def tolerations(
+    always: Sequence[core.TolerationArgs], taints: Sequence[ToleratedTaint]
+) -> list[core.TolerationArgs]:
+    """Return the plugin's own tolerations, then one for each different taint, in order."""
+    return [
+        *always,
+        *(
+            core.TolerationArgs(
+                key=taint.key, operator="Equal", value=taint.value, effect=taint.effect
+            )
+            for taint in dict.fromkeys(taints)
+        ),
+    ]
+
+
+def instance_type_affinity(instance_types: Sequence[str]) -> core.AffinityArgs:
+    """Return the affinity to nodes of these EC2 instance types, Auto Mode's excepted."""
+    return core.AffinityArgs(
+        node_affinity=core.NodeAffinityArgs(
+            required_during_scheduling_ignored_during_execution=core.NodeSelectorArgs(
+                node_selector_terms=[
+                    core.NodeSelectorTermArgs(
+                        match_expressions=[
+                            core.NodeSelectorRequirementArgs(
+                                key=INSTANCE_TYPE_LABEL,
+                                operator="In",
+                                values=sorted(set(instance_types)),
+                            ),
+                            core.NodeSelectorRequirementArgs(
+                                key=COMPUTE_TYPE_LABEL, operator="NotIn", values=["auto"]
+                            ),
+                        ]
+                    )
+                ]
+            )
+        )
+    )

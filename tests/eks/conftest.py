@@ -1,0 +1,38 @@
+"""What node groups are given, for tests of the components."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pulumi
+import pytest
+
+from components.eks.cluster import ClusterAccess
+from components.eks.node_group_args import NodeGroupArgs
+from components.eks.plan import NodeGroupPlan
+from components.identity.node_role import NodeRole, NodeRoleArgs
+
+
+@pytest.fixture
+def node_group_args() -> Callable[..., NodeGroupArgs]:
+    """Return the arguments of a node group; to be called inside a program."""
+
+    def arguments(plan: NodeGroupPlan, *launch_after: pulumi.Resource) -> NodeGroupArgs:
+        return NodeGroupArgs(
+            cluster_name="p5-cb",
+            kubernetes_version="1.35",
+            plan=plan,
+            access=ClusterAccess(
+                cluster_name=pulumi.Output.from_input("p5-cb"),
+                endpoint=pulumi.Output.from_input("https://example.eks.amazonaws.com"),
+                certificate_authority=pulumi.Output.from_input("Q0E="),
+                service_cidr=pulumi.Output.from_input("172.20.0.0/16"),
+                security_group_id=pulumi.Output.from_input("sg-cluster"),
+            ),
+            efa_security_group_id="sg-efa",
+            role=NodeRole("role", NodeRoleArgs(extra_policies=(), tags={})),
+            launch_after=launch_after,
+            tags={"team": "vision"},
+        )
+
+    return arguments

@@ -1,0 +1,96 @@
+import pytest
+
+from components.compute.root_volume import RootVolume
+from tests.support.stack_files import PRIVATE, changed, group, group_before_review, p5, with_odcr
+
+
+def test_a_p5_group_in_a_capacity_block():
+    """EKN-02, EKN-03, EKN-05, EKS-11 to EKS-14."""
+    plan = group(p5())
+    assert plan.instance_type.name == "p5.48xlarge"
+    assert plan.interfaces.efa_interfaces == 32
+    assert plan.capacity.market_type == "capacity-block"
+    assert plan.placement.group == "none"
+    assert (plan.schedule.minimum, plan.schedule.desired, plan.schedule.maximum) == (0, 2, 2)
+    assert plan.root_volume == RootVolume(size_gib=500)
+    assert plan.maximum_pods == 51
+
+
+def test_the_ami_is_pinned_twice_over():
+    """EKN-04: by release for managed groups, by a versioned parameter for self-managed ones."""
+    plan = group(p5())
+    release = plan.ami_release_version
+    assert release.startswith("1.35.")
+    assert plan.ami_ssm_parameter.endswith(
+        f"/nvidia/amazon-eks-node-al2023-x86_64-nvidia-1.35-v{release.partition('-')[2]}/image_id"
+    )
+    assert "recommended" not in plan.ami_ssm_parameter
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "ami_type"),
+    [
+        pytest.param("p5.48xlarge", "AL2023_x86_64_NVIDIA", id="gpus"),
+        pytest.param("trn1.32xlarge", "AL2023_x86_64_NEURON", id="trainium"),
+        pytest.param("m5.large", "AL2023_x86_64_STANDARD", id="neither"),
+    ],
+)
+def test_the_ami_has_the_drivers_of_the_type(instance_type, ami_type):
+    """E6."""
+    raw = p5(instance_type=instance_type, efa_enabled=False, purchase_option="on-demand")
+    assert group_before_review(raw).ami_type == ami_type
+
+
+def test_a_group_has_no_taints_and_labels_of_its_own():
+    """EKS-16."""
+    plan = group(p5())
+    assert (plan.taints, plan.labels) == ((), {})
+
+
+def test_a_subnet_that_is_named_is_the_only_one():
+    """EKS-13."""
+    assert group(p5(subnet_id=PRIVATE[1])).subnet_ids == (PRIVATE[1],)
+
+
+def test_without_efa_no_interfaces_are_named():
+    plan = group(p5(efa_enabled=False))
+    assert (plan.interfaces, plan.maximum_pods) == (None, None)
+
+
+def test_local_disks_are_only_joined_where_there_are_any():
+    raw = p5(instance_type="m5.large", efa_enabled=False, purchase_option="on-demand")
+    assert group(raw).local_nvme == "none"
+    assert group(p5()).local_nvme == "raid0"
+
+
+def test_a_zone_of_the_group_is_the_zone_of_its_capacity():
+    raw = p5(purchase_option="on-demand", availability_zone="us-west-2c")
+    assert group(raw).capacity.availability_zone == "us-west-2c"
+
+
+def test_a_managed_group_gets_no_scheduled_actions():
+    raw = p5(management="managed")
+    raw["reservations"]["block"]["starts_at"] = "2027-01-01T11:30:00Z"
+    plan = group(raw)
+    assert (plan.schedule.desired, plan.schedule.moved_by_schedule) == (0, False)
+
+
+def test_an_odcr_made_in_a_placement_group_brings_it():
+    plan = group(with_odcr({"placement_group": "training"}))
+    assert (plan.placement.group, plan.placement.name) == ("existing", "training")
+
+
+def test_the_system_group_is_managed_private_and_on_demand():
+    """EKS-06, EKX-09, DF-13, DF-14."""
+    plan = group(p5(), "system")
+    assert (plan.management, plan.capacity.kind) == ("managed", "on-demand")
+    assert plan.subnet_ids == tuple(PRIVATE)
+    assert plan.instance_type.name == "c5.2xlarge"
+    assert (plan.schedule.minimum, plan.schedule.desired, plan.schedule.maximum) == (1, 1, 2)
+    assert plan.iam_policies == ("CloudWatchAgentServerPolicy",)
+
+
+def test_the_system_group_can_be_changed():
+    raw = changed(architecture__system_node_group={"instance_type": "m5.large", "maximum": 4})
+    plan = group(raw, "system")
+    assert (plan.instance_type.name, plan.schedule.maximum) == ("m5.large", 4)

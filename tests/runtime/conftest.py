@@ -1,0 +1,21 @@
+"""A real API server for the tests marked `kubernetes`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from sandbox.kubernetes.control_planes import ControlPlane, ControlPlanes
+from tests.support.processes import spawn
+
+
+@pytest.fixture(scope="session")
+def control_plane(
+    kubernetes_programs: dict[str, list[str]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
+    """One control plane for all tests of this folder; nothing answers for AWS."""
+    directory = tmp_path_factory.mktemp("clusters")
+    planes = ControlPlanes(directory, kubernetes_programs, "http://127.0.0.1:9", spawn)
+    yield planes.create("aws-auth")
+    planes.stop_all()
