@@ -1,0 +1,39 @@
+"""Provision the cluster that the stack's configuration describes."""
+
+import sys
+from datetime import UTC, datetime
+
+import pulumi
+
+from components.account.lookup import AccountUnreachableError
+from components.account.prepare import Prepared, look_up, prepare
+from components.architectures.build import build
+from components.config.load import load_stack_config
+from components.config.problems import ROOT, ConfigError
+
+MESSAGE_SHOWN = 32
+"""Exit code at which Pulumi adds nothing to the error that the program logged."""
+
+
+def prepared() -> Prepared:
+    """Return a plan that fits the account, or raise everything that is wrong at once."""
+    project, _, key = ROOT.partition(":")
+    raw, stack_file = pulumi.Config(project).get_object(key), f"Pulumi.{pulumi.get_stack()}.yaml"
+    ours = [name for name in pulumi.runtime.get_config_env() if name.startswith(f"{project}:")]
+    stray = [name for name in ours if name != ROOT]
+    config = load_stack_config(raw, stack_file=stack_file, stray_keys=stray)
+    aws = pulumi.Config("aws")
+    region, now = aws.require("region"), datetime.now(UTC)
+    facts = look_up(config, region=region, profile=aws.get("profile"))
+    return prepare(config, facts, stack_file=stack_file, region=region, now=now)
+
+
+try:
+    ready = prepared()
+except (ConfigError, AccountUnreachableError) as error:
+    pulumi.log.error(str(error))
+    sys.exit(MESSAGE_SHOWN)
+for warning in ready.warnings:
+    pulumi.log.warn(warning)
+for output, value in build(ready.plan).outputs().items():
+    pulumi.export(output, value)

@@ -1,0 +1,206 @@
+"""Read the facts that a stack file depends on from the AWS account, with boto3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from ipaddress import IPv4Network
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
+from components.account.facts import (
+    DefaultRoute,
+    ReservationFacts,
+    SubnetFacts,
+    VpcFacts,
+)
+
+NOT_ALLOWED = frozenset(
+    {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "OptInRequired"}
+)
+NOT_FOUND = frozenset(
+    {
+        "InvalidCapacityReservationId.NotFound",
+        "InvalidCapacityReservationId.Malformed",
+        "InvalidKeyPair.NotFound",
+        "InvalidVpcID.NotFound",
+    }
+)
+
+
+class AccountUnreachableError(Exception):
+    """No credentials, or AWS does not answer; the message says what to do."""
+
+
+class AccountReader:
+    """Reads facts from one region of one account.
+
+    A call that the caller may not make is noted in `unreadable` and answered as empty.
+    """
+
+    def __init__(self, *, region: str, profile: str | None = None) -> None:
+        """Make the clients; nothing is called yet."""
+        session = boto3.Session(region_name=region, profile_name=profile)
+        retries = Config(retries={"mode": "standard", "total_max_attempts": 4})
+        self.region = region
+        self.ec2: Any = session.client("ec2", config=retries)
+        self.sts: Any = session.client("sts", config=retries)
+        self.unreadable: list[str] = []
+
+    def ask(self, call: str, do: Callable[..., Any], **arguments: Any) -> Any:
+        """Return the answer of one call, or None where it may not be made or finds nothing.
+
+        Raises:
+            AccountUnreachableError: no credentials, or no answer.
+        """
+        try:
+            return do(**arguments)
+        except NoCredentialsError as error:
+            raise AccountUnreachableError(
+                "no AWS credentials were found; log in (`aws sso login`, AWS_PROFILE or the "
+                "AWS_ACCESS_KEY_ID variables), or add --sandbox to run without an account"
+            ) from error
+        except ClientError as error:
+            code = error.response.get("Error", {}).get("Code", "")
+            if code in NOT_FOUND:
+                return None
+            if code in NOT_ALLOWED:
+                self.unreadable.append(f"{call}: {code}")
+                return None
+            raise AccountUnreachableError(f"{call} failed: {error}") from error
+        except BotoCoreError as error:
+            raise AccountUnreachableError(f"{call} failed: {error}") from error
+
+    def account_id(self) -> str:
+        """Return the caller's account."""
+        answer = self.ask("sts:GetCallerIdentity", self.sts.get_caller_identity)
+        return answer["Account"] if answer else ""
+
+    def vpc(self, vpc_id: str) -> VpcFacts | None:
+        """Return the VPC, or None where it does not exist."""
+        answer = self.ask("ec2:DescribeVpcs", self.ec2.describe_vpcs, VpcIds=[vpc_id])
+        if not answer:
+            return None
+        endpoints = self.ask(
+            "ec2:DescribeVpcEndpoints",
+            self.ec2.describe_vpc_endpoints,
+            Filters=[{"Name": "vpc-id", "Values": [vpc_id]}],
+        )
+        prefix = f"com.amazonaws.{self.region}."
+        return VpcFacts(
+            vpc_id=vpc_id,
+            dns_support=self._vpc_attribute(vpc_id, "EnableDnsSupport"),
+            dns_hostnames=self._vpc_attribute(vpc_id, "EnableDnsHostnames"),
+            endpoint_services=frozenset(
+                endpoint["ServiceName"].removeprefix(prefix)
+                for endpoint in (endpoints or {}).get("VpcEndpoints", [])
+            ),
+        )
+
+    def _vpc_attribute(self, vpc_id: str, name: str) -> bool:
+        answer = self.ask(
+            "ec2:DescribeVpcAttribute",
+            self.ec2.describe_vpc_attribute,
+            VpcId=vpc_id,
+            Attribute=name[0].lower() + name[1:],
+        )
+        return answer is None or answer[name]["Value"]
+
+    def subnets(self, subnet_ids: Iterable[str]) -> dict[str, SubnetFacts]:
+        """Return those of the subnets that exist, by id."""
+        # A filter, because SubnetIds fails as a whole where one id does not exist.
+        answer = self.ask(
+            "ec2:DescribeSubnets",
+            self.ec2.describe_subnets,
+            Filters=[{"Name": "subnet-id", "Values": sorted(set(subnet_ids))}],
+        )
+        subnets = (answer or {}).get("Subnets", [])
+        routes = self._default_routes({s["VpcId"] for s in subnets})
+        return {
+            s["SubnetId"]: SubnetFacts(
+                subnet_id=s["SubnetId"],
+                vpc_id=s["VpcId"],
+                availability_zone=s["AvailabilityZone"],
+                zone_id=s["AvailabilityZoneId"],
+                cidr=IPv4Network(s["CidrBlock"]),
+                free_addresses=s["AvailableIpAddressCount"],
+                default_route=routes.get(s["SubnetId"], routes.get(s["VpcId"], "none")),
+            )
+            for s in subnets
+        }
+
+    def _default_routes(self, vpc_ids: set[str]) -> dict[str, DefaultRoute]:
+        """Return the default route by subnet id and, for a VPC's main table, by VPC id."""
+        if not vpc_ids:
+            return {}
+        answer = self.ask(
+            "ec2:DescribeRouteTables",
+            self.ec2.describe_route_tables,
+            Filters=[{"Name": "vpc-id", "Values": sorted(vpc_ids)}],
+        )
+        found: dict[str, DefaultRoute] = {}
+        for table in (answer or {}).get("RouteTables", []):
+            route = _default_route(table["Routes"])
+            for association in table.get("Associations", []):
+                if association.get("Main"):
+                    found[table["VpcId"]] = route
+                elif "SubnetId" in association:
+                    found[association["SubnetId"]] = route
+        return found
+
+    def reservation(self, reservation_id: str) -> ReservationFacts | None:
+        """Return the capacity reservation, or None where it does not exist or is not shared."""
+        answer = self.ask(
+            "ec2:DescribeCapacityReservations",
+            self.ec2.describe_capacity_reservations,
+            CapacityReservationIds=[reservation_id],
+        )
+        found = (answer or {}).get("CapacityReservations", [])
+        return _reservation(found[0]) if found else None
+
+    def key_pair_exists(self, name: str) -> bool:
+        """Return whether the key pair is in this region."""
+        answer = self.ask("ec2:DescribeKeyPairs", self.ec2.describe_key_pairs, KeyNames=[name])
+        return bool(answer)
+
+    def offered_zone_ids(self, instance_type: str) -> frozenset[str]:
+        """Return the ids of the region's zones that offer the type."""
+        answer = self.ask(
+            "ec2:DescribeInstanceTypeOfferings",
+            self.ec2.describe_instance_type_offerings,
+            LocationType="availability-zone-id",
+            Filters=[{"Name": "instance-type", "Values": [instance_type]}],
+        )
+        return frozenset(o["Location"] for o in (answer or {}).get("InstanceTypeOfferings", []))
+
+
+def _default_route(routes: list[dict[str, Any]]) -> DefaultRoute:
+    for route in routes:
+        if route.get("DestinationCidrBlock") != "0.0.0.0/0" or route.get("State") == "blackhole":
+            continue
+        if route.get("GatewayId", "").startswith("igw-"):
+            return "internet-gateway"
+        if route.get("NatGatewayId") or route.get("InstanceId"):
+            return "nat"
+        return "other"
+    return "none"
+
+
+def _reservation(answer: dict[str, Any]) -> ReservationFacts:
+    group_arn = answer.get("PlacementGroupArn")
+    return ReservationFacts(
+        reservation_id=answer["CapacityReservationId"],
+        kind="capacity-block" if answer.get("ReservationType") == "capacity-block" else "odcr",
+        instance_type=answer["InstanceType"],
+        availability_zone=answer["AvailabilityZone"],
+        zone_id=answer.get("AvailabilityZoneId", ""),
+        state=answer["State"],
+        instance_count=answer["TotalInstanceCount"],
+        owner_id=answer["OwnerId"],
+        platform=answer["InstancePlatform"],
+        placement_group=group_arn.rpartition("/")[2] if group_arn else None,
+        starts_at=answer.get("StartDate"),
+        ends_at=answer.get("EndDate"),
+    )

@@ -1,0 +1,1 @@
+"""Which plans and components make which kind of cluster."""

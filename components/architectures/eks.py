@@ -1,0 +1,178 @@
+"""The EKS architecture: control plane, node groups, and what runs when they are up.
+
+Which resources there are follows from the plan; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pulumi
+
+from components.architectures.device_plugins import DevicePlugins, DevicePluginsArgs
+from components.eks.cluster import EksCluster, EksClusterArgs
+from components.eks.coredns import CoreDns, CoreDnsArgs
+from components.eks.managed_node_group import ManagedNodeGroup
+from components.eks.node_access_entry import NodeAccessEntry, NodeAccessEntryArgs
+from components.eks.node_group_args import NodeGroupArgs
+from components.eks.plan import EksPlan, NodeGroupPlan
+from components.eks.self_managed_node_group import SelfManagedNodeGroup
+from components.identity.node_role import NodeRole, NodeRoleArgs
+from components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
+from components.runtime.aws_auth import AwsAuthEntry
+
+NODE_USERNAME = "system:node:{{EC2PrivateDNSName}}"
+NODE_GROUPS = ["system:bootstrappers", "system:nodes"]
+"""Who a node is in Kubernetes. https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html"""
+
+NodeGroup = ManagedNodeGroup | SelfManagedNodeGroup
+
+
+class EksArchitecture(pulumi.ComponentResource):
+    """A cluster on EKS, as an `EksPlan` describes it.
+
+    The order that AWS needs is spelled out: the network add-on and the EFA rules come before any
+    node, the authorization of a role before the nodes that have it, CoreDNS after the system
+    nodes, device plugins after the nodes that are expected now.
+
+    Children, by role: `<name>` (`EksCluster`), `<name>-efa` (`EfaSecurityGroup`, where a node
+    group has EFA), for each node group `<name>-<group>` (`NodeRole`, and `ManagedNodeGroup` or
+    `SelfManagedNodeGroup`) and `<name>-<group>-access` (`AwsAuthEntry` or `NodeAccessEntry`,
+    for self-managed groups), `<name>-coredns` (`CoreDns`), `<name>-plugins` (`DevicePlugins`).
+    """
+
+    def __init__(
+        self, name: str, plan: EksPlan, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("trainyard:architectures:EksArchitecture", name, {}, opts)
+        self._name = name
+        self._plan = plan
+        self._child = pulumi.ResourceOptions(parent=self)
+
+        self._cluster = self._make_cluster()
+        self._efa = self._make_efa_security_group()
+        self._roles = {group.name: self._make_role(group) for group in plan.node_groups}
+        self._authorizations = {
+            group.name: self._authorize(group)
+            for group in plan.node_groups
+            if group.management == "self-managed"
+        }
+        self._groups = {group.name: self._make_node_group(group) for group in plan.node_groups}
+        system = plan.node_groups[0]
+        CoreDns(
+            f"{name}-coredns",
+            CoreDnsArgs(
+                cluster_name=self._cluster.access.cluster_name,
+                version=plan.addon_versions.coredns,
+                runs_on=self._groups[system.name].ready,
+                tags=plan.tags,
+            ),
+            self._child,
+        )
+        DevicePlugins(
+            f"{name}-plugins",
+            DevicePluginsArgs(
+                plan=plan,
+                provider=self._cluster.kubernetes_provider,
+                ready={group: made.ready for group, made in self._groups.items()},
+            ),
+            self._child,
+        )
+        self.register_outputs({})
+
+    def outputs(self) -> dict[str, pulumi.Input[object]]:
+        """Return what the stack exports, by name."""
+        access = self._cluster.access
+        return {
+            "cluster_name": access.cluster_name,
+            "cluster_endpoint": access.endpoint,
+            "cluster_version": self._cluster.version,
+            "kubeconfig": self._cluster.kubeconfig,
+            "node_groups": {group.name: self._describe(group) for group in self._plan.node_groups},
+            "aws_auth_role_arns": self._aws_auth_role_arns(),
+            "device_plugins": list(self._plan.device_plugins),
+            "notes": list(self._plan.notes),
+        }
+
+    def _make_cluster(self) -> EksCluster:
+        plan = self._plan
+        return EksCluster(
+            self._name,
+            EksClusterArgs(
+                cluster_name=plan.name,
+                subnet_ids=plan.control_plane_subnet_ids,
+                kubernetes_version=plan.kubernetes_version,
+                authentication_mode=plan.authentication_mode,
+                endpoint_public_access=plan.endpoint_public_access,
+                endpoint_private_access=plan.endpoint_private_access,
+                public_access_cidrs=plan.public_access_cidrs,
+                log_types=plan.log_types,
+                addon_versions=plan.addon_versions,
+                tags=plan.tags,
+            ),
+            self._child,
+        )
+
+    def _make_efa_security_group(self) -> EfaSecurityGroup | None:
+        plan = self._plan
+        if not any(group.interfaces for group in plan.node_groups):
+            return None
+        args = EfaSecurityGroupArgs(vpc_id=plan.vpc_id, tags=plan.tags)
+        return EfaSecurityGroup(f"{self._name}-efa", args, self._child)
+
+    def _make_role(self, group: NodeGroupPlan) -> NodeRole:
+        args = NodeRoleArgs(extra_policies=group.iam_policies, tags=self._plan.tags)
+        return NodeRole(f"{self._name}-{group.name}", args, self._child)
+
+    def _authorize(self, group: NodeGroupPlan) -> pulumi.Resource:
+        name, role = f"{self._name}-{group.name}-access", self._roles[group.name]
+        if self._plan.node_authorization == "access-entry":
+            args = NodeAccessEntryArgs(
+                cluster_name=self._cluster.access.cluster_name,
+                role_arn=role.arn,
+                tags=self._plan.tags,
+            )
+            return NodeAccessEntry(name, args, self._child)
+        return AwsAuthEntry(
+            name,
+            kubeconfig=self._cluster.kubeconfig,
+            role_arn=role.arn,
+            username=NODE_USERNAME,
+            groups=NODE_GROUPS,
+            # The package makes the ConfigMap; the entry goes into it, and out of it first.
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[self._cluster]),
+        )
+
+    def _make_node_group(self, group: NodeGroupPlan) -> NodeGroup:
+        component = ManagedNodeGroup if group.management == "managed" else SelfManagedNodeGroup
+        args = NodeGroupArgs(
+            cluster_name=self._plan.name,
+            kubernetes_version=self._plan.kubernetes_version,
+            plan=group,
+            access=self._cluster.access,
+            efa_security_group_id=self._efa.security_group_id if self._efa else None,
+            role=self._roles[group.name],
+            launch_after=self._before_nodes_of(group),
+            tags=self._plan.tags,
+        )
+        return component(f"{self._name}-{group.name}", args, self._child)
+
+    def _before_nodes_of(self, group: NodeGroupPlan) -> Sequence[pulumi.Resource]:
+        efa = self._efa if group.interfaces else None
+        needed = [self._cluster, efa, self._authorizations.get(group.name)]
+        return [resource for resource in needed if resource is not None]
+
+    def _describe(self, group: NodeGroupPlan) -> dict[str, pulumi.Input[object]]:
+        kind = "node_group" if group.management == "managed" else "autoscaling_group"
+        return {
+            "instance_type": group.instance_type.name,
+            "management": group.management,
+            kind: self._groups[group.name].group_name,
+            "desired": group.schedule.desired,
+            "role_arn": self._roles[group.name].arn,
+        }
+
+    def _aws_auth_role_arns(self) -> list[pulumi.Output[str]]:
+        if self._plan.node_authorization != "aws-auth":
+            return []
+        return [self._roles[name].arn for name in self._authorizations]

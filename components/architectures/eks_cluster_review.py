@@ -1,0 +1,156 @@
+"""What can be wrong with the cluster as a whole, beyond its schema."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from components.catalog.versions import (
+    EKS_VERSIONS,
+    STANDARD_SUPPORT_ENDS,
+    standard_support_ended,
+)
+from components.config.eks import EksArchitecture
+from components.config.network import ExistingVpc, Network
+from components.config.review import Review
+from components.config.stack import StackConfig
+from components.tagging import MAX_TAGS, OWN_TAGS, tag_fault
+
+
+def review_cluster(config: StackConfig, now: datetime, review: Review) -> None:
+    """Record what is wrong with network, version, access and tags of a stack file."""
+    _review_tags(config, review)
+    _review_network(config.network, review)
+    if config.storage:
+        review.refuse(
+            "storage",
+            "asks for file systems, which this version does not make on EKS",
+            found=", ".join(config.storage),
+            remedy="remove `storage`",
+        )
+    _review_version(config.architecture, now, review)
+    _review_access(config.architecture, review)
+    _review_endpoint(config.architecture, review)
+
+
+def _review_tags(config: StackConfig, review: Review) -> None:
+    for key, value in config.tags.items():
+        fault = tag_fault(key, value)
+        if fault is not None:
+            review.refuse(
+                "tags", f"has a tag that {fault}", found=f"{key}={value}", remedy="change the tag"
+            )
+    limit = MAX_TAGS - OWN_TAGS
+    if len(config.tags) > limit:
+        review.refuse(
+            "tags",
+            f"has more tags than fit: AWS allows {MAX_TAGS}, of which {OWN_TAGS} are kept free",
+            found=len(config.tags),
+            allowed=f"at most {limit}",
+            remedy="remove tags",
+        )
+
+
+def _review_network(network: Network, review: Review) -> None:
+    if not isinstance(network, ExistingVpc):
+        review.refuse(
+            "network.kind",
+            "asks for a VPC of the stack's own, which this version does not make",
+            found=network.kind,
+            allowed="existing-vpc",
+            remedy=review.set_command("network.kind", "existing-vpc"),
+        )
+        return
+    both = [s for s in network.private_subnet_ids if s in network.public_subnet_ids]
+    if both:
+        review.refuse(
+            "network.private_subnet_ids",
+            "holds subnets that are given as public too; a subnet routes one way",
+            found=", ".join(both),
+            remedy="remove each from one of the two lists",
+        )
+    for name in ("public_subnet_ids", "private_subnet_ids"):
+        ids: tuple[str, ...] = getattr(network, name)
+        repeated = sorted({s for s in ids if ids.count(s) > 1})
+        if repeated:
+            review.refuse(
+                f"network.{name}",
+                "holds a subnet twice",
+                found=", ".join(repeated),
+                remedy="remove the second one",
+            )
+    if len({*network.public_subnet_ids, *network.private_subnet_ids}) < 2:
+        review.refuse(
+            "network.private_subnet_ids",
+            "and the public subnets are one subnet; EKS needs two zones for the control plane",
+            found=network.private_subnet_ids[0],
+            allowed="two subnets or more, in two zones",
+            remedy=review.set_command("network.private_subnet_ids[1]", "subnet-…"),
+        )
+
+
+def _review_version(architecture: EksArchitecture, now: datetime, review: Review) -> None:
+    version = architecture.kubernetes_version
+    if version in EKS_VERSIONS and not standard_support_ended(version, now.date()):
+        return
+    if standard_support_ended(version, now.date()):
+        ends = STANDARD_SUPPORT_ENDS.get(version)
+        since = f" since {ends.isoformat()}" if ends else ""
+        problem = (
+            f"has been out of EKS's standard support{since}; extended support costs six times as "
+            "much and ends with a forced upgrade"
+        )
+    else:
+        problem = "is a version for which no AMI and add-ons are pinned (`catalog/versions.py`)"
+    newest = max(EKS_VERSIONS, key=lambda v: tuple(map(int, v.split("."))))
+    review.refuse(
+        "architecture.kubernetes_version",
+        problem,
+        found=version,
+        allowed=", ".join(EKS_VERSIONS),
+        remedy=review.set_command("architecture.kubernetes_version", newest),
+    )
+
+
+def _review_access(architecture: EksArchitecture, review: Review) -> None:
+    mode, how = architecture.authentication_mode, architecture.node_authorization
+    key = "architecture.node_authorization"
+    if mode == "API" and how == "aws-auth":
+        review.refuse(
+            key,
+            "writes the aws-auth ConfigMap, which EKS does not read in the mode `API`; nodes of "
+            "self-managed groups would not join",
+            found=how,
+            allowed="access-entry, or the mode API_AND_CONFIG_MAP",
+            remedy=review.set_command(key, "access-entry"),
+        )
+    if mode == "CONFIG_MAP" and how == "access-entry":
+        review.refuse(
+            key,
+            "makes access entries, which EKS refuses in the mode `CONFIG_MAP`",
+            found=how,
+            allowed="aws-auth, or the mode API_AND_CONFIG_MAP",
+            remedy=review.set_command(key, "aws-auth"),
+        )
+
+
+def _review_endpoint(architecture: EksArchitecture, review: Review) -> None:
+    endpoint = architecture.endpoint
+    if not endpoint.public_access and not endpoint.private_access:
+        review.refuse(
+            "architecture.endpoint.private_access",
+            "is off, as is public access: nobody could reach the Kubernetes API",
+            found=False,
+            allowed="true for one of the two at least",
+            remedy=review.set_command("architecture.endpoint.private_access", "true"),
+        )
+    restricted = "0.0.0.0/0" not in endpoint.public_access_cidrs
+    if endpoint.public_access and not endpoint.private_access and restricted:
+        review.note(
+            "endpoint: without private access the nodes reach the Kubernetes API through the "
+            "internet; public_access_cidrs must hold the addresses of the NAT gateways"
+        )
+    if not endpoint.public_access:
+        review.note(
+            "endpoint: without public access `up` must run inside the VPC or on a network that "
+            "reaches it"
+        )

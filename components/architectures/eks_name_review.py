@@ -1,0 +1,63 @@
+"""Whether the names that follow from those of the stack file fit into AWS's limits.
+
+Pulumi makes physical names from the logical ones; one that is too long fails in the middle of an
+`up`, so it is refused before.
+"""
+
+from __future__ import annotations
+
+from components.config.review import Review
+from components.config.stack import StackConfig
+from components.eks.node_group_plan import SYSTEM_NODE_GROUP
+from components.naming import EKS_NODE_GROUP_NAME_LIMIT, IAM_ROLE_NAME_LIMIT, excess_length
+
+# Logical names, as the components give them; `eksRole-role` is pulumi-eks's.
+_CLUSTER_ROLE = "{cluster}-eks-eksRole-role"
+_NODE_ROLE = "{cluster}-{group}-role"
+_MANAGED_NODE_GROUP = "{cluster}-{group}-node-group"
+
+
+def review_names(config: StackConfig, review: Review) -> None:
+    """Refuse names of cluster and node groups from which too long ones follow."""
+    managed = {
+        SYSTEM_NODE_GROUP: True,
+        **{
+            name: group.management == "managed"
+            for name, group in config.architecture.node_groups.items()
+        },
+    }
+    over = max(
+        _excess(_CLUSTER_ROLE, IAM_ROLE_NAME_LIMIT, config.name),
+        _group_excess(config.name, SYSTEM_NODE_GROUP, managed=True),
+    )
+    if over > 0:
+        review.refuse(
+            "name",
+            "is too long: names of roles and node groups follow from it, and AWS limits those",
+            found=config.name,
+            allowed=f"at most {len(config.name) - over} characters",
+            remedy=review.set_command("name", "SHORTER"),
+        )
+        return
+    for group, is_managed in managed.items():
+        over = _group_excess(config.name, group, managed=is_managed)
+        if over > 0:
+            review.refuse(
+                f"architecture.node_groups.{group}",
+                "has a name that is too long beside that of the cluster: the names of its role "
+                "and node group follow from both, and AWS limits those",
+                found=group,
+                allowed=f"at most {len(group) - over} characters",
+                remedy="rename the node group, or shorten `name`",
+            )
+
+
+def _group_excess(cluster: str, group: str, *, managed: bool) -> int:
+    role = _excess(_NODE_ROLE, IAM_ROLE_NAME_LIMIT, cluster, group)
+    if not managed:
+        return role
+    return max(role, _excess(_MANAGED_NODE_GROUP, EKS_NODE_GROUP_NAME_LIMIT, cluster, group))
+
+
+def _excess(template: str, limit: int, cluster: str, group: str = "") -> int:
+    return excess_length(template.format(cluster=cluster, group=group), limit)

@@ -1,0 +1,31 @@
+import pytest
+
+from tests.support.stack_files import changed, p5, plan_problems
+
+LONGEST_CLUSTER = 37
+
+
+def with_group(name, **changes):
+    raw = p5(**changes)
+    raw["architecture"]["node_groups"][name] = raw["architecture"]["node_groups"].pop("p5")
+    return raw
+
+
+def test_a_cluster_name_that_leaves_room_is_planned():
+    assert plan_problems(changed(name="c" * LONGEST_CLUSTER)) == {}
+
+
+def test_refuses_a_cluster_name_from_which_too_long_names_follow():
+    """E17: Pulumi fails in the middle of an `up` where its suffix does not fit."""
+    problem = plan_problems(changed(name="c" * (LONGEST_CLUSTER + 3)))["name"]
+    assert problem.allowed == f"at most {LONGEST_CLUSTER} characters"
+
+
+@pytest.mark.parametrize(
+    ("management", "longest"),
+    [pytest.param("managed", 38, id="managed"), pytest.param("self-managed", 45, id="self")],
+)
+def test_refuses_a_node_group_name_that_is_too_long_beside_the_clusters(management, longest):
+    assert plan_problems(with_group("g" * longest, management=management)) == {}
+    (problem,) = plan_problems(with_group("g" * (longest + 1), management=management)).values()
+    assert problem.allowed == f"at most {longest} characters"

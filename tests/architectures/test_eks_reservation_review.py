@@ -1,0 +1,113 @@
+import pytest
+
+from tests.support.stack_files import (
+    NOW,
+    OTHER_RESERVATION,
+    RESERVATION,
+    block,
+    changed,
+    p5,
+    plan,
+    plan_problems,
+)
+
+GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/g"
+
+
+def two_groups(first, second, **reservation):
+    raw = block(**reservation)
+    groups = raw["architecture"]["node_groups"]
+    groups["p5"].update(desired=first, maximum=4)
+    groups["more"] = {**groups["p5"], "desired": second}
+    return raw
+
+
+def test_refuses_more_nodes_than_the_reservation_holds():
+    """C5, D12."""
+    found = plan_problems(p5(desired=3, maximum=3))
+    problem = found["architecture.node_groups.p5.desired"]
+    assert "3 of 2" in problem.problem
+    assert problem.remedy.endswith("p5.desired' 2")
+
+
+def test_refuses_node_groups_that_together_want_more_than_it_holds():
+    """C5."""
+    (problem,) = plan_problems(two_groups(2, 1)).values()
+    assert problem.found == "p5 2, more 1"
+
+
+def test_node_groups_that_share_a_reservation_exactly_are_planned():
+    assert plan_problems(two_groups(1, 1)) == {}
+
+
+def test_growing_beyond_a_reservation_is_noted():
+    assert any("grow beyond its 2" in note for note in plan(p5(maximum=4)).notes)
+
+
+def test_without_a_count_only_the_account_compares():
+    raw = two_groups(4, 4)
+    del raw["reservations"]["block"]["instance_count"]
+    assert plan_problems(raw) == {}
+
+
+def test_refuses_a_block_that_has_expired():
+    """D13, D19."""
+    found = plan_problems(block(ends_at=NOW.isoformat()))
+    problem = found["reservations.block.ends_at"]
+    assert "has expired" in problem.problem
+    assert "reservation_id' cr-…" in problem.remedy
+
+
+@pytest.mark.parametrize("ends_at", ["2026-11-21T12:20:00Z", "2026-12-21T12:00:00Z"])
+def test_a_block_that_has_not_ended_is_planned(ends_at):
+    assert plan_problems(block(ends_at=ends_at)) == {}
+
+
+def test_refuses_a_reservation_of_another_region():
+    assert list(plan_problems(block(availability_zone="us-east-1a"))) == [
+        "reservations.block.availability_zone"
+    ]
+
+
+def test_refuses_one_reservation_under_two_names():
+    raw = changed(reservations__again={"kind": "odcr", "reservation_id": RESERVATION})
+    assert "is the same reservation as `block`" in plan_problems(raw)["reservations.again"].problem
+
+
+def test_refuses_a_reservation_with_the_name_of_a_purchase_option():
+    raw = changed(reservations__spot={"kind": "odcr", "reservation_id": OTHER_RESERVATION})
+    assert "could mean either" in plan_problems(raw)["reservations.spot"].problem
+
+
+def test_an_unused_reservation_is_noted():
+    raw = changed(reservations__spare={"kind": "odcr", "reservation_id": OTHER_RESERVATION})
+    assert "reservation spare: no node group uses it" in plan(raw).notes
+
+
+def test_refuses_to_make_a_group_of_reservations():
+    raw = changed(
+        reservations__block={
+            "kind": "odcr-group",
+            "members": [RESERVATION],
+            "availability_zone": "us-west-2b",
+        }
+    )
+    problem = plan_problems(raw)["reservations.block.members"]
+    assert "aws resource-groups create-group" in problem.remedy
+
+
+def test_a_group_of_reservations_by_arn_is_planned():
+    raw = changed(
+        reservations__block={
+            "kind": "odcr-group",
+            "group_arn": GROUP_ARN,
+            "availability_zone": "us-west-2b",
+        }
+    )
+    assert plan(raw).node_groups[1].capacity.reservation_group_arn == GROUP_ARN
+
+
+def test_efa_in_a_group_of_reservations_needs_its_zone():
+    """A6: such a group may lie in several zones."""
+    raw = changed(reservations__block={"kind": "odcr-group", "group_arn": GROUP_ARN})
+    assert list(plan_problems(raw)) == ["architecture.node_groups.p5.availability_zone"]
