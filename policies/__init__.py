@@ -1,0 +1,1 @@
+"""What must hold for every resource, whoever planned it."""

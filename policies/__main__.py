@@ -1,0 +1,13 @@
+"""Start the policy pack: the engine runs this file with `policies/` as working directory."""
+
+import sys
+from pathlib import Path
+
+# The rules are imported as `policies.rules`, from wherever the engine was started.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pulumi_policy import PolicyPack
+
+from policies.pack import PACK_NAME, POLICIES
+
+PolicyPack(PACK_NAME, list(POLICIES))

@@ -1,0 +1,15 @@
+"""Pulumi type tokens that the rules match on."""
+
+from __future__ import annotations
+
+AUTO_SCALING_GROUP = "aws:autoscaling/group:Group"
+EBS_VOLUME = "aws:ebs/volume:Volume"
+EKS_NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
+INSTANCE = "aws:ec2/instance:Instance"
+LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+SECURITY_GROUP = "aws:ec2/securityGroup:SecurityGroup"
+SECURITY_GROUP_EGRESS_RULE = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
+SECURITY_GROUP_INGRESS_RULE = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+SECURITY_GROUP_RULE = "aws:ec2/securityGroupRule:SecurityGroupRule"
+"""The older resource, ingress or egress by its `type`."""
+SUBNET = "aws:ec2/subnet:Subnet"

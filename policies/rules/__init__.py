@@ -1,0 +1,1 @@
+"""The rules of the pack, one a module, named after its file."""

@@ -1,0 +1,1 @@
+"""Rules on how capacity is bought: reservations, Capacity Blocks, placement groups."""

@@ -1,0 +1,78 @@
+"""A managed node group and its launch template agree on the Capacity Block.
+
+Why:
+    EKS uses a Capacity Block only if the node group has the capacity type CAPACITY_BLOCK and a
+    launch template of its own whose market is `capacity-block`; the instance type then stands in
+    the template and nowhere else. One without the other fails when the node group is made, after
+    the control plane has been waited for.
+Fix:
+    Set `capacity_type` of the node group to CAPACITY_BLOCK, its template's market type to
+    `capacity-block`, and leave `instance_types` out.
+Source:
+    https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
+
+from policies.launch import CAPACITY_BLOCK
+from policies.props import UNKNOWN, is_set
+from policies.resource_types import EKS_NODE_GROUP
+from policies.rule import Config, on_stack
+from policies.stack import Stack
+from policies.templates import templates_of
+
+
+def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
+    for group in stack.of_type(EKS_NODE_GROUP):
+        for message in _faults(stack, group):
+            yield group.urn, message
+
+
+def _faults(stack: Stack, group: PolicyResource) -> Iterator[str]:
+    facts = stack.facts_of(group.urn)
+    capacity_type = facts.needed("capacityType")
+    if capacity_type is UNKNOWN:
+        return
+    from_block = capacity_type == "CAPACITY_BLOCK"
+    if from_block and facts.get("launchTemplate") is None:
+        yield (
+            "its capacity type is CAPACITY_BLOCK but it has no launch template to name the block; "
+            "give it one with market type, reservation and instance type"
+        )
+    if from_block and is_set(facts.get("instanceTypes")) and facts.count("instanceTypes"):
+        yield (
+            "its capacity type is CAPACITY_BLOCK and it lists instance types, which EKS refuses; "
+            "remove instance_types and set the type in the launch template"
+        )
+    for template in templates_of(stack, group):
+        market = stack.facts_of(template.urn).get("instanceMarketOptions", "marketType")
+        if from_block and market not in (CAPACITY_BLOCK, UNKNOWN):
+            yield (
+                f"its capacity type is CAPACITY_BLOCK but its launch template {template.name} has "
+                f"another market; set market_type of the template to {CAPACITY_BLOCK}"
+            )
+        if market == CAPACITY_BLOCK and not from_block:
+            yield (
+                f"its launch template {template.name} is for a Capacity Block but its capacity "
+                f"type is {capacity_type or 'ON_DEMAND'}; set capacity_type to CAPACITY_BLOCK"
+            )
+
+
+POLICY = StackValidationPolicy(
+    name="eks-capacity-block-node-group",
+    display_name="Managed node groups and their templates agree on the Capacity Block",
+    description=(
+        "An EKS node group with capacity type CAPACITY_BLOCK has a launch template "
+        "for a Capacity Block, and only such a one."
+    ),
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    tags=["capacity", "eks"],
+    remediation_steps="Set capacity_type and the launch template's market type together.",
+    url="https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",
+    validate=on_stack(_check),
+)

@@ -1,0 +1,53 @@
+"""A launch into a reservation names no placement group but the one the reservation was made in.
+
+Why:
+    AWS makes an AWS-assisted On-Demand Capacity Reservation (ODCR) in a placement group of its
+    own. A launch that names a second one fails with InsufficientInstanceCapacity while the
+    reservation stands idle and is paid for, and Auto Scaling says so only minutes later. A
+    resource does not show who made the reservation that it targets, so every placement group
+    beside a targeted reservation is refused, unless the pack's configuration declares the
+    reservation as your own: `own_reservations` names the group that it was made in, or `""`
+    where it was made outside of one. The launcher takes that from the stack file.
+Fix:
+    Remove the placement group from the launch template (in a stack file: `placement` of the
+    node group). For a reservation of your own, declare it in `own_reservations`.
+Source:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-using.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+
+from policies.launch import CAPACITY_BLOCK, LAUNCHES, Launch
+from policies.props import Facts
+from policies.reserved_placement import CONFIG_SCHEMA, placement_fault
+from policies.rule import Config, on_types
+
+
+def _check(resource_type: str, facts: Facts, config: Config) -> Iterator[str]:
+    launch = Launch(resource_type, facts)
+    if launch.market_type != CAPACITY_BLOCK:  # which has a rule of its own
+        fault = placement_fault(launch.placement_group, launch.reservation, config)
+        if fault:
+            yield fault
+
+
+POLICY = ResourceValidationPolicy(
+    name="odcr-aws-assisted-no-placement-group",
+    display_name="AWS-assisted reservations take no placement group",
+    description=(
+        "A launch that targets a capacity reservation names no placement group, "
+        "except the one that the reservation was made in."
+    ),
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.CRITICAL,
+    tags=["capacity"],
+    config_schema=CONFIG_SCHEMA,
+    remediation_steps="Remove the placement group from the launch template.",
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html",
+    validate=on_types(*LAUNCHES, check=_check),
+)

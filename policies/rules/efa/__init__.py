@@ -1,0 +1,1 @@
+"""Rules on Elastic Fabric Adapter (EFA): interfaces, their security groups, their zone."""

@@ -1,0 +1,146 @@
+"""The network interfaces of a launch template with EFA stand where the instance type has room.
+
+Why:
+    EC2 checks the place of each interface only at the launch: the primary is card 0 device 0 and
+    has an address, so it is never `efa-only`; a card and a device are used once; a card takes one
+    EFA and only the interface types that it has (card 0 of p6-b300 has no EFA); an `efa-only`
+    interface has no address; a public address is not assigned to one of several interfaces. An
+    `efa-only` at device 1 of a further card is as legal as one at device 0.
+Fix:
+    Give the primary type `interface` (or `efa`) at card 0 device 0, and each further EFA card one
+    `efa-only` at device 0.
+Source:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-efa.html
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_NetworkCardInfo.html
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+
+from components.catalog.instance_type import InstanceType
+from components.catalog.instance_types import INSTANCE_TYPES
+from policies.launch import EFA_TYPES, Interface, Launch
+from policies.props import Facts, is_set, is_true
+from policies.resource_types import LAUNCH_TEMPLATE
+from policies.rule import Config, on_types
+
+ADDRESS_PROPERTIES = (
+    "ipv4AddressCount",
+    "ipv4Addresses",
+    "ipv4PrefixCount",
+    "ipv4Prefixes",
+    "ipv6AddressCount",
+    "ipv6Addresses",
+    "ipv6PrefixCount",
+    "ipv6Prefixes",
+    "privateIpAddress",
+)
+
+
+def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
+    launch = Launch(resource_type, facts)
+    if not launch.efa_interfaces():
+        return
+    interfaces = list(launch.interfaces())
+    yield from _primary(interfaces)
+    yield from _places(interfaces)
+    yield from _addresses(interfaces)
+    instance_type = INSTANCE_TYPES.get(facts.needed("instanceType"))
+    if instance_type is not None:
+        for interface in interfaces:
+            yield from _card(interface, instance_type)
+
+
+def _primary(interfaces: Sequence[Interface]) -> Iterator[str]:
+    primaries = [i for i in interfaces if (i.card, i.device) == (0, 0)]
+    if not primaries and all(None not in (i.card, i.device) for i in interfaces):
+        yield (
+            "it has no network interface at card 0 device 0, which every instance needs; "
+            "add one of type interface"
+        )
+    for primary in primaries:
+        if primary.type == "efa-only":
+            yield (
+                f"{primary} is the primary and is efa-only, which has no IP address; "
+                "set its interface_type to interface"
+            )
+
+
+def _places(interfaces: Sequence[Interface]) -> Iterator[str]:
+    places = Counter((i.card, i.device) for i in interfaces if None not in (i.card, i.device))
+    for (card, device), count in places.items():
+        if count > 1:
+            yield (
+                f"{count} network interfaces stand at card {card} device {device}; "
+                "give each its own device_index or network_card_index"
+            )
+    efa = Counter(i.card for i in interfaces if i.type in EFA_TYPES and i.card is not None)
+    for card, count in efa.items():
+        if count > 1:
+            yield (
+                f"network card {card} has {count} EFA interfaces and takes one; "
+                "set network_card_index of the others to cards without one"
+            )
+
+
+def _addresses(interfaces: Sequence[Interface]) -> Iterator[str]:
+    for interface in interfaces:
+        public = is_true(interface.get("associatePublicIpAddress"))
+        given = [key for key in ADDRESS_PROPERTIES if is_set(interface.get(key))]
+        if interface.type == "efa-only" and (public or given):
+            yield (
+                f"{interface} is efa-only, which has no IP address, but asks for "
+                f"{given[0] if given else 'associatePublicIpAddress'}; remove that property"
+            )
+        elif public and len(interfaces) > 1:
+            yield (
+                f"{interface} asks for a public address, which EC2 refuses beside other network "
+                "interfaces; remove associatePublicIpAddress and launch in a private subnet"
+            )
+
+
+def _card(interface: Interface, instance_type: InstanceType) -> Iterator[str]:
+    index, device = interface.card, interface.device
+    if index is None:
+        return
+    if index >= len(instance_type.network_cards):
+        yield (
+            f"{interface}: {instance_type.name} has {len(instance_type.network_cards)} network "
+            f"cards; set network_card_index to 0 … {len(instance_type.network_cards) - 1}"
+        )
+        return
+    card = instance_type.network_cards[index]
+    if device is not None and device >= card.maximum_interfaces:
+        yield (
+            f"{interface}: card {index} of {instance_type.name} has room for "
+            f"{card.maximum_interfaces} interfaces; set device_index to 0 … "
+            f"{card.maximum_interfaces - 1}"
+        )
+    if interface.type in EFA_TYPES and interface.type not in card.interface_types:
+        yield (
+            f"{interface}: card {index} of {instance_type.name} takes no {interface.type} "
+            f"interface; use {' or '.join(card.interface_types)} there"
+        )
+
+
+POLICY = ResourceValidationPolicy(
+    name="efa-interface-layout",
+    display_name="EFA interfaces stand where the instance type has room",
+    description=(
+        "The network interfaces of a launch template with EFA use each place once, "
+        "within the network cards of the instance type."
+    ),
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    tags=["efa"],
+    remediation_steps=(
+        "Use type interface at card 0 device 0, and one efa-only interface for each EFA card."
+    ),
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",
+    validate=on_types(LAUNCH_TEMPLATE, check=_check),
+)

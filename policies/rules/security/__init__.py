@@ -1,0 +1,1 @@
+"""Rules on what a node gives away: its credentials and its data."""

@@ -1,0 +1,28 @@
+"""Which launch template a group of instances uses."""
+
+from __future__ import annotations
+
+from pulumi_policy import PolicyResource
+
+from policies.resource_types import LAUNCH_TEMPLATE
+from policies.stack import Stack
+
+_SPECIFICATION = ("mixedInstancesPolicy", "launchTemplate", "launchTemplateSpecification")
+_REFERENCES = (
+    ("launchTemplate", "id"),
+    ("launchTemplate", "name"),
+    (*_SPECIFICATION, "launchTemplateId"),
+    (*_SPECIFICATION, "launchTemplateName"),
+)
+
+
+def templates_of(stack: Stack, group: PolicyResource) -> tuple[PolicyResource, ...]:
+    """Return the launch templates of the stack that an Auto Scaling or node group may use.
+
+    One as a rule; none where the template was made elsewhere.
+    """
+    for path in _REFERENCES:
+        reference = stack.refers(group, *path, to=LAUNCH_TEMPLATE)
+        if reference is not None:
+            return reference.resources
+    return ()

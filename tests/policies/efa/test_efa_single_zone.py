@@ -1,0 +1,85 @@
+"""Nodes with EFA in one zone (A6)."""
+
+from __future__ import annotations
+
+import pytest
+
+from policies.resource_types import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE, SUBNET
+from policies.rules.efa.efa_single_zone import POLICY
+from tests.support.policy import UNKNOWN, Declared, check
+from tests.support.policy_programs import auto_scaling_group, node_group, template
+
+TWO = ["subnet-a", "subnet-b"]
+
+
+@pytest.mark.parametrize(
+    ("group", "fault"),
+    [
+        (auto_scaling_group(vpcZoneIdentifiers=TWO), "over 2 subnets"),
+        (auto_scaling_group(vpcZoneIdentifiers=[UNKNOWN, UNKNOWN]), "over 2 subnets"),
+        (node_group(subnetIds=TWO), "leave only one in subnetIds"),
+        (auto_scaling_group(vpcZoneIdentifiers=None, availabilityZones=TWO), "over 2 zones"),
+    ],
+    ids=["auto-scaling", "subnets-made-here", "managed", "zones"],
+)
+def test_fails(group, fault):
+    (message,) = check(POLICY, template(), group).messages
+    assert "p5-template has EFA interfaces" in message
+    assert fault in message
+
+
+def test_fails_for_a_mixed_instances_policy():
+    specification = {"launchTemplateSpecification": {"launchTemplateId": "lt-1"}}
+    props = {
+        "vpcZoneIdentifiers": TWO,
+        "mixedInstancesPolicy": {"launchTemplate": specification},
+    }
+    by_id = Declared(LAUNCH_TEMPLATE, "p5", {**template().props, "id": "lt-1"})
+    assert check(POLICY, by_id, Declared(AUTO_SCALING_GROUP, "mixed", props)).messages
+
+
+def subnets(*zones):
+    return [
+        Declared(SUBNET, f"s{i}", {"id": f"subnet-{'ab'[i]}", "availabilityZone": zone})
+        for i, zone in enumerate(zones)
+    ]
+
+
+def test_several_subnets_of_one_zone_pass_and_of_two_zones_fail():
+    group = auto_scaling_group(vpcZoneIdentifiers=TWO)
+    same, different = subnets("us-west-2b", "us-west-2b"), subnets("us-west-2b", "us-west-2c")
+    assert check(POLICY, template(), group, *same).messages == []
+    assert check(POLICY, template(), group, *different).messages
+    assert check(POLICY, template(), group, *subnets("us-west-2b", UNKNOWN)).messages
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param([template(), auto_scaling_group()], id="one-subnet"),
+        pytest.param([template(), node_group()], id="managed"),
+        pytest.param(
+            [template("networkInterfaces"), auto_scaling_group(vpcZoneIdentifiers=TWO)],
+            id="no-efa",
+        ),
+        pytest.param([auto_scaling_group(vpcZoneIdentifiers=TWO)], id="template-made-elsewhere"),
+        pytest.param(
+            [template(), Declared(AUTO_SCALING_GROUP, "old", {"vpcZoneIdentifiers": TWO})],
+            id="no-template",
+        ),
+        pytest.param(
+            [template(), auto_scaling_group(availabilityZones=UNKNOWN)], id="zones-left-to-aws"
+        ),
+    ],
+)
+def test_passes(program):
+    found = check(POLICY, *program)
+    assert (found.messages, found.undecided) == ([], [])
+
+
+def test_subnets_that_are_not_known_yet_are_said():
+    group = auto_scaling_group(vpcZoneIdentifiers=UNKNOWN)
+    depends = {**group.depends, "vpcZoneIdentifiers": ["p5-template"]}
+    found = check(POLICY, template(), Declared(group.type, group.name, group.props, depends))
+    assert found.messages == []
+    assert "p5-asg.vpcZoneIdentifiers" in found.undecided[0]

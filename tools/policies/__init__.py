@@ -1,0 +1,1 @@
+"""The reference of the policy pack, generated from its rules."""
