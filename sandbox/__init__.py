@@ -1,0 +1,1 @@
+"""A sandbox account and cluster on this machine: no AWS account, no credentials, no charges."""

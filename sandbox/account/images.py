@@ -1,0 +1,127 @@
+"""EKS's machine images and the public SSM parameters that lead to them.
+
+Parameter names: https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from moto.ec2.models import ec2_backends
+from moto.ec2.models.amis import Ami
+from moto.ssm.models import Parameter, ssm_backends
+
+from sandbox.account.releases import node_releases
+from sandbox.aws.environment import ACCOUNT_ID
+
+ROOT_DEVICE = "/dev/xvda"
+
+PUBLISHED_AT = datetime(2026, 1, 1, tzinfo=UTC)
+"""Creation date of every image and parameter; only its being fixed matters."""
+
+
+@dataclass(frozen=True)
+class EksImage:
+    """One image of EKS for Amazon Linux 2023 on x86_64."""
+
+    kubernetes_version: str
+    kind: str
+    """`standard`, `nvidia` or `neuron`."""
+    release_version: str
+    """`1.35.2-20260101`, as node groups name it."""
+
+    @property
+    def image_id(self) -> str:
+        """Its id: readable, and the same in every sandbox."""
+        number = ("standard", "nvidia", "neuron").index(self.kind) + 1
+        return f"ami-0e50000000000{self.kubernetes_version.replace('.', '')}{number}"
+
+    @property
+    def name(self) -> str:
+        """Its name as EKS gives it."""
+        date = self.release_version.rpartition("-")[2]
+        return f"amazon-eks-node-al2023-x86_64-{self.kind}-{self.kubernetes_version}-v{date}"
+
+    def parameters(self) -> Iterator[tuple[str, str]]:
+        """Yield name and value of each SSM parameter that leads to the image."""
+        path = (
+            f"/aws/service/eks/optimized-ami/{self.kubernetes_version}/amazon-linux-2023/x86_64/"
+            f"{self.kind}"
+        )
+        for release in ("recommended", self.name):
+            yield f"{path}/{release}/image_id", self.image_id
+            yield f"{path}/{release}/image_name", self.name
+            yield f"{path}/{release}/release_version", self.release_version
+
+
+def eks_images(kinds: list[str]) -> list[EksImage]:
+    """Return EKS's images: every pinned Kubernetes version in every kind."""
+    return [
+        EksImage(version, kind, release)
+        for version, release in node_releases().items()
+        for kind in kinds
+    ]
+
+
+def load_images(region: str, images: Mapping[str, Any]) -> None:
+    """Register the images and the parameters."""
+    ec2 = ec2_backends[ACCOUNT_ID][region]
+    for image in eks_images(images["kinds"]):
+        _register(ec2, image.image_id, image.name, images["owner"])
+        for name, value in image.parameters():
+            _publish(region, name, value)
+    for other in images["others"]:
+        _register(ec2, other["id"], other["name"], other["owner"])
+
+
+def _register(ec2: Any, image_id: str, name: str, owner: str) -> None:
+    ec2.amis[image_id] = Ami(
+        ec2,
+        image_id,
+        name=name,
+        owner_id=owner,
+        owner_alias="amazon",
+        public=True,
+        virtualization_type="hvm",
+        architecture="x86_64",
+        creation_date=PUBLISHED_AT,
+        platform=None,
+        image_location=f"amazon/{name}",
+        hypervisor="xen",
+        root_device_type="ebs",
+        root_device_name=ROOT_DEVICE,
+        region_name=f"{ec2.region_name}a",
+    )
+
+
+def _publish(region: str, name: str, value: str) -> None:
+    # PutParameter refuses names below /aws, so past it, as moto does for the ones that it knows.
+    parameters = ssm_backends[ACCOUNT_ID][region]._parameters  # noqa: SLF001 - moto has no other way
+    # moto's metaclass hides the class that the call makes from type checkers.
+    parameter: Any = Parameter(
+        account_id=ACCOUNT_ID,
+        name=name,
+        value=value,
+        parameter_type="String",
+        description=None,
+        allowed_pattern=None,
+        keyid=None,
+        last_modified_date=PUBLISHED_AT,
+        version=1,
+        data_type="text",
+    )
+    parameters[name].append(parameter)
+
+
+def image_of_type(image_type: str, kubernetes_version: str) -> str:
+    """Return the id of EKS's image of a type such as `AL2023_x86_64_NVIDIA`.
+
+    Raises:
+        KeyError: EKS has none, as for a version that the program does not pin.
+    """
+    kind = image_type.rpartition("_")[2].lower()
+    release = node_releases()[kubernetes_version]
+    return EksImage(kubernetes_version, kind, release).image_id

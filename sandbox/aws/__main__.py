@@ -1,0 +1,27 @@
+"""Runs the AWS endpoint alone: `python -m sandbox.aws --port 5599`; Ctrl-C ends it."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import threading
+
+from sandbox.aws.server import AwsServer
+
+
+def main() -> None:
+    """Serve until the process is asked to end."""
+    parser = argparse.ArgumentParser(prog="python -m sandbox.aws", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1; 0: any free one")
+    parser.add_argument("--region", default="us-west-2")
+    arguments = parser.parse_args()
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    with AwsServer(region=arguments.region, port=arguments.port) as server:
+        print(server.endpoint, flush=True)  # noqa: T201 - what the caller waits for
+        ended.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""The WSGI application: moto's, one request at a time, with the sandbox's own endpoints before it.
+
+moto keeps its state in plain dictionaries and gives no promise under threads, and the sandbox's
+clock works on the same state, so a lock is held for every request and every tick of the clock.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+
+from sandbox.aws.internal import PREFIX, InternalEndpoints
+from sandbox.aws.unimplemented import FAILURE_CODE, Call, call_of, error_response, not_implemented
+
+LOG = logging.getLogger("sandbox.aws")
+
+StartResponse = Callable[..., Any]
+Answer = tuple[str, list[tuple[str, str]], bytes]
+
+
+class Application:
+    """Answers AWS calls and the sandbox's own endpoints.
+
+    Attributes:
+        lock: Held while a request is answered; hold it to look at moto's objects from outside.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self._moto = DomainDispatcherApplication(_backend_application)
+        self._internal = InternalEndpoints()
+
+    def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request (WSGI)."""
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        environ["wsgi.input"] = io.BytesIO(body)
+        with self.lock:
+            if environ.get("PATH_INFO", "").startswith(PREFIX):
+                status, headers, answer = self._internal.answer(environ, body)
+            else:
+                status, headers, answer = self._aws(environ, body)
+        start_response(status, headers)
+        return [answer]
+
+    def _aws(self, environ: dict[str, Any], body: bytes) -> Answer:
+        seen: list[Any] = []
+
+        def remember(status: str, headers: list[tuple[str, str]], *_: Any) -> Callable[..., None]:
+            seen[:] = [status, headers]
+            return lambda _data: None
+
+        try:
+            answer = b"".join(self._moto(environ, remember))
+        except NotImplementedError as error:
+            return not_implemented(_call(environ, body), str(error))
+        except Exception as error:
+            call = _call(environ, body)
+            LOG.exception("%s broke", call.name)
+            return error_response(
+                call,
+                FAILURE_CODE,
+                f"The sandbox broke on {call.name}: {type(error).__name__}: {error}",
+            )
+        status, headers = seen
+        if _nobody_answered(status, headers, answer):
+            return not_implemented(_call(environ, body), "no such path in the emulator")
+        return status, headers, answer
+
+
+def _backend_application(service: Any) -> Any:
+    if service is None:
+        raise NotImplementedError("moto has no such service")
+    return create_backend_app(service)
+
+
+def _call(environ: dict[str, Any], body: bytes) -> Call:
+    return call_of({**environ, "wsgi.input": io.BytesIO(body)}, body)
+
+
+def _nobody_answered(status: str, headers: list[tuple[str, str]], answer: bytes) -> bool:
+    """Tell moto's (or Flask's) answer to an unknown path from a service's own 404."""
+    code = status.partition(" ")[0]
+    if code == "405":
+        return True
+    content_type = dict(headers).get("Content-Type", "")
+    # A service's own 404 is JSON or XML; Flask's page, and moto's nothing, are HTML.
+    return code == "404" and (
+        not answer or (content_type.startswith("text/html") and b"<title>404" in answer)
+    )

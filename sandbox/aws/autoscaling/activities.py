@@ -1,0 +1,97 @@
+"""Scaling activities: what a group did, and why it could not.
+
+https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_Activity.html
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from moto.moto_api._internal import mock_random
+
+from sandbox.aws.clock import CLOCK
+from sandbox.aws.errors import code_and_message
+from sandbox.aws.state import state_of
+
+_KEPT = 100
+"""Activities kept in memory; a group that cannot launch tries again and again."""
+
+
+@dataclass(kw_only=True)
+class ScalingActivity:
+    """One activity, in the field names that the serializer looks for."""
+
+    activity_id: str
+    auto_scaling_group_name: str
+    auto_scaling_group_arn: str
+    description: str
+    cause: str
+    start_time: datetime
+    end_time: datetime
+    status_code: str
+    status_message: str | None = None
+    progress: int = 100
+
+
+class ScalingActivities(list[ScalingActivity]):
+    """The activities of one account and region, newest first, as the API lists them."""
+
+
+def activities_of(autoscaling: Any) -> ScalingActivities:
+    """Return the activities of an Auto Scaling backend."""
+    return state_of(autoscaling, ScalingActivities)
+
+
+def record_launch(group: Any, instance_id: str) -> None:
+    """Record that a group launched an instance."""
+    _record(group, f"Launching a new EC2 instance: {instance_id}", "Successful", None)
+
+
+def record_termination(group: Any, instance_id: str) -> None:
+    """Record that a group terminated an instance."""
+    _record(group, f"Terminating EC2 instance: {instance_id}", "Successful", None)
+
+
+def record_failure(group: Any, error: Exception) -> None:
+    """Record that a group could not launch; the same failure again only moves its end time."""
+    code, message = code_and_message(error)
+    status = (
+        f"Could not launch On-Demand Instances. {code} - {message.rstrip('.')}. "
+        "Launching EC2 instance failed."
+    )
+    latest = next(
+        (each for each in activities_of(group.autoscaling_backend) if _is_of(each, group)), None
+    )
+    if latest is not None and latest.status_message == status:
+        latest.end_time = CLOCK.now()
+        return
+    _record(group, f"Launching a new EC2 instance.  Status Reason: {status}", "Failed", status)
+
+
+def _is_of(activity: ScalingActivity, group: Any) -> bool:
+    return activity.auto_scaling_group_arn == group.arn
+
+
+def _record(group: Any, description: str, status_code: str, status_message: str | None) -> None:
+    now = CLOCK.now()
+    activities = activities_of(group.autoscaling_backend)
+    activities.insert(
+        0,
+        ScalingActivity(
+            activity_id=str(mock_random.uuid4()),
+            auto_scaling_group_name=group.name,
+            auto_scaling_group_arn=group.arn,
+            description=description,
+            cause=(
+                f"At {now:%Y-%m-%dT%H:%M:%SZ} the group had {len(group.instance_states)} instances "
+                f"and a desired capacity of {group.desired_capacity}."
+            ),
+            start_time=now,
+            end_time=now,
+            status_code=status_code,
+            status_message=status_message,
+        ),
+    )
+    del activities[_KEPT:]

@@ -1,0 +1,149 @@
+"""Auto Scaling groups whose instances are launched as EC2 launches them.
+
+A launch that EC2 refuses does not fail the call: the group exists with fewer instances than
+desired, says why in its scaling activities, and tries again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from moto.autoscaling.models import FakeAutoScalingGroup, InstanceState
+from moto.core.exceptions import ServiceException
+
+from sandbox.aws.autoscaling.activities import (
+    record_failure,
+    record_launch,
+    record_termination,
+)
+from sandbox.aws.clock import CLOCK
+from sandbox.aws.ec2.launch_request import LaunchRequest, merge
+from sandbox.aws.ec2.launches import check_launch, run
+
+RETRY_INTERVAL = timedelta(seconds=10)
+"""Time between two attempts of a group that cannot launch; AWS waits longer and longer."""
+
+GROUP_TAG = "aws:autoscaling:groupName"
+
+
+class GroupInstance(InstanceState):
+    """An instance of a group, with the version of the template that it was launched from."""
+
+    @property
+    def launch_template(self) -> dict[str, Any] | None:
+        """Id, name and version of its launch template."""
+        described = super().launch_template
+        version = self.instance.ec2_backend.tags.get(self.instance.id, {}).get(
+            "aws:ec2launchtemplate:version"
+        )
+        return (
+            described if described is None or version is None else {**described, "Version": version}
+        )
+
+
+class Group(FakeAutoScalingGroup):
+    """A group; moto makes this class where it would make its own."""
+
+    next_attempt: datetime | None = None
+    """When a launch that failed is tried again; None: nothing failed."""
+
+    def set_desired_capacity(self, new_capacity: int | None) -> None:
+        """Launch what is missing, terminate what is too much."""
+        self.desired_capacity = self.min_size if new_capacity is None else new_capacity
+        self.reconcile()
+
+    def reconcile(self) -> None:
+        """Bring the number of instances to the desired capacity, as far as EC2 lets it."""
+        suspended = set(self._suspended_processes)
+        missing = (self.desired_capacity or 0) - len(self.active_instances())
+        self.next_attempt = None
+        if missing > 0 and "Launch" not in suspended:
+            self._launch(missing)
+        if missing < 0 and "Terminate" not in suspended:
+            self._terminate(-missing)
+
+    def replace_autoscaling_group_instances(
+        self, count_needed: int, propagated_tags: dict[str, str]
+    ) -> None:
+        """Replace instances that were terminated from outside (moto calls this)."""
+        self.reconcile()
+
+    def launch_request(self, subnet_id: str | None) -> LaunchRequest:
+        """Return the launch of one instance into one subnet."""
+        tags = {**self.get_propagated_tags(), GROUP_TAG: self.name}
+        template = self.ec2_launch_template
+        specification = {
+            "LaunchTemplateId": template.id if template else None,
+            "Version": str(getattr(self, "launch_template_version", "$Default")),
+        }
+        overrides = ((self.mixed_instances_policy or {}).get("LaunchTemplate") or {}).get(
+            "Overrides"
+        ) or [{}]
+        return merge(
+            self.ec2_backend,
+            {
+                "LaunchTemplate": specification,
+                "InstanceType": overrides[0].get("InstanceType"),
+                "TagSpecifications": [
+                    {
+                        "ResourceType": "instance",
+                        "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
+                    }
+                ],
+            },
+            subnet_id=subnet_id,
+        )
+
+    @property
+    def subnet_ids(self) -> list[str | None]:
+        """Its subnets, those with the fewest instances first; one None: the default VPC's."""
+        ids = [each for each in (self.vpc_zone_identifier or "").split(",") if each]
+        counts = dict.fromkeys(ids, 0)
+        for state in self.active_instances():
+            if state.instance.subnet_id in counts:
+                counts[state.instance.subnet_id] += 1
+        return [*sorted(ids, key=counts.__getitem__)] or [None]
+
+    def _launch(self, count: int) -> None:
+        for _ in range(count):
+            try:
+                instance = self._launch_one()
+            except ServiceException as error:
+                record_failure(self, error)
+                self.next_attempt = CLOCK.now() + RETRY_INTERVAL
+                return
+            instance.autoscaling_group = self
+            protected = self.new_instances_protected_from_scale_in
+            self.instance_states.append(GroupInstance(instance, protected_from_scale_in=protected))
+            record_launch(self, instance.id)
+
+    def _launch_one(self) -> Any:
+        """Launch one instance in the first subnet that has room.
+
+        Raises:
+            ServiceException: No subnet has; of several reasons, the first subnet's.
+        """
+        refusal: ServiceException | None = None
+        for subnet_id in self.subnet_ids:
+            try:
+                checked = check_launch(self.ec2_backend, self.launch_request(subnet_id))
+                return run(self.ec2_backend, checked).instances[0]
+            except ServiceException as error:
+                refusal = refusal or error
+        raise refusal or ServiceException("ValidationError", "The group has no subnet.")
+
+    def _terminate(self, count: int) -> None:
+        removable = [state for state in self.instance_states if not state.protected_from_scale_in]
+        for state in removable[:count]:
+            self.ec2_backend.terminate_instances([state.instance.id])
+            self.instance_states.remove(state)
+            record_termination(self, state.instance.id)
+
+
+def retry_launches(autoscaling: Any) -> None:
+    """Let every group that could not launch try again when its time has come."""
+    now = CLOCK.now()
+    for group in list(autoscaling.autoscaling_groups.values()):
+        if group.next_attempt is not None and now >= group.next_attempt:
+            group.reconcile()

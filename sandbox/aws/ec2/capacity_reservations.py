@@ -1,0 +1,155 @@
+"""Capacity reservations: what there is, in which state, and how much of it is free.
+
+An On-Demand Capacity Reservation and a Capacity Block are one kind of object in EC2, told apart by
+`ReservationType`. Their state follows the clock; what is available follows the instances that run.
+
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from sandbox.aws.clock import CLOCK
+from sandbox.aws.errors import refuse
+from sandbox.aws.state import state_of
+
+ReservationType = Literal["default", "capacity-block"]
+State = Literal["active", "scheduled", "expired", "cancelled"]
+
+BLOCK_TERMINATION_LEAD = timedelta(minutes=30)
+"""EC2 starts to terminate a block's instances this long before its end.
+
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-how.html
+"""
+
+_GONE = ("terminated", "shutting-down")
+
+
+@dataclass(kw_only=True)
+class CapacityReservation:
+    """One reservation, own or shared with this account."""
+
+    reservation_id: str
+    owner_id: str
+    region: str
+    availability_zone: str
+    availability_zone_id: str
+    instance_type: str
+    instance_count: int
+    reservation_type: ReservationType = "default"
+    instance_platform: str = "Linux/UNIX"
+    tenancy: str = "default"
+    instance_match_criteria: Literal["open", "targeted"] = "open"
+    created_at: datetime
+    starts_at: datetime
+    ends_at: datetime | None = None
+    placement_group_arn: str | None = None
+    ebs_optimized: bool = False
+    cancelled: bool = False
+
+    @property
+    def arn(self) -> str:
+        """Its ARN, in its owner's account."""
+        return (
+            f"arn:aws:ec2:{self.region}:{self.owner_id}:capacity-reservation/{self.reservation_id}"
+        )
+
+    @property
+    def state(self) -> State:
+        """The state that the clock and a cancellation give it."""
+        if self.cancelled:
+            return "cancelled"
+        now = CLOCK.now()
+        if now < self.starts_at:
+            return "scheduled"
+        if self.ends_at is not None and now >= self.ends_at:
+            return "expired"
+        return "active"
+
+    @property
+    def terminates_instances(self) -> bool:
+        """Whether EC2 takes its instances away now: the last half hour of a Capacity Block."""
+        return (
+            self.reservation_type == "capacity-block"
+            and self.ends_at is not None
+            and CLOCK.now() >= self.ends_at - BLOCK_TERMINATION_LEAD
+        )
+
+
+@dataclass
+class CapacityReservations:
+    """The reservations that one account sees in one region."""
+
+    by_id: dict[str, CapacityReservation] = field(default_factory=dict)
+
+    def add(self, reservation: CapacityReservation) -> None:
+        """Add a reservation."""
+        self.by_id[reservation.reservation_id] = reservation
+
+    def with_id(self, reservation_id: str) -> CapacityReservation:
+        """Return a reservation.
+
+        Raises:
+            EC2ClientError: There is none of this id.
+        """
+        if reservation_id not in self.by_id:
+            refuse(
+                "InvalidCapacityReservationId.NotFound",
+                f"The capacity reservation '{reservation_id}' does not exist.",
+            )
+        return self.by_id[reservation_id]
+
+
+def reservations_of(ec2_backend: Any) -> CapacityReservations:
+    """Return the reservations of an EC2 backend."""
+    return state_of(ec2_backend, CapacityReservations)
+
+
+def used_count(ec2_backend: Any, reservation: CapacityReservation) -> int:
+    """Return how many of the reservation's instances are taken by instances that live."""
+    return sum(
+        getattr(instance, "capacity_reservation_id", None) == reservation.reservation_id
+        for instance in ec2_backend.all_instances()
+        if instance.state not in _GONE
+    )
+
+
+def available_count(ec2_backend: Any, reservation: CapacityReservation) -> int:
+    """Return how many instances the reservation could take now."""
+    if reservation.state != "active":
+        return 0
+    return max(0, reservation.instance_count - used_count(ec2_backend, reservation))
+
+
+def described(ec2_backend: Any, reservation: CapacityReservation) -> dict[str, Any]:
+    """Return the reservation as DescribeCapacityReservations gives it."""
+    tags = ec2_backend.tags.get(reservation.reservation_id, {})
+    answer: dict[str, Any] = {
+        "CapacityReservationId": reservation.reservation_id,
+        "OwnerId": reservation.owner_id,
+        "CapacityReservationArn": reservation.arn,
+        "AvailabilityZone": reservation.availability_zone,
+        "AvailabilityZoneId": reservation.availability_zone_id,
+        "InstanceType": reservation.instance_type,
+        "InstancePlatform": reservation.instance_platform,
+        "Tenancy": reservation.tenancy,
+        "TotalInstanceCount": reservation.instance_count,
+        "AvailableInstanceCount": available_count(ec2_backend, reservation),
+        "EbsOptimized": reservation.ebs_optimized,
+        "EphemeralStorage": False,
+        "State": reservation.state,
+        "StartDate": reservation.starts_at,
+        "CreateDate": reservation.created_at,
+        "EndDateType": "limited" if reservation.ends_at else "unlimited",
+        "InstanceMatchCriteria": reservation.instance_match_criteria,
+        "ReservationType": reservation.reservation_type,
+        "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
+    }
+    if reservation.ends_at:
+        answer["EndDate"] = reservation.ends_at
+    if reservation.placement_group_arn:
+        answer["PlacementGroupArn"] = reservation.placement_group_arn
+    return answer

@@ -1,0 +1,64 @@
+"""What EC2 says of an instance type, from the DescribeInstanceTypes answers that moto ships."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from moto.core.responses import ActionResult
+from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS, INSTANCE_TYPES
+from moto.ec2.responses import EC2Response
+
+from sandbox.aws.errors import refuse
+
+
+def type_information(ec2_backend: Any, instance_type: str) -> Mapping[str, Any]:
+    """Return the DescribeInstanceTypes answer of one type.
+
+    Raises:
+        EC2ClientError: EC2 has no such type, or does not offer it in this region.
+    """
+    offered = INSTANCE_TYPE_OFFERINGS["region"].get(ec2_backend.region_name, [])
+    if instance_type not in INSTANCE_TYPES or not any(
+        each["InstanceType"] == instance_type for each in offered
+    ):
+        refuse("InvalidParameterValue", f"Invalid value '{instance_type}' for InstanceType.")
+    return INSTANCE_TYPES[instance_type]
+
+
+def offered_zones(ec2_backend: Any, instance_type: str) -> list[str]:
+    """Return the names of the zones that offer the type, sorted.
+
+    The offerings are joined on the zone id: moto recorded their zone names in an account whose
+    names stand for other zones than those of its own zone list.
+    """
+    offerings = INSTANCE_TYPE_OFFERINGS["availability-zone-id"].get(ec2_backend.region_name, [])
+    ids = {each["Location"] for each in offerings if each["InstanceType"] == instance_type}
+    zones = ec2_backend.zones[ec2_backend.region_name]
+    return sorted(zone.name for zone in zones if zone.zone_id in ids)
+
+
+class OfferingCalls(EC2Response):
+    """DescribeInstanceTypeOfferings; mixed into the EC2 response class."""
+
+    def describe_instance_type_offerings(self) -> ActionResult:
+        """DescribeInstanceTypeOfferings, with the zone names that this account's zones have."""
+        location_type = self.params.get("LocationType") or "region"
+        filters = self._filters_from_querystring()
+        if location_type != "availability-zone":
+            return super().describe_instance_type_offerings()
+        zones = {zone.zone_id: zone.name for zone in self.ec2_backend.zones[self.region]}
+        offerings = [
+            {**each, "Location": zones[each["Location"]], "LocationType": location_type}
+            for each in INSTANCE_TYPE_OFFERINGS["availability-zone-id"].get(self.region, [])
+            if each["Location"] in zones
+        ]
+        return ActionResult(
+            {
+                "InstanceTypeOfferings": [
+                    each
+                    for each in offerings
+                    if self.ec2_backend.matches_filters(each, filters, location_type)
+                ]
+            }
+        )

@@ -1,0 +1,110 @@
+"""Launches: checked as EC2 checks them, then made in moto."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from moto.ec2.models.instances import Reservation
+from moto.ec2.utils import random_reservation_id
+
+from sandbox.aws.ec2.block_devices import attach_block_devices
+from sandbox.aws.ec2.capacity_checks import Capacity, choose_capacity
+from sandbox.aws.ec2.instance_types import type_information
+from sandbox.aws.ec2.interface_checks import check_interfaces
+from sandbox.aws.ec2.launch_checks import (
+    check_addresses,
+    check_groups,
+    check_image_and_key,
+    check_zone,
+    instance_profile_of,
+    subnet_of,
+)
+from sandbox.aws.ec2.launch_request import LaunchRequest
+from sandbox.aws.ec2.launched_instance import LaunchedInstance
+from sandbox.aws.ec2.placement_groups import placement_groups_of
+from sandbox.aws.errors import refuse
+
+
+@dataclass(frozen=True)
+class CheckedLaunch:
+    """A launch that EC2 accepts, with what the checks found."""
+
+    request: LaunchRequest
+    subnet: Any
+    capacity: Capacity
+    profile: Any
+
+
+def check_launch(ec2: Any, launch: LaunchRequest) -> CheckedLaunch:
+    """Do all that EC2 does before it launches; a dry run ends here.
+
+    Raises:
+        EC2ClientError: The first thing that is wrong.
+    """
+    subnet, profile = check_request(ec2, launch)
+    capacity = choose_capacity(ec2, launch, subnet.availability_zone)
+    check_addresses(launch, subnet, capacity.count)
+    return CheckedLaunch(launch, subnet, capacity, profile)
+
+
+def check_request(ec2: Any, launch: LaunchRequest) -> tuple[Any, Any]:
+    """Do the checks that do not depend on capacity; Auto Scaling does them for a template.
+
+    Returns:
+        moto's subnet and instance profile (None where the launch names none).
+
+    Raises:
+        EC2ClientError: The first thing that is wrong.
+    """
+    information = type_information(ec2, launch.instance_type)
+    check_image_and_key(ec2, launch)
+    check_interfaces(launch.instance_type, information, launch.interfaces)
+    subnet = subnet_of(ec2, launch)
+    check_groups(ec2, launch, subnet)
+    profile = instance_profile_of(ec2, launch)
+    _check_market(launch, information["SupportedUsageClasses"])
+    if launch.placement_group:
+        group = placement_groups_of(ec2).named(launch.placement_group)
+        _check_strategy(launch, group["Strategy"], information)
+    check_zone(ec2, launch, subnet.availability_zone)
+    return subnet, profile
+
+
+def run(ec2: Any, checked: CheckedLaunch) -> Reservation:
+    """Make the instances of a checked launch, running."""
+    result = Reservation(random_reservation_id(), ec2.account_id)
+    ec2.reservations[result.id] = result
+    for index in range(checked.capacity.count):
+        instance: Any = LaunchedInstance(
+            ec2, checked.request, checked.subnet, checked.capacity.reservation, index
+        )
+        result.instances.append(instance)
+        attach_block_devices(ec2, instance, checked.request)
+        if checked.profile is not None:
+            ec2.associate_iam_instance_profile(
+                instance.id, iam_instance_profile_arn=checked.profile.arn
+            )
+            # moto shows the association's id where EC2 shows the profile's.
+            instance.iam_instance_profile = {"Arn": checked.profile.arn, "Id": checked.profile.id}
+    return result
+
+
+def _check_market(launch: LaunchRequest, usage_classes: list[str]) -> None:
+    market = launch.market_type
+    if market is not None and market not in usage_classes:
+        refuse(
+            "InvalidParameterValue",
+            f"The market type '{market}' is not supported for the instance type "
+            f"{launch.instance_type}. Choose a different market type and try again",
+        )
+
+
+def _check_strategy(launch: LaunchRequest, strategy: str, information: Any) -> None:
+    supported = information["PlacementGroupInfo"]["SupportedStrategies"]
+    if strategy not in supported:
+        refuse(
+            "InvalidParameterCombination",
+            f"Placement groups with the strategy '{strategy}' are not supported by instances of "
+            f"type {launch.instance_type}.",
+        )

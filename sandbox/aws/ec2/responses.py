@@ -1,0 +1,19 @@
+"""The EC2 response class: moto's with the sandbox's calls before it."""
+
+from __future__ import annotations
+
+from sandbox.aws.ec2.capacity_reservation_calls import CapacityReservationCalls
+from sandbox.aws.ec2.instance_types import OfferingCalls
+from sandbox.aws.ec2.launch_calls import LaunchCalls
+from sandbox.aws.ec2.launch_template_calls import LaunchTemplateCalls
+from sandbox.aws.ec2.placement_groups import PlacementGroupCalls
+
+
+class SandboxEc2Response(
+    LaunchCalls,
+    LaunchTemplateCalls,
+    PlacementGroupCalls,
+    CapacityReservationCalls,
+    OfferingCalls,
+):
+    """Answers EC2's calls."""

@@ -1,0 +1,172 @@
+"""UpdateClusterConfig, UpdateClusterVersion, DescribeUpdate, ListUpdates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from moto.core.responses import ActionResult
+from moto.ec2.models import ec2_backends
+from moto.moto_api._internal import mock_random
+
+from sandbox.aws.clock import CLOCK
+from sandbox.aws.eks.base import EksBase
+from sandbox.aws.eks.clusters import check_endpoint_access
+from sandbox.aws.eks.control_plane import check_runnable
+from sandbox.aws.eks.errors import invalid_parameter, invalid_request, not_found
+from sandbox.aws.eks.network import check_security_groups, control_plane_subnets
+from sandbox.aws.eks.store import Cluster, Update, page
+from sandbox.aws.eks.versions import check_version, minor_number
+
+_MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
+"""Authentication modes in the one order in which a cluster may change them."""
+
+_PLAIN = {
+    "logging": "LoggingUpdate",
+    "upgradePolicy": "UpgradePolicyUpdate",
+    "zonalShiftConfig": "ZonalShiftConfigUpdate",
+    "deletionProtection": "DeletionProtectionUpdate",
+    "remoteNetworkConfig": "RemoteNetworkConfigUpdate",
+    "controlPlaneScalingConfig": "ControlPlaneScalingConfigUpdate",
+}
+"""Parameters that replace the cluster's field of the same name, and the type of their update."""
+
+_ENDPOINT_FIELDS = ("endpointPublicAccess", "endpointPrivateAccess", "publicAccessCidrs")
+
+
+def record_update(
+    cluster: Cluster, kind: str, changes: Mapping[str, Any], **about: str | None
+) -> dict[str, Any]:
+    """Keep an update that has just been made and return it as the API describes it.
+
+    Args:
+        cluster: The cluster that it belongs to.
+        kind: Type of the update, `ConfigUpdate`.
+        changes: Type of each parameter to its new value.
+        about: `node_group` or `addon`, where it is one's.
+    """
+    update = Update(
+        update_id=str(mock_random.uuid4()),
+        kind=kind,
+        parameters=[{"type": key, "value": _text(value)} for key, value in changes.items()],
+        created_at=CLOCK.now(),
+        **about,
+    )
+    cluster.updates[update.update_id] = update
+    return update.described()
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+class ClusterUpdateCalls(EksBase):
+    """Updates of a cluster, and the calls that look at updates; mixed into the response class."""
+
+    def update_cluster_config(self) -> ActionResult:
+        """UpdateClusterConfig: one kind of change in a call, as in EKS."""
+        parameters: Mapping[str, Any] = self.params
+        cluster = self.active_cluster(parameters["name"])
+        asked = [
+            key
+            for key in (*_PLAIN, "accessConfig", "resourcesVpcConfig")
+            if parameters.get(key) is not None
+        ]
+        if len(asked) != 1:
+            invalid_parameter(
+                "Only one type of update can be made at a time, and one is needed; the request "
+                f"has {len(asked)}: {', '.join(asked)}",
+                clusterName=cluster.name,
+            )
+        (key,) = asked
+        wanted = parameters[key]
+        if key == "accessConfig":
+            return self._authentication_mode(cluster, wanted["authenticationMode"])
+        if key == "resourcesVpcConfig":
+            return self._network_update(cluster, wanted)
+        if cluster.fields.get(key) == wanted:
+            invalid_parameter("No changes needed for the cluster", clusterName=cluster.name)
+        cluster.fields[key] = wanted
+        return ActionResult({"update": record_update(cluster, _PLAIN[key], {key: wanted})})
+
+    def update_cluster_version(self) -> ActionResult:
+        """UpdateClusterVersion: one minor version up."""
+        cluster = self.active_cluster(self.params["name"])
+        wanted, current = check_version(self.params["version"]), cluster.fields["version"]
+        if minor_number(wanted) != minor_number(current) + 1:
+            invalid_parameter(
+                f"Unsupported Kubernetes minor version update from {current} to {wanted}",
+                clusterName=cluster.name,
+            )
+        check_runnable(cluster.name, wanted)
+        cluster.fields["version"] = wanted
+        update = record_update(cluster, "VersionUpdate", {"Version": wanted})
+        return ActionResult({"update": update})
+
+    def describe_update(self) -> ActionResult:
+        """DescribeUpdate."""
+        cluster = self.store.cluster(self.params["name"])
+        update = cluster.updates.get(self.params["updateId"])
+        if update is None:
+            not_found(
+                f"No update found for ID: {self.params['updateId']}", clusterName=cluster.name
+            )
+        return ActionResult({"update": update.described()})
+
+    def list_updates(self) -> ActionResult:
+        """ListUpdates: of a cluster, or of one of its node groups or add-ons."""
+        cluster = self.store.cluster(self.params["name"])
+        about = (self.params.get("nodegroupName"), self.params.get("addonName"))
+        ids = [
+            update.update_id
+            for update in cluster.updates.values()
+            if (update.node_group, update.addon) == about
+        ]
+        found, token = page(ids, self.params.get("nextToken"), self.params.get("maxResults"))
+        return ActionResult({"updateIds": found, "nextToken": token})
+
+    def active_cluster(self, name: str) -> Cluster:
+        """Return a cluster that can be changed.
+
+        Raises:
+            ResourceNotFoundException: There is none of this name.
+            InvalidRequestException: It is not ACTIVE.
+        """
+        cluster = self.store.cluster(name)
+        if cluster.fields["status"] != "ACTIVE":
+            invalid_request(f"Cluster '{name}' is not in ACTIVE status", clusterName=name)
+        return cluster
+
+    def _authentication_mode(self, cluster: Cluster, wanted: str) -> ActionResult:
+        current = cluster.authentication_mode
+        if _MODES.index(wanted) <= _MODES.index(current):
+            invalid_parameter(
+                f"Unsupported authentication mode update from {current} to {wanted}",
+                clusterName=cluster.name,
+            )
+        cluster.fields["accessConfig"]["authenticationMode"] = wanted
+        changes = {"AuthenticationMode": wanted}
+        return ActionResult({"update": record_update(cluster, "AccessConfigUpdate", changes)})
+
+    def _network_update(self, cluster: Cluster, wanted: Mapping[str, Any]) -> ActionResult:
+        network = cluster.fields["resourcesVpcConfig"]
+        changed = {key: value for key, value in wanted.items() if network.get(key) != value}
+        if not changed:
+            invalid_parameter(
+                "Cluster is already at the desired configuration", clusterName=cluster.name
+            )
+        after = {**network, **changed}
+        check_endpoint_access(
+            cluster.name,
+            public=after["endpointPublicAccess"],
+            private=after["endpointPrivateAccess"],
+        )
+        ec2 = ec2_backends[self.current_account][self.region]
+        control_plane_subnets(ec2, cluster.name, after["subnetIds"])
+        check_security_groups(ec2, network["vpcId"], after["securityGroupIds"], cluster.name)
+        network.update(changed)
+        of_endpoint = all(key in _ENDPOINT_FIELDS for key in changed)
+        kind = "EndpointAccessUpdate" if of_endpoint else "VpcConfigUpdate"
+        names = {key[0].upper() + key[1:]: value for key, value in changed.items()}
+        return ActionResult({"update": record_update(cluster, kind, names)})

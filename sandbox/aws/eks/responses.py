@@ -1,0 +1,13 @@
+"""The EKS response class."""
+
+from __future__ import annotations
+
+from sandbox.aws.eks.access_entries import AccessEntryCalls
+from sandbox.aws.eks.addons import AddonCalls
+from sandbox.aws.eks.clusters import ClusterCalls
+from sandbox.aws.eks.node_groups import NodeGroupCalls
+from sandbox.aws.eks.tags import TagCalls
+
+
+class SandboxEksResponse(ClusterCalls, NodeGroupCalls, AccessEntryCalls, AddonCalls, TagCalls):
+    """Answers EKS's calls; a call that no part has is answered as not implemented."""

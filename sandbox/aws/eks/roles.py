@@ -1,0 +1,35 @@
+"""IAM roles that EKS is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from moto.iam.models import iam_backends
+
+from sandbox.aws.eks.errors import invalid_parameter
+from sandbox.aws.eks.store import without_path
+
+
+def check_role(account_id: str, role_arn: str, **about: Any) -> None:
+    """Refuse a role that does not exist.
+
+    Args:
+        account_id: The account.
+        role_arn: The role, with or without its path.
+        about: Names for the error: `clusterName`, `nodegroupName`.
+
+    Raises:
+        InvalidParameterException: There is no such role.
+    """
+    roles = iam_backends[account_id]["aws"].roles.values()
+    if not any(without_path(role.arn) == without_path(role_arn) for role in roles):
+        name = role_arn.rpartition("/")[2]
+        invalid_parameter(f"The role with name {name} cannot be found.", **about)
+
+
+def role_named_in(account_id: str, role_arn: str) -> Any:
+    """Return moto's role of an ARN, with or without its path; None: there is none."""
+    for role in iam_backends[account_id]["aws"].roles.values():
+        if without_path(role.arn) == without_path(role_arn):
+            return role
+    return None

@@ -1,0 +1,192 @@
+"""What EKS holds: clusters with their node groups, add-ons, access entries and updates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from moto.core.base_backend import BackendDict, BaseBackend
+
+from sandbox.aws.eks.errors import not_found
+
+Tags = dict[str, str]
+
+
+@dataclass(kw_only=True)
+class Update:
+    """One update of a cluster, node group or add-on; done the moment it is made."""
+
+    update_id: str
+    kind: str
+    parameters: list[dict[str, str]]
+    created_at: datetime
+    node_group: str | None = None
+    addon: str | None = None
+
+    def described(self) -> dict[str, Any]:
+        """Return it as DescribeUpdate gives it."""
+        return {
+            "id": self.update_id,
+            "status": "Successful",
+            "type": self.kind,
+            "params": self.parameters,
+            "createdAt": self.created_at,
+            "errors": [],
+        }
+
+
+@dataclass(kw_only=True)
+class AccessEntry:
+    """What a principal may do in a cluster."""
+
+    arn: str
+    cluster_name: str
+    principal_arn: str
+    entry_type: str
+    username: str
+    kubernetes_groups: tuple[str, ...]
+    created_at: datetime
+    tags: Tags = field(default_factory=dict)
+    policies: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Associated access policies by ARN, as the API describes them."""
+    made_by_eks: bool = False
+    """EKS makes the entry of a managed node group's role, and takes it away again."""
+
+    def described(self) -> dict[str, Any]:
+        """Return it as DescribeAccessEntry gives it."""
+        return {
+            "clusterName": self.cluster_name,
+            "principalArn": self.principal_arn,
+            "kubernetesGroups": list(self.kubernetes_groups),
+            "accessEntryArn": self.arn,
+            "createdAt": self.created_at,
+            "modifiedAt": self.created_at,
+            "tags": self.tags,
+            "username": self.username,
+            "type": self.entry_type,
+        }
+
+
+@dataclass(kw_only=True)
+class Cluster:
+    """One cluster.
+
+    Attributes:
+        fields: What DescribeCluster gives, in its names; the calls change it in place.
+        node_groups: What DescribeNodegroup gives, by name; likewise.
+        addons: What DescribeAddon gives, by name; likewise.
+        access_entries: By principal ARN.
+    """
+
+    fields: dict[str, Any]
+    node_groups: dict[str, dict[str, Any]] = field(default_factory=dict)
+    addons: dict[str, dict[str, Any]] = field(default_factory=dict)
+    access_entries: dict[str, AccessEntry] = field(default_factory=dict)
+    updates: dict[str, Update] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.fields["name"]
+
+    @property
+    def arn(self) -> str:
+        """Its ARN."""
+        return self.fields["arn"]
+
+    @property
+    def authentication_mode(self) -> str:
+        """`CONFIG_MAP`, `API_AND_CONFIG_MAP` or `API`."""
+        return self.fields["accessConfig"]["authenticationMode"]
+
+    @property
+    def uses_access_entries(self) -> bool:
+        """Whether access entries count."""
+        return self.authentication_mode != "CONFIG_MAP"
+
+    def node_group(self, name: str) -> dict[str, Any]:
+        """Return a node group.
+
+        Raises:
+            ResourceNotFoundException: There is none of this name.
+        """
+        if name not in self.node_groups:
+            not_found(
+                f"No node group found for name: {name}.",
+                clusterName=self.name,
+                nodegroupName=name,
+            )
+        return self.node_groups[name]
+
+    def addon(self, name: str) -> dict[str, Any]:
+        """Return an add-on.
+
+        Raises:
+            ResourceNotFoundException: It is not installed.
+        """
+        if name not in self.addons:
+            not_found(
+                f"No addon: {name} found in cluster: {self.name}",
+                clusterName=self.name,
+                addonName=name,
+            )
+        return self.addons[name]
+
+    def access_entry(self, principal_arn: str) -> AccessEntry:
+        """Return an access entry.
+
+        Raises:
+            ResourceNotFoundException: The principal has none.
+        """
+        if principal_arn not in self.access_entries:
+            not_found(
+                "The specified principalArn could not be found. You can view your available "
+                "access entries with 'list-access-entries'."
+            )
+        return self.access_entries[principal_arn]
+
+    def entry_of_role(self, role_arn: str) -> AccessEntry | None:
+        """Return the entry of a role whose path is not known, as in an assumed role's ARN."""
+        for principal_arn, entry in self.access_entries.items():
+            if without_path(principal_arn) == without_path(role_arn):
+                return entry
+        return None
+
+
+class EksStore(BaseBackend):
+    """The clusters of one account and region, by name; moto resets it with its own backends."""
+
+    def __init__(self, region_name: str, account_id: str) -> None:
+        super().__init__(region_name, account_id)
+        self.clusters: dict[str, Cluster] = {}
+
+    def cluster(self, name: str) -> Cluster:
+        """Return a cluster.
+
+        Raises:
+            ResourceNotFoundException: There is none of this name.
+        """
+        if name not in self.clusters:
+            not_found(f"No cluster found for name: {name}.", clusterName=name)
+        return self.clusters[name]
+
+
+eks_stores: BackendDict[EksStore] = BackendDict(EksStore, "eks")
+
+
+def without_path(role_arn: str) -> str:
+    """Return a role's ARN without the role's path."""
+    prefix, _, rest = role_arn.partition(":role/")
+    return f"{prefix}:role/{rest.rpartition('/')[2]}" if rest else role_arn
+
+
+def page(
+    items: Sequence[str], token: str | None, limit: int | None
+) -> tuple[list[str], str | None]:
+    """Return one page of a list call and the token of the next."""
+    ordered = sorted(items)
+    start = int(token or 0)
+    end = start + (limit or 100)
+    return ordered[start:end], str(end) if end < len(ordered) else None

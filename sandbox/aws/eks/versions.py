@@ -1,0 +1,91 @@
+"""Kubernetes versions that EKS runs, and the add-ons that it offers.
+
+https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html: a version has fourteen
+months of standard support and twelve of extended support; after that EKS refuses it.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from components.catalog.versions import (
+    DEFAULT_KUBERNETES_VERSION,
+    EKS_VERSIONS,
+    STANDARD_SUPPORT_ENDS,
+)
+from sandbox.aws.clock import CLOCK
+from sandbox.aws.eks.errors import invalid_parameter
+
+_EXTENDED_SUPPORT = timedelta(days=365)
+
+_OTHER_ADDONS = {
+    "aws-ebs-csi-driver": "v1.62.0-eksbuild.1",
+    "aws-fsx-csi-driver": "v1.9.0-eksbuild.1",
+    "aws-efs-csi-driver": "v2.3.0-eksbuild.1",
+    "eks-pod-identity-agent": "v1.3.10-eksbuild.2",
+    "eks-node-monitoring-agent": "v1.6.0-eksbuild.1",
+    "metrics-server": "v0.8.1-eksbuild.1",
+}
+"""Add-ons that the program does not pin; the sandbox knows one version of each."""
+
+
+def minor_number(version: str) -> int:
+    """Return 35 of `1.35`."""
+    return int(version.partition(".")[2])
+
+
+def is_supported(version: str) -> bool:
+    """Say whether EKS still makes clusters of a version, in standard or extended support."""
+    ends = STANDARD_SUPPORT_ENDS.get(version)
+    return ends is not None and CLOCK.now().date() < ends + _EXTENDED_SUPPORT
+
+
+def check_version(version: str | None) -> str:
+    """Return the version that a request means.
+
+    Raises:
+        InvalidParameterException: EKS does not run it, or no longer.
+    """
+    if version is None:
+        return DEFAULT_KUBERNETES_VERSION
+    if not is_supported(version):
+        invalid_parameter("unsupported Kubernetes version")
+    return version
+
+
+def described_version(version: str) -> dict[str, Any]:
+    """Return a version as DescribeClusterVersions gives it."""
+    ends = STANDARD_SUPPORT_ENDS[version]
+    standard = CLOCK.now().date() < ends
+    return {
+        "clusterVersion": version,
+        "clusterType": "eks",
+        "defaultPlatformVersion": "eks.1",
+        "defaultVersion": version == DEFAULT_KUBERNETES_VERSION,
+        "endOfStandardSupportDate": _midnight(ends),
+        "endOfExtendedSupportDate": _midnight(ends + _EXTENDED_SUPPORT),
+        "status": "standard-support" if standard else "extended-support",
+        "versionStatus": "STANDARD_SUPPORT" if standard else "EXTENDED_SUPPORT",
+    }
+
+
+def supported_versions() -> list[str]:
+    """Return the versions that EKS runs, newest first."""
+    found = [version for version in STANDARD_SUPPORT_ENDS if is_supported(version)]
+    return sorted(found, key=minor_number, reverse=True)
+
+
+def addon_versions(kubernetes_version: str) -> dict[str, str]:
+    """Return each add-on that EKS offers for a Kubernetes version, with its version."""
+    pins = EKS_VERSIONS.get(kubernetes_version) or EKS_VERSIONS[DEFAULT_KUBERNETES_VERSION]
+    return {
+        "vpc-cni": pins.vpc_cni,
+        "kube-proxy": pins.kube_proxy,
+        "coredns": pins.coredns,
+        **_OTHER_ADDONS,
+    }
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)

@@ -1,0 +1,60 @@
+"""Puts the sandbox's classes where moto looks for its own: every replacement stands here."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import moto.autoscaling.models
+import moto.autoscaling.urls
+import moto.ec2.models.launch_templates
+import moto.ec2.models.security_groups
+import moto.ec2.urls
+import moto.ec2.utils
+import moto.eks.urls
+import moto.iam.models
+import moto.resourcegroups.urls
+
+from sandbox.aws.autoscaling.groups import Group
+from sandbox.aws.autoscaling.responses import SandboxAutoScalingResponse
+from sandbox.aws.ec2.launch_template_calls import TaggedLaunchTemplate
+from sandbox.aws.ec2.responses import SandboxEc2Response
+from sandbox.aws.eks.responses import SandboxEksResponse
+from sandbox.aws.managed_policies import managed_policies
+from sandbox.aws.resource_groups import SandboxResourceGroupsResponse
+
+_TAGGABLE = {"placement-group": "pg", "capacity-reservation": "cr"}
+"""Resource types that CreateTags takes here and not in moto, with the prefix of their ids."""
+
+_INSTANCE_FILTERS = {
+    "capacity-reservation-id": "capacity_reservation_id",
+    "placement-group-name": "placement.group_name",
+}
+"""Filters of DescribeInstances that moto lacks, and what of the instance they look at."""
+
+
+@cache
+def install() -> None:
+    """Extend moto; does it once in a process, before the first request."""
+    moto.ec2.urls.url_paths = {"{0}/": SandboxEc2Response.dispatch}
+    moto.autoscaling.urls.url_paths = {"{0}/$": SandboxAutoScalingResponse.dispatch}
+    moto.eks.urls.url_paths = {"{0}/(?P<path>.+)$": SandboxEksResponse.dispatch}
+    groups = moto.resourcegroups.urls.url_paths
+    for path in ("group-resources", "ungroup-resources", "list-group-resources"):
+        groups[f"{{0}}/{path}$"] = SandboxResourceGroupsResponse.dispatch
+    moto.autoscaling.models.FakeAutoScalingGroup = Group  # type: ignore[misc] - the replacement
+    iam_backend: Any = moto.iam.models.IAMBackend
+    iam_backend._init_aws_policies = managed_policies  # noqa: SLF001 - the replacement
+    templates: Any = moto.ec2.models.launch_templates
+    templates.LaunchTemplate = TaggedLaunchTemplate
+    rule: Any = moto.ec2.models.security_groups.SecurityGroupRule
+    rule.description = property(_rule_description)
+    for resource_type, prefix in _TAGGABLE.items():
+        moto.ec2.utils.EC2_RESOURCE_TO_PREFIX[resource_type] = prefix
+        moto.ec2.utils.EC2_PREFIX_TO_RESOURCE[prefix] = resource_type
+    moto.ec2.utils.filter_dict_attribute_mapping.update(_INSTANCE_FILTERS)
+
+
+def _rule_description(rule: Any) -> str | None:
+    """Return a security group rule's description, also of one whose peer is a group."""
+    return rule.ip_range.get("Description") or rule.source_group.get("Description")

@@ -1,0 +1,54 @@
+"""Endpoints of the sandbox itself, for the other parts of it on this machine.
+
+`GET /_trainyard/identity?cluster=…&arn=…&session=…`: what EKS knows of a role that asks the API
+server for admission. `GET /_trainyard/health`. `POST /_trainyard/clock?advance_seconds=…`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qs
+
+from sandbox.aws.clock import CLOCK
+from sandbox.aws.identity import identity
+
+PREFIX = "/_trainyard/"
+
+Answer = tuple[str, list[tuple[str, str]], bytes]
+
+
+class InternalEndpoints:
+    """Answers every path below `PREFIX`."""
+
+    def answer(self, environ: Mapping[str, Any], body: bytes) -> Answer:
+        """Answer one request; `body` is read nowhere, all arguments stand in the query."""
+        parsed = parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
+        query = {key: values[0] for key, values in parsed.items()}
+        name = environ["PATH_INFO"].removeprefix(PREFIX)
+        match environ["REQUEST_METHOD"], name:
+            case "GET", "health":
+                return _json("200 OK", {"status": "ready"})
+            case "GET", "identity":
+                return self._identity(query)
+            case "POST", "clock":
+                CLOCK.advance(timedelta(seconds=float(query["advance_seconds"])))
+                return _json("200 OK", {"now": CLOCK.now().isoformat()})
+            case method, _:
+                return _json("404 NOT FOUND", {"message": f"the sandbox has no {method} {name}"})
+
+    def _identity(self, query: Mapping[str, str]) -> Answer:
+        missing = [name for name in ("cluster", "arn", "session") if name not in query]
+        if missing:
+            return _json("400 BAD REQUEST", {"message": f"missing: {', '.join(missing)}"})
+        found = identity(query["cluster"], query["arn"], query["session"])
+        if found is None:
+            message = f"no EKS cluster is named {query['cluster']}"
+            return _json("404 NOT FOUND", {"message": message})
+        return _json("200 OK", found)
+
+
+def _json(status: str, content: Any) -> Answer:
+    return status, [("Content-Type", "application/json")], json.dumps(content).encode()

@@ -1,0 +1,150 @@
+"""Runs the sandbox's AWS endpoint in this process.
+
+with AwsServer(region="us-west-2") as server:
+boto3.client("ec2", endpoint_url=server.endpoint, …)
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from types import TracebackType
+from typing import Any, Self
+
+from werkzeug.serving import BaseWSGIServer, make_server
+
+from sandbox.aws import environment
+
+environment.prepare()  # before anything imports moto
+
+from moto.core import base_backend, config  # noqa: E402 - after prepare(), see above
+from moto.moto_api._internal import mock_random  # noqa: E402
+from moto.moto_server.werkzeug_app import MotoRequestHandler  # noqa: E402
+
+from sandbox.account.load import load_account  # noqa: E402
+from sandbox.aws.application import Application  # noqa: E402
+from sandbox.aws.clock import CLOCK  # noqa: E402
+from sandbox.aws.eks.control_plane import (  # noqa: E402
+    CheckVersion,
+    ControlPlaneStarter,
+    use_control_planes,
+)
+from sandbox.aws.install import install  # noqa: E402
+from sandbox.aws.timekeeper import Timekeeper  # noqa: E402
+
+LOOPBACK = "127.0.0.1"
+
+_SEED = 20260101
+"""Ids that moto makes up are the same in every run that makes the same calls in the same order."""
+
+
+class PortInUseError(RuntimeError):
+    """Another process listens on the port that was asked for."""
+
+
+class _QuietHandler(MotoRequestHandler):
+    def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - werkzeug's signature
+        """Write no line for each request; failures are logged by the application."""
+
+
+class AwsServer:
+    """The sandbox's AWS endpoint with its account, on the loopback interface.
+
+    Args:
+        region: The region that the account fixture fills.
+        port: Port to listen on; 0 lets the system choose a free one.
+        keep_time: Whether things happen by themselves when their time comes; a test that moves the
+            clock makes them happen itself.
+
+    Attributes:
+        endpoint: `http://127.0.0.1:<port>`.
+        application: The WSGI application; its lock guards moto's objects.
+
+    Raises:
+        PortInUseError: The port is taken.
+    """
+
+    def __init__(self, *, region: str = "us-west-2", port: int = 0, keep_time: bool = True) -> None:
+        install()
+        config.default_user_config["batch"] = {"use_docker": False}
+        config.default_user_config["lambda"] = {"use_docker": False}
+        self._region = region
+        self._keep_time = keep_time
+        self.application = Application()
+        self._server = _listen(port, self.application)
+        self.endpoint = f"http://{LOOPBACK}:{self._server.server_port}"
+        self._timekeeper = Timekeeper(self.application.lock, region)
+        self._thread = threading.Thread(target=self._server.serve_forever, name="aws", daemon=True)
+        self.reset()
+
+    def reset(self) -> None:
+        """Throw away all state and load the account again; control planes are let go."""
+        with self.application.lock:
+            _forget_everything()
+            mock_random.seed(_SEED)
+            CLOCK.reset()
+            use_control_planes(None, self.application.lock)
+            load_account(self._region)
+
+    def use_control_planes(
+        self, control_planes: ControlPlaneStarter, check_version: CheckVersion | None = None
+    ) -> None:
+        """Give every EKS cluster from now on a control plane; without it they are ACTIVE at once.
+
+        Args:
+            control_planes: Starts and stops them.
+            check_version: Raises ValueError for a version that they cannot run.
+        """
+        use_control_planes(control_planes, self.application.lock, check_version)
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._thread.start()
+        if self._keep_time:
+            self._timekeeper.start()
+
+    def stop(self) -> None:
+        """Stop answering and close the port; idempotent."""
+        self._timekeeper.stop()
+        if self._thread.is_alive():
+            self._server.shutdown()
+            self._thread.join()
+        self._server.server_close()
+
+    def __enter__(self) -> Self:
+        """Start."""
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop."""
+        self.stop()
+
+
+def _forget_everything() -> None:
+    """Drop every backend; moto's own reset makes each anew first, only to drop it then."""
+    registry: Any = base_backend.BackendDict
+    with base_backend.backend_lock:
+        for backends in registry._instances:  # noqa: SLF001 - as moto's reset does
+            backends.clear()
+        registry._instances.clear()  # noqa: SLF001
+
+
+def _listen(port: int, application: Application) -> BaseWSGIServer:
+    # werkzeug ends the process where the port is taken, so look first.
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError as error:
+            raise PortInUseError(
+                f"Port {port} on {LOOPBACK} is in use ({error.strerror}); the sandbox's AWS "
+                "endpoint cannot listen there. Choose another port, or none: then a free one is "
+                "taken."
+            ) from error
+    return make_server(LOOPBACK, port, application, threaded=True, request_handler=_QuietHandler)

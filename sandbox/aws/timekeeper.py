@@ -1,0 +1,62 @@
+"""Makes things happen when their time comes: scheduled actions, the end of a Capacity Block."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from moto.autoscaling.models import autoscaling_backends
+from moto.ec2.models import ec2_backends
+
+from sandbox.aws.autoscaling.groups import retry_launches
+from sandbox.aws.autoscaling.schedules import run_due_actions
+from sandbox.aws.ec2.capacity_end import end_of_capacity
+from sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
+from sandbox.aws.eks.store import eks_stores
+from sandbox.aws.environment import ACCOUNT_ID
+
+LOG = logging.getLogger("sandbox.aws")
+
+_INTERVAL_SECONDS = 1.0
+
+
+class Timekeeper:
+    """Looks at the clock every second, in a thread, with the application's lock held.
+
+    Args:
+        lock: The application's lock.
+        region: The region whose account it keeps.
+    """
+
+    def __init__(self, lock: threading.RLock, region: str) -> None:
+        self._lock = lock
+        self._region = region
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="timekeeper", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look at the clock."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop and wait for the thread; idempotent."""
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def tick(self) -> None:
+        """Do everything that is due now."""
+        with self._lock:
+            ec2 = ec2_backends[ACCOUNT_ID][self._region]
+            autoscaling = autoscaling_backends[ACCOUNT_ID][self._region]
+            scale_in_ending_blocks(ec2, eks_stores[ACCOUNT_ID][self._region])
+            end_of_capacity(ec2, autoscaling)
+            run_due_actions(autoscaling)
+            retry_launches(autoscaling)
+
+    def _run(self) -> None:
+        while not self._stopped.wait(_INTERVAL_SECONDS):
+            try:
+                self.tick()
+            except Exception:
+                LOG.exception("the timekeeper broke")

@@ -1,0 +1,120 @@
+"""Calls that the sandbox does not answer: an error at once that names the call.
+
+moto answers them with 500, which boto3 retries, or with an empty 404, which says nothing. Here a
+client gets HTTP 400 with the code `SandboxNotImplemented` in its own protocol, and the daemon's
+`unimplemented.log` gets a line.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qs
+from xml.sax.saxutils import escape
+
+import botocore.session
+from botocore.exceptions import UnknownServiceError
+from moto.core.request import Request
+from moto.core.routing import get_service_router
+from werkzeug.exceptions import NotFound
+
+CODE = "SandboxNotImplemented"
+"""Error code of a call that the sandbox does not have."""
+
+FAILURE_CODE = "SandboxFailure"
+"""Error code of a call on which the sandbox itself broke."""
+
+LOG = logging.getLogger("sandbox.unimplemented")
+
+_SIGNING_NAMES = {
+    "elasticfilesystem": "efs",
+    "monitoring": "cloudwatch",
+    "tagging": "resourcegroupstaggingapi",
+}
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request's AWS call."""
+
+    service: str
+    """Name as in the request's signature, `ec2`; empty for an unsigned request."""
+    operation: str
+    """`RunInstances`; method and path where the operation cannot be told."""
+    protocol: str
+    """botocore's name of the protocol: ec2, query, json, rest-json, rest-xml."""
+
+    @property
+    def name(self) -> str:
+        """`ec2:RunInstances`."""
+        return f"{self.service or 'unsigned'}:{self.operation}"
+
+
+def call_of(environ: Mapping[str, Any], body: bytes) -> Call:
+    """Tell which AWS call a WSGI request is."""
+    scope = environ.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2].split(",")[0]
+    parts = scope.split("/")
+    service = parts[3] if len(parts) >= 5 else ""
+    protocol = _protocol(service)
+    target = environ.get("HTTP_X_AMZ_TARGET")
+    if target:
+        return Call(service, target.rpartition(".")[2], protocol)
+    if protocol in ("ec2", "query"):
+        query = body.decode("utf-8", "replace") or environ.get("QUERY_STRING", "")
+        action = parse_qs(query).get("Action", ["(no Action)"])[0]
+        return Call(service, action, protocol)
+    return Call(service, _rest_operation(service, environ), protocol)
+
+
+def _rest_operation(service: str, environ: Mapping[str, Any]) -> str:
+    request = Request(dict(environ))
+    try:
+        return str(get_service_router(_botocore_name(service)).match(request)[0].name)
+    except (NotFound, NotImplementedError, UnknownServiceError, KeyError):
+        return f"{request.method} {request.path}"
+
+
+@cache
+def _protocol(service: str) -> str:
+    try:
+        model = botocore.session.get_session().get_service_model(_botocore_name(service))
+    except UnknownServiceError:
+        return "json"
+    return str(model.resolved_protocol)
+
+
+def _botocore_name(service: str) -> str:
+    return _SIGNING_NAMES.get(service, service)
+
+
+def error_response(call: Call, code: str, message: str) -> tuple[str, list[tuple[str, str]], bytes]:
+    """Return status, headers and body of an error in the call's own protocol."""
+    if call.protocol == "ec2":
+        text = (
+            f"<Response><Errors><Error><Code>{code}</Code><Message>{escape(message)}</Message>"
+            "</Error></Errors><RequestID>sandbox</RequestID></Response>"
+        )
+    elif call.protocol == "query":
+        text = (
+            f"<ErrorResponse><Error><Type>Sender</Type><Code>{code}</Code>"
+            f"<Message>{escape(message)}</Message></Error><RequestId>sandbox</RequestId>"
+            "</ErrorResponse>"
+        )
+    elif call.protocol == "rest-xml":
+        text = f"<Error><Code>{code}</Code><Message>{escape(message)}</Message></Error>"
+    else:
+        text = json.dumps({"__type": code, "message": message})
+    kind = "application/json" if text.startswith("{") else "text/xml"
+    headers = [("Content-Type", kind), ("x-amzn-ErrorType", code)]
+    return "400 BAD REQUEST", headers, text.encode()
+
+
+def not_implemented(call: Call, detail: str) -> tuple[str, list[tuple[str, str]], bytes]:
+    """Log an unanswered call and return its error."""
+    LOG.warning("%s %s", call.name, detail)
+    message = f"The sandbox does not implement {call.name}: {detail}"
+    return error_response(call, CODE, message)

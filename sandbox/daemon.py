@@ -1,0 +1,136 @@
+"""The sandbox's one long-living process: `python -m sandbox.daemon`.
+
+It answers AWS calls, runs a control plane for each EKS cluster, and lets EC2 instances join their
+clusters as nodes. SIGTERM and SIGINT end it with everything that it started.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sandbox.aws.environment import ACCOUNT_ID
+from sandbox.aws.server import AwsServer, PortInUseError  # first: it prepares moto's environment
+from sandbox.file_lock import LockTakenError, locked
+from sandbox.process_identity import own_identity, write_identity
+from sandbox.processes import Spawner, sweep
+from sandbox.state import SandboxDirectory, SandboxStatus
+
+LOG = logging.getLogger("sandbox.daemon")
+
+DIRECTORY_POLL_SECONDS = 2.0
+
+_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run until the process is asked to end; return its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m sandbox.daemon", description=__doc__)
+    parser.add_argument("--directory", type=Path, required=True)
+    parser.add_argument("--programs", type=Path, required=True, help="JSON: program -> argv prefix")
+    parser.add_argument("--region", default="us-west-2")
+    parser.add_argument("--port", type=int, default=0, help="of the AWS endpoint; 0: a free one")
+    options = parser.parse_args(arguments)
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    directory = SandboxDirectory(options.directory)
+    directory.logs.mkdir(parents=True, exist_ok=True)
+    _log_to(directory.logs)
+    try:
+        with locked(directory.lock_file):
+            write_identity(own_identity(), directory.lock_file)
+            _serve(directory, options, ended)
+    except LockTakenError:
+        print(f"a sandbox runs already in {directory.path}", file=sys.stderr)  # noqa: T201 - shown by whoever started it
+        return 1
+    except PortInUseError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - as above
+        return 1
+    return 0
+
+
+def _serve(
+    directory: SandboxDirectory, options: argparse.Namespace, ended: threading.Event
+) -> None:
+    programs: dict[str, list[str]] = json.loads(options.programs.read_text(encoding="utf-8"))
+    left = sweep(directory.processes)
+    if left:
+        LOG.warning("ended what an earlier daemon left: %s", ", ".join(left))
+    server = AwsServer(region=options.region, port=options.port)
+    spawner = Spawner(directory.processes)
+    stop_kubernetes = _kubernetes(directory, programs, server, spawner, options.region)
+    with server:
+        identity = own_identity()
+        directory.write_status(
+            SandboxStatus(
+                pid=identity.pid,
+                process_start_time=identity.start_time,
+                aws_endpoint=server.endpoint,
+                account_id=ACCOUNT_ID,
+                region=options.region,
+            )
+        )
+        LOG.info("ready: %s", server.endpoint)
+        _wait(directory, ended)
+        LOG.info("ending")
+        directory.daemon_file.unlink(missing_ok=True)
+        stop_kubernetes()
+        spawner.stop_all()
+
+
+def _wait(directory: SandboxDirectory, ended: threading.Event) -> None:
+    """Wait until somebody ends the sandbox, or removes its directory: then nobody finds it."""
+    while not ended.wait(DIRECTORY_POLL_SECONDS):
+        if not directory.daemon_file.exists():
+            return
+
+
+def _kubernetes(
+    directory: SandboxDirectory,
+    programs: Mapping[str, list[str]],
+    server: AwsServer,
+    spawner: Spawner,
+    region: str,
+) -> Callable[[], None]:
+    """Give clusters control planes and nodes; return what ends both."""
+    if not programs:
+        return lambda: None
+    from sandbox.kubernetes.control_planes import ControlPlanes, check_version
+    from sandbox.kubernetes.nodes import NodeSimulator
+
+    directory.clusters.mkdir(exist_ok=True)
+    control_planes = ControlPlanes(directory.clusters, programs, server.endpoint, spawner.spawn)
+    server.use_control_planes(control_planes, check_version)
+    simulator: Any = NodeSimulator(server.endpoint, control_planes, region=region)
+    stopped = threading.Event()
+    thread = threading.Thread(target=simulator.run, args=(stopped,), name="nodes", daemon=True)
+    thread.start()
+
+    def stop() -> None:
+        stopped.set()
+        thread.join()
+        control_planes.stop_all()
+
+    return stop
+
+
+def _log_to(logs: Path) -> None:
+    logging.basicConfig(
+        filename=logs / "daemon.log", level=logging.INFO, format=_FORMAT, force=True
+    )
+    logging.getLogger("botocore").setLevel(logging.WARNING)
+    unimplemented = logging.FileHandler(logs / "unimplemented.log", delay=True)
+    unimplemented.setFormatter(logging.Formatter(_FORMAT))
+    logging.getLogger("sandbox.unimplemented").addHandler(unimplemented)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""What EKS itself writes into aws-auth: the roles of managed node groups.
+
+It does so only where the cluster has no access entries; elsewhere it makes an entry instead.
+Source: https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from sandbox.kubernetes.api import ApiError, KubernetesApi
+
+
+class AwsAuthError(Exception):
+    """The ConfigMap holds something that no entry can be added to."""
+
+
+_NAMESPACE = "/api/v1/namespaces/kube-system/configmaps"
+_NAME = "aws-auth"
+
+
+def map_node_role(api: KubernetesApi, role_arn: str) -> None:
+    """Add a node role to aws-auth, which is made if need be; nothing if the role is there.
+
+    The role's path is left out, for STS never tells it. An entry is appended as text, so that
+    everything else in the map stays as it was written.
+
+    Raises:
+        ApiError: the API server refused; of a change that came between, with status 409.
+        ApiUnreachableError: it does not answer.
+        AwsAuthError: `mapRoles` is not a list in YAML.
+    """
+    name = role_arn.rpartition("/")[2]
+    role_arn = f"{role_arn.partition(':role/')[0]}:role/{name}"
+    config_map = _existing(api) or _create(api)
+    data: dict[str, str] = config_map.get("data") or {}
+    text = data.get("mapRoles") or ""
+    entries = _entries(text)
+    if role_arn in {entry.get("rolearn") for entry in entries if isinstance(entry, dict)}:
+        return
+    body = {
+        # Refused if somebody else has written meanwhile.
+        "metadata": {"resourceVersion": config_map["metadata"]["resourceVersion"]},
+        "data": {"mapRoles": _with_entry(text, entries, role_arn)},
+    }
+    api.patch(f"{_NAMESPACE}/{_NAME}", body)
+
+
+def _existing(api: KubernetesApi) -> dict[str, Any] | None:
+    try:
+        return api.get(f"{_NAMESPACE}/{_NAME}")
+    except ApiError as error:
+        if error.status != 404:
+            raise
+        return None
+
+
+def _create(api: KubernetesApi) -> dict[str, Any]:
+    return api.post(
+        _NAMESPACE, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": _NAME}}
+    )
+
+
+def _entries(text: str) -> list[Any]:
+    try:
+        entries = yaml.safe_load(text) or []
+    except yaml.YAMLError as error:
+        raise AwsAuthError(f"mapRoles of aws-auth is not YAML: {error}") from error
+    if not isinstance(entries, list):
+        raise AwsAuthError("mapRoles of aws-auth is not a list")
+    return entries
+
+
+def _with_entry(text: str, entries: list[Any], role_arn: str) -> str:
+    entry = {
+        "groups": ["system:bootstrappers", "system:nodes"],
+        "rolearn": role_arn,
+        "username": "system:node:{{EC2PrivateDNSName}}",
+    }
+    separator = "" if not text or text.endswith("\n") else "\n"
+    appended = f"{text}{separator}{yaml.safe_dump([entry])}"
+    try:
+        _entries(appended)
+    except AwsAuthError:  # a list in brackets, or an indented one, cannot go on like this
+        return yaml.safe_dump([*entries, entry])
+    return appended

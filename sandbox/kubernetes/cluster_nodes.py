@@ -1,0 +1,101 @@
+"""The kubelets of one cluster, and what EKS's cloud controller does for them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from sandbox.kubernetes.api import ApiError
+from sandbox.kubernetes.device_plugins import plugin_resources
+from sandbox.kubernetes.kubelet import Kubelet
+from sandbox.kubernetes.startup import ControlPlane
+
+_LOG = logging.getLogger(__name__)
+
+
+class ClusterNodes:
+    """Every instance that is, wants to be, or was a node of one cluster."""
+
+    def __init__(self, control_plane: ControlPlane) -> None:
+        """Start with no node."""
+        self.control_plane = control_plane
+        self._administrator = control_plane.administrator()
+        self._kubelets: dict[str, Kubelet] = {}
+        self._leaving: dict[str, Kubelet] = {}
+
+    @property
+    def kubelets(self) -> Mapping[str, Kubelet]:
+        """The kubelets of running instances, by instance id."""
+        return MappingProxyType(self._kubelets)
+
+    def add(self, kubelet: Kubelet) -> None:
+        """Let a kubelet try to join from now on."""
+        self._kubelets[kubelet.instance_id] = kubelet
+
+    def remove(self, instance_id: str) -> None:
+        """Let the Node of an instance that is gone go too; nothing for another cluster's."""
+        kubelet = self._kubelets.pop(instance_id, None)
+        if kubelet is None:
+            return
+        kubelet.close()
+        if kubelet.registered:
+            self._leaving[instance_id] = kubelet
+
+    def step(self) -> None:
+        """Do what is due: remove Nodes, join, notice lost access, offer devices.
+
+        Raises:
+            ApiError, ApiUnreachableError: something was not done for one node at least; the
+                others are served, and the next step tries again.
+        """
+        for instance_id, kubelet in list(self._leaving.items()):
+            self._remove_node(kubelet)
+            del self._leaving[instance_id]
+        for kubelet in self._kubelets.values():
+            kubelet.try_to_join()
+        joined = [kubelet for kubelet in self._kubelets.values() if kubelet.joined]
+        if not joined:
+            return
+        # From the API server's cache: this is asked several times a second.
+        pods = self._administrator.get("/api/v1/pods", resourceVersion="0")["items"]
+        running = plugin_resources(pods)
+        refused: list[ApiError] = []
+        for kubelet in joined:
+            try:
+                kubelet.offer_devices(running.get(kubelet.node_name, set()))
+                kubelet.heartbeat()
+            except ApiError as error:
+                refused.append(error)
+        if refused:
+            raise refused[0]
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._administrator.close()
+        for kubelet in self._kubelets.values():
+            kubelet.close()
+
+    def _remove_node(self, kubelet: Kubelet) -> None:
+        """Delete the Node as the cloud controller does, then its pods, which nobody runs.
+
+        The pod garbage collector would take those too, 40 s later.
+        """
+        self._delete(kubelet.path)
+        selector = f"spec.nodeName={kubelet.node_name}"
+        for pod in self._administrator.get("/api/v1/pods", fieldSelector=selector)["items"]:
+            namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
+            self._delete(f"/api/v1/namespaces/{namespace}/pods/{name}?gracePeriodSeconds=0")
+        _LOG.info(
+            "%s left %s: node %s is removed",
+            kubelet.instance_id,
+            self.control_plane.name,
+            kubelet.node_name,
+        )
+
+    def _delete(self, path: str) -> None:
+        try:
+            self._administrator.delete(path)
+        except ApiError as error:
+            if error.status != 404:
+                raise

@@ -1,0 +1,168 @@
+"""The command lines of a control plane's programs. No secret stands in any of them.
+
+Sources: the reference pages of the programs below
+https://kubernetes.io/docs/reference/command-line-tools-reference/ and
+https://etcd.io/docs/v3.6/op-guide/configuration/
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.kubernetes.credentials import SERVICE_CIDR, Credentials
+
+PROGRAMS = (
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kwok",
+    "authenticator",
+)
+"""Every program that a control plane consists of."""
+
+LOGS = "logs"
+"""Directory of the programs' logs in a control plane's directory."""
+
+MANAGED_LABEL = "sandbox.trainyard/kubelet"
+MANAGED_VALUE = "running"
+"""kwok keeps exactly the Nodes with this label alive: those whose kubelet is let in."""
+
+_CONTROLLERS = (
+    "clusterrole-aggregation-controller",
+    "cronjob-controller",
+    "daemonset-controller",
+    "deployment-controller",
+    "disruption-controller",
+    "endpointslice-controller",
+    "garbage-collector-controller",
+    "job-controller",
+    "namespace-controller",
+    # Without it nodes keep the taint not-ready, and DaemonSets roll out to no node at all.
+    "node-lifecycle-controller",
+    "pod-garbage-collector-controller",
+    "replicaset-controller",
+    "root-ca-certificate-publisher-controller",
+    "serviceaccount-controller",
+    "serviceaccount-token-controller",
+    "statefulset-controller",
+    "taint-eviction-controller",
+    "ttl-after-finished-controller",
+)
+"""What a training cluster needs; each further controller costs memory and watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Ports on 127.0.0.1."""
+
+    etcd: int
+    etcd_peer: int
+    api_server: int
+    authenticator: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where one control plane keeps its files."""
+
+    directory: Path
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's kubeconfig file."""
+        return self.directory / "kubeconfig"
+
+    @property
+    def webhook(self) -> Path:
+        """The API server's configuration of the authenticator."""
+        return self.directory / "webhook.yaml"
+
+    def log(self, program: str) -> Path:
+        """The log file of a program."""
+        return self.directory / LOGS / f"{program}.log"
+
+
+def etcd(layout: Layout, ports: Ports) -> list[str]:
+    """Return etcd's arguments; it does not wait for the disk, for nothing has to outlive it."""
+    client = f"http://127.0.0.1:{ports.etcd}"
+    peer = f"http://127.0.0.1:{ports.etcd_peer}"
+    return [
+        "--name=etcd",
+        f"--data-dir={layout.directory / 'etcd'}",
+        f"--listen-client-urls={client}",
+        f"--advertise-client-urls={client}",
+        f"--listen-peer-urls={peer}",
+        f"--initial-advertise-peer-urls={peer}",
+        f"--initial-cluster=etcd={peer}",
+        "--unsafe-no-fsync",
+        "--log-level=warn",
+    ]
+
+
+def kube_apiserver(layout: Layout, ports: Ports, credentials: Credentials) -> list[str]:
+    """Return the API server's arguments, with the admission and authorization that EKS has."""
+    return [
+        f"--etcd-servers=http://127.0.0.1:{ports.etcd}",
+        "--bind-address=127.0.0.1",
+        "--advertise-address=127.0.0.1",
+        "--endpoint-reconciler-type=none",  # a loopback address is no endpoint of a Service
+        f"--secure-port={ports.api_server}",
+        f"--tls-cert-file={credentials.serving_certificate}",
+        f"--tls-private-key-file={credentials.serving_key}",
+        f"--token-auth-file={credentials.token_file}",
+        f"--authentication-token-webhook-config-file={layout.webhook}",
+        "--authentication-token-webhook-version=v1",
+        # A node that was just let in must not be refused from a cache.
+        "--authentication-token-webhook-cache-ttl=0s",
+        "--authorization-mode=Node,RBAC",
+        "--enable-admission-plugins=NodeRestriction",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        f"--service-account-key-file={credentials.service_account_public_key}",
+        f"--service-account-signing-key-file={credentials.service_account_key}",
+        f"--service-cluster-ip-range={SERVICE_CIDR}",
+        "--allow-privileged=true",
+        "--profiling=false",
+    ]
+
+
+def kube_controller_manager(layout: Layout, credentials: Credentials) -> list[str]:
+    """Return the controller manager's arguments."""
+    return [
+        f"--kubeconfig={layout.kubeconfig}",
+        "--leader-elect=false",
+        "--secure-port=0",  # nobody reads its metrics
+        f"--service-account-private-key-file={credentials.service_account_key}",
+        f"--root-ca-file={credentials.certificate_authority}",
+        f"--controllers={','.join(_CONTROLLERS)}",
+    ]
+
+
+def kube_scheduler(layout: Layout) -> list[str]:
+    """Return the scheduler's arguments."""
+    return [f"--kubeconfig={layout.kubeconfig}", "--leader-elect=false", "--secure-port=0"]
+
+
+def kwok(layout: Layout) -> list[str]:
+    """Return kwok's arguments: it keeps the nodes alive and runs their pods.
+
+    Source: https://kwok.sigs.k8s.io/docs/user/configuration/
+    """
+    return [
+        f"--kubeconfig={layout.kubeconfig}",
+        "--manage-all-nodes=false",
+        f"--manage-nodes-with-label-selector={MANAGED_LABEL}={MANAGED_VALUE}",
+        "--node-lease-duration-seconds=40",
+        "--node-ip=127.0.0.1",
+    ]
+
+
+def authenticator(layout: Layout, ports: Ports, *, cluster: str, aws_endpoint: str) -> list[str]:
+    """Return the arguments of the API server's token webhook."""
+    return [
+        f"--kubeconfig={layout.kubeconfig}",
+        f"--listen=127.0.0.1:{ports.authenticator}",
+        f"--cluster={cluster}",
+        f"--account-endpoint={aws_endpoint}",
+    ]

@@ -1,0 +1,187 @@
+"""The life of control planes: one set of real Kubernetes processes for each EKS cluster."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import Popen
+from typing import Any
+
+from sandbox.kubernetes import commands
+from sandbox.kubernetes.startup import (
+    KUBERNETES_VERSION,
+    ControlPlane,
+    ControlPlaneError,
+    Spawn,
+    Startup,
+)
+from sandbox.removal import remove_tree
+
+__all__ = [
+    "KUBERNETES_VERSION",
+    "ControlPlane",
+    "ControlPlaneError",
+    "ControlPlanes",
+    "UnsupportedVersionError",
+    "check_version",
+]
+
+_ATTEMPTS = 3
+_CLUSTER_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
+"""Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html"""
+
+
+class UnsupportedVersionError(ValueError):
+    """A Kubernetes version was asked for that the sandbox does not run."""
+
+
+def check_version(cluster: str, version: str | None) -> None:
+    """Raise unless the sandbox can run `version`, `1.35` or `1.35.4`; None asks for any.
+
+    Raises:
+        UnsupportedVersionError: it is another minor version, or another patch of this one.
+    """
+    minor = KUBERNETES_VERSION.rpartition(".")[0]
+    if version not in (None, minor, KUBERNETES_VERSION):
+        raise UnsupportedVersionError(
+            f"the sandbox runs Kubernetes {minor} only, but cluster {cluster!r} asks for "
+            f"{version}; set architecture.kubernetes_version to {minor!r} in the stack file, "
+            "or use a real account for this version"
+        )
+
+
+@dataclass(slots=True)
+class _Running:
+    control_plane: ControlPlane
+    processes: list[Popen[Any]]
+
+
+class ControlPlanes:
+    """Every control plane of one sandbox, by cluster name; safe to use from several threads."""
+
+    def __init__(
+        self,
+        directory: Path,
+        programs: Mapping[str, Sequence[str]],
+        aws_endpoint: str,
+        spawn: Spawn,
+    ) -> None:
+        """Keep everything below `directory`, a directory for each cluster.
+
+        What an earlier sandbox left there is removed, but for the logs.
+
+        Raises:
+            ValueError: `programs` lacks one of the programs that a control plane needs.
+        """
+        missing = [name for name in commands.PROGRAMS if name not in programs]
+        if missing:
+            raise ValueError(f"no command is known for the Kubernetes programs {missing}")
+        self._directory = directory
+        self._programs = {name: list(prefix) for name, prefix in programs.items()}
+        self._aws_endpoint = aws_endpoint
+        self._spawn = spawn
+        self._lock = threading.Condition()
+        self._running: dict[str, _Running] = {}
+        self._starting: dict[str, threading.Event] = {}
+        """By cluster: set it, and the start is given up."""
+        for left in directory.iterdir() if directory.is_dir() else ():
+            _keep_logs(left)
+
+    def create(self, name: str, version: str | None = None) -> ControlPlane:
+        """Start a control plane and wait until it serves; 3 to 4 seconds.
+
+        Raises:
+            UnsupportedVersionError: the sandbox does not run `version`.
+            ValueError: `name` is no name of an EKS cluster, or is taken.
+            ControlPlaneError: a program ended or does not become ready, or the cluster was
+                stopped meanwhile.
+        """
+        check_version(name, version)
+        if not _CLUSTER_NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is not a name that EKS accepts for a cluster")
+        with self._lock:
+            if name in self._running or name in self._starting:
+                raise ValueError(f"cluster {name!r} has a control plane already")
+            given_up = self._starting[name] = threading.Event()
+        running = None
+        try:
+            running = self._start(name, given_up)
+            return running.control_plane
+        finally:
+            with self._lock:
+                del self._starting[name]
+                if running:
+                    self._running[name] = running
+                self._lock.notify_all()
+
+    def get(self, name: str) -> ControlPlane | None:
+        """Return a cluster's control plane, or None while there is none that serves."""
+        with self._lock:
+            running = self._running.get(name)
+        return running.control_plane if running else None
+
+    def names(self) -> list[str]:
+        """Return the names of the clusters that have a control plane, sorted."""
+        with self._lock:
+            return sorted(self._running)
+
+    def stop(self, name: str) -> None:
+        """End a control plane and keep of it only the logs; nothing if there is none.
+
+        One that is starting is given up.
+        """
+        with self._lock:
+            while name in self._starting:
+                self._starting[name].set()
+                self._lock.wait()
+            running = self._running.pop(name, None)
+        if running:
+            _end(running.processes)
+        _keep_logs(self._directory / name)
+
+    def delete(self, name: str) -> None:
+        """End a control plane and remove its directory; nothing if there is none."""
+        self.stop(name)
+        remove_tree(self._directory / name)
+
+    def stop_all(self) -> None:
+        """End every control plane; logs stay."""
+        with self._lock:
+            names = [*self._running, *self._starting]
+        for name in names:
+            self.stop(name)
+
+    def _start(self, name: str, given_up: threading.Event) -> _Running:
+        """Start with free ports; once more with others where somebody took one meanwhile."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            startup = Startup(self._directory / name, self._programs, self._spawn, given_up)
+            try:
+                control_plane = startup.run(name, self._aws_endpoint)
+                return _Running(control_plane, list(startup.processes.values()))
+            except BaseException as error:
+                _end(startup.processes.values())
+                taken = "address already in use" in str(error)
+                if not (isinstance(error, ControlPlaneError) and taken and attempt < _ATTEMPTS):
+                    raise
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _keep_logs(directory: Path) -> None:
+    """Remove all that a control plane leaves but its logs: keys, kubeconfig, etcd's data."""
+    for path in directory.iterdir() if directory.is_dir() else ():
+        if path.is_file():
+            path.unlink()
+        elif path.name != commands.LOGS:
+            remove_tree(path)
+
+
+def _end(processes: Iterable[Popen[Any]]) -> None:
+    """End processes at once: an API server takes seconds to close its watches, for nobody."""
+    ended = list(processes)
+    for process in ended:
+        process.kill()
+    for process in ended:
+        process.wait()

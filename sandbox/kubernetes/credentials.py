@@ -1,0 +1,214 @@
+"""Keys, certificates and kubeconfig files of one control plane."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import ipaddress
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+SERVICE_CIDR = "10.100.0.0/16"
+"""EKS takes this or 172.20.0.0/16 when a cluster does not name one.
+
+Source: `serviceIpv4Cidr` in
+https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html
+"""
+
+_VALIDITY = dt.timedelta(days=365)
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """The files that let the programs of a control plane trust each other."""
+
+    certificate_authority: Path
+    serving_certificate: Path
+    serving_key: Path
+    service_account_key: Path
+    """Private key that signs service-account tokens; its public half verifies them."""
+    service_account_public_key: Path
+    token_file: Path
+    """Static tokens of the API server, `token,user,uid,"groups"` a line."""
+
+    @property
+    def certificate_authority_data(self) -> str:
+        """The certificate authority as base64 of its PEM, as EKS reports it."""
+        return base64.b64encode(self.certificate_authority.read_bytes()).decode()
+
+
+def make_credentials(directory: Path) -> tuple[Credentials, str]:
+    """Make all keys and certificates of a control plane below `directory`.
+
+    Returns:
+        The files, and the administrator's token, which stands in the token file only.
+    """
+    directory.mkdir(parents=True, mode=0o700, exist_ok=True)
+    authority_key = ec.generate_private_key(ec.SECP256R1())
+    serving_key = ec.generate_private_key(ec.SECP256R1())
+    service_account_key = ec.generate_private_key(ec.SECP256R1())
+    authority = _authority(authority_key)
+    serving = _serving_certificate(serving_key, authority, authority_key)
+    token = secrets.token_urlsafe(32)
+    files = Credentials(
+        certificate_authority=directory / "ca.crt",
+        serving_certificate=directory / "apiserver.crt",
+        serving_key=directory / "apiserver.key",
+        service_account_key=directory / "service-account.key",
+        service_account_public_key=directory / "service-account.pub",
+        token_file=directory / "tokens.csv",
+    )
+    write_private(files.certificate_authority, _pem(authority))
+    write_private(files.serving_certificate, _pem(serving))
+    write_private(files.serving_key, _private_pem(serving_key))
+    write_private(files.service_account_key, _private_pem(service_account_key))
+    write_private(files.service_account_public_key, _public_pem(service_account_key))
+    write_private(files.token_file, f'{token},sandbox-administrator,1,"system:masters"\n'.encode())
+    return files, token
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner may read, from its first byte on."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        os.fchmod(file.fileno(), 0o600)  # the mode above does not change a file that exists
+        file.write(content)
+
+
+def kubeconfig(*, cluster: str, endpoint: str, certificate_authority_data: str, token: str) -> str:
+    """Return a kubeconfig file with one cluster, one user and one context, named `cluster`."""
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": cluster,
+        "clusters": [
+            {
+                "name": cluster,
+                "cluster": {
+                    "server": endpoint,
+                    "certificate-authority-data": certificate_authority_data,
+                },
+            }
+        ],
+        "users": [{"name": cluster, "user": {"token": token}}],
+        "contexts": [{"name": cluster, "context": {"cluster": cluster, "user": cluster}}],
+    }
+    return yaml.safe_dump(document, sort_keys=False)
+
+
+def webhook_config(url: str) -> str:
+    """Return the API server's configuration of its token webhook, in kubeconfig format.
+
+    Source: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#webhook-token-authentication
+    """
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "authenticator",
+        "clusters": [{"name": "authenticator", "cluster": {"server": url}}],
+        "users": [{"name": "api-server"}],
+        "contexts": [
+            {
+                "name": "authenticator",
+                "context": {"cluster": "authenticator", "user": "api-server"},
+            }
+        ],
+    }
+    return yaml.safe_dump(document, sort_keys=False)
+
+
+def _name(common_name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
+
+
+def _certificate(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
+) -> x509.CertificateBuilder:
+    now = dt.datetime.now(dt.UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(minutes=5))  # clocks of containers differ
+        .not_valid_after(now + _VALIDITY)
+    )
+
+
+def _key_usage(*, signs_certificates: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        key_cert_sign=signs_certificates,
+        crl_sign=signs_certificates,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _authority(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
+    name = _name("kubernetes")
+    return (
+        _certificate(name, name, key.public_key())
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .add_extension(_key_usage(signs_certificates=True), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+
+
+def _serving_certificate(
+    key: ec.EllipticCurvePrivateKey,
+    authority: x509.Certificate,
+    authority_key: ec.EllipticCurvePrivateKey,
+) -> x509.Certificate:
+    service_address = ipaddress.ip_network(SERVICE_CIDR)[1]
+    names: list[x509.GeneralName] = [
+        x509.DNSName("localhost"),
+        x509.DNSName("kubernetes"),
+        x509.DNSName("kubernetes.default"),
+        x509.DNSName("kubernetes.default.svc"),
+        x509.DNSName("kubernetes.default.svc.cluster.local"),
+        x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
+        x509.IPAddress(service_address),
+    ]
+    issuer_key = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
+    return (
+        _certificate(_name("kube-apiserver"), authority.subject, key.public_key())
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_key_usage(signs_certificates=False), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(issuer_key, critical=False)
+        .sign(authority_key, hashes.SHA256())
+    )
+
+
+def _pem(certificate: x509.Certificate) -> bytes:
+    return certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def _private_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.TraditionalOpenSSL,
+        serialization.NoEncryption(),
+    )
+
+
+def _public_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )

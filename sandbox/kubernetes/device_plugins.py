@@ -1,0 +1,62 @@
+"""Which extended resources a node offers, given the device plugins that run on it.
+
+A kubelet knows nothing of GPUs or EFA devices until a plugin registers them over a socket on the
+node. So a resource appears when the plugin's pod runs, and goes when it does not any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from components.catalog.instance_type import InstanceType
+
+NVIDIA_GPU = "nvidia.com/gpu"
+EFA = "vpc.amazonaws.com/efa"
+
+_PLUGINS = {
+    # https://github.com/NVIDIA/k8s-device-plugin
+    "k8s-device-plugin": NVIDIA_GPU,
+    # https://github.com/aws/eks-charts/tree/master/stable/aws-efa-k8s-device-plugin
+    "aws-efa-k8s-device-plugin": EFA,
+}
+"""Resource by the last part of the plugin's image repository."""
+
+
+def device_counts(instance_type: InstanceType, efa_interfaces: int) -> dict[str, int]:
+    """Return how many devices of each kind a plugin would find on an instance.
+
+    An EFA device is an interface that the instance was launched with, so a launch template that
+    names fewer than the type's maximum leaves fewer. MIG and time slicing are not simulated.
+    """
+    accelerators = instance_type.accelerators
+    gpus = accelerators.count if accelerators and accelerators.manufacturer == "nvidia" else 0
+    return {NVIDIA_GPU: gpus, EFA: efa_interfaces}
+
+
+def plugin_resources(pods: Iterable[Mapping[str, Any]]) -> dict[str, set[str]]:
+    """Return the resources whose plugin runs, by the name of the node.
+
+    Args:
+        pods: Pods as the API server lists them.
+    """
+    found: dict[str, set[str]] = {}
+    for pod in pods:
+        node = pod["spec"].get("nodeName")
+        if not node or not _ready(pod):
+            continue
+        for container in pod["spec"]["containers"]:
+            resource = _PLUGINS.get(_repository_name(container.get("image") or ""))
+            if resource:
+                found.setdefault(node, set()).add(resource)
+    return found
+
+
+def _ready(pod: Mapping[str, Any]) -> bool:
+    status = pod.get("status") or {}
+    return status.get("phase") == "Running" and "deletionTimestamp" not in pod["metadata"]
+
+
+def _repository_name(image: str) -> str:
+    """Return `k8s-device-plugin` for `nvcr.io/nvidia/k8s-device-plugin:v0.17.0`."""
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[0]

@@ -1,0 +1,147 @@
+"""The EC2 instances of the sandbox account, as far as their kubelets depend on them."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+_EFA_TYPES = ("efa", "efa-only")
+_DEFAULT_ROOT_VOLUME_GIB = 20
+"""Size of the EKS AMI's own root volume; used where the account knows no volume."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """A running instance."""
+
+    instance_id: str
+    instance_type: str
+    image_id: str
+    region: str
+    availability_zone: str
+    zone_id: str
+    private_dns_name: str
+    private_ip_address: str
+    efa_interfaces: int
+    """Interfaces of type `efa` or `efa-only` that it really has."""
+    security_group_ids: tuple[str, ...]
+    """Groups of the interfaces that carry addresses, which reach the API server."""
+    instance_profile: str
+    """Name of the IAM instance profile, or empty."""
+    root_volume_gib: int
+    user_data: bytes
+    tags: Mapping[str, str]
+
+    @property
+    def provider_id(self) -> str:
+        """The Node's `spec.providerID`."""
+        return f"aws:///{self.availability_zone}/{self.instance_id}"
+
+
+class SandboxAccount:
+    """Read access to the sandbox account."""
+
+    def __init__(self, endpoint: str, region: str) -> None:
+        session = boto3.Session(
+            aws_access_key_id="sandbox",
+            aws_secret_access_key="sandbox",  # noqa: S106 - the sandbox checks none
+            region_name=region,
+        )
+        # The loop that asks is itself the retry, and must notice soon that nobody answers.
+        # No proxy of the user's environment stands between this machine and itself.
+        config = Config(retries={"max_attempts": 0}, connect_timeout=2, read_timeout=10, proxies={})
+        self._region = region
+        self._ec2 = session.client("ec2", endpoint_url=endpoint, config=config)
+        self._eks = session.client("eks", endpoint_url=endpoint, config=config)
+        self._iam = session.client("iam", endpoint_url=endpoint, config=config)
+
+    def running_instance_ids(self) -> set[str]:
+        """Return the ids of all running instances.
+
+        DescribeInstances tells too, but costs ten times as much where instances have 33
+        interfaces, and this is asked several times a second.
+        """
+        pages = self._ec2.get_paginator("describe_instance_status").paginate()
+        return {status["InstanceId"] for page in pages for status in page["InstanceStatuses"]}
+
+    def instances(self, instance_ids: Iterable[str]) -> list[Instance]:
+        """Return instances with everything that their kubelets need."""
+        pages = self._ec2.get_paginator("describe_instances").paginate(
+            InstanceIds=sorted(instance_ids)
+        )
+        found = [
+            instance
+            for page in pages
+            for reservation in page["Reservations"]
+            for instance in reservation["Instances"]
+        ]
+        zone_ids = self._zone_ids() if found else {}
+        return [self._instance(instance, zone_ids) for instance in found]
+
+    def role_arn(self, instance_profile: str) -> str | None:
+        """Return the role of an instance profile; None where the profile has none."""
+        profile = self._iam.get_instance_profile(InstanceProfileName=instance_profile)
+        roles = profile["InstanceProfile"]["Roles"]
+        return roles[0]["Arn"] if roles else None
+
+    def node_group(self, cluster: str, name: str) -> dict[str, Any]:
+        """Return EKS's description of a managed node group."""
+        return self._eks.describe_nodegroup(clusterName=cluster, nodegroupName=name)["nodegroup"]
+
+    def cluster(self, name: str) -> dict[str, Any]:
+        """Return EKS's description of a cluster."""
+        return self._eks.describe_cluster(name=name)["cluster"]
+
+    def ingress_rules(self, security_group_id: str) -> list[dict[str, Any]]:
+        """Return the ingress rules of a security group, as EC2's `IpPermissions`."""
+        groups = self._ec2.describe_security_groups(GroupIds=[security_group_id])
+        return groups["SecurityGroups"][0]["IpPermissions"]
+
+    def _zone_ids(self) -> dict[str, str]:
+        zones = self._ec2.describe_availability_zones()["AvailabilityZones"]
+        return {zone["ZoneName"]: zone["ZoneId"] for zone in zones}
+
+    def _instance(self, found: Mapping[str, Any], zone_ids: Mapping[str, str]) -> Instance:
+        zone = found["Placement"]["AvailabilityZone"]
+        interfaces = found.get("NetworkInterfaces") or []
+        efa = [i for i in interfaces if i.get("InterfaceType") in _EFA_TYPES]
+        addressed = [i for i in interfaces if i.get("PrivateIpAddress")]
+        groups = {group["GroupId"] for i in addressed for group in i.get("Groups") or []}
+        profile = (found.get("IamInstanceProfile") or {}).get("Arn") or ""
+        return Instance(
+            instance_id=found["InstanceId"],
+            instance_type=found["InstanceType"],
+            image_id=found["ImageId"],
+            region=self._region,
+            availability_zone=zone,
+            zone_id=zone_ids.get(zone, ""),
+            private_dns_name=found["PrivateDnsName"],
+            private_ip_address=found["PrivateIpAddress"],
+            efa_interfaces=len(efa),
+            security_group_ids=tuple(sorted(groups)),
+            instance_profile=profile.rpartition("/")[2],
+            root_volume_gib=self._root_volume_gib(found),
+            user_data=self._user_data(found["InstanceId"]),
+            tags={tag["Key"]: tag["Value"] for tag in found.get("Tags") or []},
+        )
+
+    def _user_data(self, instance_id: str) -> bytes:
+        """Return the user data, decoded from the API's own base64."""
+        answer = self._ec2.describe_instance_attribute(InstanceId=instance_id, Attribute="userData")
+        return base64.b64decode((answer.get("UserData") or {}).get("Value") or "")
+
+    def _root_volume_gib(self, found: Mapping[str, Any]) -> int:
+        root = found.get("RootDeviceName")
+        for mapping in found.get("BlockDeviceMappings") or []:
+            if mapping.get("DeviceName") == root and "Ebs" in mapping:
+                with contextlib.suppress(ClientError):  # deleted with the instance meanwhile
+                    ids = [mapping["Ebs"]["VolumeId"]]
+                    return self._ec2.describe_volumes(VolumeIds=ids)["Volumes"][0]["Size"]
+        return _DEFAULT_ROOT_VOLUME_GIB

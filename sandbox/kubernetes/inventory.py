@@ -1,0 +1,104 @@
+"""Everything that somebody made in a cluster, one line an object, so that two can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sandbox.kubernetes.api import KubernetesApi
+
+_SELF_MADE_RESOURCES = frozenset(
+    {
+        "apiservices",
+        "componentstatuses",
+        "endpoints",
+        "events",
+        "flowschemas",
+        "ipaddresses",
+        "leases",
+        "prioritylevelconfigurations",
+    }
+)
+"""Resources of which nobody makes an object by hand, or whose objects come and go with time."""
+
+_OF_EVERY_CLUSTER = frozenset(
+    {
+        "ConfigMap kube-system/extension-apiserver-authentication",
+        "ConfigMap kube-system/kube-apiserver-legacy-service-account-token-tracking",
+        "Namespace default",
+        "Namespace kube-node-lease",
+        "Namespace kube-public",
+        "Namespace kube-system",
+        "PriorityClass system-cluster-critical",
+        "PriorityClass system-node-critical",
+        "Service default/kubernetes",
+        "ServiceCIDR kubernetes",
+    }
+)
+_OF_EVERY_NAMESPACE = frozenset({("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")})
+_BOOTSTRAP_LABEL = "kubernetes.io/bootstrapping"
+"""Set by the API server on the roles and bindings that it makes itself."""
+
+
+def lines(kubeconfig: Path) -> list[str]:
+    """Return `Kind namespace/name`, or `Kind name`, for each object that somebody made, sorted.
+
+    Objects of a new and empty cluster, and objects that a controller made for another object
+    (the pods of a DaemonSet), are left out. Kinds that are not Kubernetes's own end with their
+    API group.
+
+    Raises:
+        ApiUnreachableError: the API server does not answer.
+        ApiError: it refuses; the kubeconfig's user may not list everything.
+    """
+    api = _api(kubeconfig)
+    try:
+        return sorted(
+            line
+            for path, kind in _listable(api)
+            for item in api.get(path)["items"]
+            if not _made_by_cluster(kind, item["metadata"])
+            and (line := _line(kind, item["metadata"])) not in _OF_EVERY_CLUSTER
+        )
+    finally:
+        api.close()
+
+
+def _api(kubeconfig: Path) -> KubernetesApi:
+    document = yaml.safe_load(kubeconfig.read_text())
+    cluster = document["clusters"][0]["cluster"]
+    return KubernetesApi(
+        cluster["server"],
+        certificate_authority_data=cluster["certificate-authority-data"],
+        token=document["users"][0]["user"]["token"],
+    )
+
+
+def _listable(api: KubernetesApi) -> Iterator[tuple[str, str]]:
+    """Return the path of each list in the API, in each group's preferred version, and its kind."""
+    groups = api.get("/apis")["groups"]
+    versions = [("/api/v1", "")] + [
+        (f"/apis/{group['preferredVersion']['groupVersion']}", group["name"]) for group in groups
+    ]
+    for path, group in versions:
+        built_in = "." not in group or group.endswith(".k8s.io")
+        for resource in api.get(path)["resources"]:
+            if "list" in resource["verbs"] and resource["name"] not in _SELF_MADE_RESOURCES:
+                kind = resource["kind"] if built_in else f"{resource['kind']}.{group}"
+                yield f"{path}/{resource['name']}", kind
+
+
+def _made_by_cluster(kind: str, metadata: Mapping[str, Any]) -> bool:
+    if (kind, metadata["name"]) in _OF_EVERY_NAMESPACE:
+        return True
+    if _BOOTSTRAP_LABEL in (metadata.get("labels") or {}):
+        return True
+    return any(owner.get("controller") for owner in metadata.get("ownerReferences") or [])
+
+
+def _line(kind: str, metadata: Mapping[str, Any]) -> str:
+    namespace = metadata.get("namespace")
+    return f"{kind} {namespace}/{metadata['name']}" if namespace else f"{kind} {metadata['name']}"

@@ -1,0 +1,222 @@
+"""One simulated kubelet: it joins its cluster as its instance's role, and offers devices."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+import time
+from collections.abc import Collection, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from sandbox.kubernetes.api import (
+    STRATEGIC_MERGE_PATCH,
+    ApiError,
+    ApiUnreachableError,
+    KubernetesApi,
+)
+from sandbox.kubernetes.commands import MANAGED_LABEL, MANAGED_VALUE
+from sandbox.kubernetes.startup import ControlPlane
+
+_LOG = logging.getLogger(__name__)
+
+_FIRST_RETRY_SECONDS = 0.3
+_LAST_RETRY_SECONDS = 2.0
+_HEARTBEAT_SECONDS = 2.0
+_PLUGIN_OFF = "0"
+
+
+class Kubelet:
+    """The kubelet of one instance.
+
+    It never uses the administrator's token for its Node: registering it and changing its status
+    pass the authenticator, the Node authorizer and NodeRestriction as a real node's requests do.
+    """
+
+    def __init__(
+        self,
+        *,
+        instance_id: str,
+        control_plane: ControlPlane,
+        node: Mapping[str, Any],
+        devices: Mapping[str, int],
+        role_arn: str,
+        endpoint: str,
+        certificate_authority: str,
+    ) -> None:
+        """Prepare to join; nothing is sent yet.
+
+        Args:
+            instance_id: Session name of the role, as EC2 sets it.
+            control_plane: The cluster that the node belongs to.
+            node: The Node object to register.
+            devices: Number of devices by extended resource, offered once their plugin runs.
+            role_arn: IAM role of the instance.
+            endpoint: API server as the node was told, right or wrong.
+            certificate_authority: Its certificate authority as the node was told, base64 of PEM.
+
+        Raises:
+            ValueError: endpoint or certificate authority can not be used at all.
+        """
+        self.instance_id = instance_id
+        self.control_plane = control_plane
+        self.node_name: str = node["metadata"]["name"]
+        self.joined = False
+        """Whether the API server takes the node's requests."""
+        self.registered = False
+        """Whether there is a Node to remove when the instance ends."""
+        self._node = node
+        self._heartbeat_at = 0.0
+        self._devices = devices
+        self._role_arn = role_arn
+        self._offered: dict[str, str] = {}
+        self._next_attempt = 0.0
+        self._wait_seconds = _FIRST_RETRY_SECONDS
+        self._reason = ""
+        self._token = session_arn(role_arn, instance_id)
+        self._api = KubernetesApi(
+            endpoint, certificate_authority_data=certificate_authority, token=self._token
+        )
+
+    @property
+    def path(self) -> str:
+        """The Node's path in the API."""
+        return f"/api/v1/nodes/{quote(self.node_name)}"
+
+    def try_to_join(self) -> None:
+        """Register the Node, unless the last failure was a moment ago; log refusals once."""
+        if self.joined or time.monotonic() < self._next_attempt:
+            return
+        try:
+            self._register()
+        except ApiError as error:
+            self._refused(self._explain(error))
+        except ApiUnreachableError as error:
+            self._refused(str(error))
+        else:
+            self.joined = True
+            self._reason = ""
+            self._wait_seconds = _FIRST_RETRY_SECONDS
+            _LOG.info("%s joined %s as node %s", *self._names, self.node_name)
+
+    def heartbeat(self) -> None:
+        """Notice that the role is not let in any more, and go silent as a real kubelet would.
+
+        The API server remembers a token for 10 s, so that it takes that long.
+
+        Raises:
+            ApiError, ApiUnreachableError: the API server refused for another reason.
+        """
+        if not self.joined or time.monotonic() < self._heartbeat_at:
+            return
+        self._heartbeat_at = time.monotonic() + _HEARTBEAT_SECONDS
+        try:
+            self._api.get(self.path)
+        except ApiError as error:
+            if error.status == 401:
+                self._go_silent()
+                self._refused(self._explain(error))
+            elif error.status != 404:  # a Node that somebody deleted stays away, as in life
+                raise
+
+    def offer_devices(self, running: Collection[str]) -> None:
+        """Tell the API server the devices of the plugins that run, and 0 for those that ended.
+
+        Raises:
+            ApiError, ApiUnreachableError: the status could not be changed; call it again.
+        """
+        wanted = {
+            resource: str(count) if resource in running else _PLUGIN_OFF
+            for resource, count in self._devices.items()
+            if count and (resource in running or resource in self._offered)
+        }
+        if wanted == self._offered:
+            return
+        status = {"status": {"capacity": wanted, "allocatable": wanted}}
+        try:
+            self._api.patch(f"{self.path}/status", status)
+        except ApiError as error:
+            if error.status != 401:
+                raise
+            self._heartbeat_at = 0.0  # the next heartbeat finds out why
+            return
+        self._offered = wanted
+        _LOG.info("%s in %s offers %s", *self._names, wanted)
+
+    def close(self) -> None:
+        """Close the connections; the instance is gone."""
+        self._api.close()
+
+    @property
+    def _names(self) -> tuple[str, str]:
+        return self.instance_id, self.control_plane.name
+
+    def _register(self) -> None:
+        try:
+            self._api.post("/api/v1/nodes", dict(self._node))
+        except ApiError as error:
+            if error.status != 409 or not self._is_ours():
+                raise
+        self.registered = True
+        # As the last step: from here on the Node becomes Ready.
+        self._api.patch(self.path, {"metadata": {"labels": {MANAGED_LABEL: MANAGED_VALUE}}})
+
+    def _go_silent(self) -> None:
+        """Let nobody keep the Node alive, and say so at once instead of after its lease."""
+        self.joined = False
+        unknown = {
+            "type": "Ready",
+            "status": "Unknown",
+            "reason": "NodeStatusUnknown",
+            "message": "Kubelet stopped posting node status.",
+            "lastTransitionTime": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        }
+        administrator = self.control_plane.administrator()
+        try:
+            administrator.patch(self.path, {"metadata": {"labels": {MANAGED_LABEL: None}}})
+            administrator.patch(
+                f"{self.path}/status",
+                {"status": {"conditions": [unknown]}},
+                STRATEGIC_MERGE_PATCH,
+            )
+        finally:
+            administrator.close()
+
+    def _is_ours(self) -> bool:
+        """Whether the Node that is there already is this instance's, from a former life."""
+        known = self._api.get(self.path)
+        return known["spec"].get("providerID") == self._node["spec"]["providerID"]
+
+    def _refused(self, reason: str) -> None:
+        if reason != self._reason:
+            _LOG.warning("%s cannot join %s: %s", *self._names, reason)
+            self._reason = reason
+        self._next_attempt = time.monotonic() + self._wait_seconds
+        self._wait_seconds = min(self._wait_seconds * 1.5, _LAST_RETRY_SECONDS)
+
+    def _explain(self, error: ApiError) -> str:
+        """Return why; of a 401 the API server tells the caller nothing, but the administrator."""
+        if error.status != 401:
+            return f"{self._role_arn} is let in, but may not register the node: {error}"
+        review = {
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenReview",
+            "spec": {"token": self._token},
+        }
+        administrator = self.control_plane.administrator()
+        try:
+            answer = administrator.post("/apis/authentication.k8s.io/v1/tokenreviews", review)
+        except (ApiError, ApiUnreachableError):
+            return str(error)
+        finally:
+            administrator.close()
+        return f"401 Unauthorized: {answer['status'].get('error', 'no reason given')}"
+
+
+def session_arn(role_arn: str, session: str) -> str:
+    """Return the STS identity of a role's session, which never holds the role's path.
+
+    Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
+    """
+    partition, account, resource = (role_arn.split(":", 5)[i] for i in (1, 4, 5))
+    return f"arn:{partition}:sts::{account}:assumed-role/{resource.rpartition('/')[2]}/{session}"

@@ -1,0 +1,191 @@
+"""The Node object that a kubelet registers for an EC2 instance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.catalog.instance_type import InstanceType
+from sandbox.kubernetes.instances import Instance
+from sandbox.kubernetes.node_config import NodeConfig, Taint
+from sandbox.kubernetes.startup import KUBERNETES_VERSION
+
+_MIB = 2**20
+_GIB = 2**30
+_EFA_HUGE_PAGES = 5128
+"""Pages of 2 MiB that an instance with the EFA driver sets aside when it starts.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManagedGroup:
+    """What a managed node group adds to its nodes."""
+
+    name: str
+    capacity_type: str
+    """`ON_DEMAND`, `SPOT` or `CAPACITY_BLOCK`."""
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    role_arn: str
+
+
+def build_node(
+    instance: Instance,
+    instance_type: InstanceType,
+    config: NodeConfig,
+    group: ManagedGroup | None,
+) -> dict[str, Any]:
+    """Return the Node as the kubelet of `instance` creates it; no device plugin runs yet."""
+    taints = (group.taints if group else ()) + config.taints
+    capacity = _capacity(instance, instance_type, config)
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": instance.private_dns_name,
+            "labels": _labels(instance, instance_type, config, group),
+            # kubectl and controllers treat objects of volumes and pods by it, as on real nodes.
+            "annotations": {"volumes.kubernetes.io/controller-managed-attach-detach": "true"},
+        },
+        "spec": {
+            "providerID": instance.provider_id,
+            "taints": [taint.as_object() for taint in taints],
+        },
+        "status": {
+            "addresses": [
+                {"type": "InternalIP", "address": instance.private_ip_address},
+                {"type": "InternalDNS", "address": instance.private_dns_name},
+                {"type": "Hostname", "address": instance.private_dns_name},
+            ],
+            "capacity": _quantities(capacity),
+            "allocatable": _quantities(_allocatable(capacity, instance_type)),
+            "nodeInfo": _node_info(instance_type),
+        },
+    }
+
+
+def classic_maximum_pods(instance_type: InstanceType) -> int:
+    """Return the AMI's own answer: interfaces of card 0 x (addresses - 1) + 2.
+
+    The VPC CNI gives addresses to pods on network card 0 only, and eni-max-pods.txt counts as
+    it does: 100 for p5.48xlarge with two interfaces on that card.
+    Source: nodeadm/internal/kubelet/maxpods of https://github.com/awslabs/amazon-eks-ami
+    """
+    interfaces = instance_type.network_cards[0].maximum_interfaces
+    return interfaces * (instance_type.ipv4_addresses_per_interface - 1) + 2
+
+
+def reserved_millicores(vcpus: int) -> int:
+    """Return what EKS keeps for the kubelet: 6 % of the first CPU, 1 %, 0.5 % x 2, 0.25 %.
+
+    Source: nodeadm/internal/kubelet of https://github.com/awslabs/amazon-eks-ami
+    """
+    tenths = [600, 100, 50, 50]
+    return (sum(tenths[:vcpus]) + max(0, vcpus - len(tenths)) * 25) // 10
+
+
+def _capacity(
+    instance: Instance, instance_type: InstanceType, config: NodeConfig
+) -> dict[str, int]:
+    """Return what the machine has: CPU in millicores, the rest in bytes and counts.
+
+    Memory is the instance type's; a real node sees some percent less of it.
+    """
+    if config.local_storage.startswith("RAID") and instance_type.local_nvme_gb:
+        storage = instance_type.local_nvme_gb * 10**9
+    else:
+        storage = instance.root_volume_gib * _GIB
+    return {
+        "cpu": instance_type.vcpus * 1000,
+        "memory": instance_type.memory_mib * _MIB,
+        "ephemeral-storage": storage,
+        "hugepages-2Mi": _EFA_HUGE_PAGES * 2 * _MIB if instance.efa_interfaces else 0,
+        "pods": config.maximum_pods or classic_maximum_pods(instance_type),
+    }
+
+
+def _allocatable(capacity: Mapping[str, int], instance_type: InstanceType) -> dict[str, int]:
+    """Return the capacity without what EKS's kubelet configuration reserves.
+
+    Memory: 255 MiB + 11 MiB a pod of the AMI's own maximum, 100 MiB before eviction, and the
+    huge pages, which are offered as a resource of their own.
+    Storage: 1 GiB, and 10 % before eviction.
+    Source: nodeadm/internal/kubelet/config.go of https://github.com/awslabs/amazon-eks-ami
+    """
+    reserved = (255 + 11 * classic_maximum_pods(instance_type) + 100) * _MIB
+    reserved += capacity["hugepages-2Mi"]
+    return {
+        "cpu": capacity["cpu"] - reserved_millicores(instance_type.vcpus),
+        "memory": capacity["memory"] - reserved,
+        "ephemeral-storage": max(0, capacity["ephemeral-storage"] * 9 // 10 - _GIB),
+        "hugepages-2Mi": capacity["hugepages-2Mi"],
+        "pods": capacity["pods"],
+    }
+
+
+def _quantities(amounts: Mapping[str, int]) -> dict[str, str]:
+    millicores = amounts["cpu"]
+    cpu = f"{millicores}m" if millicores % 1000 else str(millicores // 1000)
+    return {
+        "cpu": cpu,
+        "memory": f"{amounts['memory'] // 1024}Ki",
+        "ephemeral-storage": f"{amounts['ephemeral-storage'] // 1024}Ki",
+        "hugepages-2Mi": f"{amounts['hugepages-2Mi'] // _MIB}Mi",
+        "pods": str(amounts["pods"]),
+    }
+
+
+def _labels(
+    instance: Instance,
+    instance_type: InstanceType,
+    config: NodeConfig,
+    group: ManagedGroup | None,
+) -> dict[str, str]:
+    """Return the labels of kubelet and cloud controller, of the group, and of the flags.
+
+    Source: https://kubernetes.io/docs/reference/labels-annotations-taints/ and
+    https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html
+    """
+    labels = {
+        "kubernetes.io/arch": _architecture(instance_type),
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/hostname": instance.private_dns_name,
+        "node.kubernetes.io/instance-type": instance.instance_type,
+        "topology.kubernetes.io/region": instance.region,
+        "topology.kubernetes.io/zone": instance.availability_zone,
+        "topology.k8s.aws/zone-id": instance.zone_id,
+        # Older selectors; the EFA plugin's chart is one of those that still name them.
+        "beta.kubernetes.io/arch": _architecture(instance_type),
+        "beta.kubernetes.io/os": "linux",
+        "beta.kubernetes.io/instance-type": instance.instance_type,
+    }
+    if group:
+        labels |= {
+            "eks.amazonaws.com/nodegroup": group.name,
+            "eks.amazonaws.com/nodegroup-image": instance.image_id,
+            "eks.amazonaws.com/capacityType": group.capacity_type,
+            **group.labels,
+        }
+    return labels | dict(config.labels)
+
+
+def _architecture(instance_type: InstanceType) -> str:
+    return "arm64" if instance_type.architecture == "arm64" else "amd64"
+
+
+def _node_info(instance_type: InstanceType) -> dict[str, str]:
+    return {
+        "architecture": _architecture(instance_type),
+        "bootID": "",
+        "containerRuntimeVersion": "simulated",
+        "kernelVersion": "simulated",
+        "kubeProxyVersion": "",
+        "kubeletVersion": f"v{KUBERNETES_VERSION}",
+        "machineID": "",
+        "operatingSystem": "linux",
+        "osImage": "Amazon Linux 2023 (simulated)",
+        "systemUUID": "",
+    }

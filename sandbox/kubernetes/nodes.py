@@ -1,0 +1,171 @@
+"""The nodes of the sandbox: EC2 instances of the account that join their clusters and leave.
+
+kwok keeps the Nodes alive and runs their pods; what decides whether an instance becomes a Node,
+and which, is here. The daemon runs `NodeSimulator.run` in a thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable
+from typing import Protocol
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from sandbox.kubernetes import membership
+from sandbox.kubernetes.api import ApiError, ApiUnreachableError
+from sandbox.kubernetes.cluster_nodes import ClusterNodes
+from sandbox.kubernetes.instances import Instance, SandboxAccount
+from sandbox.kubernetes.kubelet import Kubelet
+from sandbox.kubernetes.membership import CannotJoinError, kubelet_of
+
+_LOG = logging.getLogger(__name__)
+
+_INTERVAL_SECONDS = 0.3
+_RETRY_SECONDS = 2.0
+"""Between two looks at an instance that cannot join for want of something in the account."""
+_ACCOUNT_ERRORS = (BotoCoreError, ClientError)
+_API_ERRORS = (ApiError, ApiUnreachableError)
+
+
+class Account(membership.Account, Protocol):
+    """What has to be asked of the account; `SandboxAccount` in the daemon."""
+
+    def running_instance_ids(self) -> set[str]:
+        """Return the ids of all running instances."""
+        ...
+
+    def instances(self, instance_ids: Iterable[str]) -> list[Instance]:
+        """Return instances with everything that their kubelets need."""
+        ...
+
+
+class KnownControlPlanes(membership.KnownControlPlanes, Protocol):
+    """The part of `ControlPlanes` that is needed here."""
+
+    def names(self) -> list[str]:
+        """Return the names of the clusters that have one."""
+        ...
+
+
+class NodeSimulator:
+    """Makes Nodes of instances, as their kubelets and EKS's cloud controller would."""
+
+    def __init__(
+        self,
+        aws_endpoint: str,
+        control_planes: KnownControlPlanes,
+        *,
+        region: str = "us-west-2",
+        account: Account | None = None,
+    ) -> None:
+        """Prepare; nothing is asked before the first step.
+
+        Args:
+            aws_endpoint: URL of the sandbox account.
+            control_planes: The clusters that instances may join.
+            region: Region of the account's instances.
+            account: Another source of instances than `aws_endpoint`.
+        """
+        self._account: Account = account or SandboxAccount(aws_endpoint, region)
+        self._control_planes = control_planes
+        self._instances: dict[str, Instance] = {}
+        """Running instances by id."""
+        self._no_nodes: set[str] = set()
+        """Ids of those that are meant for no cluster."""
+        self._retry_at: dict[str, float] = {}
+        self._clusters: dict[str, ClusterNodes] = {}
+        self._reported: dict[str, str] = {}
+
+    def run(self, stop_event: threading.Event) -> None:
+        """Step until `stop_event` is set; whatever fails is logged once and tried again."""
+        while not stop_event.wait(_INTERVAL_SECONDS):
+            try:
+                self.step()
+            except Exception as error:  # nothing may end the thread: nodes would stop coming
+                self._report("simulator", f"{type(error).__name__}: {error}", error)
+            else:
+                self._reported.pop("simulator", None)
+        for cluster in self._clusters.values():
+            cluster.close()
+
+    def step(self) -> None:
+        """Look at account and clusters once, and do what is due."""
+        self._look_for_clusters()
+        if not self._clusters:
+            return  # no instance can join anything: do not even ask for them
+        try:
+            self._look_for_instances()
+            self._start_kubelets()
+        except _ACCOUNT_ERRORS as error:
+            self._report("account", f"the account does not answer: {error}")
+        else:
+            self._reported.pop("account", None)
+        for name, cluster in self._clusters.items():
+            try:
+                cluster.step()
+            except _API_ERRORS as error:
+                self._report(name, f"cluster {name}: {error}")
+            else:
+                self._reported.pop(name, None)
+
+    def _look_for_clusters(self) -> None:
+        current = {name: self._control_planes.get(name) for name in self._control_planes.names()}
+        for name, cluster in list(self._clusters.items()):
+            if current.get(name) is not cluster.control_plane:
+                cluster.close()  # deleted, perhaps made again: its instances start anew
+                del self._clusters[name]
+        for name, control_plane in current.items():
+            if control_plane is not None and name not in self._clusters:
+                self._clusters[name] = ClusterNodes(control_plane)
+
+    def _look_for_instances(self) -> None:
+        running = self._account.running_instance_ids()
+        for instance_id in self._instances.keys() - running:
+            self._forget(instance_id)
+        new = running - self._instances.keys()
+        if new:
+            self._instances |= {i.instance_id: i for i in self._account.instances(new)}
+
+    def _forget(self, instance_id: str) -> None:
+        del self._instances[instance_id]
+        self._no_nodes.discard(instance_id)
+        self._retry_at.pop(instance_id, None)
+        self._reported.pop(instance_id, None)
+        for cluster in self._clusters.values():
+            cluster.remove(instance_id)
+
+    def _start_kubelets(self) -> None:
+        started = {instance_id for c in self._clusters.values() for instance_id in c.kubelets}
+        now = time.monotonic()
+        for instance_id in self._instances.keys() - started - self._no_nodes:
+            if now < self._retry_at.get(instance_id, 0):
+                continue
+            try:
+                kubelet = kubelet_of(
+                    self._instances[instance_id], self._account, self._control_planes
+                )
+            except (CannotJoinError, *_ACCOUNT_ERRORS) as error:
+                self._report(instance_id, f"{instance_id} cannot join: {error}")
+                self._retry_at[instance_id] = now + _RETRY_SECONDS
+                continue
+            self._reported.pop(instance_id, None)
+            self._add(instance_id, kubelet)
+
+    def _add(self, instance_id: str, kubelet: Kubelet | None) -> None:
+        if kubelet is None:
+            self._no_nodes.add(instance_id)
+            return
+        cluster = self._clusters.get(kubelet.control_plane.name)
+        if cluster is None or cluster.control_plane is not kubelet.control_plane:
+            kubelet.close()  # the cluster came or went during this step; the next one sees it
+        else:
+            cluster.add(kubelet)
+
+    def _report(self, subject: str, problem: str, error: BaseException | None = None) -> None:
+        """Log a problem unless it is the subject's last one."""
+        if self._reported.get(subject) != problem:
+            _LOG.warning("%s", problem, exc_info=error)
+            self._reported[subject] = problem

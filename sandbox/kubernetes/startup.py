@@ -1,0 +1,235 @@
+"""Starting one control plane: files, processes, and the wait until they serve."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from subprocess import Popen
+from typing import Any, Protocol
+
+import urllib3
+
+from sandbox.kubernetes import commands
+from sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
+from sandbox.kubernetes.credentials import (
+    Credentials,
+    kubeconfig,
+    make_credentials,
+    webhook_config,
+    write_private,
+)
+from sandbox.removal import remove_tree
+
+KUBERNETES_VERSION = "1.35.4"
+"""What the sandbox's programs are built from; `control_plane/go.mod` says the same."""
+
+_READY_SECONDS = 90.0
+"""Usually 3 to 4 s; a machine that builds something else beside it takes several times that."""
+_POLL_SECONDS = 0.05
+_LOG_LINES = 15
+
+
+class Spawn(Protocol):
+    """Starts a process that does not outlive the sandbox."""
+
+    def __call__(
+        self,
+        argv: Sequence[str],
+        *,
+        name: str,
+        log_path: Path,
+        env: Mapping[str, str] | None = None,
+    ) -> Popen[Any]:
+        """Start `argv`, its output going to `log_path`; `name` is for people."""
+        ...
+
+
+class ControlPlaneError(Exception):
+    """A control plane did not come up; the message ends with the lines that say why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlPlane:
+    """A control plane that runs."""
+
+    name: str
+    """Name of the EKS cluster."""
+    endpoint: str
+    """`https://127.0.0.1:PORT`."""
+    certificate_authority_data: str = field(repr=False)
+    """The certificate authority: base64 of PEM, as EKS's `DescribeCluster` gives it."""
+    admin_token: str = field(repr=False)
+    """Bearer token of a member of `system:masters`; for the sandbox itself and its kubeconfig."""
+    directory: Path
+    """Everything of this control plane: `kubeconfig`, `logs/`, keys, etcd's data."""
+    version: str = KUBERNETES_VERSION
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's kubeconfig file."""
+        return commands.Layout(self.directory).kubeconfig
+
+    def administrator(self) -> KubernetesApi:
+        """Return a client that may do everything."""
+        return KubernetesApi(
+            self.endpoint,
+            certificate_authority_data=self.certificate_authority_data,
+            token=self.admin_token,
+        )
+
+
+class Startup:
+    """One attempt to start a control plane."""
+
+    processes: dict[str, Popen[Any]]
+    """What was started so far, by program; the caller ends them when the attempt fails."""
+
+    def __init__(
+        self,
+        directory: Path,
+        programs: Mapping[str, Sequence[str]],
+        spawn: Spawn,
+        given_up: threading.Event,
+    ) -> None:
+        """Prepare; nothing is started yet.
+
+        Args:
+            directory: Everything of the control plane goes there; what is there is removed.
+            programs: Argument list by program, to which its arguments are added.
+            spawn: Starts a process.
+            given_up: Once set, the start fails at its next step.
+        """
+        self.processes = {}
+        self._given_up = given_up
+        self._layout = commands.Layout(directory)
+        self._programs = programs
+        self._spawn = spawn
+        self._deadline = time.monotonic() + _READY_SECONDS
+
+    def run(self, name: str, aws_endpoint: str) -> ControlPlane:
+        """Start everything and return when pods can be made.
+
+        Raises:
+            ControlPlaneError: a program ended, something is not ready in time, or the start was
+                given up.
+        """
+        layout, ports = self._layout, _free_ports()
+        remove_tree(layout.directory)  # of a sandbox that was killed
+        layout.log("etcd").parent.mkdir(parents=True, mode=0o700)
+        layout.directory.chmod(0o700)
+        self._program("etcd", name, commands.etcd(layout, ports))
+        credentials, token = make_credentials(layout.directory / "pki")
+        control_plane = ControlPlane(
+            name=name,
+            endpoint=f"https://127.0.0.1:{ports.api_server}",
+            certificate_authority_data=credentials.certificate_authority_data,
+            admin_token=token,
+            directory=layout.directory,
+        )
+        self._write_configuration(control_plane, ports)
+        self._program("kube-apiserver", name, commands.kube_apiserver(layout, ports, credentials))
+        api = control_plane.administrator()
+        self._wait_for("the API server", lambda: api.text("/readyz"))
+        self._start_clients(control_plane, ports, credentials, aws_endpoint)
+        self._wait_for("the authenticator", lambda: _get(ports.authenticator, "/healthz"))
+        # Pods can be made from here on; before, every one is refused for want of it.
+        default_account = "/api/v1/namespaces/kube-system/serviceaccounts/default"
+        self._wait_for("the controller manager", lambda: api.get(default_account))
+        api.close()
+        return control_plane
+
+    def _write_configuration(self, control_plane: ControlPlane, ports: commands.Ports) -> None:
+        text = kubeconfig(
+            cluster=control_plane.name,
+            endpoint=control_plane.endpoint,
+            certificate_authority_data=control_plane.certificate_authority_data,
+            token=control_plane.admin_token,
+        )
+        write_private(self._layout.kubeconfig, text.encode())
+        webhook = webhook_config(f"http://127.0.0.1:{ports.authenticator}/authenticate")
+        write_private(self._layout.webhook, webhook.encode())
+
+    def _start_clients(
+        self,
+        control_plane: ControlPlane,
+        ports: commands.Ports,
+        credentials: Credentials,
+        aws_endpoint: str,
+    ) -> None:
+        name, layout = control_plane.name, self._layout
+        manager = commands.kube_controller_manager(layout, credentials)
+        webhook = commands.authenticator(layout, ports, cluster=name, aws_endpoint=aws_endpoint)
+        self._program("kube-controller-manager", name, manager)
+        self._program("authenticator", name, webhook)
+        self._program("kube-scheduler", name, commands.kube_scheduler(layout))
+        # Else kwok reads a configuration file of the user's home directory.
+        environment = {"KWOK_WORKDIR": str(layout.directory / "kwok")}
+        self._program("kwok", name, commands.kwok(layout), environment)
+
+    def _program(
+        self,
+        program: str,
+        cluster: str,
+        arguments: list[str],
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.processes[program] = self._spawn(
+            [*self._programs[program], *arguments],
+            name=f"{cluster}-{program}",
+            log_path=self._layout.log(program),
+            env=environment,
+        )
+
+    def _wait_for(self, what: str, probe: Callable[[], object]) -> None:
+        """Call `probe` until it no longer raises, a program ends, or the time is up."""
+        while True:
+            try:
+                probe()
+            except (ApiError, ApiUnreachableError, urllib3.exceptions.HTTPError) as error:
+                reason = str(error)
+            else:
+                return
+            if self._given_up.is_set():
+                raise ControlPlaneError("it was stopped before it was ready")
+            for program, process in self.processes.items():
+                if process.poll() is not None:
+                    raise ControlPlaneError(
+                        f"{program} ended with code {process.returncode}; the end of "
+                        f"{self._layout.log(program)}:\n{self._tail(program)}"
+                    )
+            if time.monotonic() > self._deadline:
+                raise ControlPlaneError(
+                    f"{what} is not ready after {_READY_SECONDS:.0f} s ({reason}); the end of "
+                    f"{self._layout.log('kube-apiserver')}:\n{self._tail('kube-apiserver')}"
+                )
+            self._given_up.wait(_POLL_SECONDS)
+
+    def _tail(self, program: str) -> str:
+        try:
+            text = self._layout.log(program).read_text(errors="replace")
+        except FileNotFoundError:
+            return "(no log)"
+        return "\n".join(text.splitlines()[-_LOG_LINES:])
+
+
+def _get(port: int, path: str) -> None:
+    """Raise an HTTPError of urllib3 unless a server on the loopback answers."""
+    response = urllib3.request("GET", f"http://127.0.0.1:{port}{path}", retries=False, timeout=5)
+    if response.status != 200:
+        raise urllib3.exceptions.HTTPError(f"HTTP {response.status}")
+
+
+def _free_ports() -> commands.Ports:
+    """Return ports that nobody listens on; all are held until the last is found."""
+    with ExitStack() as stack:
+        found: list[int] = []
+        for _ in range(4):
+            listener = stack.enter_context(socket.socket())
+            listener.bind(("127.0.0.1", 0))
+            found.append(listener.getsockname()[1])
+    return commands.Ports(*found)

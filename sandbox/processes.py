@@ -1,0 +1,155 @@
+"""Child processes of the daemon: none outlives it, also when it is killed.
+
+Each is started by a thread that lives as long as the daemon (see `sandbox.die_with_parent`), and
+has a file with its identity, by which the next daemon ends what the last one left on a system
+where a child cannot be tied to its parent.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.process_identity import (
+    ProcessIdentity,
+    identity_of,
+    read_identity,
+    write_identity,
+)
+
+_WRAPPER = Path(__file__).with_name("die_with_parent.py")
+_GRACE_SECONDS = 10.0
+_POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class _Order:
+    argv: list[str]
+    log_path: Path
+    environment: dict[str, str]
+    answer: Future[subprocess.Popen[bytes]]
+
+
+class Spawner:
+    """Starts processes and ends them all.
+
+    Args:
+        directory: Where the files with the identities of the processes are kept.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._directory.mkdir(parents=True, exist_ok=True)
+        self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
+        self._children: dict[Path, subprocess.Popen[bytes]] = {}
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._work, name="spawner", daemon=True)
+        self._thread.start()
+
+    def spawn(
+        self,
+        argv: Sequence[str],
+        *,
+        name: str,
+        log_path: Path,
+        env: Mapping[str, str] | None = None,
+    ) -> subprocess.Popen[bytes]:
+        """Start a process that ends with this one.
+
+        Args:
+            argv: Program and arguments.
+            name: Name for people and for the identity file; of this sandbox, used once at a time.
+            log_path: File that its output is appended to; its directory exists.
+            env: Variables beside those of this process.
+
+        Raises:
+            OSError: The log cannot be opened.
+        """
+        answer: Future[subprocess.Popen[bytes]] = Future()
+        environment = {**os.environ, **(env or {})}
+        self._orders.put(_Order(list(argv), log_path, environment, answer))
+        process = answer.result()
+        with self._lock:
+            self._forget_ended()
+            self._remember(name, process)
+        return process
+
+    def stop_all(self) -> None:
+        """End every process: asked first, killed after ten seconds. Nothing starts afterwards."""
+        with self._lock:
+            children = dict(self._children)
+            self._children.clear()
+        for child in children.values():
+            child.terminate()
+        deadline = time.monotonic() + _GRACE_SECONDS
+        for child in children.values():
+            try:
+                child.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+        for path in children:
+            path.unlink(missing_ok=True)
+        self._orders.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (order := self._orders.get()) is not None:
+            try:
+                with order.log_path.open("ab") as log:
+                    process = subprocess.Popen(
+                        [sys.executable, "-I", "-S", str(_WRAPPER), str(os.getpid()), *order.argv],
+                        stdin=subprocess.DEVNULL,
+                        stdout=log,
+                        stderr=subprocess.STDOUT,
+                        env=order.environment,
+                    )
+            except BaseException as error:
+                order.answer.set_exception(error)
+            else:
+                order.answer.set_result(process)
+
+    def _forget_ended(self) -> None:
+        for path in [path for path, child in self._children.items() if child.poll() is not None]:
+            del self._children[path]
+            path.unlink(missing_ok=True)
+
+    def _remember(self, name: str, process: subprocess.Popen[bytes]) -> None:
+        path = self._directory / f"{name}.json"
+        self._children[path] = process
+        try:
+            write_identity(identity_of(process.pid), path)
+        except ProcessLookupError:  # it ended at once
+            return
+
+
+def sweep(directory: Path) -> list[str]:
+    """End the processes that an earlier daemon left, and remove their files.
+
+    Args:
+        directory: The directory of that daemon's `Spawner`.
+
+    Returns:
+        Names of the processes that were still alive.
+    """
+    ended: list[ProcessIdentity] = []
+    names: list[str] = []
+    for path in sorted(directory.glob("*.json")):
+        identity = read_identity(path)
+        if identity is not None and identity.send(signal.SIGKILL):
+            ended.append(identity)
+            names.append(path.stem)
+        path.unlink(missing_ok=True)
+    deadline = time.monotonic() + _GRACE_SECONDS
+    while any(identity.is_alive for identity in ended) and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+    return names

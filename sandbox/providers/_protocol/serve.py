@@ -1,0 +1,70 @@
+"""Serve one stand-in to the engine that started it, and end with that engine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import urlparse
+
+import grpc
+from pulumi.runtime.proto import provider_pb2_grpc
+
+MAXIMUM_MESSAGE_BYTES = 400 * 1024 * 1024
+"""The limit that Pulumi's own plugins use."""
+PARENT_POLL_SECONDS = 0.5
+
+
+def require_sandbox_endpoint() -> str:
+    """Return the address of the sandbox's AWS server.
+
+    Raises:
+        SystemExit: there is none, or it is not on this machine.
+    """
+    endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
+    if urlparse(endpoint).hostname not in {"127.0.0.1", "localhost", "::1"}:
+        sys.exit(
+            "this plugin is the sandbox's stand-in for an official Pulumi provider; it only talks "
+            f"to a sandbox on this machine, and AWS_ENDPOINT_URL is {endpoint or 'not set'}. "
+            "Use ./trainyard … --sandbox, or the official plugin for a real account"
+        )
+    return endpoint
+
+
+def serve(servicer: provider_pb2_grpc.ResourceProviderServicer) -> None:
+    """Answer the engine until it is gone."""
+    options: list[tuple[str, Any]] = [
+        ("grpc.max_receive_message_length", MAXIMUM_MESSAGE_BYTES),
+        ("grpc.max_send_message_length", MAXIMUM_MESSAGE_BYTES),
+    ]
+    server = grpc.server(ThreadPoolExecutor(max_workers=32), options=options)
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    end_with_parent()
+    sys.stdout.write(f"{port}\n")
+    sys.stdout.flush()
+    server.wait_for_termination()
+
+
+def end_with_parent() -> None:
+    """End this process when the one that started it is gone."""
+    end_with_the_engine()
+
+
+def end_with_the_engine() -> None:
+    """End this process with the engine that started it: when asked to, and after `kill -9`."""
+    # The engine asks with SIGINT, whose default is a traceback that the engine would show.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(0))
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    # The engine ends its plugins, but not when it is killed; then another process inherits us.
+    while os.getppid() == parent:
+        time.sleep(PARENT_POLL_SECONDS)
+    os._exit(0)

@@ -1,0 +1,1 @@
+"""One module a service: the resource types that the sandbox knows."""

@@ -1,0 +1,267 @@
+"""EKS clusters and add-ons.
+
+Source: https://www.pulumi.com/registry/packages/aws/api-docs/eks/cluster/
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from sandbox.providers._protocol.servicer import ProviderError
+from sandbox.providers.aws.account import Account, is_missing
+from sandbox.providers.aws.resource import ResourceType, Values
+
+POLL_SECONDS = 0.1
+DEADLINE_SECONDS = 120
+FAILED = frozenset({"FAILED", "CREATE_FAILED", "DELETE_FAILED"})
+
+
+def wait(describe: Callable[[], dict[str, Any]], wanted: str | None) -> None:
+    """Wait until an EKS object has a status, or is gone where none is wanted.
+
+    Raises:
+        ProviderError: it failed, or the deadline passed.
+    """
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            found = describe()
+        except ClientError as error:
+            if wanted is None and is_missing(error):
+                return
+            raise
+        if found["status"] == wanted:
+            return
+        if found["status"] in FAILED:
+            issues = found.get("health", {}).get("issues", [])
+            said = "; ".join(f"{i['code']}: {i['message']}" for i in issues)
+            raise ProviderError(f"status {found['status']}: {said or 'EKS says no more'}")
+        time.sleep(POLL_SECONDS)
+    raise ProviderError(f"not {wanted or 'deleted'} after {DEADLINE_SECONDS} s")
+
+
+def _vpc_config(inputs: Values) -> dict[str, Any]:
+    return dict(inputs["vpcConfig"])
+
+
+def _logging(inputs: Values) -> dict[str, Any]:
+    wanted = inputs.get("enabledClusterLogTypes") or []
+    every = ["api", "audit", "authenticator", "controllerManager", "scheduler"]
+    setups = [{"types": wanted, "enabled": True}] if wanted else []
+    rest = [name for name in every if name not in wanted]
+    return {"clusterLogging": [*setups, *([{"types": rest, "enabled": False}] if rest else [])]}
+
+
+def _create(account: Account, inputs: Values) -> tuple[str, Values]:
+    eks, name = account.client("eks"), inputs["name"]
+    optional = {key: inputs[key] for key in ("version", "accessConfig", "tags") if inputs.get(key)}
+    eks.create_cluster(
+        name=name,
+        roleArn=inputs["roleArn"],
+        resourcesVpcConfig=_vpc_config(inputs),
+        logging=_logging(inputs),
+        bootstrapSelfManagedAddons=inputs["bootstrapSelfManagedAddons"],
+        **optional,
+    )
+    return name, {}
+
+
+def _settle(account: Account, name: str, inputs: Values) -> None:
+    eks = account.client("eks")
+    wait(lambda: eks.describe_cluster(name=name)["cluster"], "ACTIVE")
+
+
+def _read(account: Account, name: str) -> Values:
+    cluster = account.client("eks").describe_cluster(name=name)["cluster"]
+    vpc, access = cluster["resourcesVpcConfig"], cluster.get("accessConfig", {})
+    logs = cluster.get("logging", {}).get("clusterLogging", [])
+    enabled = [t for setup in logs if setup.get("enabled") for t in setup["types"]]
+    return {
+        "arn": cluster["arn"],
+        "name": name,
+        "version": cluster["version"],
+        "platformVersion": cluster.get("platformVersion"),
+        "roleArn": cluster["roleArn"],
+        "endpoint": cluster.get("endpoint"),
+        "status": cluster["status"],
+        "certificateAuthority": {"data": cluster.get("certificateAuthority", {}).get("data")},
+        "certificateAuthorities": [{"data": cluster.get("certificateAuthority", {}).get("data")}],
+        "identities": [{"oidcs": [{"issuer": cluster["identity"]["oidc"]["issuer"]}]}],
+        "kubernetesNetworkConfig": {
+            "serviceIpv4Cidr": cluster["kubernetesNetworkConfig"].get("serviceIpv4Cidr"),
+            "ipFamily": cluster["kubernetesNetworkConfig"].get("ipFamily", "ipv4"),
+        },
+        "vpcConfig": {
+            "subnetIds": vpc["subnetIds"],
+            "endpointPublicAccess": vpc["endpointPublicAccess"],
+            "endpointPrivateAccess": vpc["endpointPrivateAccess"],
+            "publicAccessCidrs": vpc.get("publicAccessCidrs"),
+            "securityGroupIds": vpc.get("securityGroupIds") or None,
+            "clusterSecurityGroupId": vpc.get("clusterSecurityGroupId"),
+            "vpcId": vpc.get("vpcId"),
+        },
+        "accessConfig": {"authenticationMode": access.get("authenticationMode", "CONFIG_MAP")},
+        "enabledClusterLogTypes": enabled or None,
+        "createdAt": cluster["createdAt"].isoformat(),
+        "tags": cluster.get("tags") or None,
+    }
+
+
+def _update(account: Account, name: str, olds: Values, news: Values) -> None:
+    eks = account.client("eks")
+    if olds.get("version") != news.get("version"):
+        eks.update_cluster_version(name=name, version=news["version"])
+    if olds.get("accessConfig") != news.get("accessConfig"):
+        mode = news["accessConfig"]["authenticationMode"]
+        eks.update_cluster_config(name=name, accessConfig={"authenticationMode": mode})
+    if olds.get("vpcConfig") != news.get("vpcConfig"):
+        eks.update_cluster_config(name=name, resourcesVpcConfig=_vpc_config(news))
+    if olds.get("enabledClusterLogTypes") != news.get("enabledClusterLogTypes"):
+        eks.update_cluster_config(name=name, logging=_logging(news))
+    retag(account, eks.describe_cluster(name=name)["cluster"]["arn"], olds, news)
+    wait(lambda: eks.describe_cluster(name=name)["cluster"], "ACTIVE")
+
+
+def retag(account: Account, arn: str, olds: Values, news: Values) -> None:
+    """Bring the tags of an EKS object from what they were to what is wanted."""
+    eks = account.client("eks")
+    before, after = olds.get("tags") or {}, news.get("tags") or {}
+    if before.keys() - after.keys():
+        eks.untag_resource(resourceArn=arn, tagKeys=sorted(before.keys() - after.keys()))
+    if after and after != before:
+        eks.tag_resource(resourceArn=arn, tags=after)
+
+
+def _delete(account: Account, name: str, outputs: Values) -> None:
+    eks = account.client("eks")
+    eks.delete_cluster(name=name)
+    wait(lambda: eks.describe_cluster(name=name)["cluster"], None)
+
+
+CLUSTER = ResourceType(
+    token="aws:eks/cluster:Cluster",
+    inputs=frozenset(
+        {
+            "name",
+            "roleArn",
+            "version",
+            "vpcConfig",
+            "accessConfig",
+            "enabledClusterLogTypes",
+            "bootstrapSelfManagedAddons",
+            "tags",
+        }
+    ),
+    required=frozenset({"roleArn", "vpcConfig"}),
+    computed=frozenset(
+        {
+            "arn",
+            "certificateAuthorities",
+            "certificateAuthority",
+            "createdAt",
+            "endpoint",
+            "identities",
+            "kubernetesNetworkConfig",
+            "platformVersion",
+            "status",
+        }
+    ),
+    computed_inside={"vpcConfig": frozenset({"clusterSecurityGroupId", "vpcId"})},
+    replace_on=frozenset({"name", "roleArn", "bootstrapSelfManagedAddons"}),
+    name_property="name",
+    name_limit=100,
+    defaults={"bootstrapSelfManagedAddons": True},
+    create=_create,
+    settle=_settle,
+    read=_read,
+    update=_update,
+    delete=_delete,
+)
+
+
+ADDON_OPTIONS = {
+    "addonVersion": "addonVersion",
+    "configurationValues": "configurationValues",
+    "serviceAccountRoleArn": "serviceAccountRoleArn",
+}
+
+
+def _create_addon(account: Account, inputs: Values) -> tuple[str, Values]:
+    eks, cluster, name = account.client("eks"), inputs["clusterName"], inputs["addonName"]
+    options = {aws: inputs[key] for key, aws in ADDON_OPTIONS.items() if inputs.get(key)}
+    if inputs.get("resolveConflictsOnCreate"):
+        options["resolveConflicts"] = inputs["resolveConflictsOnCreate"]
+    if inputs.get("tags"):
+        options["tags"] = inputs["tags"]
+    eks.create_addon(clusterName=cluster, addonName=name, **options)
+    return f"{cluster}:{name}", {}
+
+
+def _settle_addon(account: Account, identifier: str, inputs: Values) -> None:
+    eks = account.client("eks")
+    cluster, _, name = identifier.partition(":")
+    wait(lambda: eks.describe_addon(clusterName=cluster, addonName=name)["addon"], "ACTIVE")
+
+
+def _read_addon(account: Account, identifier: str) -> Values:
+    cluster, _, name = identifier.partition(":")
+    addon = account.client("eks").describe_addon(clusterName=cluster, addonName=name)["addon"]
+    return {
+        "arn": addon["addonArn"],
+        "clusterName": cluster,
+        "addonName": name,
+        "tags": addon.get("tags") or None,
+        "createdAt": addon["createdAt"].isoformat(),
+        "modifiedAt": addon["modifiedAt"].isoformat(),
+        **{key: addon.get(aws) for key, aws in ADDON_OPTIONS.items()},
+    }
+
+
+def _update_addon(account: Account, identifier: str, olds: Values, news: Values) -> None:
+    eks = account.client("eks")
+    cluster, _, name = identifier.partition(":")
+    options = {aws: news[key] for key, aws in ADDON_OPTIONS.items() if news.get(key)}
+    if any(olds.get(key) != news.get(key) for key in ADDON_OPTIONS):
+        if news.get("resolveConflictsOnUpdate"):
+            options["resolveConflicts"] = news["resolveConflictsOnUpdate"]
+        eks.update_addon(clusterName=cluster, addonName=name, **options)
+    found = eks.describe_addon(clusterName=cluster, addonName=name)["addon"]
+    retag(account, found["addonArn"], olds, news)
+
+
+def _delete_addon(account: Account, identifier: str, outputs: Values) -> None:
+    eks = account.client("eks")
+    cluster, _, name = identifier.partition(":")
+    eks.delete_addon(clusterName=cluster, addonName=name, preserve=bool(outputs.get("preserve")))
+    wait(lambda: eks.describe_addon(clusterName=cluster, addonName=name)["addon"], None)
+
+
+ADDON = ResourceType(
+    token="aws:eks/addon:Addon",
+    inputs=frozenset(
+        {
+            "clusterName",
+            "addonName",
+            "preserve",
+            "resolveConflictsOnCreate",
+            "resolveConflictsOnUpdate",
+            "tags",
+            *ADDON_OPTIONS,
+        }
+    ),
+    required=frozenset({"clusterName", "addonName"}),
+    computed=frozenset({"arn", "createdAt", "modifiedAt", "addonVersion"}),
+    replace_on=frozenset({"clusterName", "addonName"}),
+    recomputed=frozenset({"modifiedAt"}),
+    create=_create_addon,
+    settle=_settle_addon,
+    read=_read_addon,
+    update=_update_addon,
+    delete=_delete_addon,
+)
+
+RESOURCE_TYPES = (CLUSTER, ADDON)

@@ -1,0 +1,41 @@
+"""Resources by their type token, without the packages that describe them.
+
+Importing pulumi_aws a second time would cost each preview seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pulumi
+
+AWS_VERSION = "7.51.1"
+KUBERNETES_VERSION = "4.34.2"
+"""The versions that the program uses, so that both share their default providers."""
+
+
+class Child(pulumi.CustomResource):
+    """One resource of a provider, with its outputs by name."""
+
+    def __init__(
+        self,
+        token: str,
+        name: str,
+        inputs: Mapping[str, Any],
+        *,
+        outputs: Iterable[str] = (),
+        opts: pulumi.ResourceOptions,
+    ) -> None:
+        version = {"aws": AWS_VERSION, "kubernetes": KUBERNETES_VERSION}[token.partition(":")[0]]
+        present = {key: value for key, value in inputs.items() if value is not None}
+        super().__init__(
+            token,
+            name,
+            {**dict.fromkeys(outputs), **present},
+            pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(version=version)),
+        )
+
+    def output(self, name: str) -> pulumi.Output[Any]:
+        """Return an input or one of the outputs that were named at the creation."""
+        return self.__dict__[name]

@@ -1,0 +1,53 @@
+"""Type tokens of pulumi-kubernetes, and what they are in the Kubernetes API."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sandbox.providers._protocol.servicer import ProviderError
+
+PATCH = "Patch"
+OVERLAYS = frozenset({"yaml", "yaml/v2", "kustomize", "kustomize/v2", "helm.sh/v2", "helm.sh/v3"})
+"""Groups of pulumi-kubernetes that are no API groups: programs inside the official plugin.
+https://www.pulumi.com/registry/packages/kubernetes/api-docs/"""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of object, in one version of the API."""
+
+    api_version: str
+    """`v1`, or `group/version`."""
+    name: str
+    is_patch: bool
+    """Whether the resource owns a part of an object that is somebody else's."""
+
+    @property
+    def path(self) -> str:
+        """Return the path of the API version on the server."""
+        prefix = "/apis/" if "/" in self.api_version else "/api/"
+        return prefix + self.api_version
+
+
+def kind_of(token: str) -> Kind:
+    """Return the kind that a type token such as `kubernetes:apps/v1:DaemonSet` stands for.
+
+    Raises:
+        ProviderError: the token names a program of the official plugin (Helm, YAML), a list, or
+            no version.
+    """
+    _, group, name = token.split(":")
+    if group in OVERLAYS:
+        raise ProviderError(
+            f"the sandbox does not know the type {token}: it expands charts and files inside the "
+            "official plugin; declare the objects themselves"
+        )
+    is_patch = name.endswith(PATCH) and name != PATCH
+    name = name.removesuffix(PATCH) if is_patch else name
+    api_version = group.removeprefix("core/")
+    if "/" in group and not name.endswith("List"):
+        return Kind(api_version, name, is_patch)
+    raise ProviderError(
+        f"the sandbox does not know the type {token}; it knows the kinds that stand in the "
+        "Kubernetes API with their version, such as kubernetes:apps/v1:DaemonSet"
+    )

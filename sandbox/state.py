@@ -1,0 +1,268 @@
+"""The directory of a sandbox, and the daemon that runs in it: start, stop, status.
+
+Everything of a sandbox is in one directory. The account lives in the daemon's memory, so the end
+of the daemon is the end of the account; the Pulumi state that described it is then set aside.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sandbox.file_lock import LockTakenError, locked
+from sandbox.process_identity import ProcessIdentity, read_identity
+from sandbox.processes import sweep
+from sandbox.removal import remove_tree
+
+ROOT = Path(__file__).resolve().parents[1]
+
+_START_SECONDS = 60.0
+_STOP_SECONDS = 30.0
+_POLL_SECONDS = 0.05
+_TAIL_LINES = 15
+
+
+class SandboxError(RuntimeError):
+    """The sandbox does not do what was asked; the message says why and what helps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxStatus:
+    """A sandbox that runs."""
+
+    pid: int
+    process_start_time: str
+    aws_endpoint: str
+    account_id: str
+    region: str
+
+    @property
+    def process(self) -> ProcessIdentity:
+        """The daemon."""
+        return ProcessIdentity(self.pid, self.process_start_time)
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxDirectory:
+    """The paths of one sandbox, and its daemon."""
+
+    path: Path
+
+    @property
+    def daemon_file(self) -> Path:
+        """What the daemon writes when it is ready."""
+        return self.path / "daemon.json"
+
+    @property
+    def lock_file(self) -> Path:
+        """Held by the daemon as long as it runs; says which process that is."""
+        return self.path / "daemon.lock"
+
+    @property
+    def start_lock_file(self) -> Path:
+        """Held by whoever starts or stops the daemon."""
+        return self.path / "start.lock"
+
+    @property
+    def programs_file(self) -> Path:
+        """The commands of the Kubernetes programs, as the daemon was given them."""
+        return self.path / "programs.json"
+
+    @property
+    def logs(self) -> Path:
+        """The daemon's logs: `daemon.log`, `output.log`, `unimplemented.log`."""
+        return self.path / "logs"
+
+    @property
+    def processes(self) -> Path:
+        """A file for each child process of the daemon."""
+        return self.path / "processes"
+
+    @property
+    def clusters(self) -> Path:
+        """A directory for each control plane."""
+        return self.path / "clusters"
+
+    @property
+    def pulumi_state(self) -> Path:
+        """The backend of the sandbox's Pulumi project: what it says of this account."""
+        return self.path / "pulumi" / "state"
+
+    def read_status(self) -> SandboxStatus | None:
+        """Return the daemon that runs and is ready, or None."""
+        try:
+            record = json.loads(self.daemon_file.read_text(encoding="utf-8"))
+            status = SandboxStatus(**record)
+        except (FileNotFoundError, ValueError, TypeError):
+            return None
+        return status if status.process.is_alive else None
+
+    def write_status(self, status: SandboxStatus) -> None:
+        """Say that the daemon is ready (the daemon does)."""
+        partial = self.daemon_file.with_suffix(".partial")
+        partial.write_text(json.dumps(asdict(status)), encoding="utf-8")
+        partial.replace(self.daemon_file)
+
+    def start(
+        self,
+        programs: Mapping[str, Sequence[str]] | None,
+        *,
+        region: str = "us-west-2",
+        port: int = 0,
+    ) -> SandboxStatus:
+        """Start the daemon, or find the one that runs; return when it answers.
+
+        Args:
+            programs: Commands of the Kubernetes programs by name; None: clusters without a
+                control plane.
+            region: Region that the account fixture fills.
+            port: Port of the AWS endpoint; 0 takes a free one.
+
+        Raises:
+            SandboxError: It does not become ready; the message holds the end of its log.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        with self._alone():
+            running = self.read_status() or self._starting()
+            if running is not None:
+                return running
+            self._clear_leftovers()
+            self.logs.mkdir(exist_ok=True)
+            self.programs_file.write_text(
+                json.dumps({name: list(argv) for name, argv in (programs or {}).items()}),
+                encoding="utf-8",
+            )
+            return self._wait_until_ready(self._launch(region, port))
+
+    def stop(self) -> bool:
+        """End the daemon with everything that it started; say whether it ran."""
+        if not self.path.is_dir():
+            return False
+        with self._alone():
+            process = self._process()
+            if process is not None:
+                self._end(process)
+            self._clear_leftovers()
+        return process is not None
+
+    def reset(self) -> bool:
+        """End the daemon and remove everything in the directory; say whether it ran."""
+        was_running = self.stop()
+        if self.path.is_dir():
+            for entry in self.path.iterdir():
+                if entry.is_dir() and not entry.is_symlink():
+                    remove_tree(entry)
+                else:
+                    entry.unlink()
+        return was_running
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        try:
+            with locked(self.start_lock_file, timeout_seconds=_START_SECONDS + _STOP_SECONDS):
+                yield
+        except LockTakenError as error:
+            raise SandboxError(
+                f"another process has been starting or stopping the sandbox in {self.path} for "
+                f"{_START_SECONDS + _STOP_SECONDS:.0f} seconds; wait for it, or end it and try "
+                "again"
+            ) from error
+
+    def _process(self) -> ProcessIdentity | None:
+        """Return the daemon, also one that is not ready yet; None where none runs."""
+        process = read_identity(self.lock_file)
+        return process if process is not None and process.is_alive else None
+
+    def _starting(self) -> SandboxStatus | None:
+        """Wait for a daemon that somebody started who did not wait (Ctrl-C)."""
+        deadline = time.monotonic() + _START_SECONDS
+        while self._process() is not None and time.monotonic() < deadline:
+            status = self.read_status()
+            if status is not None:
+                return status
+            time.sleep(_POLL_SECONDS)
+        return None
+
+    def _launch(self, region: str, port: int) -> subprocess.Popen[bytes]:
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("AWS_")
+        }
+        with self._output.open("wb") as output:
+            return subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "sandbox.daemon"),
+                    *("--directory", str(self.path.resolve())),
+                    *("--programs", str(self.programs_file.resolve())),
+                    *("--region", region, "--port", str(port)),
+                ],
+                cwd=ROOT,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C in this terminal does not end the sandbox
+            )
+
+    def _wait_until_ready(self, daemon: subprocess.Popen[bytes]) -> SandboxStatus:
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline:
+            status = self.read_status()
+            if status is not None and status.pid == daemon.pid:
+                daemon.returncode = 0  # it outlives this process; Popen need not wait for it
+                return status
+            if daemon.poll() is not None:
+                raise SandboxError(f"the sandbox did not start:\n{self._tail()}")
+            time.sleep(_POLL_SECONDS)
+        daemon.kill()
+        daemon.wait()
+        raise SandboxError(
+            f"the sandbox was not ready after {_START_SECONDS:.0f} seconds:\n{self._tail()}"
+        )
+
+    def _end(self, process: ProcessIdentity) -> None:
+        process.send(signal.SIGTERM)
+        if not self._ended(process, _STOP_SECONDS):
+            process.send(signal.SIGKILL)
+            self._ended(process, _STOP_SECONDS)
+        _reap(process.pid)
+
+    def _ended(self, process: ProcessIdentity, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while process.is_alive and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+        return not process.is_alive
+
+    def _clear_leftovers(self) -> None:
+        """Remove what describes an account that has ended, and end its processes."""
+        sweep(self.processes)
+        self.daemon_file.unlink(missing_ok=True)
+        remove_tree(self.clusters)
+        if self.pulumi_state.exists():
+            now = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+            aside = self.pulumi_state.with_name("ended") / now
+            aside.parent.mkdir(exist_ok=True)
+            self.pulumi_state.rename(aside)
+
+    @property
+    def _output(self) -> Path:
+        return self.logs / "output.log"
+
+    def _tail(self) -> str:
+        text = self._output.read_text(encoding="utf-8", errors="replace")
+        last = [f"  {line}" for line in text.splitlines()[-_TAIL_LINES:]]
+        return "\n".join([*(last or ["  (it wrote nothing)"]), f"the whole log: {self._output}"])
+
+
+def _reap(pid: int) -> None:
+    """Let go of the daemon where this very process started it."""
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)

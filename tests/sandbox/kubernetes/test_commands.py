@@ -1,0 +1,59 @@
+"""The command lines of a control plane."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.kubernetes import commands
+from sandbox.kubernetes.commands import Layout, Ports
+from sandbox.kubernetes.credentials import make_credentials
+
+PORTS = Ports(etcd=1, etcd_peer=2, api_server=3, authenticator=4)
+
+
+@pytest.fixture
+def every(tmp_path):
+    """All command lines by program, and the administrator's token."""
+    layout = Layout(tmp_path)
+    credentials, token = make_credentials(tmp_path / "pki")
+    lines = {
+        "etcd": commands.etcd(layout, PORTS),
+        "kube-apiserver": commands.kube_apiserver(layout, PORTS, credentials),
+        "kube-controller-manager": commands.kube_controller_manager(layout, credentials),
+        "kube-scheduler": commands.kube_scheduler(layout),
+        "kwok": commands.kwok(layout),
+        "authenticator": commands.authenticator(
+            layout, PORTS, cluster="p5-cb", aws_endpoint="http://127.0.0.1:5"
+        ),
+    }
+    return lines, token
+
+
+def test_there_is_one_for_each_program(every):
+    assert set(every[0]) == set(commands.PROGRAMS)
+
+
+def test_nothing_listens_on_the_network(every):
+    text = " ".join(argument for line in every[0].values() for argument in line)
+    assert "0.0.0.0" not in text
+    assert "--bind-address=127.0.0.1" in every[0]["kube-apiserver"]
+    assert "--secure-port=0" in every[0]["kube-scheduler"]
+    assert "--secure-port=0" in every[0]["kube-controller-manager"]
+
+
+def test_no_secret_is_in_any(every):
+    lines, token = every
+    assert token not in str(lines)
+
+
+def test_nodes_are_authorized_as_on_eks(every):
+    api_server = every[0]["kube-apiserver"]
+    assert "--authorization-mode=Node,RBAC" in api_server
+    assert "--enable-admission-plugins=NodeRestriction" in api_server
+
+
+def test_only_nodes_whose_kubelet_is_let_in_are_kept_alive(every):
+    assert "--manage-all-nodes=false" in every[0]["kwok"]
+    assert (
+        "--manage-nodes-with-label-selector=sandbox.trainyard/kubelet=running" in every[0]["kwok"]
+    )

@@ -1,0 +1,60 @@
+"""Which resources a node offers, given the plugins that run on it."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.catalog.instance_types import instance_type
+from sandbox.kubernetes.device_plugins import EFA, NVIDIA_GPU, device_counts, plugin_resources
+
+NVIDIA_IMAGE = "nvcr.io/nvidia/k8s-device-plugin:v0.17.0"
+EFA_IMAGE = "602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/aws-efa-k8s-device-plugin:v0.5.31"
+
+
+def pod(image, node="node-1", phase="Running", **metadata):
+    return {
+        "metadata": {"name": "plugin", "namespace": "kube-system", **metadata},
+        "spec": {"nodeName": node, "containers": [{"name": "c", "image": image}]},
+        "status": {"phase": phase},
+    }
+
+
+@pytest.mark.parametrize(
+    ("image", "resource"),
+    [
+        pytest.param(NVIDIA_IMAGE, NVIDIA_GPU, id="nvidia"),
+        pytest.param(EFA_IMAGE, EFA, id="efa"),
+        pytest.param(f"{EFA_IMAGE}@sha256:0123", EFA, id="digest"),
+        pytest.param("localhost:5000/k8s-device-plugin", NVIDIA_GPU, id="port-no-tag"),
+    ],
+)
+def test_a_plugin_is_known_by_its_image(image, resource):
+    assert plugin_resources([pod(image)]) == {"node-1": {resource}}
+
+
+def test_plugins_count_for_the_node_that_they_run_on():
+    pods = [pod(NVIDIA_IMAGE, "a"), pod(EFA_IMAGE, "a"), pod(NVIDIA_IMAGE, "b")]
+    assert plugin_resources(pods) == {"a": {NVIDIA_GPU, EFA}, "b": {NVIDIA_GPU}}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(pod("pytorch:2"), id="another-image"),
+        pytest.param(pod(NVIDIA_IMAGE, phase="Pending"), id="pending"),
+        pytest.param(pod(NVIDIA_IMAGE, node=None), id="not-scheduled"),
+        pytest.param(pod(NVIDIA_IMAGE, deletionTimestamp="2026-01-01T00:00:00Z"), id="ending"),
+    ],
+)
+def test_a_pod_that_is_no_running_plugin_offers_nothing(other):
+    assert plugin_resources([other]) == {}
+
+
+def test_gpus_come_from_the_type_and_efa_devices_from_the_instance():
+    assert device_counts(instance_type("p5.48xlarge"), 32) == {NVIDIA_GPU: 8, EFA: 32}
+    assert device_counts(instance_type("p5.48xlarge"), 4) == {NVIDIA_GPU: 8, EFA: 4}
+    assert device_counts(instance_type("c5.2xlarge"), 0) == {NVIDIA_GPU: 0, EFA: 0}
+
+
+def test_neuron_devices_are_no_gpus():
+    assert device_counts(instance_type("trn1.32xlarge"), 8)[NVIDIA_GPU] == 0

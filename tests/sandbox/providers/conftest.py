@@ -1,0 +1,46 @@
+"""The stand-ins as the engine sees them: called in this process, or started by it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from sandbox.aws.server import AwsServer
+from sandbox.providers.aws.servicer import AwsServicer
+from tests.support.provider_plugin import Plugin
+from tests.support.pulumi_workspace import Workspace, empty_project
+from tests.support.sandbox_aws import Account
+from tests.support.tracked import ROOT
+from tools.engine import ensure_pulumi
+
+PLUGINS = "plugins:\n  providers:\n" + "".join(
+    f"    - {{name: {name}, path: {ROOT / 'sandbox' / 'providers' / name}}}\n"
+    for name in ("aws", "eks", "kubernetes")
+)
+
+
+@pytest.fixture(scope="session")
+def _aws(server: AwsServer) -> Plugin:
+    # boto3 takes longer to make a client than the server to answer a test's calls.
+    return Plugin(AwsServicer(server.endpoint), region="us-west-2")
+
+
+@pytest.fixture
+def aws(account: Account, _aws: Plugin) -> Plugin:
+    return _aws
+
+
+@pytest.fixture
+def workspace(server: AwsServer, tmp_path: Path) -> Workspace:
+    """A project whose plugins are the stand-ins."""
+    directory = tmp_path / "project"
+    directory.mkdir()
+    made = empty_project(directory, ensure_pulumi(print), PLUGINS)
+    made.variables |= {
+        "AWS_ENDPOINT_URL": server.endpoint,
+        "TRAINYARD_SANDBOX": str(tmp_path),
+        "TRAINYARD_PYTHON": sys.executable,
+    }
+    return made

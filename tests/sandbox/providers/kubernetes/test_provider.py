@@ -1,0 +1,80 @@
+"""The configuration of the `kubernetes` stand-in."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pulumi.runtime.proto import provider_pb2
+
+from sandbox.providers._protocol.values import UNKNOWN, to_struct
+from sandbox.providers.kubernetes.servicer import KubernetesServicer
+from tests.support.provider_plugin import Call, Plugin, RefusedError
+
+
+def kubeconfig(port: int, token: str = "t") -> str:
+    server = {"server": f"https://127.0.0.1:{port}", "certificate-authority-data": "Q0E="}
+    return json.dumps(
+        {
+            "current-context": "one",
+            "clusters": [{"name": "c", "cluster": server}],
+            "users": [{"name": "u", "user": {"token": token}}],
+            "contexts": [{"name": "one", "context": {"cluster": "c", "user": "u"}}],
+        }
+    )
+
+
+def replaced(before: str, after: str) -> list[str]:
+    request = provider_pb2.DiffRequest(
+        old_inputs=to_struct({"kubeconfig": before}), news=to_struct({"kubeconfig": after})
+    )
+    return list(KubernetesServicer().DiffConfig(request, None).replaces)
+
+
+def test_another_api_server_replaces_the_provider_and_its_objects() -> None:
+    assert replaced(kubeconfig(1), kubeconfig(2)) == ["kubeconfig"]
+
+
+@pytest.mark.parametrize("after", [kubeconfig(1), kubeconfig(1, "renewed")])
+def test_another_token_does_not(after: str) -> None:
+    assert replaced(kubeconfig(1), after) == []
+
+
+def test_a_cluster_that_the_preview_does_not_know_yet_does_not_replace() -> None:
+    assert replaced(kubeconfig(1), UNKNOWN) == []
+
+
+def test_configuration_that_would_be_ignored_is_refused() -> None:
+    request = provider_pb2.CheckRequest(news=to_struct({"renderYamlToDirectory": "x"}))
+    [failure] = KubernetesServicer().CheckConfig(request, None).failures
+    assert "renderYamlToDirectory" in failure.reason
+
+
+@pytest.mark.parametrize("settings", [{}, {"kubeconfig": ""}])
+def test_no_kubeconfig_never_means_the_clusters_of_this_machine(settings: dict[str, Any]) -> None:
+    with pytest.raises(RefusedError, match="it needs kubeconfig"):
+        Plugin(KubernetesServicer(), **settings)
+
+
+def test_a_chart_is_refused_with_its_type() -> None:
+    plugin = Plugin(KubernetesServicer(), kubeconfig=UNKNOWN)
+    with pytest.raises(RefusedError, match=r"kubernetes:helm\.sh/v3:Release"):
+        plugin.check("kubernetes:helm.sh/v3:Release", {})
+
+
+@pytest.mark.parametrize(
+    ("call", "request_", "named"),
+    [
+        (
+            "Construct",
+            provider_pb2.ConstructRequest(type="kubernetes:yaml/v2:ConfigFile"),
+            "yaml/v2",
+        ),
+        ("Invoke", provider_pb2.InvokeRequest(tok="kubernetes:yaml:decode"), "yaml:decode"),
+        ("Call", provider_pb2.CallRequest(tok="kubernetes:x:y/z"), "x:y/z"),
+    ],
+)
+def test_what_only_the_official_plugin_does_is_named(call: str, request_: Any, named: str) -> None:
+    with pytest.raises(RefusedError, match=named):
+        getattr(KubernetesServicer(), call)(request_, Call())
