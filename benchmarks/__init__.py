@@ -1,0 +1,1 @@
+"""Measurements that anybody can run again; each compares within one run."""

@@ -1,0 +1,70 @@
+"""A flat Pulumi program: the resources of a plan, registered one after the other.
+
+It stands in the benchmark for what somebody would write by hand: the same SDKs imported, the same
+resources with literal inputs, no schema, no plan, no look at the account.
+"""
+
+import json
+from pathlib import Path
+
+import pulumi
+import pulumi_aws
+import pulumi_eks
+import pulumi_kubernetes as kubernetes
+
+plan = json.loads((Path(__file__).parent / "plan.json").read_text())
+CONTROL_PLANE = "eks:index:Cluster"
+COMPONENTS = ("trainyard:", "eks:", "pulumi:")
+
+
+def load_class(token: str) -> None:
+    """Load the SDK's class of a type, as a program by hand does when it names it."""
+    package, module, name = token.split(":")
+    if package == "aws":
+        getattr(getattr(pulumi_aws, module.partition("/")[0]), name)
+    elif package == "kubernetes":
+        group, _, version = module.partition("/")
+        getattr(getattr(getattr(kubernetes, group), version), name)
+
+
+class Literal(pulumi.CustomResource):
+    """One resource by its type token."""
+
+    def __init__(
+        self,
+        token: str,
+        name: str,
+        inputs: dict[str, object],
+        provider: pulumi.ProviderResource | None,
+    ) -> None:
+        """Register it."""
+        opts = pulumi.ResourceOptions(provider=provider) if provider else None
+        super().__init__(token, name, inputs, opts)
+
+
+cluster = pulumi_eks.Cluster(
+    "cluster",
+    name="flat",
+    version="1.35",
+    subnet_ids=plan["subnet_ids"],
+    authentication_mode=pulumi_eks.AuthenticationMode.API_AND_CONFIG_MAP,
+    endpoint_public_access=True,
+    endpoint_private_access=True,
+    create_oidc_provider=True,
+    skip_default_node_group=True,
+    skip_default_security_groups=True,
+    create_instance_role=False,
+    vpc_cni_options=pulumi_eks.VpcCniOptionsArgs(addon_version="v1.22.4-eksbuild.3"),
+    kube_proxy_addon_options=pulumi_eks.KubeProxyAddonOptionsArgs(version="v1.35.3-eksbuild.29"),
+    coredns_addon_options=pulumi_eks.CoreDnsAddonOptionsArgs(enabled=False),
+)
+provider = kubernetes.Provider("kubernetes", kubeconfig=cluster.kubeconfig_json)
+for resource in plan["resources"]:
+    token = resource["type"]
+    of_the_package = (resource["parent"] or "").startswith("eks:")
+    if token.startswith(COMPONENTS) or token.startswith("pulumi-python:") or of_the_package:
+        continue
+    load_class(token)
+    inputs = {k: v for k, v in resource["inputs"].items() if not k.startswith("__")}
+    in_cluster = provider if token.startswith("kubernetes:") else None
+    Literal(token, resource["name"], inputs, in_cluster)

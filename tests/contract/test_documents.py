@@ -1,0 +1,51 @@
+"""Paths and commands in the documents lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.tracked import ROOT, tracked
+
+DOCUMENTS = [path for path in tracked(".md") if "goldens" not in path.parts]
+# A link target without a scheme, and inline code that looks like a path of this repository.
+LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)(?:#[^)]*)?\)")
+FOLDERS = "components|policies|sandbox|tools|tests|docs|benchmarks"
+CODE_PATH = re.compile(rf"`((?:{FOLDERS})/[A-Za-z0-9_./-]+)`")
+COMMAND = re.compile(r"\./trainyard ([a-z]+)")
+
+
+def text(path: Path) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=str)
+def test_links_lead_to_files_that_exist(path: Path) -> None:
+    targets = LINK.findall(text(path))
+    assert not [t for t in targets if not (ROOT / path.parent / t).exists()]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=str)
+def test_paths_in_inline_code_exist(path: Path) -> None:
+    named = {name.rstrip(".") for name in CODE_PATH.findall(text(path))}
+    found = {name for name in named if (ROOT / name).exists() or (ROOT / f"{name}.py").exists()}
+    assert not named - found
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=str)
+def test_commands_in_the_documents_exist(path: Path) -> None:
+    from typer.main import get_command
+
+    from tools.cli.app import app
+
+    known = set(get_command(app).commands)
+    assert not set(COMMAND.findall(text(path))) - known
+
+
+def test_every_stack_stands_in_the_readme() -> None:
+    stacks = {
+        p.name.removeprefix("Pulumi.").removesuffix(".yaml") for p in ROOT.glob("Pulumi.*.yaml")
+    }
+    assert not {stack for stack in stacks if f"`{stack}`" not in text(Path("README.md"))}

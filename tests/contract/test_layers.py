@@ -1,0 +1,158 @@
+"""Import rules, size rules and habits that no linter can state."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from tests.support.tracked import ROOT, tracked, tracked_files
+
+MAXIMUM_LINES = 300
+PYTHON = tracked(".py")
+CODE = [path for path in tracked(".py", ".go", ".sh") if "goldens" not in path.parts]
+PURE_FOLDERS = {"config", "catalog", "capacity"}
+PURE = [
+    path
+    for path in PYTHON
+    if path.parts[0] == "components"
+    and (path.parts[1] in PURE_FOLDERS or path.stem.endswith("_plan") or path.stem == "plan")
+]
+PRODUCT = [path for path in PYTHON if path.parts[0] in {"components", "policies"}] + [
+    path for path in PYTHON if path == Path("__main__.py")
+]
+TESTS = [path for path in PYTHON if path.parts[0] == "tests"]
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse((ROOT / path).read_text(encoding="utf-8"))
+
+
+def only_offenders(found: Mapping[str, Collection[str]]) -> dict[str, Collection[str]]:
+    """Return the entries in which something was found."""
+    return {path: names for path, names in found.items() if names}
+
+
+def first_parts(path: Path) -> set[str]:
+    return {module.partition(".")[0] for module in imported(path)}
+
+
+def test_pure_modules_import_neither_pulumi_nor_an_aws_sdk() -> None:
+    forbidden = ("pulumi", "boto", "kubernetes")
+    found = {str(path): [m for m in first_parts(path) if m.startswith(forbidden)] for path in PURE}
+    assert not only_offenders(found)
+
+
+def test_program_and_policies_do_not_import_the_sandbox_or_the_tools() -> None:
+    found = {str(path): first_parts(path) & {"sandbox", "tools", "tests"} for path in PRODUCT}
+    assert not only_offenders(found)
+
+
+def test_files_stay_short() -> None:
+    """A longer one is split by noun."""
+    lines = {str(path): (ROOT / path).read_text("utf-8").count("\n") for path in CODE}
+    assert not {path: count for path, count in lines.items() if count > MAXIMUM_LINES}
+
+
+def test_no_string_is_left_over_after_a_statement() -> None:
+    """A message split over two lines without parentheses loses its second half silently."""
+    assert not [
+        f"{path}:{statement.lineno}"
+        for path in PYTHON
+        for before, statement in statement_pairs(tree(path))
+        if is_text(statement) and not documents(before)
+    ]
+
+
+def statement_pairs(module: ast.Module) -> Iterator[tuple[ast.stmt | None, ast.stmt]]:
+    """Yield each statement inside a function with the one before it in the same block."""
+    functions = [n for n in ast.walk(module) if isinstance(n, FUNCTIONS)]
+    for node in {id(n): n for f in functions for n in ast.walk(f)}.values():
+        if isinstance(node, ast.ClassDef):
+            continue
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list):
+                # The first string of a function is its docstring.
+                yield from zip([node if field == "body" else None, *block], block, strict=False)
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def is_text(statement: ast.stmt) -> bool:
+    if not isinstance(statement, ast.Expr):
+        return False
+    value = statement.value
+    constant = isinstance(value, ast.Constant) and isinstance(value.value, str)
+    return constant or isinstance(value, ast.JoinedStr)
+
+
+def documents(before: ast.AST | None) -> bool:
+    """Whether a string after `before` is documentation: of a function, or of `self.attribute`."""
+    if isinstance(before, FUNCTIONS):
+        return True
+    if isinstance(before, ast.Assign):
+        return isinstance(before.targets[0], ast.Attribute)
+    return isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Attribute)
+
+
+def test_half_a_message_is_found() -> None:
+    module = ast.parse('def f():\n    message = "first "\n    "second"\n    return message')
+    found = [after for before, after in statement_pairs(module) if is_text(after)]
+    assert [statement.lineno for statement in found] == [3]
+
+
+def test_every_file_beside_tests_is_collected_or_support() -> None:
+    """A test file of another name would never run."""
+    known = {"conftest.py", "__init__.py"}
+    folders = {"support", *DATA}
+    assert not [
+        str(path)
+        for path in TESTS
+        if not path.name.startswith("test_")
+        and path.name not in known
+        and not folders & set(path.parts)
+    ]
+
+
+DATA = {"foreign", "programs"}
+"""Folders of programs that tests run in the engine."""
+
+
+def test_tests_do_not_sleep() -> None:
+    """A test that waits waits for a condition with a deadline."""
+    assert not [str(path) for path in TESTS if "sleep" in called(path)]
+
+
+def test_no_test_is_skipped_or_expected_to_fail() -> None:
+    forbidden = {"skip", "skipif", "xfail", "importorskip"}
+    found = {str(path): attributes(path) & forbidden for path in TESTS}
+    assert not only_offenders(found)
+
+
+def called(path: Path) -> set[str]:
+    """Return the last names of everything that a file calls."""
+    calls = [node.func for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
+    return {c.attr if isinstance(c, ast.Attribute) else getattr(c, "id", "") for c in calls}
+
+
+def attributes(path: Path) -> set[str]:
+    """Return the names of all attributes that a file uses."""
+    return {node.attr for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute)}
+
+
+def test_main_is_a_table_of_contents() -> None:
+    lines = (ROOT / "__main__.py").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 40
+    assert Path("__main__.py") in tracked_files()

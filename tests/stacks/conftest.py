@@ -1,0 +1,48 @@
+"""One sandbox for all tests of a session that need an account that answers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.sandbox import Sandbox
+from tests.support.tracked import ROOT, tracked
+
+
+@pytest.fixture(scope="session")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """A running sandbox; every test leaves its account as it was."""
+    started = Sandbox(tmp_path_factory.mktemp("sandbox") / "sandbox")
+    started.must("sandbox", "start")
+    yield started
+    started.must("sandbox", "stop")
+
+
+@pytest.fixture
+def own_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """A sandbox that a test may stop or break."""
+    started = Sandbox(tmp_path_factory.mktemp("own") / "sandbox")
+    started.must("sandbox", "start")
+    yield started
+    started.must("sandbox", "stop")
+
+
+@pytest.fixture(scope="session")
+def untouched() -> dict[str, str]:
+    """Return what must be the same when every command has run."""
+    return digests()
+
+
+def digests() -> dict[str, str]:
+    """Return the digest of every stack file and every other file beside them, by name.
+
+    That is where an engine writes that is not kept apart; the source of the program is left out,
+    because somebody may be working on it while the tests run.
+    """
+    files = [path for path in ROOT.iterdir() if path.is_file()]
+    files += [ROOT / path for path in tracked(".yaml")]
+    return {
+        str(path.relative_to(ROOT)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files
+    }

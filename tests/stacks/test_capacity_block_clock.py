@@ -1,0 +1,47 @@
+"""A Capacity Block that has not begun: nodes come at its start and go before its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from kubernetes import client
+
+from tests.support.sandbox import Sandbox, copied_stack_file
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.sandbox
+
+STACK = "p5-cb"
+SCHEDULED_BLOCK = "cr-0cb00000000000001"
+"""Starts in two days and ends in nine; `sandbox/account/fixture.yaml`."""
+
+
+def p5_nodes(sandbox: Sandbox) -> list[str]:
+    """Return the names of the Ready nodes that offer GPUs."""
+    with sandbox.kubernetes(STACK) as api:
+        nodes = client.CoreV1Api(api).list_node().items
+    return [n.metadata.name for n in nodes if n.status.allocatable.get("nvidia.com/gpu") == "8"]
+
+
+def test_nodes_come_when_the_block_begins_and_go_before_it_ends(
+    own_sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """Rules D8 and D9, EKN-16."""
+    before = own_sandbox.inventory()
+    path = copied_stack_file(
+        tmp_path / "scheduled.yaml", {"reservations.block.reservation_id": SCHEDULED_BLOCK}
+    )
+    up = own_sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", path)
+    assert "until then there are no nodes, then 2 launch by themselves" in up.stdout
+    assert p5_nodes(own_sandbox) == []
+
+    own_sandbox.must("sandbox", "advance", "--hours", "49")
+    until(lambda: len(p5_nodes(own_sandbox)) == 2, "two nodes of the block")
+    again = own_sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", path)
+    assert "0 changed" in again.stdout
+
+    own_sandbox.must("sandbox", "advance", "--hours", str(7 * 24 - 1 - 0.5))
+    until(lambda: p5_nodes(own_sandbox) == [], "the nodes to have left, 40 minutes before the end")
+    own_sandbox.must("destroy", STACK, "--sandbox", "--yes", "--stack-file", path)
+    assert not [line for line in own_sandbox.inventory() if line not in before]

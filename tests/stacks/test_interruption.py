@@ -1,0 +1,55 @@
+"""Ctrl-C during `up` ends it cleanly, the next `up` goes on, and `sandbox stop` ends everything."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+
+import pytest
+
+from tests.support.processes import processes_below
+from tests.support.sandbox import TIMEOUT_SECONDS, Sandbox
+
+pytestmark = pytest.mark.sandbox
+
+STACK = "p5-cb"
+
+
+def interrupt_once_it_says(process: subprocess.Popen[str], *words: str) -> tuple[str, str]:
+    """Send an interrupt as soon as a line with all of the words comes; return what was written."""
+    assert process.stdout is not None
+    read: list[str] = []
+    for line in process.stdout:
+        read.append(line)
+        if all(word in line for word in words):
+            process.send_signal(signal.SIGINT)
+            break
+    rest, stderr = process.communicate(timeout=TIMEOUT_SECONDS)
+    return "".join(read) + rest, stderr
+
+
+def test_an_interrupted_up_is_taken_up_where_it_stopped(own_sandbox: Sandbox) -> None:
+    before = own_sandbox.inventory()
+    process = own_sandbox.start_command("up", STACK, "--sandbox", "--yes")
+    stdout, stderr = interrupt_once_it_says(process, "aws:iam:Role", "created")
+    assert process.returncode == 1, stdout + stderr
+    assert f"up of {STACK} was interrupted; what was finished is kept and recorded" in stderr
+    assert f"./trainyard up {STACK} --sandbox" in stderr
+
+    again = own_sandbox.must("up", STACK, "--sandbox", "--yes")
+    assert "nvidia.com/gpu: 8  vpc.amazonaws.com/efa: 32" in again.stdout
+    own_sandbox.must("destroy", STACK, "--sandbox", "--yes")
+    assert own_sandbox.inventory() == before
+
+
+def test_stop_leaves_no_process_and_the_next_start_is_a_new_account(own_sandbox: Sandbox) -> None:
+    before = own_sandbox.inventory()
+    own_sandbox.must("up", STACK, "--sandbox", "--yes")
+    assert any("kube-apiserver" in line for line in processes_below(own_sandbox.directory))
+    own_sandbox.must("sandbox", "stop")
+    assert processes_below(own_sandbox.directory) == []
+
+    gone = own_sandbox.must("destroy", STACK, "--sandbox", "--yes")
+    assert "nothing to destroy" in gone.stdout
+    own_sandbox.must("sandbox", "start")
+    assert own_sandbox.inventory() == before

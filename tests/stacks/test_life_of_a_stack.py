@@ -1,0 +1,227 @@
+"""The stack p5-cb in the sandbox, as a new user tries it: up, again, changed, refreshed, destroyed.
+
+The commands run once, in the order of `live`; every test asserts one claim about what they left.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import yaml
+from kubernetes import client
+
+from tests.stacks.conftest import digests
+from tests.support.sandbox import Done, Sandbox, copied_stack_file
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.sandbox
+
+STACK = "p5-cb"
+FOREIGN_ROLE = "arn:aws:iam::123456789012:role/somebody-elses-nodes"
+FOREIGN_ENTRY = f"""\
+# added by hand, with a comment
+- rolearn: {FOREIGN_ROLE}
+  username: system:node:{{{{EC2PrivateDNSName}}}}
+  groups: [system:bootstrappers, "system:nodes"]
+"""
+SIZE = "architecture.node_groups.p5.desired"
+
+
+@dataclass(slots=True)
+class Life:
+    """What was seen, by the name of the moment."""
+
+    done: dict[str, Done] = field(default_factory=dict[str, Done])
+    changes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    map_roles: dict[str, str] = field(default_factory=dict[str, str])
+    inventory: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    nodes: dict[str, list[client.V1Node]] = field(default_factory=dict[str, "list[client.V1Node]"])
+    daemon_sets: list[client.V1DaemonSet] = field(default_factory=list)
+    job_succeeded: int = 0
+    outputs: dict[str, object] = field(default_factory=dict[str, object])
+    kubeconfig_mode: int = 0
+
+
+@pytest.fixture(scope="module")
+def life(
+    sandbox: Sandbox,
+    tmp_path_factory: pytest.TempPathFactory,
+    untouched: dict[str, str],
+) -> Life:
+    """Live the whole life of the stack, and look at it at every moment that matters."""
+    assert untouched, "taken before anything runs"
+    life = Life()
+    life.inventory["before"] = sandbox.inventory()
+    _come_up(life, sandbox)
+    _meet_a_foreign_entry(life, sandbox)
+    _change_size(life, sandbox, tmp_path_factory.mktemp("copies"))
+    _run_the_job(life, sandbox)
+    life.outputs = json.loads(sandbox.must("outputs", STACK, "--sandbox", "--json").stdout)
+    life.done["destroy"] = sandbox.must("destroy", STACK, "--sandbox", "--yes")
+    life.inventory["after"] = sandbox.inventory()
+    return life
+
+
+def _come_up(life: Life, sandbox: Sandbox) -> None:
+    life.done["up"] = sandbox.must("up", STACK, "--sandbox", "--yes")
+    life.changes["up"] = sandbox.resource_changes(STACK)
+    life.kubeconfig_mode = sandbox.kubeconfig(STACK).stat().st_mode & 0o777
+    with sandbox.kubernetes(STACK) as api:
+        life.nodes["up"] = client.CoreV1Api(api).list_node().items
+        life.daemon_sets = client.AppsV1Api(api).list_namespaced_daemon_set("kube-system").items
+    life.map_roles["up"] = _map_roles(sandbox)
+    life.inventory["up"] = sandbox.inventory()
+
+
+def _meet_a_foreign_entry(life: Life, sandbox: Sandbox) -> None:
+    with sandbox.kubernetes(STACK) as api:
+        body = {"data": {"mapRoles": FOREIGN_ENTRY + _map_roles(sandbox)}}
+        client.CoreV1Api(api).patch_namespaced_config_map("aws-auth", "kube-system", body)
+    life.map_roles["foreign"] = _map_roles(sandbox)
+    for moment, command in (("again", "up"), ("refresh", "refresh"), ("once more", "up")):
+        life.done[moment] = sandbox.must(command, STACK, "--sandbox", "--yes")
+        life.changes[moment] = sandbox.resource_changes(STACK)
+        life.map_roles[moment] = _map_roles(sandbox)
+
+
+def _change_size(life: Life, sandbox: Sandbox, directory: Path) -> None:
+    smaller = copied_stack_file(directory / "smaller.yaml", {SIZE: 1})
+    life.done["smaller"] = sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", smaller)
+    life.changes["smaller"] = sandbox.resource_changes(STACK)
+    with sandbox.kubernetes(STACK) as api:
+        core = client.CoreV1Api(api)
+        until(lambda: len(_p5(core.list_node().items)) == 1, "one p5 node is left", seconds=60)
+        life.nodes["smaller"] = core.list_node().items
+    life.done["larger"] = sandbox.must("up", STACK, "--sandbox", "--yes")
+
+
+def _run_the_job(life: Life, sandbox: Sandbox) -> None:
+    manifest = sandbox.must("job", STACK, "efa-smoke", "--sandbox").stdout
+    with sandbox.kubernetes(STACK) as api:
+        batch = client.BatchV1Api(api)
+        batch.create_namespaced_job("default", yaml.safe_load(manifest))
+
+        def succeeded() -> int:
+            return batch.read_namespaced_job("efa-smoke-p5", "default").status.succeeded or 0
+
+        until(lambda: succeeded() == 2, "both pods of the job ran", seconds=60)
+        life.job_succeeded = succeeded()
+        batch.delete_namespaced_job("efa-smoke-p5", "default", propagation_policy="Foreground")
+
+
+def _map_roles(sandbox: Sandbox) -> str:
+    with sandbox.kubernetes(STACK) as api:
+        found = client.CoreV1Api(api).read_namespaced_config_map("aws-auth", "kube-system")
+    return (found.data or {}).get("mapRoles", "")
+
+
+def _p5(nodes: list[client.V1Node]) -> list[client.V1Node]:
+    label = "node.kubernetes.io/instance-type"
+    return [node for node in nodes if node.metadata.labels.get(label) == "p5.48xlarge"]
+
+
+def _ready(node: client.V1Node) -> bool:
+    return any(c.type == "Ready" and c.status == "True" for c in node.status.conditions)
+
+
+def test_the_cluster_comes_up_from_nothing(life: Life) -> None:
+    assert set(life.changes["up"]) == {"create"}
+
+
+def test_two_nodes_of_the_block_are_ready_with_every_device(life: Life) -> None:
+    nodes = _p5(life.nodes["up"])
+    assert [_ready(node) for node in nodes] == [True, True]
+    allocatable = [node.status.allocatable for node in nodes]
+    assert {a["nvidia.com/gpu"] for a in allocatable} == {"8"}
+    assert {a["vpc.amazonaws.com/efa"] for a in allocatable} == {"32"}
+
+
+def test_a_system_node_is_ready_without_devices(life: Life) -> None:
+    (system,) = [n for n in life.nodes["up"] if n not in _p5(life.nodes["up"])]
+    assert _ready(system)
+    assert "nvidia.com/gpu" not in system.status.allocatable
+
+
+def test_device_plugins_run_on_every_node_that_has_the_device(life: Life) -> None:
+    """PR-26, PR-27. A rollout that wants no pod counts as rolled out, so the number is asserted."""
+    wanted = {d.metadata.name: d.status for d in life.daemon_sets}
+    for name in ("nvidia-device-plugin-daemonset", "aws-efa-k8s-device-plugin"):
+        assert (wanted[name].desired_number_scheduled, wanted[name].number_ready) == (2, 2), name
+
+
+def test_the_summary_says_what_came_up(life: Life, sandbox: Sandbox) -> None:
+    said = life.done["up"].stdout
+    for fact in (
+        "SANDBOX (emulated AWS, real Kubernetes)",
+        "Kubernetes 1.35",
+        "2 x p5.48xlarge, self-managed",
+        "nvidia.com/gpu: 8  vpc.amazonaws.com/efa: 32",
+        "nvidia-device-plugin-daemonset  2 of 2 pods Running",
+        str(sandbox.kubeconfig(STACK)),
+        "0 unchanged",
+    ):
+        assert fact in said, fact
+
+
+def test_the_kubeconfig_is_for_its_owner_only(life: Life) -> None:
+    assert life.kubeconfig_mode == 0o600
+
+
+def test_the_node_role_stands_in_aws_auth_once(life: Life) -> None:
+    """PR-25."""
+    entries = yaml.safe_load(life.map_roles["up"])
+    (entry,) = [e for e in entries if "system:bootstrappers" in e["groups"]]
+    assert entry["username"] == "system:node:{{EC2PrivateDNSName}}"
+    assert [entry["rolearn"]] == life.outputs["aws_auth_role_arns"]
+
+
+@pytest.mark.parametrize("moment", ["again", "refresh", "once more"])
+def test_nothing_changes_without_a_change_in_the_stack_file(life: Life, moment: str) -> None:
+    assert set(life.changes[moment]) == {"same"}
+
+
+def test_the_same_command_says_that_nothing_changed(life: Life) -> None:
+    assert "Resources: 0 changed, " in life.done["again"].stdout
+
+
+@pytest.mark.parametrize("moment", ["again", "refresh", "once more"])
+def test_a_foreign_entry_of_aws_auth_survives_word_for_word(life: Life, moment: str) -> None:
+    assert life.map_roles[moment] == life.map_roles["foreign"]
+    assert FOREIGN_ENTRY in life.map_roles[moment]
+
+
+def test_another_number_of_nodes_changes_the_auto_scaling_group_only(life: Life) -> None:
+    changes = {kind: n for kind, n in life.changes["smaller"].items() if kind != "same"}
+    assert changes == {"update": 1}
+    assert len(_p5(life.nodes["smaller"])) == 1
+
+
+def test_the_job_runs_on_every_gpu_and_efa_interface(life: Life) -> None:
+    assert life.job_succeeded == 2
+
+
+def test_outputs_hold_no_secret_unless_asked(life: Life) -> None:
+    assert life.outputs["kubeconfig"] == "[secret]"
+    assert life.outputs["cluster_name"] == STACK
+
+
+def test_the_account_holds_the_cluster_while_it_is_up(life: Life) -> None:
+    assert len(life.inventory["up"]) > len(life.inventory["before"]) + 20
+
+
+def test_destroy_leaves_the_account_as_it_was(life: Life) -> None:
+    assert life.inventory["after"] == life.inventory["before"]
+
+
+def test_destroy_removes_the_kubeconfig(life: Life, sandbox: Sandbox) -> None:
+    assert life.done["destroy"].exit_code == 0
+    assert not sandbox.kubeconfig(STACK).exists()
+
+
+def test_no_stack_file_is_touched(untouched: dict[str, str], life: Life) -> None:
+    """`stack init` of a plain project writes a salt into the stack file."""
+    assert life.done["destroy"].exit_code == 0
+    assert digests() == untouched

@@ -1,0 +1,104 @@
+"""`pulumi preview -s p5-cb` by hand: no launcher, no sandbox code, only Pulumi and its plugins.
+
+A copy of the repository without `sandbox/`, `tools/` and `tests/` stands for somebody's checkout;
+the account and the provider plugins are the sandbox's, because no other can be had here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from tests.support.sandbox import Sandbox
+from tests.support.tracked import ROOT, tracked_files
+from tools.engine import ensure_pulumi
+from tools.workspace.environment import sandbox_environment
+
+pytestmark = pytest.mark.sandbox
+
+NOT_NEEDED = {"sandbox", "tools", "tests", "docs"}
+PLUGINS = {name: version(f"pulumi-{name}") for name in ("aws", "eks", "kubernetes")}
+"""Version of each plugin that the installed SDK asks for."""
+VALUES = {
+    "network.vpc_id": "vpc-0123456789abcdef0",
+    "network.public_subnet_ids[0]": "subnet-0a000000000000001",
+    "network.public_subnet_ids[1]": "subnet-0b000000000000001",
+    "network.private_subnet_ids[0]": "subnet-0a000000000000002",
+    "network.private_subnet_ids[1]": "subnet-0b000000000000002",
+    "reservations.block.reservation_id": "cr-0123456789abcdef0",
+}
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of what the program needs."""
+    directory = tmp_path / "checkout"
+    for path in tracked_files():
+        if path.parts[0] not in NOT_NEEDED:
+            (directory / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / path, directory / path)
+    (directory / ".venv").symlink_to(ROOT / ".venv")
+    return directory
+
+
+@pytest.fixture
+def pulumi(sandbox: Sandbox, checkout: Path, tmp_path: Path):
+    """Run `pulumi` in the copy, with plugins installed where Pulumi installs them."""
+    home = tmp_path / "home"
+    for name, number in PLUGINS.items():
+        plugin = home / "plugins" / f"resource-{name}-v{number}" / f"pulumi-resource-{name}"
+        plugin.parent.mkdir(parents=True)
+        real = ROOT / "sandbox" / "providers" / name / plugin.name
+        plugin.write_text(f'#!/bin/sh\nexec "{real}" "$@"\n')
+        plugin.chmod(0o755)
+    (tmp_path / "state").mkdir()
+    engine = ensure_pulumi(lambda _: None)
+    environment = sandbox_environment(
+        os.environ,
+        engine=engine.directory,
+        home=home,
+        backend=tmp_path / "state",
+        passphrase="by hand",
+        region="us-west-2",
+        aws_endpoint=_endpoint(sandbox),
+    )
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["pulumi", *arguments],
+            cwd=checkout,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+def _endpoint(sandbox: Sandbox) -> str:
+    status = sandbox.must("sandbox", "status").stdout
+    match = re.search(r"http://127\.0\.0\.1:\d+", status)
+    assert match
+    return match.group()
+
+
+def test_the_program_previews_without_launcher_and_sandbox(pulumi, checkout: Path) -> None:
+    assert pulumi("stack", "init", "p5-cb").returncode == 0
+    empty = pulumi("preview", "-s", "p5-cb")
+    assert empty.returncode != 0
+    assert "pulumi config set --stack p5-cb --path" in empty.stdout + empty.stderr
+
+    for path, value in VALUES.items():
+        done = pulumi("config", "set", "--path", f"trainyard:cluster.{path}", value)
+        assert done.returncode == 0, done.stderr
+    preview = pulumi("preview", "-s", "p5-cb")
+    assert preview.returncode == 0, preview.stdout + preview.stderr
+    assert re.search(r"\+ \d+ to create", preview.stdout)
+    assert not (checkout / "sandbox").exists()

@@ -1,0 +1,82 @@
+"""Every stack file of the repository, through the whole program."""
+
+import pulumi
+import pytest
+
+from components.account.prepare import prepare
+from components.architectures.build import build
+from components.config.load import load_stack_config
+from tests.support.stacks import NOW, STACKS, account_facts, render, stack_config
+
+
+@pytest.fixture
+def built(deploy):
+    """Build a stack file and return what it registered."""
+
+    def run(stack):
+        config = stack_config(stack)
+        stack_file = f"Pulumi.{stack}.yaml"
+
+        def program():
+            prepared = prepare(
+                load_stack_config(config["trainyard:cluster"], stack_file=stack_file),
+                account_facts(),
+                stack_file=stack_file,
+                region=config["aws:region"],
+                now=NOW,
+            )
+            for name, value in build(prepared.plan).outputs().items():
+                pulumi.export(name, value)
+
+        return deploy(program, stack=stack)
+
+    return run
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_stack_file_registers_what_its_golden_says(built, golden, stack):
+    golden(f"stacks/{stack}.yaml", render(built(stack)))
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_the_same_stack_file_registers_the_same_twice(built, stack):
+    assert render(built(stack)) == render(built(stack))
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_children_stay_inside_their_components(built, stack):
+    cloud = built(stack)
+    urns = {made.urn for made in cloud.registered}
+    roots = [made for made in cloud.registered if made.parent not in urns]
+    assert [made.type for made in roots] == ["trainyard:architectures:EksArchitecture"]
+    assert {made.urn for made in cloud.components()} <= set(cloud.closed)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_no_security_group_is_tagged_for_a_cluster(built, stack):
+    """Pain 13: EKS's own group is the only one."""
+    groups = built(stack).of_type("aws:ec2/securityGroup:SecurityGroup")
+    assert not [key for made in groups for key in made.inputs["tags"] if "kubernetes.io" in key]
+
+
+def test_the_p5_capacity_block_stack_is_the_old_template_put_right(built):
+    """EKS-01, EKS-06, EKS-08, EKS-10, EKS-12, EKN-02, EKN-03, EKN-13, DF-13, DF-15."""
+    cloud = built("p5-cb")
+    assert cloud.one("p5-cb-eks").inputs["name"] == "p5-cb"
+    group = cloud.one("p5-cb-p5-nodes").inputs
+    assert (group["minSize"], group["desiredCapacity"], group["maxSize"]) == (0, 2, 2)
+    assert group["vpcZoneIdentifiers"] == ["subnet-0b000000000000002"]
+    template = cloud.one("p5-cb-p5-launch-template").inputs
+    assert template["instanceType"] == "p5.48xlarge"
+    assert len(template["networkInterfaces"]) == 33
+    assert template["blockDeviceMappings"][0]["ebs"]["volumeSize"] == 500
+    assert "placement" not in template
+    assert cloud.of_type("aws:ec2/placementGroup:PlacementGroup") == []
+    system = cloud.one("p5-cb-system-node-group").inputs
+    assert system["subnetIds"] == ["subnet-0a000000000000002", "subnet-0b000000000000002"]
+
+
+def test_nodes_of_the_block_leave_40_minutes_before_its_end(built):
+    """EKN-16: the block of the sandbox's account ends six days from now."""
+    (down,) = built("p5-cb").of_type("aws:autoscaling/schedule:Schedule")
+    assert down.inputs["startTime"] == "2026-12-07T11:20:00Z"

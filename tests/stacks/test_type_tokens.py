@@ -1,0 +1,49 @@
+"""Type tokens stand in the state of every stack for ever: a changed one replaces resources."""
+
+import ast
+
+import pytest
+
+from tests.support.stacks import ROOT
+
+
+def components():
+    return list(_components())
+
+
+def _components():
+    for path in sorted((ROOT / "components").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and "ComponentResource" in ast.unparse(
+                ast.Tuple(elts=node.bases, ctx=ast.Load())
+            ):
+                yield pytest.param(path, node, id=node.name)
+
+
+def token(component):
+    (call,) = (
+        node
+        for node in ast.walk(component)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "super().__init__"
+    )
+    return ast.literal_eval(call.args[0])
+
+
+@pytest.mark.parametrize(("path", "component"), components())
+def test_a_token_is_the_folder_and_the_class(path, component):
+    assert token(component) == f"trainyard:{path.parent.name}:{component.name}"
+
+
+@pytest.mark.parametrize(("path", "component"), components())
+def test_a_component_closes_itself_once(path, component):
+    closed = [
+        node
+        for node in ast.walk(component)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "self.register_outputs"
+    ]
+    assert len(closed) == 1, path
+
+
+def test_no_token_was_lost_or_renamed(golden):
+    tokens = sorted(token(case.values[1]) for case in components())
+    golden("type_tokens.txt", "\n".join(tokens) + "\n")
