@@ -150,6 +150,16 @@ PlacementGroupName = Annotated[
         example="training-group",
     ),
 ]
+# https://docs.aws.amazon.com/kms/latest/developerguide/concepts-key-id.html: no alias, because
+# EKS and FSx want the key itself.
+KmsKeyArn = Annotated[
+    str,
+    Form(
+        pattern=r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[a-z0-9-]+",
+        expected="the ARN of a KMS key",
+        example="arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+    ),
+]
 KubernetesVersion = Annotated[
     str,
     Form(pattern=r"1\.\d{2}", expected="a Kubernetes minor version in quotes", example="1.35"),

@@ -10,11 +10,13 @@ from components.config.base import (
     Form,
     InstanceTypeName,
     Ipv4Cidr,
+    KmsKeyArn,
     KubernetesVersion,
     NodePoolName,
     StrictModel,
     Text,
 )
+from components.config.eks_addons import Addons
 from components.config.node_pool import NodePool, NodeSizes, RootVolume
 
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
@@ -40,6 +42,7 @@ PolicyName = Annotated[
         example="CloudWatchAgentServerPolicy",
     ),
 ]
+AddonPolicy = Literal["autoscaler", "cloudwatch", "ebs", "fsx"]
 KeyName = Annotated[
     str,
     Form(
@@ -71,8 +74,14 @@ class NodeGroup(NodePool):
     """Labels of the nodes, by key."""
     taints: tuple[Taint, ...] = ()
     """Taints of the nodes."""
+    addon_policies: tuple[AddonPolicy, ...] = ()
+    """What pods on the nodes may do with the nodes' own role: scale Auto Scaling groups
+    (`autoscaler`), write metrics and logs (`cloudwatch`), attach EBS volumes (`ebs`), mount and
+    make FSx file systems (`fsx`). A role of the pods' own (`addons`) allows less to fewer."""
     iam_policies: tuple[PolicyName, ...] = ()
-    """AWS managed policies of the node role, besides those that every node needs."""
+    """Further AWS managed policies of the node role, by name."""
+    auto_repair: bool = False
+    """Whether EKS replaces nodes of a managed group that the node monitoring agent finds broken."""
     ssh_key_name: KeyName | None = None
     """Key pair for SSH; without one nodes are reached through Session Manager."""
 
@@ -92,8 +101,10 @@ class SystemNodeGroup(NodeSizes):
     """The root volume."""
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
     """Labels of the nodes, by key."""
-    iam_policies: tuple[PolicyName, ...] = ("CloudWatchAgentServerPolicy",)
-    """AWS managed policies of the node role, besides those that every node needs."""
+    addon_policies: tuple[AddonPolicy, ...] = ("autoscaler", "cloudwatch")
+    """What pods on the nodes may do with the nodes' own role; as for node groups."""
+    iam_policies: tuple[PolicyName, ...] = ()
+    """Further AWS managed policies of the node role, by name."""
 
 
 class Endpoint(StrictModel):
@@ -125,6 +136,11 @@ class EksArchitecture(StrictModel):
         Literal["api", "audit", "authenticator", "controllerManager", "scheduler"], ...
     ] = ()
     """Control-plane logs that go to CloudWatch."""
+    secrets_key_arn: KmsKeyArn | None = None
+    """KMS key that encrypts Kubernetes secrets, besides the key of AWS's own that always does. It
+    can be added to a cluster, never changed or removed."""
+    addons: Addons = Addons()
+    """What runs beside the work."""
     system_node_group: SystemNodeGroup = SystemNodeGroup()
     """Nodes for cluster services."""
     node_groups: dict[NodePoolName, NodeGroup]

@@ -14,6 +14,7 @@ from components.config.keys import (
     literals_of,
     location_in,
     model_at,
+    value_at,
 )
 from components.config.problems import Problem, remove_command, show
 from components.config.stack import StackConfig
@@ -138,6 +139,20 @@ def _contradiction(finding: Finding) -> list[Problem]:
     ]
 
 
+def _contradictions(finding: Finding) -> list[Problem]:
+    """Explain every contradiction of one place, which pydantic reports as one error."""
+    return [
+        Problem(
+            path=f"{finding.path}.{each['key']}",
+            problem=f"{each['problem']}; {each['why']}",
+            found=value_at(finding.raw, (*finding.location, each["key"])),
+            allowed=each["allowed"],
+            remedy=each["remedy"],
+        )
+        for each in finding.context["all"]
+    ]
+
+
 def _wrong_choice(finding: Finding) -> list[Problem]:
     place = finding.place
     choices = literals_of(place.annotation) if place else []
@@ -237,6 +252,7 @@ _EXPLAIN: Mapping[str, Callable[[Finding], list[Problem]]] = {
     "extra_forbidden": _unknown_key,
     "form": _wrong_form,
     "contradiction": _contradiction,
+    "contradictions": _contradictions,
     "literal_error": _wrong_choice,
     "union_tag_invalid": _wrong_kind,
     "union_tag_not_found": _wrong_kind,

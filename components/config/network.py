@@ -8,6 +8,40 @@ from pydantic import Field
 
 from components.config.base import Ipv4Cidr, StrictModel, SubnetId, VpcId, Zone
 
+EndpointService = Literal[
+    "autoscaling",
+    "batch",
+    "cloudformation",
+    "ec2",
+    "ec2messages",
+    "ecr.api",
+    "ecr.dkr",
+    "ecs",
+    "ecs-agent",
+    "ecs-telemetry",
+    "eks",
+    "eks-auth",
+    "elasticfilesystem",
+    "elasticloadbalancing",
+    "events",
+    "fsx",
+    "guardduty-data",
+    "kms",
+    "logs",
+    "monitoring",
+    "secretsmanager",
+    "sns",
+    "sqs",
+    "ssm",
+    "ssmmessages",
+    "sts",
+    "xray",
+]
+"""Last part of the name of a service with interface endpoints that clusters use.
+
+https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html
+"""
+
 
 class ExistingVpc(StrictModel):
     """A VPC that exists already; the program adopts it by id and never changes it."""
@@ -25,22 +59,34 @@ class ExistingVpc(StrictModel):
 
 
 class NewVpc(StrictModel):
-    """A VPC that the stack makes for itself."""
+    """A VPC that the stack makes for itself, with a public and a private subnet in each zone."""
 
     kind: Literal["new-vpc"]
     """A new VPC."""
-    cidr: Ipv4Cidr = "10.0.0.0/16"
-    """Addresses of the VPC."""
     availability_zones: Annotated[tuple[Zone, ...], Field(min_length=1)]
-    """Zones by name or zone id; one public and one private subnet are made in each."""
+    """Zones by name or zone id; EKS needs two. Add further ones at the end: the order decides who
+    gets which addresses."""
+    addresses: Literal["eksctl", "vpc-multi-az", "vpc-one-az"] = "eksctl"
+    """Which addresses the subnets get. `eksctl`: an eighth of the VPC each (192.168.0.0/16, /19),
+    for up to four zones. `vpc-multi-az` and `vpc-one-az`: those of the CloudFormation templates of
+    these names, 10.0.0.0/16 for public subnets and further networks for private ones."""
+    cidr: Ipv4Cidr | None = None
+    """Addresses of the VPC, between /16 and /28; without it those of `addresses`."""
+    secondary_cidrs: tuple[Ipv4Cidr, ...] = ()
+    """Further networks of the VPC, for subnets that are given below."""
+    public_subnet_cidrs: tuple[Ipv4Cidr, ...] = ()
+    """Addresses of the public subnets, one for each zone, instead of those of `addresses`."""
+    private_subnet_cidrs: tuple[Ipv4Cidr, ...] = ()
+    """Addresses of the private subnets, one for each zone, instead of those of `addresses`."""
     nat_gateways: Literal["none", "single", "one-per-zone"] = "single"
-    """How nodes in private subnets reach the internet."""
-    gateway_endpoints: tuple[Literal["s3", "dynamodb"], ...] = ("s3",)
+    """How nodes in private subnets reach the internet. `single` stands in the first zone: cheaper,
+    and without it no zone gets out. `none` needs interface endpoints."""
+    gateway_endpoints: tuple[Literal["s3", "dynamodb"], ...] = ("s3", "dynamodb")
     """Gateway endpoints of the VPC; they cost nothing."""
-    interface_endpoints: tuple[str, ...] = ()
-    """Services reached through interface endpoints, such as `ecr.dkr`."""
+    interface_endpoints: tuple[EndpointService, ...] = ()
+    """Services that the private subnets reach without the internet, such as `ecr.dkr`."""
     flow_logs: bool = False
-    """Whether traffic is logged to CloudWatch."""
+    """Whether CloudWatch gets a record of the traffic, kept for seven days."""
 
 
 Network = Annotated[ExistingVpc | NewVpc, Field(discriminator="kind")]

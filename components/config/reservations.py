@@ -30,6 +30,14 @@ GroupArn = Annotated[
         example="arn:aws:resource-groups:us-west-2:123456789012:group/training",
     ),
 ]
+Member = Annotated[
+    str,
+    Form(
+        pattern=(r"(?:arn:aws[a-z-]*:ec2:[a-z0-9-]+:\d{12}:capacity-reservation/)?cr-[0-9a-f]{17}"),
+        expected="the id of a capacity reservation (`cr-` and 17 hexadecimal digits), or its ARN",
+        example="cr-0123456789abcdef0",
+    ),
+]
 InstanceCount = Annotated[int, Field(ge=1)]
 
 
@@ -88,8 +96,9 @@ class OdcrGroup(_OnDemandReservation):
     """A group of On-Demand Capacity Reservations."""
     group_arn: GroupArn | None = None
     """ARN of a group that exists."""
-    members: Annotated[tuple[ReservationId, ...], Field(min_length=1)] | None = None
-    """Reservations from which the stack makes and fills a group."""
+    members: Annotated[tuple[Member, ...], Field(min_length=1)] | None = None
+    """Reservations from which the stack makes and fills a group, by id, or by ARN where another
+    account shares them; with the account at hand an id is enough for those too."""
     availability_zone: Zone | None = None
     """Zone of the reservations, where all lie in one; nodes launch only there."""
 
