@@ -103,12 +103,14 @@ def _kubernetes(
     """Give clusters control planes and nodes; return what ends both."""
     if not programs:
         return lambda: None
+    from sandbox.kubernetes.addons import AddonObjects
     from sandbox.kubernetes.control_planes import ControlPlanes, check_version
     from sandbox.kubernetes.nodes import NodeSimulator
 
     directory.clusters.mkdir(exist_ok=True)
     control_planes = ControlPlanes(directory.clusters, programs, server.endpoint, spawner.spawn)
     server.use_control_planes(control_planes, check_version)
+    server.use_addon_installer(AddonObjects(control_planes))
     simulator: Any = NodeSimulator(server.endpoint, control_planes, region=region)
     stopped = threading.Event()
     thread = threading.Thread(target=simulator.run, args=(stopped,), name="nodes", daemon=True)

@@ -45,6 +45,12 @@ class EksImage:
         date = self.release_version.rpartition("-")[2]
         return f"amazon-eks-node-al2023-x86_64-{self.kind}-{self.kubernetes_version}-v{date}"
 
+    @property
+    def description(self) -> str:
+        """Its description as EKS gives it: the one place that names the kubelet's version."""
+        kubelet = self.release_version.partition("-")[0]
+        return f"EKS-optimized Kubernetes node based on Amazon Linux 2023, (k8s: {kubelet})"
+
     def parameters(self) -> Iterator[tuple[str, str]]:
         """Yield name and value of each SSM parameter that leads to the image."""
         path = (
@@ -70,18 +76,19 @@ def load_images(region: str, images: Mapping[str, Any]) -> None:
     """Register the images and the parameters."""
     ec2 = ec2_backends[ACCOUNT_ID][region]
     for image in eks_images(images["kinds"]):
-        _register(ec2, image.image_id, image.name, images["owner"])
+        _register(ec2, image.image_id, image.name, images["owner"], image.description)
         for name, value in image.parameters():
             _publish(region, name, value)
     for other in images["others"]:
         _register(ec2, other["id"], other["name"], other["owner"])
 
 
-def _register(ec2: Any, image_id: str, name: str, owner: str) -> None:
+def _register(ec2: Any, image_id: str, name: str, owner: str, description: str = "") -> None:
     ec2.amis[image_id] = Ami(
         ec2,
         image_id,
         name=name,
+        description=description,
         owner_id=owner,
         owner_alias="amazon",
         public=True,

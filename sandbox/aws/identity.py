@@ -1,36 +1,68 @@
-"""What EKS and EC2 know of a role that asks a cluster for admission (the authenticator asks)."""
+"""What EKS, STS and EC2 know of a caller of a cluster (the authenticator asks)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from moto.ec2.models import ec2_backends
+from moto.sts.models import sts_backends
 
-from sandbox.aws.eks.store import eks_stores
+from sandbox.aws.eks.access_policies import groups_of
+from sandbox.aws.eks.creator import CREATOR
+from sandbox.aws.eks.store import AccessEntry, Cluster, eks_stores
 from sandbox.aws.environment import ACCOUNT_ID
+
+_PARTITION = "aws"
+_CREATOR_IN_MAP = {"username": "kubernetes-admin", "kubernetes_groups": ["system:masters"]}
+"""Who the creator is where no access entry says it; no aws-auth shows it.
+
+https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html
+"""
+
+
+def caller_arn(access_key_id: str) -> str:
+    """Return the ARN that STS gives for an access key; every unknown key is the creator's."""
+    backend = sts_backends[ACCOUNT_ID][_PARTITION]
+    _, arn, _ = backend.get_caller_identity(access_key_id, "us-east-1")
+    # moto calls its own user one of STS's; users are IAM's.
+    return arn.replace(":sts:", ":iam:") if ":user/" in arn else arn
 
 
 def identity(cluster_name: str, role_arn: str, session: str) -> dict[str, Any] | None:
-    """Return authentication mode, access entry and private DNS name; None: no such cluster.
+    """Return what decides about a caller; None: no such cluster.
+
+    That is: authentication mode, access entry, whether it is the creator of a cluster without
+    entries, and private DNS name.
 
     Args:
         cluster_name: Name of the EKS cluster.
-        role_arn: ARN of the IAM role, as in an access entry.
+        role_arn: ARN of the IAM role, as in an access entry; or of a user.
         session: Session name of the assumed role: of an EC2 instance, its id.
     """
     for region, store in eks_stores[ACCOUNT_ID].items():
         cluster = store.clusters.get(cluster_name)
         if cluster is None:
             continue
-        entry = cluster.entry_of_role(role_arn)
         return {
             "authentication_mode": cluster.authentication_mode,
-            "access_entry": None
-            if entry is None or not cluster.uses_access_entries
-            else {"username": entry.username, "kubernetes_groups": list(entry.kubernetes_groups)},
+            "access_entry": _described(cluster.entry_of_role(role_arn))
+            if cluster.uses_access_entries
+            else None,
+            "creator": _CREATOR_IN_MAP if _is_creator_in_map(cluster, role_arn) else None,
             "private_dns_name": _private_dns_name(region, session),
         }
     return None
+
+
+def _described(entry: AccessEntry | None) -> dict[str, Any] | None:
+    if entry is None:
+        return None
+    groups = [*entry.kubernetes_groups, *groups_of(entry.policies)]
+    return {"username": entry.username, "kubernetes_groups": groups}
+
+
+def _is_creator_in_map(cluster: Cluster, arn: str) -> bool:
+    return not cluster.uses_access_entries and arn == f"arn:aws:iam::{ACCOUNT_ID}:user/{CREATOR}"
 
 
 def _private_dns_name(region: str, instance_id: str) -> str | None:

@@ -12,6 +12,7 @@ import moto.ec2.models.security_groups
 import moto.ec2.urls
 import moto.ec2.utils
 import moto.eks.urls
+import moto.fsx.urls
 import moto.iam.models
 import moto.resourcegroups.urls
 
@@ -20,6 +21,7 @@ from sandbox.aws.autoscaling.responses import SandboxAutoScalingResponse
 from sandbox.aws.ec2.launch_template_calls import TaggedLaunchTemplate
 from sandbox.aws.ec2.responses import SandboxEc2Response
 from sandbox.aws.eks.responses import SandboxEksResponse
+from sandbox.aws.fsx.responses import SandboxFsxResponse
 from sandbox.aws.managed_policies import managed_policies
 from sandbox.aws.resource_groups import SandboxResourceGroupsResponse
 
@@ -39,8 +41,9 @@ def install() -> None:
     moto.ec2.urls.url_paths = {"{0}/": SandboxEc2Response.dispatch}
     moto.autoscaling.urls.url_paths = {"{0}/$": SandboxAutoScalingResponse.dispatch}
     moto.eks.urls.url_paths = {"{0}/(?P<path>.+)$": SandboxEksResponse.dispatch}
+    moto.fsx.urls.url_paths = {"{0}/$": SandboxFsxResponse.dispatch}
     groups = moto.resourcegroups.urls.url_paths
-    for path in ("group-resources", "ungroup-resources", "list-group-resources"):
+    for path in ("delete-group", "group-resources", "ungroup-resources", "list-group-resources"):
         groups[f"{{0}}/{path}$"] = SandboxResourceGroupsResponse.dispatch
     moto.autoscaling.models.FakeAutoScalingGroup = Group  # type: ignore[misc] - the replacement
     iam_backend: Any = moto.iam.models.IAMBackend

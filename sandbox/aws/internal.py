@@ -1,7 +1,8 @@
 """Endpoints of the sandbox itself, for the other parts of it on this machine.
 
 `GET /_trainyard/identity?cluster=…&arn=…&session=…`: what EKS knows of a role that asks the API
-server for admission. `GET /_trainyard/health`. `POST /_trainyard/clock?advance_seconds=…`.
+server for admission. `GET /_trainyard/caller?access_key=…`: whose an access key is.
+`GET /_trainyard/health`. `POST /_trainyard/clock?advance_seconds=…`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from sandbox.aws.clock import CLOCK
-from sandbox.aws.identity import identity
+from sandbox.aws.identity import caller_arn, identity
 
 PREFIX = "/_trainyard/"
 
@@ -33,6 +34,8 @@ class InternalEndpoints:
                 return _json("200 OK", {"status": "ready"})
             case "GET", "identity":
                 return self._identity(query)
+            case "GET", "caller" if "access_key" in query:
+                return _json("200 OK", {"arn": caller_arn(query["access_key"])})
             case "POST", "clock":
                 CLOCK.advance(timedelta(seconds=float(query["advance_seconds"])))
                 return _json("200 OK", {"now": CLOCK.now().isoformat()})

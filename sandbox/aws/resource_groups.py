@@ -28,6 +28,11 @@ class SandboxResourceGroupsResponse(ResourceGroupsResponse):
         members[:] = [arn for arn in members if arn not in arns]
         return json.dumps({"Succeeded": arns, "Failed": [], "Pending": []})
 
+    def delete_group(self) -> str:
+        """DeleteGroup: what was in it is in no group any more."""
+        self._members().clear()
+        return super().delete_group()
+
     def list_group_resources(self) -> str:  # type: ignore[override] - moto's is a stub
         """ListGroupResources."""
         identifiers: list[dict[str, Any]] = [

@@ -24,6 +24,7 @@ from moto.moto_server.werkzeug_app import MotoRequestHandler  # noqa: E402
 from sandbox.account.load import load_account  # noqa: E402
 from sandbox.aws.application import Application  # noqa: E402
 from sandbox.aws.clock import CLOCK  # noqa: E402
+from sandbox.aws.eks.addon_workloads import AddonInstaller, use_addon_installer  # noqa: E402
 from sandbox.aws.eks.control_plane import (  # noqa: E402
     CheckVersion,
     ControlPlaneStarter,
@@ -84,6 +85,7 @@ class AwsServer:
             mock_random.seed(_SEED)
             CLOCK.reset()
             use_control_planes(None, self.application.lock)
+            use_addon_installer(None)
             load_account(self._region)
 
     def use_control_planes(
@@ -96,6 +98,10 @@ class AwsServer:
             check_version: Raises ValueError for a version that they cannot run.
         """
         use_control_planes(control_planes, self.application.lock, check_version)
+
+    def use_addon_installer(self, installer: AddonInstaller) -> None:
+        """Let add-ons install something; without it they are ACTIVE at once."""
+        use_addon_installer(installer)
 
     def start(self) -> None:
         """Begin to answer."""

@@ -42,6 +42,12 @@ def _cluster(clients: Clients, name: str) -> Iterator[Item]:
     for addon_name in clients.every("eks", "list_addons", "addons", clusterName=name):
         addon = eks.describe_addon(clusterName=name, addonName=addon_name)["addon"]
         yield Item("eks:addon", f"{name}/{addon_name}", {"version": addon["addonVersion"]})
+    for association in clients.every(
+        "eks", "list_pod_identity_associations", "associations", clusterName=name
+    ):
+        account = f"{association['namespace']}/{association['serviceAccount']}"
+        details = {"owner": association.get("ownerArn")}
+        yield Item("eks:pod-identity-association", f"{name}/{account}", details)
     if mode == "CONFIG_MAP" or cluster["status"] != "ACTIVE":
         return
     for principal in clients.every("eks", "list_access_entries", "accessEntries", clusterName=name):

@@ -110,6 +110,7 @@ def _autoscaling(clients: Clients) -> Iterator[Item]:
                 "tags": tags(group.get("Tags")),
             },
         )
+        yield from _hooks(clients, group["AutoScalingGroupName"])
     actions = clients.every(
         "autoscaling", "describe_scheduled_actions", "ScheduledUpdateGroupActions"
     )
@@ -121,3 +122,10 @@ def _autoscaling(clients: Clients) -> Iterator[Item]:
             "maximum": action.get("MaxSize"),
         }
         yield Item("autoscaling:scheduled-action", action["ScheduledActionName"], details)
+
+
+def _hooks(clients: Clients, group: str) -> Iterator[Item]:
+    described = clients.client("autoscaling").describe_lifecycle_hooks(AutoScalingGroupName=group)
+    for hook in described["LifecycleHooks"]:
+        details = {"group": group, "seconds": hook["HeartbeatTimeout"]}
+        yield Item("autoscaling:lifecycle-hook", hook["LifecycleHookName"], details)

@@ -20,7 +20,12 @@ def items(clients: Clients) -> Iterator[Item]:
 
 def _vpcs(clients: Clients) -> Iterator[Item]:
     for vpc in clients.every("ec2", "describe_vpcs", "Vpcs"):
-        details = {"cidr": vpc["CidrBlock"], "tags": tags(vpc.get("Tags"))}
+        further = [block["CidrBlock"] for block in vpc.get("CidrBlockAssociationSet", [])]
+        details = {
+            "cidr": vpc["CidrBlock"],
+            "further": sorted(set(further) - {vpc["CidrBlock"]}),
+            "tags": tags(vpc.get("Tags")),
+        }
         yield Item("ec2:vpc", vpc["VpcId"], details)
     for subnet in clients.every("ec2", "describe_subnets", "Subnets"):
         yield Item(
@@ -30,13 +35,27 @@ def _vpcs(clients: Clients) -> Iterator[Item]:
                 "vpc": subnet["VpcId"],
                 "zone": subnet["AvailabilityZone"],
                 "cidr": subnet["CidrBlock"],
+                "public-addresses": subnet["MapPublicIpOnLaunch"] or None,
                 "free": subnet["AvailableIpAddressCount"],
                 "tags": tags(subnet.get("Tags")),
             },
         )
     for endpoint in clients.every("ec2", "describe_vpc_endpoints", "VpcEndpoints"):
-        details = {"service": endpoint["ServiceName"], "vpc": endpoint["VpcId"]}
+        details = {
+            "service": endpoint["ServiceName"],
+            "vpc": endpoint["VpcId"],
+            "subnets": sorted(endpoint.get("SubnetIds", [])),
+            "tables": sorted(endpoint.get("RouteTableIds", [])),
+            "tags": tags(endpoint.get("Tags")),
+        }
         yield Item("ec2:vpc-endpoint", endpoint["VpcEndpointId"], details)
+    for log in clients.every("ec2", "describe_flow_logs", "FlowLogs"):
+        details = {
+            "vpc": log["ResourceId"],
+            "group": log.get("LogGroupName"),
+            "tags": tags(log.get("Tags")),
+        }
+        yield Item("ec2:flow-log", log["FlowLogId"], details)
 
 
 def _routes(clients: Clients) -> Iterator[Item]:
@@ -63,12 +82,15 @@ def _route(route: Mapping[str, Any]) -> str:
 def _gateways(clients: Clients) -> Iterator[Item]:
     for gateway in clients.every("ec2", "describe_internet_gateways", "InternetGateways"):
         vpcs = sorted(each["VpcId"] for each in gateway["Attachments"])
-        yield Item("ec2:internet-gateway", gateway["InternetGatewayId"], {"vpcs": vpcs})
+        details = {"vpcs": vpcs, "tags": tags(gateway.get("Tags"))}
+        yield Item("ec2:internet-gateway", gateway["InternetGatewayId"], details)
     for gateway in clients.every("ec2", "describe_nat_gateways", "NatGateways"):
         if gateway["State"] not in ("deleted", "deleting"):
-            yield Item("ec2:nat-gateway", gateway["NatGatewayId"], {"subnet": gateway["SubnetId"]})
+            details = {"subnet": gateway["SubnetId"], "tags": tags(gateway.get("Tags"))}
+            yield Item("ec2:nat-gateway", gateway["NatGatewayId"], details)
     for address in clients.every("ec2", "describe_addresses", "Addresses"):
-        yield Item("ec2:elastic-ip", address["AllocationId"], {"address": address["PublicIp"]})
+        details = {"address": address["PublicIp"], "tags": tags(address.get("Tags"))}
+        yield Item("ec2:elastic-ip", address["AllocationId"], details)
 
 
 def _security_groups(clients: Clients) -> Iterator[Item]:

@@ -10,6 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
+from components.catalog.neuron import NEURON_SCHEDULER_NAME
 from sandbox.kubernetes.credentials import SERVICE_CIDR, Credentials
 
 PROGRAMS = (
@@ -41,6 +44,10 @@ _CONTROLLERS = (
     "namespace-controller",
     # Without it nodes keep the taint not-ready, and DaemonSets roll out to no node at all.
     "node-lifecycle-controller",
+    # Without the first no claim is bound; without the others none that is deleted ever goes.
+    "persistentvolume-binder-controller",
+    "persistentvolume-protection-controller",
+    "persistentvolumeclaim-protection-controller",
     "pod-garbage-collector-controller",
     "replicaset-controller",
     "root-ca-certificate-publisher-controller",
@@ -79,6 +86,16 @@ class Layout:
         """The API server's configuration of the authenticator."""
         return self.directory / "webhook.yaml"
 
+    @property
+    def scheduler_config(self) -> Path:
+        """The scheduler's configuration."""
+        return self.directory / "scheduler.yaml"
+
+    @property
+    def version(self) -> Path:
+        """Holds the minor version that the cluster serves, for people who look."""
+        return self.directory / "version"
+
     def log(self, program: str) -> Path:
         """The log file of a program."""
         return self.directory / LOGS / f"{program}.log"
@@ -101,9 +118,15 @@ def etcd(layout: Layout, ports: Ports) -> list[str]:
     ]
 
 
-def kube_apiserver(layout: Layout, ports: Ports, credentials: Credentials) -> list[str]:
-    """Return the API server's arguments, with the admission and authorization that EKS has."""
+def kube_apiserver(
+    layout: Layout, ports: Ports, credentials: Credentials, emulated: str | None = None
+) -> list[str]:
+    """Return the API server's arguments, with the admission and authorization that EKS has.
+
+    `emulated` is the minor version to emulate, here and below; None: the programs' own.
+    """
     return [
+        *_emulation(emulated),
         f"--etcd-servers=http://127.0.0.1:{ports.etcd}",
         "--bind-address=127.0.0.1",
         "--advertise-address=127.0.0.1",
@@ -127,9 +150,12 @@ def kube_apiserver(layout: Layout, ports: Ports, credentials: Credentials) -> li
     ]
 
 
-def kube_controller_manager(layout: Layout, credentials: Credentials) -> list[str]:
+def kube_controller_manager(
+    layout: Layout, credentials: Credentials, emulated: str | None = None
+) -> list[str]:
     """Return the controller manager's arguments."""
     return [
+        *_emulation(emulated),
         f"--kubeconfig={layout.kubeconfig}",
         "--leader-elect=false",
         "--secure-port=0",  # nobody reads its metrics
@@ -139,9 +165,32 @@ def kube_controller_manager(layout: Layout, credentials: Credentials) -> list[st
     ]
 
 
-def kube_scheduler(layout: Layout) -> list[str]:
-    """Return the scheduler's arguments."""
-    return [f"--kubeconfig={layout.kubeconfig}", "--leader-elect=false", "--secure-port=0"]
+def kube_scheduler(layout: Layout, emulated: str | None = None) -> list[str]:
+    """Return the scheduler's arguments; the rest is in its configuration."""
+    return [*_emulation(emulated), f"--config={layout.scheduler_config}", "--secure-port=0"]
+
+
+def scheduler_config(layout: Layout) -> str:
+    """Return the scheduler's configuration.
+
+    Pods of the sandbox do not really run, so a scheduler in a Deployment schedules nothing: the
+    control plane's own takes the pods of the Neuron scheduler too, as pods that ask for devices
+    without regard to which ones lie together.
+    """
+    schedulers = ("default-scheduler", NEURON_SCHEDULER_NAME)
+    return yaml.safe_dump(
+        {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "clientConnection": {"kubeconfig": str(layout.kubeconfig)},
+            "leaderElection": {"leaderElect": False},
+            "profiles": [{"schedulerName": name} for name in schedulers],
+        }
+    )
+
+
+def _emulation(emulated: str | None) -> list[str]:
+    return [f"--emulated-version=kube={emulated}"] if emulated else []
 
 
 def kwok(layout: Layout) -> list[str]:

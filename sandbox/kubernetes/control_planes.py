@@ -11,13 +11,12 @@ from subprocess import Popen
 from typing import Any
 
 from sandbox.kubernetes import commands
-from sandbox.kubernetes.startup import (
+from sandbox.kubernetes.emulation import (
     KUBERNETES_VERSION,
-    ControlPlane,
-    ControlPlaneError,
-    Spawn,
-    Startup,
+    UnsupportedVersionError,
+    check_version,
 )
+from sandbox.kubernetes.startup import ControlPlane, ControlPlaneError, Spawn, Startup
 from sandbox.removal import remove_tree
 
 __all__ = [
@@ -34,29 +33,10 @@ _CLUSTER_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
 """Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html"""
 
 
-class UnsupportedVersionError(ValueError):
-    """A Kubernetes version was asked for that the sandbox does not run."""
-
-
-def check_version(cluster: str, version: str | None) -> None:
-    """Raise unless the sandbox can run `version`, `1.35` or `1.35.4`; None asks for any.
-
-    Raises:
-        UnsupportedVersionError: it is another minor version, or another patch of this one.
-    """
-    minor = KUBERNETES_VERSION.rpartition(".")[0]
-    if version not in (None, minor, KUBERNETES_VERSION):
-        raise UnsupportedVersionError(
-            f"the sandbox runs Kubernetes {minor} only, but cluster {cluster!r} asks for "
-            f"{version}; set architecture.kubernetes_version to {minor!r} in the stack file, "
-            "or use a real account for this version"
-        )
-
-
 @dataclass(slots=True)
 class _Running:
     control_plane: ControlPlane
-    processes: list[Popen[Any]]
+    startup: Startup
 
 
 class ControlPlanes:
@@ -108,13 +88,35 @@ class ControlPlanes:
             given_up = self._starting[name] = threading.Event()
         running = None
         try:
-            running = self._start(name, given_up)
+            running = self._start(name, version, given_up)
             return running.control_plane
         finally:
             with self._lock:
                 del self._starting[name]
                 if running:
                     self._running[name] = running
+                self._lock.notify_all()
+
+    def upgrade(self, name: str, version: str) -> None:
+        """Serve another minor version with the same control plane; objects and nodes stay.
+
+        Raises:
+            UnsupportedVersionError: the sandbox does not run `version`.
+            ValueError: the cluster has no control plane that serves, or is being changed.
+            ControlPlaneError: a program ended or does not become ready, or the cluster was
+                stopped meanwhile.
+        """
+        check_version(name, version)
+        with self._lock:
+            running = self._running.get(name)
+            if running is None or name in self._starting:
+                raise ValueError(f"cluster {name!r} has no control plane that serves")
+            given_up = self._starting[name] = threading.Event()
+        try:
+            running.startup.upgrade(running.control_plane, version, given_up)
+        finally:
+            with self._lock:
+                del self._starting[name]
                 self._lock.notify_all()
 
     def get(self, name: str) -> ControlPlane | None:
@@ -139,7 +141,7 @@ class ControlPlanes:
                 self._lock.wait()
             running = self._running.pop(name, None)
         if running:
-            _end(running.processes)
+            _end(running.startup.processes.values())
         _keep_logs(self._directory / name)
 
     def delete(self, name: str) -> None:
@@ -154,13 +156,12 @@ class ControlPlanes:
         for name in names:
             self.stop(name)
 
-    def _start(self, name: str, given_up: threading.Event) -> _Running:
+    def _start(self, name: str, version: str | None, given_up: threading.Event) -> _Running:
         """Start with free ports; once more with others where somebody took one meanwhile."""
         for attempt in range(1, _ATTEMPTS + 1):
             startup = Startup(self._directory / name, self._programs, self._spawn, given_up)
             try:
-                control_plane = startup.run(name, self._aws_endpoint)
-                return _Running(control_plane, list(startup.processes.values()))
+                return _Running(startup.run(name, self._aws_endpoint, version), startup)
             except BaseException as error:
                 _end(startup.processes.values())
                 taken = "address already in use" in str(error)

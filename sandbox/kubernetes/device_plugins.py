@@ -10,28 +10,37 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from components.catalog.instance_type import InstanceType
+from components.catalog.neuron import NEURON_CORE, NEURON_DEVICE, neuron_cores
 
 NVIDIA_GPU = "nvidia.com/gpu"
 EFA = "vpc.amazonaws.com/efa"
 
 _PLUGINS = {
     # https://github.com/NVIDIA/k8s-device-plugin
-    "k8s-device-plugin": NVIDIA_GPU,
+    "k8s-device-plugin": {NVIDIA_GPU},
     # https://github.com/aws/eks-charts/tree/master/stable/aws-efa-k8s-device-plugin
-    "aws-efa-k8s-device-plugin": EFA,
+    "aws-efa-k8s-device-plugin": {EFA},
+    # https://github.com/aws-neuron/neuron-helm-charts
+    "neuron-device-plugin": {NEURON_DEVICE, NEURON_CORE},
 }
-"""Resource by the last part of the plugin's image repository."""
+"""Resources by the last part of the plugin's image repository."""
 
 
 def device_counts(instance_type: InstanceType, efa_interfaces: int) -> dict[str, int]:
     """Return how many devices of each kind a plugin would find on an instance.
 
     An EFA device is an interface that the instance was launched with, so a launch template that
-    names fewer than the type's maximum leaves fewer. MIG and time slicing are not simulated.
+    names fewer than the type's maximum leaves fewer. MIG and time slicing are not simulated, and
+    Neuron devices and their cores are counted apart, as the plugin does: a pod that takes a
+    device leaves the number of cores as it is.
     """
     accelerators = instance_type.accelerators
     gpus = accelerators.count if accelerators and accelerators.manufacturer == "nvidia" else 0
-    return {NVIDIA_GPU: gpus, EFA: efa_interfaces}
+    counts = {NVIDIA_GPU: gpus, EFA: efa_interfaces}
+    if accelerators and accelerators.manufacturer == "neuron":
+        counts[NEURON_DEVICE] = accelerators.count
+        counts[NEURON_CORE] = neuron_cores(accelerators.model, accelerators.count)
+    return counts
 
 
 def plugin_resources(pods: Iterable[Mapping[str, Any]]) -> dict[str, set[str]]:
@@ -46,9 +55,9 @@ def plugin_resources(pods: Iterable[Mapping[str, Any]]) -> dict[str, set[str]]:
         if not node or not _ready(pod):
             continue
         for container in pod["spec"]["containers"]:
-            resource = _PLUGINS.get(_repository_name(container.get("image") or ""))
-            if resource:
-                found.setdefault(node, set()).add(resource)
+            resources = _PLUGINS.get(_repository_name(container.get("image") or ""))
+            if resources:
+                found.setdefault(node, set()).update(resources)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 _EFA_TYPES = ("efa", "efa-only")
+_KUBELET = re.compile(r"\(k8s: (\d+\.\d+\.\d+)")
+"""What EKS's images say of themselves in their description."""
 _DEFAULT_ROOT_VOLUME_GIB = 20
 """Size of the EKS AMI's own root volume; used where the account knows no volume."""
 
@@ -38,6 +41,8 @@ class Instance:
     root_volume_gib: int
     user_data: bytes
     tags: Mapping[str, str]
+    kubelet_version: str = ""
+    """As the image's description tells, such as `1.35.7`; empty where it tells nothing."""
 
     @property
     def provider_id(self) -> str:
@@ -83,7 +88,8 @@ class SandboxAccount:
             for instance in reservation["Instances"]
         ]
         zone_ids = self._zone_ids() if found else {}
-        return [self._instance(instance, zone_ids) for instance in found]
+        kubelets = self._kubelet_versions({instance["ImageId"] for instance in found})
+        return [self._instance(each, zone_ids, kubelets[each["ImageId"]]) for each in found]
 
     def role_arn(self, instance_profile: str) -> str | None:
         """Return the role of an instance profile; None where the profile has none."""
@@ -108,7 +114,21 @@ class SandboxAccount:
         zones = self._ec2.describe_availability_zones()["AvailabilityZones"]
         return {zone["ZoneName"]: zone["ZoneId"] for zone in zones}
 
-    def _instance(self, found: Mapping[str, Any], zone_ids: Mapping[str, str]) -> Instance:
+    def _kubelet_versions(self, image_ids: set[str]) -> dict[str, str]:
+        """Return the kubelet's version by image; empty for an image that does not name it."""
+        versions = dict.fromkeys(image_ids, "")
+        if not image_ids:
+            return versions
+        # A filter, because ImageIds fails as a whole where one image is gone.
+        wanted = [{"Name": "image-id", "Values": sorted(image_ids)}]
+        for image in self._ec2.describe_images(Filters=wanted)["Images"]:
+            told = _KUBELET.search(image.get("Description") or "")
+            versions[image["ImageId"]] = told.group(1) if told else ""
+        return versions
+
+    def _instance(
+        self, found: Mapping[str, Any], zone_ids: Mapping[str, str], kubelet_version: str
+    ) -> Instance:
         zone = found["Placement"]["AvailabilityZone"]
         interfaces = found.get("NetworkInterfaces") or []
         efa = [i for i in interfaces if i.get("InterfaceType") in _EFA_TYPES]
@@ -130,6 +150,7 @@ class SandboxAccount:
             root_volume_gib=self._root_volume_gib(found),
             user_data=self._user_data(found["InstanceId"]),
             tags={tag["Key"]: tag["Value"] for tag in found.get("Tags") or []},
+            kubelet_version=kubelet_version,
         )
 
     def _user_data(self, instance_id: str) -> bytes:

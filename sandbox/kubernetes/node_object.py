@@ -6,18 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from components.catalog.efa_huge_pages import HUGE_PAGE_MIB, reserved_huge_pages
 from components.catalog.instance_type import InstanceType
+from sandbox.kubernetes.emulation import KUBERNETES_VERSION
 from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.node_config import NodeConfig, Taint
-from sandbox.kubernetes.startup import KUBERNETES_VERSION
 
 _MIB = 2**20
 _GIB = 2**30
-_EFA_HUGE_PAGES = 5128
-"""Pages of 2 MiB that an instance with the EFA driver sets aside when it starts.
-
-Source: https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +58,7 @@ def build_node(
             ],
             "capacity": _quantities(capacity),
             "allocatable": _quantities(_allocatable(capacity, instance_type)),
-            "nodeInfo": _node_info(instance_type),
+            "nodeInfo": _node_info(instance, instance_type),
         },
     }
 
@@ -102,9 +98,13 @@ def _capacity(
         "cpu": instance_type.vcpus * 1000,
         "memory": instance_type.memory_mib * _MIB,
         "ephemeral-storage": storage,
-        "hugepages-2Mi": _EFA_HUGE_PAGES * 2 * _MIB if instance.efa_interfaces else 0,
+        "hugepages-2Mi": _huge_pages(instance, instance_type) * HUGE_PAGE_MIB * _MIB,
         "pods": config.maximum_pods or classic_maximum_pods(instance_type),
     }
+
+
+def _huge_pages(instance: Instance, instance_type: InstanceType) -> int:
+    return reserved_huge_pages(instance_type.vcpus) if instance.efa_interfaces else 0
 
 
 def _allocatable(capacity: Mapping[str, int], instance_type: InstanceType) -> dict[str, int]:
@@ -176,14 +176,14 @@ def _architecture(instance_type: InstanceType) -> str:
     return "arm64" if instance_type.architecture == "arm64" else "amd64"
 
 
-def _node_info(instance_type: InstanceType) -> dict[str, str]:
+def _node_info(instance: Instance, instance_type: InstanceType) -> dict[str, str]:
     return {
         "architecture": _architecture(instance_type),
         "bootID": "",
         "containerRuntimeVersion": "simulated",
         "kernelVersion": "simulated",
         "kubeProxyVersion": "",
-        "kubeletVersion": f"v{KUBERNETES_VERSION}",
+        "kubeletVersion": f"v{instance.kubelet_version or KUBERNETES_VERSION}",
         "machineID": "",
         "operatingSystem": "linux",
         "osImage": "Amazon Linux 2023 (simulated)",

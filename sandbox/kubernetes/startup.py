@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import urllib3
 
 from sandbox.kubernetes import commands
+from sandbox.kubernetes.access_policies import bind_access_policies
 from sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
 from sandbox.kubernetes.credentials import (
     Credentials,
@@ -23,10 +24,8 @@ from sandbox.kubernetes.credentials import (
     webhook_config,
     write_private,
 )
+from sandbox.kubernetes.emulation import emulated_version, served_version
 from sandbox.removal import remove_tree
-
-KUBERNETES_VERSION = "1.35.4"
-"""What the sandbox's programs are built from; `control_plane/go.mod` says the same."""
 
 _READY_SECONDS = 90.0
 """Usually 3 to 4 s; a machine that builds something else beside it takes several times that."""
@@ -67,7 +66,6 @@ class ControlPlane:
     """Bearer token of a member of `system:masters`; for the sandbox itself and its kubeconfig."""
     directory: Path
     """Everything of this control plane: `kubeconfig`, `logs/`, keys, etcd's data."""
-    version: str = KUBERNETES_VERSION
 
     @property
     def kubeconfig(self) -> Path:
@@ -84,10 +82,12 @@ class ControlPlane:
 
 
 class Startup:
-    """One attempt to start a control plane."""
+    """One attempt to start a control plane; what was started can then be upgraded."""
 
     processes: dict[str, Popen[Any]]
     """What was started so far, by program; the caller ends them when the attempt fails."""
+    _ports: commands.Ports
+    _credentials: Credentials
 
     def __init__(
         self,
@@ -111,8 +111,10 @@ class Startup:
         self._spawn = spawn
         self._deadline = time.monotonic() + _READY_SECONDS
 
-    def run(self, name: str, aws_endpoint: str) -> ControlPlane:
+    def run(self, name: str, aws_endpoint: str, version: str | None = None) -> ControlPlane:
         """Start everything and return when pods can be made.
+
+        `version` is the minor version to serve; None: the programs' own.
 
         Raises:
             ControlPlaneError: a program ended, something is not ready in time, or the start was
@@ -124,6 +126,7 @@ class Startup:
         layout.directory.chmod(0o700)
         self._program("etcd", name, commands.etcd(layout, ports))
         credentials, token = make_credentials(layout.directory / "pki")
+        self._ports, self._credentials = ports, credentials
         control_plane = ControlPlane(
             name=name,
             endpoint=f"https://127.0.0.1:{ports.api_server}",
@@ -132,16 +135,49 @@ class Startup:
             directory=layout.directory,
         )
         self._write_configuration(control_plane, ports)
-        self._program("kube-apiserver", name, commands.kube_apiserver(layout, ports, credentials))
+        self._start_api_server(control_plane, version)
+        self._start_clients(name, aws_endpoint)
+        self._start_controllers(control_plane, version)
+        return control_plane
+
+    def upgrade(self, control_plane: ControlPlane, version: str, given_up: threading.Event) -> None:
+        """Serve another minor version on the same address, with the same keys and objects.
+
+        EKS replaces one API server after the other; here nobody answers for some seconds.
+
+        Raises:
+            ControlPlaneError: a program ended, something is not ready in time, or it was given up.
+        """
+        self._given_up, self._deadline = given_up, time.monotonic() + _READY_SECONDS
+        for program in ("kube-scheduler", "kube-controller-manager", "kube-apiserver"):
+            process = self.processes.pop(program)
+            process.kill()
+            process.wait()
+        self._start_api_server(control_plane, version)
+        self._start_controllers(control_plane, version)
+
+    def _start_api_server(self, control_plane: ControlPlane, version: str | None) -> None:
+        arguments = commands.kube_apiserver(
+            self._layout, self._ports, self._credentials, emulated_version(version)
+        )
+        self._program("kube-apiserver", control_plane.name, arguments)
         api = control_plane.administrator()
         self._wait_for("the API server", lambda: api.text("/readyz"))
-        self._start_clients(control_plane, ports, credentials, aws_endpoint)
-        self._wait_for("the authenticator", lambda: _get(ports.authenticator, "/healthz"))
+        api.close()
+        self._layout.version.write_text(served_version(version), encoding="utf-8")
+
+    def _start_controllers(self, control_plane: ControlPlane, version: str | None) -> None:
+        """Start what acts on objects, and wait until pods can be made."""
+        name, layout, emulated = control_plane.name, self._layout, emulated_version(version)
+        manager = commands.kube_controller_manager(layout, self._credentials, emulated)
+        self._program("kube-controller-manager", name, manager)
+        self._program("kube-scheduler", name, commands.kube_scheduler(layout, emulated))
+        api = control_plane.administrator()
         # Pods can be made from here on; before, every one is refused for want of it.
         default_account = "/api/v1/namespaces/kube-system/serviceaccounts/default"
         self._wait_for("the controller manager", lambda: api.get(default_account))
+        bind_access_policies(api)
         api.close()
-        return control_plane
 
     def _write_configuration(self, control_plane: ControlPlane, ports: commands.Ports) -> None:
         text = kubeconfig(
@@ -153,23 +189,18 @@ class Startup:
         write_private(self._layout.kubeconfig, text.encode())
         webhook = webhook_config(f"http://127.0.0.1:{ports.authenticator}/authenticate")
         write_private(self._layout.webhook, webhook.encode())
+        scheduler = commands.scheduler_config(self._layout)
+        write_private(self._layout.scheduler_config, scheduler.encode())
 
-    def _start_clients(
-        self,
-        control_plane: ControlPlane,
-        ports: commands.Ports,
-        credentials: Credentials,
-        aws_endpoint: str,
-    ) -> None:
-        name, layout = control_plane.name, self._layout
-        manager = commands.kube_controller_manager(layout, credentials)
+    def _start_clients(self, name: str, aws_endpoint: str) -> None:
+        """Start what is of no Kubernetes version: the authenticator and the nodes' kubelets."""
+        layout, ports = self._layout, self._ports
         webhook = commands.authenticator(layout, ports, cluster=name, aws_endpoint=aws_endpoint)
-        self._program("kube-controller-manager", name, manager)
         self._program("authenticator", name, webhook)
-        self._program("kube-scheduler", name, commands.kube_scheduler(layout))
         # Else kwok reads a configuration file of the user's home directory.
         environment = {"KWOK_WORKDIR": str(layout.directory / "kwok")}
         self._program("kwok", name, commands.kwok(layout), environment)
+        self._wait_for("the authenticator", lambda: _get(ports.authenticator, "/healthz"))
 
     def _program(
         self,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sandbox.aws.autoscaling.schedule_calls import ScheduleCalls
+from sandbox.aws.autoscaling.hook_calls import HookCalls
 
 
-class SandboxAutoScalingResponse(ScheduleCalls):
+class SandboxAutoScalingResponse(HookCalls):
     """Answers Auto Scaling's calls."""

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from sandbox.aws.ec2.capacity_reservation_calls import CapacityReservationCalls
+from sandbox.aws.ec2.endpoint_calls import EndpointCalls
 from sandbox.aws.ec2.instance_types import OfferingCalls
 from sandbox.aws.ec2.launch_calls import LaunchCalls
 from sandbox.aws.ec2.launch_template_calls import LaunchTemplateCalls
+from sandbox.aws.ec2.network_calls import NetworkCalls
 from sandbox.aws.ec2.placement_groups import PlacementGroupCalls
+from sandbox.aws.ec2.security_group_calls import SecurityGroupCalls
 
 
 class SandboxEc2Response(
     LaunchCalls,
+    NetworkCalls,
+    EndpointCalls,
+    SecurityGroupCalls,
     LaunchTemplateCalls,
     PlacementGroupCalls,
     CapacityReservationCalls,

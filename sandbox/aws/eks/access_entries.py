@@ -5,7 +5,6 @@ https://docs.aws.amazon.com/eks/latest/userguide/access-entries.html
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from moto.core.responses import ActionResult, EmptyResult
 from moto.moto_api._internal import mock_random
 
 from sandbox.aws.clock import CLOCK
+from sandbox.aws.eks.access_policies import check_policy
 from sandbox.aws.eks.cluster_updates import ClusterUpdateCalls
 from sandbox.aws.eks.errors import in_use, invalid_parameter, invalid_request, not_found
 from sandbox.aws.eks.roles import role_named_in
@@ -22,17 +22,6 @@ NODE_USERNAME = "system:node:{{EC2PrivateDNSName}}"
 NODE_GROUPS = ("system:nodes",)
 
 _NODE_TYPES = ("EC2_LINUX", "EC2_WINDOWS", "FARGATE_LINUX", "EC2", "HYBRID_LINUX")
-
-_POLICY = re.compile(r"arn:aws(-[a-z-]+)?:eks::aws:cluster-access-policy/(Amazon\w+Policy)")
-
-POLICY_NAMES = (
-    "AmazonEKSAdminPolicy",
-    "AmazonEKSAdminViewPolicy",
-    "AmazonEKSClusterAdminPolicy",
-    "AmazonEKSEditPolicy",
-    "AmazonEKSViewPolicy",
-)
-"""https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html"""
 
 
 def make_node_entry(cluster: Cluster, arn: str, role_arn: str) -> None:
@@ -125,9 +114,7 @@ class AccessEntryCalls(ClusterUpdateCalls):
         """AssociateAccessPolicy; only STANDARD entries take policies."""
         entry = self._entry()
         policy, scope = self.params["policyArn"], self.params["accessScope"]
-        match = _POLICY.fullmatch(policy)
-        if match is None or match[2] not in POLICY_NAMES:
-            invalid_parameter("The policyArn parameter format is not valid")
+        check_policy(policy, scope["type"])
         if entry.entry_type != "STANDARD":
             invalid_request(
                 "The access policy can be associated only with an access entry of type STANDARD."
@@ -178,6 +165,18 @@ class AccessEntryCalls(ClusterUpdateCalls):
             name,
             str(mock_random.uuid4()),
         )
+
+    def _authentication_mode(self, cluster: Cluster, wanted: str) -> ActionResult:
+        """Change the mode; where entries begin to count, EKS makes those of its node groups.
+
+        Source: https://github.com/terraform-aws-modules/terraform-aws-eks,
+        `docs/UPGRADE-20.0.md`, on what AWS adds by itself.
+        """
+        answer = super()._authentication_mode(cluster, wanted)
+        for group in cluster.node_groups.values():
+            role = group["nodeRole"]
+            make_node_entry(cluster, self.access_entry_arn(cluster.name, role), role)
+        return answer
 
     def _cluster_with_entries(self) -> Cluster:
         cluster = self.active_cluster(self.params["clusterName"])

@@ -9,20 +9,24 @@ from moto.core.responses import ActionResult
 from moto.moto_api._internal import mock_random
 
 from sandbox.aws.clock import CLOCK
-from sandbox.aws.eks.cluster_updates import ClusterUpdateCalls, record_update
+from sandbox.aws.eks.addon_configuration import check_configuration
+from sandbox.aws.eks.addon_offers import default_version, offered_versions
+from sandbox.aws.eks.addon_workloads import install, observe, remove
+from sandbox.aws.eks.cluster_updates import record_update
 from sandbox.aws.eks.errors import in_use, invalid_parameter
+from sandbox.aws.eks.pod_identity import PodIdentityCalls, take_roles
 from sandbox.aws.eks.roles import check_role
 from sandbox.aws.eks.store import Cluster, page
-from sandbox.aws.eks.versions import addon_versions, supported_versions
+from sandbox.aws.eks.versions import supported_versions
 
-_KEPT = ("serviceAccountRoleArn", "configurationValues", "podIdentityAssociations")
+_KEPT = ("serviceAccountRoleArn", "configurationValues")
 
 
-class AddonCalls(ClusterUpdateCalls):
+class AddonCalls(PodIdentityCalls):
     """Calls on add-ons; mixed into the EKS response class."""
 
     def create_addon(self) -> ActionResult:
-        """CreateAddon: ACTIVE at once."""
+        """CreateAddon: ACTIVE as soon as its pods run."""
         parameters: Mapping[str, Any] = self.params
         cluster = self.active_cluster(parameters["clusterName"])
         name = parameters["addonName"]
@@ -30,8 +34,9 @@ class AddonCalls(ClusterUpdateCalls):
             in_use("Addon already exists.", clusterName=cluster.name, addonName=name)
         version = _checked_version(cluster, name, parameters.get("addonVersion"))
         self._check_role(cluster, parameters)
+        check_configuration(cluster.name, name, parameters.get("configurationValues"))
         now = CLOCK.now()
-        cluster.addons[name] = {
+        addon: dict[str, Any] = {
             "addonName": name,
             "clusterName": cluster.name,
             "status": "ACTIVE",
@@ -43,12 +48,17 @@ class AddonCalls(ClusterUpdateCalls):
             "tags": dict(parameters.get("tags") or {}),
             **{key: parameters[key] for key in _KEPT if parameters.get(key)},
         }
-        return ActionResult({"addon": cluster.addons[name]})
+        wanted = parameters.get("podIdentityAssociations") or []
+        addon["podIdentityAssociations"] = self.give_roles(cluster, addon["addonArn"], wanted)
+        cluster.addons[name] = addon
+        install(cluster, addon)
+        return ActionResult({"addon": observe(cluster, addon)})
 
     def describe_addon(self) -> ActionResult:
         """DescribeAddon."""
         cluster = self.store.cluster(self.params["clusterName"])
-        return ActionResult({"addon": cluster.addon(self.params["addonName"])})
+        addon = cluster.addon(self.params["addonName"])
+        return ActionResult({"addon": observe(cluster, addon)})
 
     def list_addons(self) -> ActionResult:
         """ListAddons."""
@@ -69,31 +79,41 @@ class AddonCalls(ClusterUpdateCalls):
             version = _checked_version(cluster, name, parameters["addonVersion"])
             addon["addonVersion"] = changes["AddonVersion"] = version
         self._check_role(cluster, parameters)
+        check_configuration(cluster.name, name, parameters.get("configurationValues"))
+        if parameters.get("podIdentityAssociations") is not None:
+            wanted = parameters["podIdentityAssociations"]
+            addon["podIdentityAssociations"] = self.give_roles(cluster, addon["addonArn"], wanted)
+            changes["PodIdentityAssociations"] = addon["podIdentityAssociations"]
         for key in _KEPT:
             if parameters.get(key) is not None:
                 addon[key] = parameters[key]
                 changes[key[0].upper() + key[1:]] = parameters[key]
         addon["modifiedAt"] = CLOCK.now()
+        install(cluster, addon)
         update = record_update(cluster, "AddonUpdate", changes, addon=name)
         return ActionResult({"update": update})
 
     def delete_addon(self) -> ActionResult:
-        """DeleteAddon: gone at once."""
+        """DeleteAddon: gone at once, and where it is not to be preserved what it installed too."""
         cluster = self.store.cluster(self.params["clusterName"])
         addon = cluster.addon(self.params["addonName"])
+        if not self.params.get("preserve"):
+            remove(cluster, addon)
+        take_roles(cluster, addon["addonArn"])
         del cluster.addons[self.params["addonName"]]
         return ActionResult({"addon": {**addon, "status": "DELETING"}})
 
     def describe_addon_versions(self) -> ActionResult:
-        """DescribeAddonVersions: the one version of each add-on that the sandbox knows."""
+        """DescribeAddonVersions: what the sandbox's table of offers holds."""
         wanted_version, wanted_name = (
             self.params.get("kubernetesVersion"),
             self.params.get("addonName"),
         )
         offered: dict[str, dict[str, list[str]]] = {}
         for kubernetes in [wanted_version] if wanted_version else supported_versions():
-            for name, version in addon_versions(kubernetes).items():
-                offered.setdefault(name, {}).setdefault(version, []).append(kubernetes)
+            for name, versions in offered_versions(kubernetes).items():
+                for version in versions:
+                    offered.setdefault(name, {}).setdefault(version, []).append(kubernetes)
         return ActionResult(
             {
                 "addons": [
@@ -102,7 +122,7 @@ class AddonCalls(ClusterUpdateCalls):
                         "type": "networking",
                         "publisher": "eks",
                         "owner": "aws",
-                        "addonVersions": [_described(*each) for each in versions.items()],
+                        "addonVersions": [_described(name, *each) for each in versions.items()],
                     }
                     for name, versions in offered.items()
                     if wanted_name in (None, name)
@@ -117,25 +137,25 @@ class AddonCalls(ClusterUpdateCalls):
 
 
 def _checked_version(cluster: Cluster, name: str, version: str | None) -> str:
-    offered = addon_versions(cluster.fields["version"])
+    kubernetes = cluster.fields["version"]
+    offered = offered_versions(kubernetes)
     if name not in offered:
         invalid_parameter(
-            f"Addon {name} specified is not supported in {cluster.fields['version']} kubernetes "
-            "version",
+            f"Addon {name} specified is not supported in {kubernetes} kubernetes version",
             clusterName=cluster.name,
             addonName=name,
         )
-    if version is not None and version != offered[name]:
+    if version is not None and version not in offered[name]:
         invalid_parameter(
-            f"Addon version specified is not supported: {version}; the sandbox has "
-            f"{offered[name]}, the version that components/catalog/versions.py pins",
+            f"Addon version specified is not supported: {version}; for Kubernetes {kubernetes} "
+            f"the sandbox has {', '.join(offered[name])}",
             clusterName=cluster.name,
             addonName=name,
         )
-    return offered[name]
+    return version or default_version(name, kubernetes)
 
 
-def _described(version: str, kubernetes_versions: list[str]) -> dict[str, Any]:
+def _described(name: str, version: str, kubernetes_versions: list[str]) -> dict[str, Any]:
     return {
         "addonVersion": version,
         "architecture": ["amd64", "arm64"],
@@ -144,7 +164,7 @@ def _described(version: str, kubernetes_versions: list[str]) -> dict[str, Any]:
             {
                 "clusterVersion": kubernetes,
                 "platformVersions": ["*"],
-                "defaultVersion": True,
+                "defaultVersion": version == default_version(name, kubernetes),
             }
             for kubernetes in kubernetes_versions
         ],

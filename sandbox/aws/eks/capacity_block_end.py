@@ -26,12 +26,13 @@ def scale_in_ending_blocks(ec2: Any, store: EksStore) -> list[str]:
     names: list[str] = []
     for cluster in store.clusters.values():
         for group in cluster.node_groups.values():
-            scaling = group["scalingConfig"]
-            if group["capacityType"] != "CAPACITY_BLOCK" or not scaling["desiredSize"]:
+            machines = Machines(store.account_id, store.region_name, cluster, group)
+            sizes = machines.sizes()
+            if group["capacityType"] != "CAPACITY_BLOCK" or not sizes["desiredSize"]:
                 continue
             if _ends_soon(ec2, group["launchTemplate"]):
-                scaling.update(minSize=0, desiredSize=0)
-                Machines(store.account_id, store.region_name, cluster, group).resize()
+                group["scalingConfig"] = {**sizes, "minSize": 0, "desiredSize": 0}
+                machines.resize()
                 names.append(group["nodegroupName"])
     return names
 

@@ -10,14 +10,15 @@ from moto.core.responses import ActionResult
 from moto.ec2.models import ec2_backends
 from moto.moto_api._internal import mock_random
 
+from components.catalog.versions import KUBELET_SKEW, minor_number
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.eks.base import EksBase
 from sandbox.aws.eks.clusters import check_endpoint_access
-from sandbox.aws.eks.control_plane import check_runnable
+from sandbox.aws.eks.control_plane import bring_to_version, check_runnable
 from sandbox.aws.eks.errors import invalid_parameter, invalid_request, not_found
 from sandbox.aws.eks.network import check_security_groups, control_plane_subnets
 from sandbox.aws.eks.store import Cluster, Update, page
-from sandbox.aws.eks.versions import check_version, minor_number
+from sandbox.aws.eks.versions import check_version
 
 _MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
 """Authentication modes in the one order in which a cluster may change them."""
@@ -36,7 +37,12 @@ _ENDPOINT_FIELDS = ("endpointPublicAccess", "endpointPrivateAccess", "publicAcce
 
 
 def record_update(
-    cluster: Cluster, kind: str, changes: Mapping[str, Any], **about: str | None
+    cluster: Cluster,
+    kind: str,
+    changes: Mapping[str, Any],
+    *,
+    node_group: str | None = None,
+    addon: str | None = None,
 ) -> dict[str, Any]:
     """Keep an update that has just been made and return it as the API describes it.
 
@@ -44,17 +50,37 @@ def record_update(
         cluster: The cluster that it belongs to.
         kind: Type of the update, `ConfigUpdate`.
         changes: Type of each parameter to its new value.
-        about: `node_group` or `addon`, where it is one's.
+        node_group: Name of the node group, where it is one's.
+        addon: Name of the add-on, where it is one's.
     """
     update = Update(
         update_id=str(mock_random.uuid4()),
         kind=kind,
         parameters=[{"type": key, "value": _text(value)} for key, value in changes.items()],
         created_at=CLOCK.now(),
-        **about,
+        node_group=node_group,
+        addon=addon,
     )
     cluster.updates[update.update_id] = update
     return update.described()
+
+
+def check_node_skew(cluster: Cluster, version: str) -> None:
+    """Refuse a version that is too new for the cluster's managed nodes.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html, "Detailed considerations"
+
+    Raises:
+        InvalidRequestException: A kubelet would be more than three minor versions behind.
+    """
+    for name, group in cluster.node_groups.items():
+        if minor_number(version) - minor_number(group["version"]) > KUBELET_SKEW:
+            invalid_request(
+                f"Nodegroup {name} has the Kubernetes version {group['version']}; update it "
+                f"before the cluster goes to {version}",
+                clusterName=cluster.name,
+                nodegroupName=name,
+            )
 
 
 def _text(value: Any) -> str:
@@ -100,9 +126,11 @@ class ClusterUpdateCalls(EksBase):
                 clusterName=cluster.name,
             )
         check_runnable(cluster.name, wanted)
-        cluster.fields["version"] = wanted
-        update = record_update(cluster, "VersionUpdate", {"Version": wanted})
-        return ActionResult({"update": update})
+        check_node_skew(cluster, wanted)
+        recorded = record_update(cluster, "VersionUpdate", {"Version": wanted})
+        update = cluster.updates[recorded["id"]]
+        bring_to_version(cluster, wanted, update)
+        return ActionResult({"update": update.described()})
 
     def describe_update(self) -> ActionResult:
         """DescribeUpdate."""
@@ -140,7 +168,7 @@ class ClusterUpdateCalls(EksBase):
 
     def _authentication_mode(self, cluster: Cluster, wanted: str) -> ActionResult:
         current = cluster.authentication_mode
-        if _MODES.index(wanted) <= _MODES.index(current):
+        if _MODES.index(wanted) != _MODES.index(current) + 1:
             invalid_parameter(
                 f"Unsupported authentication mode update from {current} to {wanted}",
                 clusterName=cluster.name,

@@ -14,6 +14,7 @@ from sandbox.aws.clock import CLOCK
 from sandbox.aws.eks.base import EksBase
 from sandbox.aws.eks.control_plane import bring_up, check_runnable, take_down
 from sandbox.aws.eks.creator import add_creator_entry
+from sandbox.aws.eks.encryption_key import check_encryption
 from sandbox.aws.eks.errors import in_use, invalid_parameter, invalid_request
 from sandbox.aws.eks.network import (
     check_security_groups,
@@ -54,10 +55,13 @@ class ClusterCalls(EksBase):
         version = check_version(parameters.get("version"))
         check_runnable(name, version)
         check_role(self.current_account, parameters["roleArn"], clusterName=name)
+        access = parameters.get("accessConfig") or {}
+        _check_access(name, access)
+        encryption = parameters.get("encryptionConfig") or []
+        check_encryption(self.current_account, self.region, encryption, name)
         network = self._network(name, parameters["resourcesVpcConfig"])
         cluster = Cluster(fields=self._cluster_fields(name, version, network, parameters))
         self.store.clusters[name] = cluster
-        access = parameters.get("accessConfig") or {}
         if access.get("bootstrapClusterCreatorAdminPermissions", True):
             add_creator_entry(cluster, self.region, self.current_account)
         bring_up(self.store, cluster)
@@ -175,6 +179,16 @@ class ClusterCalls(EksBase):
             "health": {"issues": []},
             **{key: asked[key] for key in _KEPT if asked.get(key)},
         }
+
+
+def _check_access(name: str, access: Mapping[str, Any]) -> None:
+    in_map = access.get("authenticationMode", "CONFIG_MAP") == "CONFIG_MAP"
+    if in_map and not access.get("bootstrapClusterCreatorAdminPermissions", True):
+        invalid_parameter(
+            "bootstrapClusterCreatorAdminPermissions must be true if cluster authentication mode "
+            "is set to CONFIG_MAP",
+            clusterName=name,
+        )
 
 
 def check_endpoint_access(name: str, *, public: bool, private: bool) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from moto.moto_api._internal import mock_random
 
 from sandbox.aws.eks.errors import invalid_parameter
-from sandbox.aws.eks.store import Cluster, EksStore
+from sandbox.aws.eks.store import Cluster, EksStore, Update
 
 LOG = logging.getLogger("sandbox.eks")
 
@@ -40,6 +40,10 @@ class ControlPlaneStarter(Protocol):
 
     def create(self, name: str, version: str) -> ControlPlane:
         """Start the control plane of a cluster and return when it answers."""
+        ...
+
+    def upgrade(self, name: str, version: str) -> None:
+        """Serve another Kubernetes version with it; return when it answers again."""
         ...
 
     def delete(self, name: str) -> None:
@@ -113,6 +117,39 @@ def bring_up(store: EksStore, cluster: Cluster) -> None:
             _activate(cluster, control_plane.endpoint, control_plane.certificate_authority_data)
 
     _in_background(cluster.name, work)
+
+
+def bring_to_version(cluster: Cluster, version: str, update: Update) -> None:
+    """Let an ACTIVE cluster serve another version; it is UPDATING until it does.
+
+    As in EKS a cluster whose update fails stays what it was.
+    """
+    starter = _WIRING.control_planes
+    if starter is None:
+        cluster.fields["version"] = version
+        return
+    cluster.fields["status"], update.status = "UPDATING", "InProgress"
+
+    def work() -> None:
+        try:
+            starter.upgrade(cluster.name, version)
+        except Exception as error:
+            LOG.exception("the control plane of %s was not upgraded", cluster.name)
+            failed = {"errorCode": "InternalFailure", "errorMessage": str(error)}
+            with _WIRING.lock:
+                update.status, update.errors = "Failed", [{**failed, "resourceIds": []}]
+                _return_to_active(cluster)
+            return
+        with _WIRING.lock:
+            cluster.fields["version"], update.status = version, "Successful"
+            _return_to_active(cluster)
+
+    _in_background(cluster.name, work)
+
+
+def _return_to_active(cluster: Cluster) -> None:
+    if cluster.fields["status"] == "UPDATING":  # not deleted meanwhile
+        cluster.fields["status"] = "ACTIVE"
 
 
 def take_down(cluster: Cluster, then: Callable[[], None]) -> None:

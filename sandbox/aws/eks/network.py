@@ -12,6 +12,7 @@ from typing import Any
 from moto.ec2.exceptions import EC2ClientError
 from moto.moto_api._internal import mock_random
 
+from sandbox.aws.ec2.security_group_calls import users_of
 from sandbox.aws.eks.errors import UnsupportedAvailabilityZoneError, invalid_parameter
 
 UNSERVED_ZONE_IDS = frozenset({"use1-az3", "usw1-az2", "cac1-az3"})
@@ -118,7 +119,7 @@ def make_cluster_security_group(ec2: Any, cluster_name: str, vpc_id: str) -> str
 def remove_cluster_security_group(ec2: Any, group_id: str) -> None:
     """Delete the cluster security group; one that is still in use stays, as in EKS."""
     group = ec2.get_security_group_from_id(group_id)
-    if group is None:
+    if group is None or any(users_of(ec2, group_id)):
         return
     for permission in [*group.ingress_rules]:
         group.ingress_rules.remove(permission)

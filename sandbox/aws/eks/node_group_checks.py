@@ -11,7 +11,7 @@ from typing import Any
 
 from moto.ec2.exceptions import EC2ClientError
 
-from components.catalog.versions import EKS_VERSIONS
+from components.catalog.versions import EKS_VERSIONS, minor_number
 from sandbox.aws.eks.errors import invalid_parameter, invalid_request
 
 About = Mapping[str, Any]
@@ -139,12 +139,19 @@ def check_scaling(scaling: Mapping[str, int]) -> None:
         invalid_parameter(f"Desired capacity {desired} can't be greater than max size {maximum}")
 
 
-def check_release(version: str, release: str | None, about: About) -> str:
+def check_release(version: str, release: str | None, cluster_version: str, about: About) -> str:
     """Return the release of the node images that a request means.
 
     Raises:
-        InvalidParameterException: The sandbox has no images of it.
+        InvalidParameterException: The nodes would be newer than the control plane, or the sandbox
+            has no images of the release.
     """
+    if minor_number(version) > minor_number(cluster_version):
+        invalid_parameter(
+            f"Nodegroup Kubernetes version {version} is newer than the version of the cluster, "
+            f"{cluster_version}",
+            **about,
+        )
     pinned = EKS_VERSIONS.get(version)
     if pinned is None or release not in (None, pinned.ami_release_version):
         known = ", ".join(each.ami_release_version for each in EKS_VERSIONS.values())

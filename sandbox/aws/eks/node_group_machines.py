@@ -103,6 +103,15 @@ class Machines:
         behind.min_size, behind.max_size = scaling["minSize"], scaling["maxSize"]
         behind.set_desired_capacity(scaling["desiredSize"])
 
+    def sizes(self) -> dict[str, int]:
+        """Return the sizes of the Auto Scaling group, which scheduled actions change too."""
+        behind = self._behind()
+        return {
+            "minSize": behind.min_size,
+            "maxSize": behind.max_size,
+            "desiredSize": behind.desired_capacity,
+        }
+
     def replace(self) -> None:
         """Replace every instance by one of the node group's present template and release."""
         behind = self._behind()

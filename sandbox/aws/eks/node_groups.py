@@ -65,7 +65,9 @@ class NodeGroupCalls(AccessEntryCalls):
     def describe_nodegroup(self) -> ActionResult:
         """DescribeNodegroup."""
         cluster, group = self._group()
-        group["health"] = {"issues": self._machines(cluster, group).issues()}
+        machines = self._machines(cluster, group)
+        group["scalingConfig"] = machines.sizes()
+        group["health"] = {"issues": machines.issues()}
         if group["status"] == "CREATE_FAILED" and not group["health"]["issues"]:
             group["status"] = "ACTIVE"
         return ActionResult({"nodegroup": group})
@@ -129,7 +131,9 @@ class NodeGroupCalls(AccessEntryCalls):
             changes["LaunchTemplateVersion"] = str(template.number)
         if asked.get("version") or asked.get("releaseVersion") or not asked.get("launchTemplate"):
             version = asked.get("version") or cluster.fields["version"]
-            release = check_release(version, asked.get("releaseVersion"), about)
+            release = check_release(
+                version, asked.get("releaseVersion"), cluster.fields["version"], about
+            )
             group["version"], group["releaseVersion"] = version, release
             changes.update(Version=version, ReleaseVersion=release)
         group["modifiedAt"] = CLOCK.now()
@@ -192,7 +196,9 @@ class NodeGroupCalls(AccessEntryCalls):
             "clusterName": cluster.name,
             "version": version,
             "releaseVersion": own_image
-            or check_release(version, asked.get("releaseVersion"), about),
+            or check_release(
+                version, asked.get("releaseVersion"), cluster.fields["version"], about
+            ),
             "createdAt": now,
             "modifiedAt": now,
             "status": "CREATING",

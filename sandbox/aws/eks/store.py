@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from moto.core.base_backend import BackendDict, BaseBackend
 
@@ -16,7 +16,7 @@ Tags = dict[str, str]
 
 @dataclass(kw_only=True)
 class Update:
-    """One update of a cluster, node group or add-on; done the moment it is made."""
+    """One update of a cluster, node group or add-on; most are done the moment they are made."""
 
     update_id: str
     kind: str
@@ -24,16 +24,18 @@ class Update:
     created_at: datetime
     node_group: str | None = None
     addon: str | None = None
+    status: Literal["InProgress", "Successful", "Failed"] = "Successful"
+    errors: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def described(self) -> dict[str, Any]:
         """Return it as DescribeUpdate gives it."""
         return {
             "id": self.update_id,
-            "status": "Successful",
+            "status": self.status,
             "type": self.kind,
             "params": self.parameters,
             "createdAt": self.created_at,
-            "errors": [],
+            "errors": self.errors,
         }
 
 
@@ -78,12 +80,14 @@ class Cluster:
         node_groups: What DescribeNodegroup gives, by name; likewise.
         addons: What DescribeAddon gives, by name; likewise.
         access_entries: By principal ARN.
+        pod_identities: What DescribePodIdentityAssociation gives, by association id.
     """
 
     fields: dict[str, Any]
     node_groups: dict[str, dict[str, Any]] = field(default_factory=dict)
     addons: dict[str, dict[str, Any]] = field(default_factory=dict)
     access_entries: dict[str, AccessEntry] = field(default_factory=dict)
+    pod_identities: dict[str, dict[str, Any]] = field(default_factory=dict)
     updates: dict[str, Update] = field(default_factory=dict)
 
     @property

@@ -36,6 +36,8 @@ class TagCalls(EksBase):
             groups, addons = cluster.node_groups.values(), cluster.addons.values()
             by_arn.update({group["nodegroupArn"]: group["tags"] for group in groups})
             by_arn.update({addon["addonArn"]: addon["tags"] for addon in addons})
+            associations = cluster.pod_identities.values()
+            by_arn.update({each["associationArn"]: each["tags"] for each in associations})
             by_arn.update({entry.arn: entry.tags for entry in cluster.access_entries.values()})
         if arn not in by_arn:
             not_found(f"No resource found for ARN: {arn}")

@@ -13,6 +13,7 @@ from components.catalog.versions import (
     DEFAULT_KUBERNETES_VERSION,
     EKS_VERSIONS,
     STANDARD_SUPPORT_ENDS,
+    minor_number,
 )
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.eks.errors import invalid_parameter
@@ -20,19 +21,10 @@ from sandbox.aws.eks.errors import invalid_parameter
 _EXTENDED_SUPPORT = timedelta(days=365)
 
 _OTHER_ADDONS = {
-    "aws-ebs-csi-driver": "v1.62.0-eksbuild.1",
-    "aws-fsx-csi-driver": "v1.9.0-eksbuild.1",
     "aws-efs-csi-driver": "v2.3.0-eksbuild.1",
-    "eks-pod-identity-agent": "v1.3.10-eksbuild.2",
-    "eks-node-monitoring-agent": "v1.6.0-eksbuild.1",
     "metrics-server": "v0.8.1-eksbuild.1",
 }
 """Add-ons that the program does not pin; the sandbox knows one version of each."""
-
-
-def minor_number(version: str) -> int:
-    """Return 35 of `1.35`."""
-    return int(version.partition(".")[2])
 
 
 def is_supported(version: str) -> bool:
@@ -79,12 +71,7 @@ def supported_versions() -> list[str]:
 def addon_versions(kubernetes_version: str) -> dict[str, str]:
     """Return each add-on that EKS offers for a Kubernetes version, with its version."""
     pins = EKS_VERSIONS.get(kubernetes_version) or EKS_VERSIONS[DEFAULT_KUBERNETES_VERSION]
-    return {
-        "vpc-cni": pins.vpc_cni,
-        "kube-proxy": pins.kube_proxy,
-        "coredns": pins.coredns,
-        **_OTHER_ADDONS,
-    }
+    return {**pins.addon_versions(), **_OTHER_ADDONS}
 
 
 def _midnight(day: date) -> datetime:

@@ -70,6 +70,12 @@ def tag_list(tags: dict[str, str] | None) -> list[dict[str, str]]:
     return [{"Key": key, "Value": value} for key, value in (tags or {}).items()]
 
 
+def tag_specifications(resource_type: str, inputs: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the tags of a resource's inputs as EC2 wants them in a creation."""
+    tags = tag_list(inputs.get("tags"))
+    return [{"ResourceType": resource_type, "Tags": tags}] if tags else []
+
+
 def tag_map(tags: list[dict[str, str]] | None) -> dict[str, str]:
     """Return tags as Pulumi has them."""
     return {tag["Key"]: tag["Value"] for tag in tags or []}

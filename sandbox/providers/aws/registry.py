@@ -5,15 +5,42 @@ from __future__ import annotations
 from sandbox.providers.aws.resource import ResourceType
 from sandbox.providers.aws.resources import (
     auto_scaling,
+    auto_scaling_hooks,
+    eks_addon,
     eks_cluster,
     eks_nodes,
+    endpoints,
+    fsx,
+    gateways,
     iam,
+    iam_role_policy,
     launch_template,
+    logs,
+    resource_groups,
+    routes,
     security_groups,
+    vpc,
+)
+
+_MODULES = (
+    auto_scaling,
+    auto_scaling_hooks,
+    eks_addon,
+    eks_cluster,
+    eks_nodes,
+    endpoints,
+    fsx,
+    gateways,
+    iam,
+    iam_role_policy,
+    launch_template,
+    logs,
+    resource_groups,
+    routes,
+    security_groups,
+    vpc,
 )
 
 RESOURCE_TYPES: dict[str, ResourceType] = {
-    kind.token: kind
-    for module in (auto_scaling, eks_cluster, eks_nodes, iam, launch_template, security_groups)
-    for kind in module.RESOURCE_TYPES
+    kind.token: kind for module in _MODULES for kind in module.RESOURCE_TYPES
 }

@@ -26,6 +26,8 @@ class ResourceType:
     """Outputs that AWS adds inside of an input, by that input."""
     replace_on: frozenset[str] = frozenset()
     """Inputs whose change replaces the resource."""
+    replace_when: Callable[[Values, Values], list[str]] | None = None
+    """Old and new inputs to those whose change replaces the resource only sometimes."""
     recomputed: frozenset[str] = frozenset()
     """Outputs that any change makes anew; unknown in the preview of a change."""
     name_property: str | None = None

@@ -83,7 +83,9 @@ class AwsServicer(StandInServicer):
         kind = self._kind(request.urn, context)
         olds, news = from_struct(request.old_inputs), from_struct(request.news)
         changed = sorted(k for k in {*olds, *news} if olds.get(k) != news.get(k))
-        replaces = [k for k in changed if kind.update is None or k in kind.replace_on]
+        sometimes = kind.replace_when(olds, news) if kind.replace_when else []
+        replacing = {*kind.replace_on, *sometimes}
+        replaces = [k for k in changed if kind.update is None or k in replacing]
         fixed_name = kind.name_property is not None and not _is_automatic(
             name_of(request.urn), news.get(kind.name_property)
         )

@@ -16,6 +16,7 @@ ARGUMENTS = frozenset(
         "createInstanceRole",
         "createOidcProvider",
         "enabledClusterLogTypes",
+        "encryptionConfigKeyArn",
         "endpointPrivateAccess",
         "endpointPublicAccess",
         "kubeProxyAddonOptions",

@@ -124,12 +124,18 @@ def _control_plane(
             "version": arguments["version"],
             "vpcConfig": {key: arguments[key] for key in network if key in arguments},
             "enabledClusterLogTypes": arguments.get("enabledClusterLogTypes"),
+            "encryptionConfig": _encryption(arguments),
             "accessConfig": access if mode else None,
             "tags": {"Name": f"{name}-eksCluster", **(arguments.get("tags") or {})},
         },
         outputs=CLUSTER_OUTPUTS,
         opts=pulumi.ResourceOptions.merge(inside, after),
     )
+
+
+def _encryption(arguments: Arguments) -> dict[str, Any] | None:
+    key = arguments.get("encryptionConfigKeyArn")
+    return {"provider": {"keyArn": key}, "resources": ["secrets"]} if key else None
 
 
 def _kubeconfig(cluster: Child) -> pulumi.Output[dict[str, Any]]:

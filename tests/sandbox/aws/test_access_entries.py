@@ -79,6 +79,7 @@ def test_entries_do_not_count_in_the_mode_of_the_config_map(account: Account) ->
     assert identity(account, node) == {
         "authentication_mode": "CONFIG_MAP",
         "access_entry": None,
+        "creator": None,
         "private_dns_name": None,
     }
 
@@ -144,7 +145,7 @@ def test_a_user_asks_without_a_session(account: Account) -> None:
     account.cluster()
     (creator,) = account.eks.list_access_entries(clusterName="c")["accessEntries"]
     asked = identity(account, creator, session="")
-    assert asked["access_entry"] == {"username": creator, "kubernetes_groups": []}
+    assert asked["access_entry"] == {"username": creator, "kubernetes_groups": ["system:masters"]}
     assert asked["private_dns_name"] is None
 
 
@@ -165,3 +166,80 @@ def test_tags_of_every_object_can_be_changed(account: Account) -> None:
         assert account.eks.list_tags_for_resource(resourceArn=each)["tags"]["b"] == "2"
         account.eks.untag_resource(resourceArn=each, tagKeys=["b"])
     assert account.eks.list_tags_for_resource(resourceArn=arn)["tags"] == {"a": "1"}
+
+
+def test_an_access_key_is_its_creators_unless_it_is_a_users(account: Account) -> None:
+    def caller(key: str) -> str:
+        with urlopen(f"{account.server.endpoint}/_trainyard/caller?access_key={key}") as answer:
+            return json.load(answer)["arn"]
+
+    account.iam.create_user(UserName="ada")
+    key = account.iam.create_access_key(UserName="ada")["AccessKey"]["AccessKeyId"]
+    assert caller("sandbox") == f"arn:aws:iam::{ACCOUNT}:user/moto"
+    assert caller(key) == f"arn:aws:iam::{ACCOUNT}:user/ada"
+
+
+def test_the_creator_needs_no_entry_where_there_are_none(account: Account) -> None:
+    account.cluster(accessConfig={"authenticationMode": "CONFIG_MAP"})
+    asked = identity(account, f"arn:aws:iam::{ACCOUNT}:user/moto", session="")
+    assert asked["creator"] == {
+        "username": "kubernetes-admin",
+        "kubernetes_groups": ["system:masters"],
+    }
+    assert identity(account, account.role("person"))["creator"] is None
+
+
+def test_entries_of_node_groups_are_made_when_entries_begin_to_count(account: Account) -> None:
+    account.cluster(accessConfig={"authenticationMode": "CONFIG_MAP"})
+    node = account.role("node")
+    account.eks.create_nodegroup(
+        clusterName="c",
+        nodegroupName="n",
+        nodeRole=node,
+        subnets=[PRIVATE_A],
+        instanceTypes=["c5.2xlarge"],
+    )
+    both = {"authenticationMode": "API_AND_CONFIG_MAP"}
+    update = account.eks.update_cluster_config(name="c", accessConfig=both)["update"]
+    found = account.eks.describe_update(name="c", updateId=update["id"])["update"]
+    assert (found["type"], found["status"]) == ("AccessConfigUpdate", "Successful")
+    entry = account.eks.describe_access_entry(clusterName="c", principalArn=node)["accessEntry"]
+    assert entry["type"] == "EC2_LINUX"
+
+
+@pytest.mark.parametrize(
+    ("current", "wanted"),
+    [
+        ("CONFIG_MAP", "API"),
+        ("CONFIG_MAP", "CONFIG_MAP"),
+        ("API_AND_CONFIG_MAP", "CONFIG_MAP"),
+        ("API", "API_AND_CONFIG_MAP"),
+    ],
+)
+def test_a_mode_moves_one_step_one_way(account: Account, current: str, wanted: str) -> None:
+    """The words of https://github.com/pulumi/pulumi-eks/issues/1493."""
+    account.cluster(accessConfig={"authenticationMode": current})
+    words = f"Unsupported authentication mode update from {current} to {wanted}"
+    with refused("InvalidParameterException", words):
+        account.eks.update_cluster_config(name="c", accessConfig={"authenticationMode": wanted})
+
+
+def test_without_entries_the_creator_cannot_be_left_out(account: Account) -> None:
+    access = {"bootstrapClusterCreatorAdminPermissions": False}
+    with refused("InvalidParameterException", "must be true", "CONFIG_MAP"):
+        account.cluster(accessConfig={"authenticationMode": "CONFIG_MAP", **access})
+    account.cluster("d", accessConfig={"authenticationMode": "API", **access})
+    assert account.eks.list_access_entries(clusterName="d")["accessEntries"] == []
+
+
+def test_a_policy_for_some_namespaces_is_not_played(account: Account) -> None:
+    account.cluster()
+    person = account.role("person")
+    account.eks.create_access_entry(clusterName="c", principalArn=person)
+    with refused("SandboxNotImplemented", "namespace"):
+        account.eks.associate_access_policy(
+            clusterName="c",
+            principalArn=person,
+            policyArn=ADMIN,
+            accessScope={"type": "namespace", "namespaces": ["team"]},
+        )

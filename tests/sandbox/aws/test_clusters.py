@@ -178,7 +178,12 @@ def test_the_pinned_versions_are_offered(account: Account) -> None:
     assert set(EKS_VERSIONS) <= {each["clusterVersion"] for each in versions}
     for minor, pins in EKS_VERSIONS.items():
         addons = account.eks.describe_addon_versions(kubernetesVersion=minor)["addons"]
-        offered = {each["addonName"]: each["addonVersions"][0]["addonVersion"] for each in addons}
+        offered = {
+            each["addonName"]: version["addonVersion"]
+            for each in addons
+            for version in each["addonVersions"]
+            if version["compatibilities"][0]["defaultVersion"]
+        }
         assert offered["vpc-cni"] == pins.vpc_cni
         assert offered["coredns"] == pins.coredns
         assert offered["kube-proxy"] == pins.kube_proxy

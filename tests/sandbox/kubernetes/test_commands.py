@@ -57,3 +57,16 @@ def test_only_nodes_whose_kubelet_is_let_in_are_kept_alive(every):
     assert (
         "--manage-nodes-with-label-selector=sandbox.trainyard/kubelet=running" in every[0]["kwok"]
     )
+
+
+def test_all_three_programs_emulate_an_older_version_and_none_their_own(tmp_path):
+    layout = Layout(tmp_path)
+    credentials, _ = make_credentials(tmp_path / "pki")
+    for emulated in ("1.34", None):
+        expected = ["--emulated-version=kube=1.34"] if emulated else []
+        for arguments in (
+            commands.kube_apiserver(layout, PORTS, credentials, emulated),
+            commands.kube_controller_manager(layout, credentials, emulated),
+            commands.kube_scheduler(layout, emulated),
+        ):
+            assert [a for a in arguments if "emulated" in a] == expected

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import stat
 import subprocess
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -16,13 +14,10 @@ from sandbox.kubernetes.control_planes import (
     KUBERNETES_VERSION,
     ControlPlaneError,
     ControlPlanes,
-    UnsupportedVersionError,
-    check_version,
 )
 from tests.support.processes import processes_below
 from tests.support.waiting import until
 
-REPOSITORY = Path(__file__).parents[3]
 PROGRAM_COMMANDS = {name: ["false"] for name in PROGRAMS}
 
 
@@ -128,16 +123,6 @@ def test_of_an_earlier_sandbox_only_the_logs_are_kept(tmp_path):
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["etcd.log"]
 
 
-def test_refuses_another_version_and_says_what_to_change():
-    with pytest.raises(UnsupportedVersionError, match=r"asks for 1\.34; set architecture"):
-        check_version("p5-cb", "1.34")
-
-
-@pytest.mark.parametrize("version", ["1.35", KUBERNETES_VERSION, None])
-def test_accepts_its_own_version(version):
-    check_version("p5-cb", version)
-
-
 def test_refuses_a_name_that_is_a_path(tmp_path):
     planes = ControlPlanes(tmp_path, PROGRAM_COMMANDS, "http://127.0.0.1:9", no)
     with pytest.raises(ValueError, match="not a name that EKS accepts"):
@@ -152,10 +137,3 @@ def test_names_the_programs_that_are_missing(tmp_path):
 
 def no(*_arguments, **_options):
     raise AssertionError("nothing may be started")
-
-
-def test_the_version_is_the_one_that_the_programs_are_built_from():
-    go_mod = (REPOSITORY / "sandbox/kubernetes/control_plane/go.mod").read_text()
-    built = re.search(r"k8s\.io/kubernetes v(\S+)", go_mod)
-    assert built is not None
-    assert built.group(1) == KUBERNETES_VERSION

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.catalog.instance_types import instance_type
+from components.catalog.neuron import NEURON_CORE, NEURON_DEVICE, NEURON_DEVICE_PLUGIN_IMAGE
 from sandbox.kubernetes.device_plugins import EFA, NVIDIA_GPU, device_counts, plugin_resources
 
 NVIDIA_IMAGE = "nvcr.io/nvidia/k8s-device-plugin:v0.17.0"
@@ -56,5 +57,21 @@ def test_gpus_come_from_the_type_and_efa_devices_from_the_instance():
     assert device_counts(instance_type("c5.2xlarge"), 0) == {NVIDIA_GPU: 0, EFA: 0}
 
 
-def test_neuron_devices_are_no_gpus():
-    assert device_counts(instance_type("trn1.32xlarge"), 8)[NVIDIA_GPU] == 0
+@pytest.mark.parametrize(
+    ("name", "devices", "cores"),
+    [
+        pytest.param("trn1.2xlarge", 1, 2, id="trn1-small"),
+        pytest.param("trn1.32xlarge", 16, 32, id="trn1"),
+        pytest.param("trn1n.32xlarge", 16, 32, id="trn1n"),
+        pytest.param("trn2.48xlarge", 16, 64, id="trn2"),
+    ],
+)
+def test_neuron_devices_are_counted_whole_and_by_their_cores(name, devices, cores):
+    counts = device_counts(instance_type(name), 8)
+    assert counts == {NVIDIA_GPU: 0, EFA: 8, NEURON_DEVICE: devices, NEURON_CORE: cores}
+
+
+def test_the_neuron_plugin_offers_devices_and_cores():
+    assert plugin_resources([pod(NEURON_DEVICE_PLUGIN_IMAGE)]) == {
+        "node-1": {NEURON_DEVICE, NEURON_CORE}
+    }

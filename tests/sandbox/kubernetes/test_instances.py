@@ -51,6 +51,9 @@ def answer_for(ec2, instance):
     ec2.add_response("describe_instances", {"Reservations": [{"Instances": [instance]}]})
     zones = [{"ZoneName": "us-west-2b", "ZoneId": "usw2-az1"}]
     ec2.add_response("describe_availability_zones", {"AvailabilityZones": zones})
+    description = "EKS-optimized Kubernetes node based on Amazon Linux 2023, (k8s: 1.34.10)"
+    images = [{"ImageId": instance["ImageId"], "Description": description}]
+    ec2.add_response("describe_images", {"Images": images})
 
 
 def test_an_instance_is_read_with_all_that_its_kubelet_needs(account):
@@ -66,6 +69,7 @@ def test_an_instance_is_read_with_all_that_its_kubelet_needs(account):
     assert instance.root_volume_gib == 500
     assert instance.user_data == b"#!/bin/bash"
     assert instance.tags == {"eks:cluster-name": "p5-cb"}
+    assert instance.kubelet_version == "1.34.10"
 
 
 def test_efa_interfaces_are_counted_and_only_those_with_addresses_reach_anything(account):

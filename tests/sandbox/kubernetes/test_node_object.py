@@ -96,7 +96,7 @@ def test_what_eks_reserves_is_not_allocatable():
     capacity, allocatable = node()["status"]["capacity"], node()["status"]["allocatable"]
     assert (capacity["cpu"], allocatable["cpu"]) == ("192", "191450m")
     assert capacity["memory"] == "2147483648Ki"
-    reserved_mib = 255 + 11 * 100 + 100 + 2 * 5128
+    reserved_mib = 255 + 11 * 100 + 100 + 42242
     assert allocatable["memory"] == f"{2147483648 - reserved_mib * 1024}Ki"
     assert capacity["pods"] == allocatable["pods"] == "49"
 
@@ -108,7 +108,8 @@ def test_the_instance_store_is_the_ephemeral_storage_only_where_it_is_joined():
 
 
 def test_only_instances_with_efa_set_huge_pages_aside():
-    assert node()["status"]["allocatable"]["hugepages-2Mi"] == "10256Mi"
+    """A18: as many as the CPUs need; a p5.48xlarge shows 42242Mi."""
+    assert node()["status"]["allocatable"]["hugepages-2Mi"] == "42242Mi"
     without = node(replace(P5, efa_interfaces=0))
     assert without["status"]["allocatable"]["hugepages-2Mi"] == "0Mi"
 
@@ -131,3 +132,9 @@ def test_without_a_limit_the_table_of_the_ami_counts(name, pods):
 )
 def test_cpu_is_reserved_by_the_bands_of_eks(vcpus, millicores):
     assert reserved_millicores(vcpus) == millicores
+
+
+def test_the_kubelet_is_the_images():
+    """An upgraded control plane with nodes that are not upgraded yet shows both versions."""
+    older = replace(P5, kubelet_version="1.34.10")
+    assert node(older)["status"]["nodeInfo"]["kubeletVersion"] == "v1.34.10"

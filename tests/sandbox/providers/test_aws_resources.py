@@ -10,6 +10,7 @@ import pytest
 from sandbox.providers._protocol.values import UNKNOWN
 from sandbox.providers.aws.registry import RESOURCE_TYPES
 from tests.support.aws_cases import GROUP, POLICY, TEMPLATE, TRUST, Case, cases
+from tests.support.network_cases import network_cases
 from tests.support.provider_plugin import Made, Plugin, RefusedError
 from tests.support.sandbox_aws import (
     BLOCK,
@@ -21,7 +22,8 @@ from tests.support.sandbox_aws import (
 
 @pytest.fixture(params=sorted(RESOURCE_TYPES))
 def case(request: pytest.FixtureRequest, account: Account) -> Case:
-    found = [each for each in cases(account) if each.token == request.param]
+    made = (*cases(account), *network_cases(account))
+    found = [each for each in made if each.token == request.param]
     assert found, f"{request.param} has no case here"
     return found[0]
 

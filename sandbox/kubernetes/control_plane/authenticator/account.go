@@ -30,7 +30,9 @@ type accessEntry struct {
 type answer struct {
 	AuthenticationMode string       `json:"authentication_mode"`
 	AccessEntry        *accessEntry `json:"access_entry"`
-	PrivateDNSName     string       `json:"private_dns_name"`
+	// Creator is set where the caller made the cluster: EKS lets it in whatever the mode says.
+	Creator        *accessEntry `json:"creator"`
+	PrivateDNSName string       `json:"private_dns_name"`
 }
 
 func (a answer) hasConfigMap() bool {
@@ -59,31 +61,47 @@ func (a *account) identity(ctx context.Context, caller *token.Identity) (answer,
 		"arn":     {caller.CanonicalARN},
 		"session": {caller.SessionName},
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.endpoint+"/_trainyard/identity?"+query.Encode(), nil)
-	if err != nil {
-		return answer{}, fmt.Errorf("cannot ask the sandbox account: %w", err)
-	}
-	response, err := a.client.Do(request)
-	if err != nil {
-		return answer{}, fmt.Errorf("the sandbox account does not answer: %w", err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode == http.StatusNotFound {
-		return answer{}, fmt.Errorf("the sandbox account has no cluster %q", a.cluster)
-	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	if err != nil {
-		return answer{}, fmt.Errorf("the sandbox account's answer broke off: %w", err)
-	}
-	if response.StatusCode != http.StatusOK {
-		return answer{}, fmt.Errorf("the sandbox account answered %s: %s", response.Status, body)
-	}
 	var known answer
-	if err := json.Unmarshal(body, &known); err != nil {
-		return answer{}, fmt.Errorf("the sandbox account's answer is not the expected JSON: %w", err)
+	if err := a.ask(ctx, "identity", query, &known); err != nil {
+		return answer{}, err
 	}
 	if !known.hasConfigMap() && !known.hasAccessEntries() {
 		return answer{}, fmt.Errorf("the sandbox account names the unknown authentication mode %q", known.AuthenticationMode)
 	}
 	return known, nil
+}
+
+// caller returns the ARN that STS would give for an access key.
+func (a *account) caller(ctx context.Context, accessKey string) (string, error) {
+	var known struct {
+		ARN string `json:"arn"`
+	}
+	err := a.ask(ctx, "caller", url.Values{"access_key": {accessKey}}, &known)
+	return known.ARN, err
+}
+
+func (a *account) ask(ctx context.Context, what string, query url.Values, found any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.endpoint+"/_trainyard/"+what+"?"+query.Encode(), nil)
+	if err != nil {
+		return fmt.Errorf("cannot ask the sandbox account: %w", err)
+	}
+	response, err := a.client.Do(request)
+	if err != nil {
+		return fmt.Errorf("the sandbox account does not answer: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusNotFound {
+		return fmt.Errorf("the sandbox account has no cluster %q", a.cluster)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if err != nil {
+		return fmt.Errorf("the sandbox account's answer broke off: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the sandbox account answered %s: %s", response.Status, body)
+	}
+	if err := json.Unmarshal(body, found); err != nil {
+		return fmt.Errorf("the sandbox account's answer is not the expected JSON: %w", err)
+	}
+	return nil
 }

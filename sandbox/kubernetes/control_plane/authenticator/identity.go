@@ -17,9 +17,9 @@ var instanceID = regexp.MustCompile(`^i-(\w{8}|\w{17})$`)
 
 // parseIdentity reads the caller from a bearer token.
 //
-// On EKS the token is a presigned URL of sts:GetCallerIdentity, and the ARN is what STS answers.
-// In the sandbox nobody signs anything: the token is that ARN itself. Everything after it is
-// the real authenticator's code.
+// On EKS the token is a presigned URL of sts:GetCallerIdentity, and the ARN is what STS answers;
+// accessKeyOf reads such tokens. The sandbox's nodes sign nothing: their token is that ARN itself.
+// Everything after it is the real authenticator's code.
 func parseIdentity(bearer string) (*token.Identity, error) {
 	parsed, err := awsarn.Parse(bearer)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	authentication "k8s.io/api/authentication/v1"
 	"sigs.k8s.io/aws-iam-authenticator/pkg/config"
@@ -16,6 +18,7 @@ import (
 // identifier tells what the account knows about a caller; *account in production.
 type identifier interface {
 	identity(ctx context.Context, caller *token.Identity) (answer, error)
+	caller(ctx context.Context, accessKey string) (string, error)
 }
 
 // users turns AWS identities into Kubernetes users, in EKS's order: the access entry of the
@@ -27,7 +30,7 @@ type users struct {
 }
 
 func (u *users) user(ctx context.Context, bearer string) (authentication.UserInfo, error) {
-	caller, err := parseIdentity(bearer)
+	caller, err := u.caller(ctx, bearer)
 	if err != nil {
 		return authentication.UserInfo{}, err
 	}
@@ -54,7 +57,24 @@ func (u *users) user(ctx context.Context, bearer string) (authentication.UserInf
 	}, nil
 }
 
+// caller tells whose a token is: a presigned URL is its signer's, anything else an ARN.
+func (u *users) caller(ctx context.Context, bearer string) (*token.Identity, error) {
+	if strings.HasPrefix(bearer, presignedPrefix) {
+		accessKey, err := accessKeyOf(bearer, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		if bearer, err = u.account.caller(ctx, accessKey); err != nil {
+			return nil, err
+		}
+	}
+	return parseIdentity(bearer)
+}
+
 func (u *users) mapping(caller *token.Identity, known answer) (config.IdentityMapping, error) {
+	if known.Creator != nil {
+		return config.IdentityMapping{Username: known.Creator.Username, Groups: slices.Clone(known.Creator.Groups)}, nil
+	}
 	if known.hasAccessEntries() && known.AccessEntry != nil {
 		groups := slices.Clone(known.AccessEntry.Groups)
 		return config.IdentityMapping{Username: known.AccessEntry.Username, Groups: groups}, nil

@@ -25,6 +25,7 @@ var nodeGroups = []string{"system:bootstrappers", "system:nodes"}
 type known answer
 
 func (k known) identity(context.Context, *token.Identity) (answer, error) { return answer(k), nil }
+func (k known) caller(context.Context, string) (string, error)            { return nodeSession, nil }
 
 // configMap is aws-auth with one mapped role; no role is mapped where role is empty.
 type configMap struct {
@@ -118,3 +119,4 @@ var errBroken = errors.New("broken")
 type broken struct{}
 
 func (broken) identity(context.Context, *token.Identity) (answer, error) { return answer{}, errBroken }
+func (broken) caller(context.Context, string) (string, error)            { return "", errBroken }

@@ -1,4 +1,4 @@
-"""EKS clusters and add-ons.
+"""EKS clusters.
 
 Source: https://www.pulumi.com/registry/packages/aws/api-docs/eks/cluster/
 """
@@ -27,6 +27,7 @@ def wait(describe: Callable[[], dict[str, Any]], wanted: str | None) -> None:
         ProviderError: it failed, or the deadline passed.
     """
     deadline = time.monotonic() + DEADLINE_SECONDS
+    found: dict[str, Any] = {}
     while time.monotonic() < deadline:
         try:
             found = describe()
@@ -37,11 +38,18 @@ def wait(describe: Callable[[], dict[str, Any]], wanted: str | None) -> None:
         if found["status"] == wanted:
             return
         if found["status"] in FAILED:
-            issues = found.get("health", {}).get("issues", [])
-            said = "; ".join(f"{i['code']}: {i['message']}" for i in issues)
-            raise ProviderError(f"status {found['status']}: {said or 'EKS says no more'}")
+            raise ProviderError(f"status {found['status']}: {_issues(found)}")
         time.sleep(POLL_SECONDS)
-    raise ProviderError(f"not {wanted or 'deleted'} after {DEADLINE_SECONDS} s")
+    raise ProviderError(
+        f"not {wanted or 'deleted'} after {DEADLINE_SECONDS} s; status "
+        f"{found.get('status')}: {_issues(found)}"
+    )
+
+
+def _issues(found: dict[str, Any]) -> str:
+    issues = found.get("health", {}).get("issues", [])
+    said = "; ".join(f"{issue['code']}: {issue['message']}" for issue in issues)
+    return said or "EKS says no more"
 
 
 def _vpc_config(inputs: Values) -> dict[str, Any]:
@@ -59,6 +67,8 @@ def _logging(inputs: Values) -> dict[str, Any]:
 def _create(account: Account, inputs: Values) -> tuple[str, Values]:
     eks, name = account.client("eks"), inputs["name"]
     optional = {key: inputs[key] for key in ("version", "accessConfig", "tags") if inputs.get(key)}
+    if inputs.get("encryptionConfig"):
+        optional["encryptionConfig"] = [inputs["encryptionConfig"]]
     eks.create_cluster(
         name=name,
         roleArn=inputs["roleArn"],
@@ -106,6 +116,7 @@ def _read(account: Account, name: str) -> Values:
         },
         "accessConfig": {"authenticationMode": access.get("authenticationMode", "CONFIG_MAP")},
         "enabledClusterLogTypes": enabled or None,
+        "encryptionConfig": next(iter(cluster.get("encryptionConfig") or []), None),
         "createdAt": cluster["createdAt"].isoformat(),
         "tags": cluster.get("tags") or None,
     }
@@ -115,15 +126,30 @@ def _update(account: Account, name: str, olds: Values, news: Values) -> None:
     eks = account.client("eks")
     if olds.get("version") != news.get("version"):
         eks.update_cluster_version(name=name, version=news["version"])
+        wait(lambda: eks.describe_cluster(name=name)["cluster"], "ACTIVE")
     if olds.get("accessConfig") != news.get("accessConfig"):
         mode = news["accessConfig"]["authenticationMode"]
         eks.update_cluster_config(name=name, accessConfig={"authenticationMode": mode})
+    if olds.get("encryptionConfig") != news.get("encryptionConfig"):
+        _encrypt(eks, name, olds, news)
     if olds.get("vpcConfig") != news.get("vpcConfig"):
         eks.update_cluster_config(name=name, resourcesVpcConfig=_vpc_config(news))
     if olds.get("enabledClusterLogTypes") != news.get("enabledClusterLogTypes"):
         eks.update_cluster_config(name=name, logging=_logging(news))
     retag(account, eks.describe_cluster(name=name)["cluster"]["arn"], olds, news)
     wait(lambda: eks.describe_cluster(name=name)["cluster"], "ACTIVE")
+
+
+def _encrypt(eks: Any, name: str, olds: Values, news: Values) -> None:
+    """Add a key, in place; the official provider replaces the cluster where one is taken away.
+
+    Source: `ForceNewIfChange("encryption_config", …)` in `internal/service/eks/cluster.go` of
+    https://github.com/hashicorp/terraform-provider-aws
+    """
+    if olds.get("encryptionConfig") or not news.get("encryptionConfig"):
+        raise ProviderError("the key that encrypts secrets can be added, not changed or removed")
+    config = [news["encryptionConfig"]]
+    eks.associate_encryption_config(clusterName=name, encryptionConfig=config)
 
 
 def retag(account: Account, arn: str, olds: Values, news: Values) -> None:
@@ -152,6 +178,7 @@ CLUSTER = ResourceType(
             "vpcConfig",
             "accessConfig",
             "enabledClusterLogTypes",
+            "encryptionConfig",
             "bootstrapSelfManagedAddons",
             "tags",
         }
@@ -183,85 +210,4 @@ CLUSTER = ResourceType(
 )
 
 
-ADDON_OPTIONS = {
-    "addonVersion": "addonVersion",
-    "configurationValues": "configurationValues",
-    "serviceAccountRoleArn": "serviceAccountRoleArn",
-}
-
-
-def _create_addon(account: Account, inputs: Values) -> tuple[str, Values]:
-    eks, cluster, name = account.client("eks"), inputs["clusterName"], inputs["addonName"]
-    options = {aws: inputs[key] for key, aws in ADDON_OPTIONS.items() if inputs.get(key)}
-    if inputs.get("resolveConflictsOnCreate"):
-        options["resolveConflicts"] = inputs["resolveConflictsOnCreate"]
-    if inputs.get("tags"):
-        options["tags"] = inputs["tags"]
-    eks.create_addon(clusterName=cluster, addonName=name, **options)
-    return f"{cluster}:{name}", {}
-
-
-def _settle_addon(account: Account, identifier: str, inputs: Values) -> None:
-    eks = account.client("eks")
-    cluster, _, name = identifier.partition(":")
-    wait(lambda: eks.describe_addon(clusterName=cluster, addonName=name)["addon"], "ACTIVE")
-
-
-def _read_addon(account: Account, identifier: str) -> Values:
-    cluster, _, name = identifier.partition(":")
-    addon = account.client("eks").describe_addon(clusterName=cluster, addonName=name)["addon"]
-    return {
-        "arn": addon["addonArn"],
-        "clusterName": cluster,
-        "addonName": name,
-        "tags": addon.get("tags") or None,
-        "createdAt": addon["createdAt"].isoformat(),
-        "modifiedAt": addon["modifiedAt"].isoformat(),
-        **{key: addon.get(aws) for key, aws in ADDON_OPTIONS.items()},
-    }
-
-
-def _update_addon(account: Account, identifier: str, olds: Values, news: Values) -> None:
-    eks = account.client("eks")
-    cluster, _, name = identifier.partition(":")
-    options = {aws: news[key] for key, aws in ADDON_OPTIONS.items() if news.get(key)}
-    if any(olds.get(key) != news.get(key) for key in ADDON_OPTIONS):
-        if news.get("resolveConflictsOnUpdate"):
-            options["resolveConflicts"] = news["resolveConflictsOnUpdate"]
-        eks.update_addon(clusterName=cluster, addonName=name, **options)
-    found = eks.describe_addon(clusterName=cluster, addonName=name)["addon"]
-    retag(account, found["addonArn"], olds, news)
-
-
-def _delete_addon(account: Account, identifier: str, outputs: Values) -> None:
-    eks = account.client("eks")
-    cluster, _, name = identifier.partition(":")
-    eks.delete_addon(clusterName=cluster, addonName=name, preserve=bool(outputs.get("preserve")))
-    wait(lambda: eks.describe_addon(clusterName=cluster, addonName=name)["addon"], None)
-
-
-ADDON = ResourceType(
-    token="aws:eks/addon:Addon",
-    inputs=frozenset(
-        {
-            "clusterName",
-            "addonName",
-            "preserve",
-            "resolveConflictsOnCreate",
-            "resolveConflictsOnUpdate",
-            "tags",
-            *ADDON_OPTIONS,
-        }
-    ),
-    required=frozenset({"clusterName", "addonName"}),
-    computed=frozenset({"arn", "createdAt", "modifiedAt", "addonVersion"}),
-    replace_on=frozenset({"clusterName", "addonName"}),
-    recomputed=frozenset({"modifiedAt"}),
-    create=_create_addon,
-    settle=_settle_addon,
-    read=_read_addon,
-    update=_update_addon,
-    delete=_delete_addon,
-)
-
-RESOURCE_TYPES = (CLUSTER, ADDON)
+RESOURCE_TYPES = (CLUSTER,)

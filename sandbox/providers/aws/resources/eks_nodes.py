@@ -113,8 +113,7 @@ def _update(account: Account, identifier: str, olds: Values, news: Values) -> No
             "addOrUpdateTaints": after,
             "removeTaints": [taint for taint in before if taint not in after],
         }
-    if config:
-        eks.update_nodegroup_config(clusterName=cluster, nodegroupName=name, **config)
+    # The version first, as the official provider does: a block's nodes must be gone before.
     if any(olds.get(k) != news.get(k) for k in ("launchTemplate", "releaseVersion", "version")):
         arguments = {
             key: value
@@ -122,6 +121,8 @@ def _update(account: Account, identifier: str, olds: Values, news: Values) -> No
             if key in {"launchTemplate", "releaseVersion", "version"}
         }
         eks.update_nodegroup_version(clusterName=cluster, nodegroupName=name, **arguments)
+    if config:
+        eks.update_nodegroup_config(clusterName=cluster, nodegroupName=name, **config)
     retag(account, _describe(account, cluster, name)()["nodegroupArn"], olds, news)
     wait(_describe(account, cluster, name), "ACTIVE")
 
@@ -220,7 +221,7 @@ ACCESS_ENTRY = ResourceType(
         {"clusterName", "principalArn", "type", "kubernetesGroups", "userName", "tags"}
     ),
     required=frozenset({"clusterName", "principalArn"}),
-    computed=frozenset({"accessEntryArn", "userName"}),
+    computed=frozenset({"accessEntryArn", "kubernetesGroups", "userName"}),
     replace_on=frozenset({"clusterName", "principalArn", "type"}),
     create=_create_entry,
     read=_read_entry,

@@ -1,0 +1,73 @@
+"""Calls of VPC endpoints: services are checked, interfaces have their groups, routes follow.
+
+https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from moto.core.responses import ActionResult
+from moto.ec2.models.vpcs import AWS_ENDPOINT_SERVICES, COVERED_ENDPOINT_SERVICES
+from moto.ec2.responses import EC2Response
+
+from sandbox.aws.errors import refuse
+
+_SERVICES = frozenset({*AWS_ENDPOINT_SERVICES, *COVERED_ENDPOINT_SERVICES})
+"""Last parts of the names of services with endpoints, as moto has them from AWS."""
+
+
+class EndpointCalls(EC2Response):
+    """Mixed into the EC2 response class."""
+
+    def create_vpc_endpoint(self) -> ActionResult:
+        """CreateVpcEndpoint, refused for a service that the region does not have."""
+        ec2, service = self.ec2_backend, self._get_param("ServiceName")
+        prefix, _, name = service.partition(f".{self.region}.")
+        if prefix != "com.amazonaws" or name not in _SERVICES:
+            refuse("InvalidServiceName", f"The Vpc Endpoint Service '{service}' does not exist")
+        before = set(ec2.vpc_end_points)
+        result = super().create_vpc_endpoint()
+        (endpoint_id,) = set(ec2.vpc_end_points) - before
+        _make_interfaces(ec2, ec2.vpc_end_points[endpoint_id])
+        return result
+
+    def modify_vpc_endpoint(self) -> ActionResult:
+        """ModifyVpcEndpoint; the routes of a gateway endpoint follow its tables."""
+        result = super().modify_vpc_endpoint()
+        ec2 = self.ec2_backend
+        endpoint = ec2.vpc_end_points[self._get_param("VpcEndpointId")]
+        prefix_list = endpoint.destination_prefix_list_id
+        for table_id in self._get_param("AddRouteTableIds", []) if prefix_list else []:
+            ec2.create_route(
+                table_id, None, gateway_id=endpoint.id, destination_prefix_list_id=prefix_list
+            )
+        for table_id in self._get_param("RemoveRouteTableIds", []) if prefix_list else []:
+            ec2.delete_route(table_id, prefix_list)
+        if self._get_param("AddSubnetIds", []) or self._get_param("RemoveSubnetIds", []):
+            _make_interfaces(ec2, endpoint)
+        return result
+
+    def delete_vpc_endpoints(self) -> ActionResult:
+        """DeleteVpcEndpoints; moto goes on describing what is deleted."""
+        result = super().delete_vpc_endpoints()
+        for endpoint_id in self._get_param("VpcEndpointIds", []):
+            self.ec2_backend.vpc_end_points.pop(endpoint_id, None)
+        return result
+
+
+def _make_interfaces(ec2: Any, endpoint: Any) -> None:
+    """Give an interface endpoint one interface a subnet; moto's lack their security groups."""
+    for interface_id in endpoint.network_interface_ids:
+        ec2.enis.pop(interface_id, None)
+    if endpoint.vpc_endpoint_type != "Interface":
+        return
+    endpoint.network_interface_ids = [
+        ec2.create_network_interface(
+            ec2.get_subnet(subnet_id),
+            [],
+            group_ids=list(endpoint.security_group_ids),
+            description=f"VPC Endpoint Interface {endpoint.id}",
+        ).id
+        for subnet_id in endpoint.subnet_ids or []
+    ]

@@ -1,0 +1,114 @@
+"""Calls of VPCs, subnets and gateways: what EC2 refuses while something is left, and moto does not.
+
+https://docs.aws.amazon.com/vpc/latest/userguide/delete-vpc.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from moto.core.responses import ActionResult
+from moto.ec2.responses import EC2Response
+
+from sandbox.aws.errors import refuse
+
+DEPENDENCY = "DependencyViolation"
+
+
+class NetworkCalls(EC2Response):
+    """Mixed into the EC2 response class."""
+
+    def create_subnet(self) -> ActionResult:
+        """CreateSubnet, without what moto adds.
+
+        moto makes the first one of a zone a default subnet with public addresses, and files one
+        that is made by zone id under no zone.
+        """
+        result = super().create_subnet()
+        answer: Any = result.result
+        subnet = answer["Subnet"]
+        subnet.default_for_az = False
+        subnet.map_public_ip_on_launch = False
+        zones = self.ec2_backend.subnets
+        for subnets in zones.values():
+            subnets.pop(subnet.id, None)
+        zones[subnet.availability_zone][subnet.id] = subnet
+        return result
+
+    def delete_subnet(self) -> ActionResult:
+        """DeleteSubnet, refused while an interface is in it; its associations go with it."""
+        ec2, subnet_id = self.ec2_backend, self._get_param("SubnetId")
+        ec2.get_subnet(subnet_id)
+        if any(each.subnet.id == subnet_id for each in ec2.enis.values()):
+            refuse(DEPENDENCY, f"The subnet '{subnet_id}' has dependencies and cannot be deleted.")
+        for table in ec2.route_tables.values():
+            for association, target in [*table._associations.items()]:  # noqa: SLF001 - moto's own
+                if target == subnet_id:
+                    del table._associations[association]  # noqa: SLF001 - moto's own
+        return super().delete_subnet()
+
+    def delete_vpc(self) -> ActionResult:
+        """DeleteVpc, refused while anything but its main parts is in it."""
+        ec2, vpc_id = self.ec2_backend, self._get_param("VpcId")
+        ec2.get_vpc(vpc_id)
+        left = [
+            *(g for g in ec2.internet_gateways.values() if g.vpc and g.vpc.id == vpc_id),
+            *(e for e in ec2.vpc_end_points.values() if e.vpc_id == vpc_id),
+            *(g for g in ec2.groups.get(vpc_id, {}).values() if g.name != "default"),
+        ]
+        if left:
+            refuse(DEPENDENCY, f"The vpc '{vpc_id}' has dependencies and cannot be deleted.")
+        result = super().delete_vpc()
+        for acl in [*ec2.network_acls.values()]:
+            if acl.vpc_id == vpc_id:
+                del ec2.network_acls[acl.id]
+        return result
+
+    def detach_internet_gateway(self) -> ActionResult:
+        """DetachInternetGateway, refused while a public address of the VPC is in use."""
+        vpc_id = self._get_param("VpcId")
+        for address in self.ec2_backend.addresses:
+            if address.eni is not None and address.eni.subnet.vpc_id == vpc_id:
+                refuse(
+                    DEPENDENCY,
+                    f"Network {vpc_id} has some mapped public address(es). Please unmap those "
+                    "public address(es) before detaching the gateway.",
+                )
+        return super().detach_internet_gateway()
+
+    def create_nat_gateway(self) -> ActionResult:
+        """CreateNatGateway; a public one needs an address, and a way out of its VPC."""
+        ec2 = self.ec2_backend
+        subnet = ec2.get_subnet(self._get_param("SubnetId"))
+        if self._get_param("ConnectivityType") != "private":
+            if not self._get_param("AllocationId"):
+                refuse("MissingParameter", "The request must contain the parameter AllocationId")
+            attached = (g.vpc.id for g in ec2.internet_gateways.values() if g.vpc)
+            if subnet.vpc_id not in attached:
+                refuse(
+                    "Gateway.NotAttached",
+                    f"Network {subnet.vpc_id} has no Internet gateway attached",
+                )
+        return super().create_nat_gateway()
+
+    def delete_nat_gateway(self) -> ActionResult:
+        """DeleteNatGateway; its interface goes, and its address is free again."""
+        ec2, gateway_id = self.ec2_backend, self._get_param("NatGatewayId")
+        if gateway_id not in ec2.nat_gateways:
+            refuse("NatGatewayNotFound", f"The Nat Gateway {gateway_id} was not found")
+        for address_set in ec2.nat_gateways[gateway_id].address_set:
+            interface_id = address_set["networkInterfaceId"]
+            for address in ec2.addresses:
+                if address.eni is not None and address.eni.id == interface_id:
+                    ec2.disassociate_address(address=address.public_ip)
+            ec2.enis.pop(interface_id, None)
+        return super().delete_nat_gateway()
+
+    def release_address(self) -> ActionResult:
+        """ReleaseAddress, refused while the address is in use."""
+        wanted = {self._get_param("AllocationId"), self._get_param("PublicIp")}
+        for address in self.ec2_backend.addresses:
+            in_use = address.eni is not None or address.instance is not None
+            if in_use and wanted & {address.allocation_id, address.public_ip}:
+                refuse("InvalidIPAddress.InUse", f"Address {address.public_ip} is in use.")
+        return super().release_address()

@@ -1,0 +1,63 @@
+"""The settings that add-ons take, as far as the sandbox checks them.
+
+Sources: `values.schema.json` of https://github.com/kubernetes-sigs/aws-ebs-csi-driver and
+`charts/configuration.schema.json` of https://github.com/aws/eks-node-monitoring-agent, from which
+EKS makes the schema that DescribeAddonConfiguration shows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox.aws.eks.errors import invalid_parameter
+
+_SCHEMAS: Mapping[str, Mapping[str, frozenset[str]]] = {
+    "aws-fsx-csi-driver": {},
+    "eks-pod-identity-agent": {},
+    "aws-ebs-csi-driver": {
+        "controller": frozenset({"affinity", "nodeSelector", "replicaCount", "tolerations"}),
+        "node": frozenset({"affinity", "nodeSelector", "tolerateAllTaints", "tolerations"}),
+    },
+    "eks-node-monitoring-agent": {
+        "nodeAgent": frozenset({"affinity", "monitors", "nodeSelector", "tolerations"}),
+        "dcgmAgent": frozenset({"affinity", "nodeSelector", "tolerations"}),
+    },
+}
+"""Sections and the settings in them, by add-on: those that a program here may want. Add-ons that
+are not named take anything."""
+
+
+def check_configuration(cluster_name: str, addon: str, text: str | None) -> None:
+    """Refuse settings that are no JSON, or that the sandbox does not know for the add-on.
+
+    Raises:
+        InvalidParameterException: With the path of the setting.
+    """
+    if not text:
+        return
+    try:
+        settings: Any = json.loads(text)
+    except ValueError:
+        settings = None
+    about = {"clusterName": cluster_name, "addonName": addon}
+    if not isinstance(settings, dict):
+        invalid_parameter("ConfigurationValue provided in request is not an object", **about)
+    schema = _SCHEMAS.get(addon)
+    if schema is None:
+        return
+    unknown = [f"$.{section}" for section in settings if section not in schema] + [
+        f"$.{section}.{key}"
+        for section, values in settings.items()
+        if section in schema
+        for key in values
+        if key not in schema[section]
+    ]
+    if unknown:
+        invalid_parameter(
+            "ConfigurationValue provided in request is not supported: Json schema validation "
+            f"failed with error: [{unknown[0]}: is not defined in the schema and the schema does "
+            "not allow additional properties]",
+            **about,
+        )

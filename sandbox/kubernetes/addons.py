@@ -1,0 +1,105 @@
+"""Puts the objects of EKS's add-ons into the control planes, and takes them out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from sandbox.kubernetes.addon_objects import addon_objects
+from sandbox.kubernetes.api import ApiError, KubernetesApi
+from sandbox.kubernetes.startup import ControlPlane
+
+_PATHS = {
+    "ServiceAccount": "/api/v1/namespaces/kube-system/serviceaccounts",
+    "DaemonSet": "/apis/apps/v1/namespaces/kube-system/daemonsets",
+    "Deployment": "/apis/apps/v1/namespaces/kube-system/deployments",
+    "CSIDriver": "/apis/storage.k8s.io/v1/csidrivers",
+}
+_NOT_FOUND, _CONFLICT = 404, 409
+
+
+class KnownControlPlanes(Protocol):
+    """The part of `ControlPlanes` that is needed here."""
+
+    def get(self, name: str) -> ControlPlane | None:
+        """Return a cluster's control plane, or None."""
+        ...
+
+
+class AddonObjects:
+    """The add-ons' objects in the clusters of one sandbox."""
+
+    def __init__(self, control_planes: KnownControlPlanes) -> None:
+        """Remember where the clusters are."""
+        self._control_planes = control_planes
+
+    def install(self, cluster: str, addon: str, settings: Mapping[str, Any]) -> None:
+        """Make an add-on's objects, or bring them to other settings.
+
+        Raises:
+            ApiError, ApiUnreachableError: the API server refuses, or does not answer.
+        """
+        with self._administrator(cluster) as api:
+            for each in addon_objects(addon, settings):
+                path, name = _PATHS[each["kind"]], each["metadata"]["name"]
+                try:
+                    api.post(path, each)
+                except ApiError as error:
+                    if error.status != _CONFLICT:
+                        raise
+                    api.patch(f"{path}/{name}", each)
+
+    def remove(self, cluster: str, addon: str) -> None:
+        """Take out an add-on's objects; what is gone already is no fault.
+
+        Raises:
+            ApiError, ApiUnreachableError: the API server refuses, or does not answer.
+        """
+        with self._administrator(cluster) as api:
+            for each in reversed(addon_objects(addon, {})):
+                try:
+                    api.delete(
+                        f"{_PATHS[each['kind']]}/{each['metadata']['name']}",
+                        {"propagationPolicy": "Background"},
+                    )
+                except ApiError as error:
+                    if error.status != _NOT_FOUND:
+                        raise
+
+    def trouble(self, cluster: str, addon: str) -> str | None:
+        """Return what of an add-on does not run though it should, in EKS's words; or None.
+
+        EKS looks at Deployments; a DaemonSet that finds no node is none of its business.
+
+        Raises:
+            ApiUnreachableError: the API server does not answer.
+        """
+        with self._administrator(cluster) as api:
+            for each in addon_objects(addon, {}):
+                if each["kind"] != "Deployment":
+                    continue
+                name = each["metadata"]["name"]
+                try:
+                    found = api.get(f"{_PATHS['Deployment']}/{name}")
+                except ApiError as error:
+                    return f"{name}: {error}"
+                wanted = found["spec"]["replicas"]
+                available = found.get("status", {}).get("availableReplicas", 0)
+                if available < wanted:
+                    return (
+                        "The add-on is unhealthy because it doesn't have the desired number of "
+                        f"replicas: {available} of {wanted} pods of {name} are available."
+                    )
+        return None
+
+    @contextmanager
+    def _administrator(self, cluster: str) -> Iterator[KubernetesApi]:
+        control_plane = self._control_planes.get(cluster)
+        if control_plane is None:
+            raise ApiError(_NOT_FOUND, f"no control plane serves {cluster}")
+        api = control_plane.administrator()
+        try:
+            yield api
+        finally:
+            api.close()

@@ -1,0 +1,165 @@
+"""A cluster's next version, its nodes' and its add-ons', and the key of its secrets."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+import pytest
+
+from components.catalog.versions import EKS_VERSIONS
+from tests.support.sandbox_aws import PRIVATE_A, Account, refused
+from tests.support.waiting import until
+
+OTHERS = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"
+
+
+@dataclass
+class ControlPlanesDouble:
+    """Starts control planes at once, and upgrades them when the test lets it."""
+
+    go: threading.Event = field(default_factory=threading.Event)
+    upgraded: list[tuple[str, str]] = field(default_factory=list)
+    error: Exception | None = None
+    endpoint: str = "https://127.0.0.1:6443"
+    certificate_authority_data: str = "UEVN"
+
+    def create(self, name: str, version: str) -> ControlPlanesDouble:
+        return self
+
+    def upgrade(self, name: str, version: str) -> None:
+        self.go.wait(60)
+        if self.error is not None:
+            raise self.error
+        self.upgraded.append((name, version))
+
+    def delete(self, name: str) -> None:
+        """End nothing."""
+
+
+def described(account: Account) -> tuple[str, str]:
+    cluster = account.eks.describe_cluster(name="c")["cluster"]
+    return cluster["status"], cluster["version"]
+
+
+@pytest.fixture
+def control_planes(account: Account) -> ControlPlanesDouble:
+    double = ControlPlanesDouble()
+    account.server.use_control_planes(double)
+    account.cluster(version="1.34")
+    until(lambda: described(account) == ("ACTIVE", "1.34"), "the cluster to be ACTIVE")
+    return double
+
+
+def upgrade(account: Account) -> str:
+    return account.eks.update_cluster_version(name="c", version="1.35")["update"]["id"]
+
+
+def test_a_cluster_is_updating_until_its_control_plane_serves_the_version(account, control_planes):
+    update = upgrade(account)
+    assert described(account) == ("UPDATING", "1.34")
+    with refused("InvalidRequestException", "not in ACTIVE status"):
+        upgrade(account)
+    control_planes.go.set()
+    until(lambda: described(account) == ("ACTIVE", "1.35"), "the cluster to be upgraded")
+    told = account.eks.describe_update(name="c", updateId=update)["update"]
+    assert (told["status"], told["type"]) == ("Successful", "VersionUpdate")
+    assert control_planes.upgraded == [("c", "1.35")]
+
+
+def test_an_update_that_fails_leaves_the_version_and_says_why(account, control_planes):
+    control_planes.error = RuntimeError("kube-apiserver ended")
+    control_planes.go.set()
+    update = upgrade(account)
+    until(lambda: described(account)[0] == "ACTIVE", "the cluster to be ACTIVE again")
+    assert described(account) == ("ACTIVE", "1.34")
+    told = account.eks.describe_update(name="c", updateId=update)["update"]
+    assert told["status"] == "Failed"
+    assert told["errors"][0]["errorMessage"] == "kube-apiserver ended"
+
+
+def node_group(account: Account, **settings: str) -> None:
+    account.eks.create_nodegroup(
+        clusterName="c",
+        nodegroupName="n",
+        nodeRole=account.role("node"),
+        subnets=[PRIVATE_A],
+        **settings,
+    )
+
+
+def test_nodes_follow_their_cluster_and_are_never_ahead_of_it(account: Account):
+    """EKX-10: the nodes are replaced by those of the version's release."""
+    account.cluster(version="1.34")
+    node_group(account)
+    (old,) = account.instances()
+    with refused("InvalidParameterException", "newer than the version of the cluster"):
+        account.eks.update_nodegroup_version(clusterName="c", nodegroupName="n", version="1.35")
+    upgrade(account)
+    account.eks.update_nodegroup_version(clusterName="c", nodegroupName="n")
+    group = account.eks.describe_nodegroup(clusterName="c", nodegroupName="n")["nodegroup"]
+    assert group["version"] == "1.35"
+    assert group["releaseVersion"] == EKS_VERSIONS["1.35"].ami_release_version
+    (new,) = account.instances()
+    assert new["InstanceId"] != old["InstanceId"]
+    image = account.ec2.describe_images(ImageIds=[new["ImageId"]])["Images"][0]
+    assert "(k8s: 1.35." in image["Description"]
+
+
+def test_nodes_more_than_three_versions_behind_hold_the_cluster_back(account: Account, monkeypatch):
+    account.cluster(version="1.34")
+    node_group(account)
+    monkeypatch.setattr("sandbox.aws.eks.cluster_updates.KUBELET_SKEW", 0)
+    with refused("InvalidRequestException", "Nodegroup n has the Kubernetes version 1.34"):
+        upgrade(account)
+
+
+def test_addons_move_among_the_versions_that_fit_the_cluster(account: Account):
+    account.cluster(version="1.34")
+    old, new = EKS_VERSIONS["1.34"].kube_proxy, EKS_VERSIONS["1.35"].kube_proxy
+    account.eks.create_addon(clusterName="c", addonName="kube-proxy")
+    addon = account.eks.describe_addon(clusterName="c", addonName="kube-proxy")["addon"]
+    assert addon["addonVersion"] == old
+    with refused("InvalidParameterException", new):
+        account.eks.update_addon(clusterName="c", addonName="kube-proxy", addonVersion=new)
+    upgrade(account)
+    account.eks.update_addon(clusterName="c", addonName="kube-proxy", addonVersion=new)
+    (found,) = account.eks.describe_addon_versions(
+        kubernetesVersion="1.34", addonName="kube-proxy"
+    )["addons"]
+    assert found["addonVersions"][0]["addonVersion"] == old
+    defaults = [
+        each["addonVersion"]
+        for each in found["addonVersions"]
+        if each["compatibilities"][0]["defaultVersion"]
+    ]
+    assert defaults == [old]
+
+
+def encryption(key: str) -> list[dict[str, object]]:
+    return [{"resources": ["secrets"], "provider": {"keyArn": key}}]
+
+
+def test_a_key_is_added_once(account: Account):
+    key = account.client("kms").create_key()["KeyMetadata"]["Arn"]
+    account.cluster()
+    with refused("InvalidParameterException", "does not exist"):
+        account.eks.associate_encryption_config(
+            clusterName="c", encryptionConfig=encryption(OTHERS)
+        )
+    account.eks.associate_encryption_config(clusterName="c", encryptionConfig=encryption(key))
+    cluster = account.eks.describe_cluster(name="c")["cluster"]
+    assert cluster["encryptionConfig"] == encryption(key)
+    with refused("InvalidRequestException", "already enabled"):
+        account.eks.associate_encryption_config(clusterName="c", encryptionConfig=encryption(key))
+
+
+def test_a_cluster_is_made_with_a_key_that_exists(account: Account):
+    with refused("InvalidParameterException", "does not exist"):
+        account.cluster(encryptionConfig=encryption(OTHERS))
+    key = account.client("kms").create_key()["KeyMetadata"]["Arn"]
+    account.client("kms").disable_key(KeyId=key.rpartition("/")[2])
+    with refused("InvalidParameterException", "not an enabled symmetric key"):
+        account.cluster("d", encryptionConfig=encryption(key))
+    account.client("kms").enable_key(KeyId=key.rpartition("/")[2])
+    assert account.cluster("e", encryptionConfig=encryption(key))["encryptionConfig"]

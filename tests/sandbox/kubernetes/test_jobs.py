@@ -1,0 +1,255 @@
+"""The jobs that `./trainyard job` prints are admitted and scheduled by a real control plane.
+
+The simulated nodes complete pods of Jobs at once, so whether two pods share a node is looked at
+with pods of the same template that no Job owns.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from dataclasses import dataclass
+from functools import partial
+
+import pytest
+import yaml
+
+from components.eks.nodeadm_plan import render_self_managed_user_data
+from components.eks.plan import NodeGroupPlan, Taint
+from sandbox.kubernetes.control_planes import ControlPlanes
+from sandbox.kubernetes.instances import Instance
+from sandbox.kubernetes.nodes import NodeSimulator
+from tests.support import waiting
+from tests.support.job_plans import job_plan, nodes_of
+from tests.support.joined_cluster import JoinedCluster
+from tests.support.kubernetes import device_plugin
+from tests.support.processes import spawn
+from tests.support.sandbox_account import SandboxAccountDouble
+from tools.jobs.nccl_tests import render_nccl_tests
+from tools.jobs.nccom_tests import render_nccom_tests
+from tools.jobs.nodes import JobRequest, Renderer
+
+pytestmark = pytest.mark.kubernetes
+
+until = partial(waiting.until, seconds=120)
+"""Two nodes, their plugins and their pods come one after the other, on a machine that is busy."""
+
+ROLE = "arn:aws:iam::123456789012:role/nodes"
+PODS = "/api/v1/namespaces/default/pods"
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
+RESOURCES = {
+    "ServiceAccount": "/api/v1/namespaces/default/serviceaccounts",
+    "ConfigMap": "/api/v1/namespaces/default/configmaps",
+    "Service": "/api/v1/namespaces/default/services",
+    "Role": "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles",
+    "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings",
+    "Job": JOBS,
+}
+
+
+@pytest.fixture(scope="module")
+def cluster(kubernetes_programs, tmp_path_factory):
+    """A cluster with every device plugin, into which nodes of one role may come."""
+    stop = threading.Event()
+    with SandboxAccountDouble() as account:
+        directory = tmp_path_factory.mktemp("clusters")
+        planes = ControlPlanes(directory, kubernetes_programs, account.endpoint, spawn)
+        plane = planes.create("p5-cb")
+        simulator = NodeSimulator(account.endpoint, planes, account=account)
+        thread = threading.Thread(target=simulator.run, args=(stop,))
+        thread.start()
+        try:
+            joined = JoinedCluster(account, plane)
+            joined.allow(ROLE)
+            for kind in ("nvidia", "efa", "neuron"):
+                path = "/apis/apps/v1/namespaces/kube-system/daemonsets"
+                joined.api.post(path, device_plugin(kind))
+            yield joined
+        finally:
+            stop.set()
+            thread.join()
+            planes.stop_all()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A node group, the job for it, and the device that shows that its nodes are complete."""
+
+    group: NodeGroupPlan
+    render: Renderer
+    device: str
+
+    @property
+    def devices(self) -> str:
+        accelerators = self.group.instance_type.accelerators
+        assert accelerators is not None
+        return str(accelerators.count)
+
+
+GPU_TAINT = Taint(key="nvidia.com/gpu", value="true", effect="NoSchedule")
+NEURON_TAINT = Taint(key="aws.amazon.com/neuron", value="true", effect="NoExecute")
+CASES = [
+    pytest.param(
+        Case(nodes_of("g4dn.8xlarge"), render_nccl_tests, "nvidia.com/gpu"), 10, id="g4dn"
+    ),
+    pytest.param(
+        Case(nodes_of("p5.48xlarge", taints=(GPU_TAINT,)), render_nccl_tests, "nvidia.com/gpu"),
+        20,
+        id="p5-tainted",
+    ),
+    pytest.param(
+        Case(
+            nodes_of("trn1.32xlarge", taints=(NEURON_TAINT,)),
+            render_nccom_tests,
+            "aws.amazon.com/neuron",
+        ),
+        30,
+        id="trn1-tainted",
+    ),
+]
+
+
+def launch(cluster: JoinedCluster, group: NodeGroupPlan, number: int) -> Instance:
+    """Run an instance of a self-managed group, with the group's own user data."""
+    plane = cluster.plane
+    user_data = render_self_managed_user_data(
+        group,
+        cluster_name=plane.name,
+        endpoint=plane.endpoint,
+        certificate_authority=plane.certificate_authority_data,
+        service_cidr="10.100.0.0/16",
+    )
+    instance = Instance(
+        instance_id=f"i-{number:017x}",
+        instance_type=group.instance_type.name,
+        image_id="ami-0123456789abcdef0",
+        region="us-west-2",
+        availability_zone="us-west-2b",
+        zone_id="usw2-az1",
+        private_dns_name=f"ip-10-0-2-{number}.us-west-2.compute.internal",
+        private_ip_address=f"10.0.2.{number}",
+        efa_interfaces=group.interfaces.efa_interfaces if group.interfaces else 0,
+        security_group_ids=(),
+        instance_profile="nodes",
+        root_volume_gib=500,
+        user_data=user_data.encode(),
+        tags={},
+    )
+    cluster.account.roles["nodes"] = ROLE
+    cluster.account.running[instance.instance_id] = instance
+    return instance
+
+
+@pytest.fixture
+def nodes(cluster):
+    """Return a function that brings two complete nodes of a group; they go after the test."""
+    launched: list[Instance] = []
+
+    def bring(case: Case, number: int) -> list[Instance]:
+        made = [launch(cluster, case.group, number + offset) for offset in range(2)]
+        launched.extend(made)
+        efa = str(case.group.interfaces.efa_interfaces) if case.group.interfaces else None
+        for instance in made:
+            until(
+                lambda one=instance: (
+                    cluster.allocatable(one, case.device) == case.devices
+                    and cluster.allocatable(one, "vpc.amazonaws.com/efa") == efa
+                ),
+                f"the devices of {instance.private_dns_name}",
+            )
+            until(lambda one=instance: only_the_groups_taints(cluster, one, case), "a ready node")
+        return made
+
+    yield bring
+    for instance in launched:
+        cluster.terminate(instance)
+    until(lambda: not any(map(cluster.node, launched)), "the nodes going")
+
+
+def only_the_groups_taints(cluster: JoinedCluster, instance: Instance, case: Case) -> bool:
+    node = cluster.node(instance)
+    if node is None:
+        return False
+    found = {(t["key"], t["effect"]) for t in node["spec"].get("taints", [])}
+    return found == {(taint.key, taint.effect) for taint in case.group.taints}
+
+
+def manifest(case: Case) -> list[dict]:
+    text = case.render(job_plan(case.group), JobRequest())
+    return [document for document in yaml.safe_load_all(text) if document]
+
+
+def apply(cluster: JoinedCluster, documents: list[dict]) -> None:
+    """Apply objects on the server, as `kubectl apply --server-side` does."""
+    for document in documents:
+        path = f"{RESOURCES[document['kind']]}/{document['metadata']['name']}?fieldManager=test"
+        cluster.api.patch(path, document, "application/apply-patch+yaml")
+
+
+@pytest.mark.parametrize(("case", "number"), CASES)
+def test_a_job_is_admitted_and_runs_to_its_end(cluster, nodes, case, number):
+    """A18, A20: had a pod not fitted on the nodes or not tolerated their taints, it would wait."""
+    nodes(case, number)
+    documents = manifest(case)
+    apply(cluster, documents)
+    name = documents[-1]["metadata"]["name"]
+
+    def completed() -> bool:
+        conditions = cluster.api.get(f"{JOBS}/{name}")["status"].get("conditions", [])
+        return any(c["type"] == "Complete" and c["status"] == "True" for c in conditions)
+
+    until(completed, "the job completing")
+    cluster.api.delete(f"{JOBS}/{name}?propagationPolicy=Background")
+
+
+@pytest.mark.parametrize(("case", "number"), CASES)
+def test_each_node_takes_one_pod(cluster, nodes, case, number):
+    made = nodes(case, number + 40)
+    *others, job = manifest(case)
+    apply(cluster, others)
+    template = job["spec"]["template"]
+    names = [f"{job['metadata']['name']}-alone-{index}" for index in range(3)]
+    for name in names:
+        pod = copy.deepcopy(template)
+        pod["metadata"]["name"] = name
+        cluster.api.post(PODS, {"apiVersion": "v1", "kind": "Pod", **pod})
+
+    def placed() -> list[str]:
+        pods = [cluster.api.get(f"{PODS}/{name}") for name in names]
+        return sorted(pod["spec"]["nodeName"] for pod in pods if "nodeName" in pod["spec"])
+
+    wanted = sorted(instance.private_dns_name for instance in made)
+    until(lambda: placed() == wanted, "one pod on each node")
+
+    def waits() -> bool:
+        pods = [cluster.api.get(f"{PODS}/{name}") for name in names]
+        (waiting,) = [pod for pod in pods if "nodeName" not in pod["spec"]]
+        conditions = waiting["status"].get("conditions", [])
+        return any(f"Insufficient {case.device}" in c.get("message", "") for c in conditions)
+
+    until(waits, "the third pod waiting for devices")
+    for name in names:
+        cluster.api.delete(f"{PODS}/{name}?gracePeriodSeconds=0")
+
+
+def test_the_neuron_scheduler_of_the_sandbox_places_pods(cluster):
+    """The extension's own pod names the scheduler that it serves."""
+    number = 90
+    group = nodes_of("c5.2xlarge")
+    instance = launch(cluster, group, number)
+    until(lambda: cluster.is_ready(instance), "the node being ready")
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "extension"},
+        "spec": {
+            "schedulerName": "my-scheduler",
+            "containers": [{"name": "extension", "image": "neuron-scheduler"}],
+        },
+    }
+    cluster.api.post(PODS, pod)
+    until(
+        lambda: cluster.api.get(f"{PODS}/extension")["status"]["phase"] == "Running", "it running"
+    )
+    cluster.api.delete(f"{PODS}/extension?gracePeriodSeconds=0")
+    cluster.terminate(instance)
