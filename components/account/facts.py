@@ -8,15 +8,23 @@ from datetime import datetime
 from ipaddress import IPv4Network
 from typing import Literal
 
+from components.network.network_plan import RESERVED_ADDRESSES
+
 DefaultRoute = Literal["internet-gateway", "nat", "other", "none"]
 """Where a subnet sends 0.0.0.0/0: `nat` is a NAT gateway or instance, `other` a transit gateway,
 a firewall or the like."""
 
-RESERVED_ADDRESSES = 5
-"""Addresses AWS keeps in every subnet.
 
-https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html
-"""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneFacts:
+    """A zone that the account may use."""
+
+    name: str
+    """Such as `us-west-2b`; which zone it is differs between accounts."""
+    zone_id: str
+    """Such as `usw2-az2`."""
+    kind: str
+    """As EC2 spells it: `availability-zone`, `local-zone` or `wavelength-zone`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +76,85 @@ class ReservationFacts:
     """Name of the group it was made in."""
     starts_at: datetime | None
     ends_at: datetime | None
+    arn: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterFacts:
+    """An EKS cluster that exists already."""
+
+    name: str
+    status: str
+    """As EKS spells it: `ACTIVE`, `UPDATING`, `DELETING` …"""
+    kubernetes_version: str
+    authentication_mode: str
+    """`CONFIG_MAP`, `API_AND_CONFIG_MAP` or `API`."""
+    secrets_key_arn: str | None = None
+    """KMS key of the user's own that encrypts secrets."""
+    access_entries: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Types of the access entries (`STANDARD`, `EC2_LINUX` …) by ARN of the principal. Empty in
+    the mode `CONFIG_MAP`, which has none; the type is empty where it may not be read."""
+    node_role_arns: frozenset[str] = frozenset()
+    """Roles of the managed node groups, which EKS itself lets in."""
+    addon_versions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Versions of the add-ons, by name."""
+    node_group_versions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Kubernetes versions of the managed node groups, by name."""
+    node_group_sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Desired sizes of the managed node groups, by name."""
+    aws_auth: Mapping[str, str] | None = None
+    """Data of the ConfigMap `kube-system/aws-auth`; empty where there is no ConfigMap, None where
+    it was not read."""
+
+    @property
+    def access_entry_arns(self) -> frozenset[str]:
+        """Principals that have an access entry."""
+        return frozenset(self.access_entries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngressFacts:
+    """One thing that a security group lets in."""
+
+    protocol: str
+    """`tcp`, or `-1` for all."""
+    first_port: int
+    last_port: int
+    cidr: str | None
+    """IPv4 network, or None where another group is the peer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSystemFacts:
+    """An FSx file system that exists."""
+
+    file_system_id: str
+    type: str
+    """`LUSTRE`, `OPENZFS`, `ONTAP` or `WINDOWS`."""
+    lifecycle: str
+    """As FSx spells it: `AVAILABLE`, `CREATING`, `UPDATING` …"""
+    vpc_id: str
+    subnet_id: str
+    availability_zone: str
+    """Name; empty where it could not be read."""
+    dns_name: str
+    mount_name: str
+    capacity_gib: int
+    settings: Mapping[str, object]
+    """What cannot be changed, by its key in the stack file."""
+    tags: Mapping[str, str]
+    security_group_ids: frozenset[str]
+    lets_in: tuple[IngressFacts, ...]
+    """By all its security groups."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddonOffer:
+    """The versions of an EKS add-on that fit the stack's Kubernetes version."""
+
+    versions: tuple[str, ...]
+    """Newest first, as EKS lists them."""
+    default: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +169,30 @@ class AccountFacts:
         default_factory=dict[str, ReservationFacts]
     )
     """By reservation id."""
+    reservation_groups: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict[str, tuple[str, ...]]
+    )
+    """Ids of the reservations in each resource group, by the group's ARN."""
+    zones: tuple[ZoneFacts, ...] = ()
+    """Zones of the region, where the stack makes a VPC; empty where they were not read."""
     key_pairs: frozenset[str] = frozenset()
     offered_zone_ids: Mapping[str, frozenset[str]] = field(
         default_factory=dict[str, frozenset[str]]
     )
     """Zone ids of the region that offer an instance type, by type."""
+    cluster: ClusterFacts | None = None
+    """The stack's cluster; None where it does not exist yet, or cannot be read."""
+    file_systems: Mapping[str, FileSystemFacts] = field(default_factory=dict[str, FileSystemFacts])
+    """By id: those that the stack file names, and those that carry the stack's tag."""
+    addon_offers: Mapping[str, AddonOffer] = field(default_factory=dict[str, AddonOffer])
+    """By the name of each add-on whose version the stack file chooses."""
     unreadable: tuple[str, ...] = ()
     """Calls that the caller may not make, each with AWS's reason; what they would have said is
     not checked."""
+
+    def zone(self, name_or_id: str) -> ZoneFacts | None:
+        """Return a zone by name or by id; None where the region has none such, or nobody knows."""
+        return next((z for z in self.zones if name_or_id in (z.name, z.zone_id)), None)
 
     def could_read(self, call: str) -> bool:
         """Whether an answer to `call` (`ec2:DescribeSubnets`) is in these facts."""

@@ -15,6 +15,7 @@ from components.account.facts import (
     ReservationFacts,
     SubnetFacts,
     VpcFacts,
+    ZoneFacts,
 )
 
 NOT_ALLOWED = frozenset(
@@ -26,6 +27,12 @@ NOT_FOUND = frozenset(
         "InvalidCapacityReservationId.Malformed",
         "InvalidKeyPair.NotFound",
         "InvalidVpcID.NotFound",
+        # FSx: https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeFileSystems.html
+        "FileSystemNotFound",
+        # https://docs.aws.amazon.com/ARG/latest/APIReference/API_ListGroupResources.html
+        "NotFoundException",
+        # EKS: https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeCluster.html
+        "ResourceNotFoundException",
     }
 )
 
@@ -46,6 +53,9 @@ class AccountReader:
         retries = Config(retries={"mode": "standard", "total_max_attempts": 4})
         self.region = region
         self.ec2: Any = session.client("ec2", config=retries)
+        self.eks: Any = session.client("eks", config=retries)
+        self.fsx: Any = session.client("fsx", config=retries)
+        self.resource_groups: Any = session.client("resource-groups", config=retries)
         self.sts: Any = session.client("sts", config=retries)
         self.unreadable: list[str] = []
 
@@ -131,6 +141,18 @@ class AccountReader:
             for s in subnets
         }
 
+    def zones(self) -> tuple[ZoneFacts, ...]:
+        """Return the zones of the region that the account may use."""
+        answer = self.ask("ec2:DescribeAvailabilityZones", self.ec2.describe_availability_zones)
+        return tuple(
+            ZoneFacts(
+                name=zone["ZoneName"],
+                zone_id=zone["ZoneId"],
+                kind=zone.get("ZoneType", "availability-zone"),
+            )
+            for zone in (answer or {}).get("AvailabilityZones", [])
+        )
+
     def _default_routes(self, vpc_ids: set[str]) -> dict[str, DefaultRoute]:
         """Return the default route by subnet id and, for a VPC's main table, by VPC id."""
         if not vpc_ids:
@@ -203,4 +225,5 @@ def _reservation(answer: dict[str, Any]) -> ReservationFacts:
         placement_group=group_arn.rpartition("/")[2] if group_arn else None,
         starts_at=answer.get("StartDate"),
         ends_at=answer.get("EndDate"),
+        arn=answer["CapacityReservationArn"],
     )

@@ -7,14 +7,9 @@ from collections.abc import Iterator
 from components.account.facts import AccountFacts, SubnetFacts
 from components.config.network import ExistingVpc
 from components.config.problems import ROOT, Problem
+from components.eks.network_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
 
 NETWORK = f"{ROOT}.network"
-MINIMUM_CONTROL_PLANE_ZONES = 2
-ZONES_WITHOUT_EKS = frozenset({"use1-az3", "usw1-az2", "cac1-az3"})
-"""Zone ids in which a control plane may have no subnet.
-
-https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html, "Subnet requirements"
-"""
 
 
 def network_problems(network: ExistingVpc, facts: AccountFacts) -> Iterator[Problem]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from components.account.facts import AccountFacts
 from components.config.problems import ROOT, Problem
 from components.config.stack import StackConfig
-from components.eks.plan import EksPlan, NodeGroupPlan
-from components.eks.pod_plan import addresses_needed
+from components.eks.plan import EksPlan
+from components.eks.room_plan import addresses_by_subnet
 
 GROUPS = f"{ROOT}.architecture.node_groups"
 
@@ -44,21 +44,16 @@ def room_problems(plan: EksPlan, facts: AccountFacts) -> Iterator[Problem]:
     Compared with the size of the subnet, not with what is free now: the nodes of the cluster
     itself take free addresses, and a second `up` must not fail for them.
     """
-    by_subnet: dict[str, list[NodeGroupPlan]] = {}
-    for group in plan.node_groups:
-        if len(group.subnet_ids) == 1:
-            by_subnet.setdefault(group.subnet_ids[0], []).append(group)
-    for subnet_id, groups in by_subnet.items():
+    for subnet_id, need in addresses_by_subnet(plan.node_groups).items():
         subnet = facts.subnets.get(subnet_id)
-        needed = sum(addresses_needed(group) for group in groups)
-        if subnet is not None and needed > subnet.usable_addresses:
-            names = ", ".join(group.name for group in groups)
+        if subnet is not None and need.addresses > subnet.usable_addresses:
+            names = ", ".join(need.groups)
             yield Problem(
                 path=f"{ROOT}.network.private_subnet_ids",
                 found=f"{subnet_id} ({subnet.cidr}), {subnet.usable_addresses} addresses",
                 problem=(
-                    f"the interfaces and pods of {names} need {needed} addresses; the nodes that "
-                    "get none fail to launch"
+                    f"the interfaces and pods of {names} need {need.addresses} addresses; the "
+                    "nodes that get none fail to launch"
                 ),
                 remedy=(
                     f"use a larger subnet in {subnet.availability_zone}, fewer nodes, or "

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from components.account.complete import group_zone, in_zone, private_subnets
 from components.account.facts import AccountFacts, ReservationFacts
+from components.account.reservations import LIST_GROUP_RESOURCES, reservation_ids
 from components.config.eks import NodeGroup
 from components.config.problems import ROOT, Problem
-from components.config.reservations import CapacityBlock, Odcr
+from components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
 from components.config.stack import StackConfig
 
 USABLE_STATES = {
@@ -19,6 +20,8 @@ USABLE_STATES = {
 
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html, `state`
 """
+_KIND = {"odcr": "odcr", "odcr-group": "odcr", "capacity-block": "capacity-block"}
+"""Kind of the reservations behind an entry, by the entry's."""
 LINUX = "Linux/UNIX"
 """Platform of Amazon Linux; nodes of another platform do not launch into the reservation.
 
@@ -31,44 +34,92 @@ def reservation_problems(config: StackConfig, facts: AccountFacts) -> Iterator[P
     if not facts.could_read("ec2:DescribeCapacityReservations"):
         return
     for name, reservation in config.reservations.items():
-        if not isinstance(reservation, Odcr | CapacityBlock):
-            continue
         path = f"{ROOT}.reservations.{name}"
-        found = facts.reservations.get(reservation.reservation_id)
-        if found is None:
-            yield Problem(
-                path=f"{path}.reservation_id",
-                found=reservation.reservation_id,
-                problem="this reservation does not exist in this account and region",
-                remedy=(
-                    "copy the id from `aws ec2 describe-capacity-reservations`; a shared "
-                    "reservation must be accepted first (AWS RAM)"
-                ),
-            )
-        elif found.kind != reservation.kind:
-            yield _wrong_kind(path, found)
-        else:
-            yield from _own_problems(path, reservation, found, facts)
-            yield from _use_problems(name, path, found, config, facts)
+        if isinstance(reservation, OdcrGroup) and reservation.group_arn is not None:
+            yield from _group_faults(f"{path}.group_arn", reservation.group_arn, facts)
+        usable: list[ReservationFacts] = []
+        for reservation_id in reservation_ids(reservation, facts.reservation_groups):
+            found = facts.reservations.get(reservation_id)
+            faults = list(_faults(path, reservation_id, reservation, found, facts))
+            yield from faults
+            if found is not None and found.kind == _KIND[reservation.kind]:
+                usable.append(found)
+        if usable:
+            yield from _use_problems(name, path, reservation, usable, config, facts)
 
 
-def _wrong_kind(path: str, found: ReservationFacts) -> Problem:
+def _group_faults(path: str, group_arn: str, facts: AccountFacts) -> Iterator[Problem]:
+    if not facts.could_read(LIST_GROUP_RESOURCES):
+        return
+    members = facts.reservation_groups.get(group_arn)
+    if not members:
+        yield Problem(
+            path=path,
+            found=group_arn,
+            problem=(
+                "this group holds no capacity reservation"
+                if members is not None
+                else "this group does not exist in this account and region"
+            ),
+            remedy=(
+                "give the ARN of a group of reservations (`aws resource-groups list-groups`), or "
+                "`members` instead, from which the stack makes one"
+            ),
+        )
+
+
+def _faults(
+    path: str,
+    reservation_id: str,
+    asked: Reservation,
+    found: ReservationFacts | None,
+    facts: AccountFacts,
+) -> Iterator[Problem]:
+    key = _key(path, asked)
+    if found is None:
+        yield Problem(
+            path=key,
+            found=reservation_id,
+            problem="this reservation does not exist in this account and region",
+            remedy=(
+                "copy the id from `aws ec2 describe-capacity-reservations`; a shared "
+                "reservation must be accepted first (AWS RAM)"
+            ),
+        )
+    elif found.kind != _KIND[asked.kind]:
+        yield _wrong_kind(path, asked, found)
+    else:
+        yield from _own_problems(path, key, asked, found, facts)
+
+
+def _key(path: str, asked: Reservation) -> str:
+    if not isinstance(asked, OdcrGroup):
+        return f"{path}.reservation_id"
+    return f"{path}.{'members' if asked.members else 'group_arn'}"
+
+
+def _wrong_kind(path: str, asked: Reservation, found: ReservationFacts) -> Problem:
     names = {"odcr": "an On-Demand Capacity Reservation", "capacity-block": "a Capacity Block"}
+    in_group = isinstance(asked, OdcrGroup)
     return Problem(
-        path=f"{path}.kind",
+        path=_key(path, asked) if in_group else f"{path}.kind",
         found=f"{found.reservation_id} is {names[found.kind]}",
         problem="the two are launched into differently: only a Capacity Block has a market type",
         allowed=f"kind: {found.kind} for this reservation",
-        remedy=f"set {path}.kind to {found.kind}, or give another reservation_id",
+        remedy=(
+            f"take it out of the group, and give it an entry of its own, of kind {found.kind}"
+            if in_group
+            else f"set {path}.kind to {found.kind}, or give another reservation_id"
+        ),
     )
 
 
 def _own_problems(
-    path: str, asked: Odcr | CapacityBlock, found: ReservationFacts, facts: AccountFacts
+    path: str, key: str, asked: Reservation, found: ReservationFacts, facts: AccountFacts
 ) -> Iterator[Problem]:
     if found.state not in USABLE_STATES[found.kind]:
         yield Problem(
-            path=f"{path}.reservation_id",
+            path=key,
             found=f"{found.reservation_id}, state {found.state}",
             problem="nothing launches into this reservation any more",
             allowed=f"a reservation that is {' or '.join(sorted(USABLE_STATES[found.kind]))}",
@@ -82,27 +133,20 @@ def _own_problems(
             problem=f"the reservation is in {found.availability_zone} ({found.zone_id})",
             remedy=f"set it to {found.availability_zone}",
         )
-    if asked.instance_count is not None and asked.instance_count > found.instance_count:
-        yield Problem(
-            path=f"{path}.instance_count",
-            found=asked.instance_count,
-            problem=f"the reservation holds {found.instance_count} instances",
-            remedy=f"set it to {found.instance_count}",
-        )
     if found.platform != LINUX:
         yield Problem(
-            path=f"{path}.reservation_id",
+            path=key,
             found=f"{found.reservation_id}, platform {found.platform}",
             problem="nodes run Amazon Linux; they do not launch into this reservation",
             allowed=f"a reservation of platform {LINUX}",
             remedy="give the id of a reservation of that platform",
         )
-    if isinstance(asked, Odcr):
+    if not isinstance(asked, CapacityBlock):
         yield from _placement_problems(path, asked, found, facts)
 
 
 def _placement_problems(
-    path: str, asked: Odcr, found: ReservationFacts, facts: AccountFacts
+    path: str, asked: Odcr | OdcrGroup, found: ReservationFacts, facts: AccountFacts
 ) -> Iterator[Problem]:
     if asked.provenance == "aws-assisted" or found.placement_group == asked.placement_group:
         return
@@ -132,20 +176,35 @@ def _placement_problems(
 
 
 def _use_problems(
-    name: str, path: str, found: ReservationFacts, config: StackConfig, facts: AccountFacts
+    name: str,
+    path: str,
+    asked: Reservation,
+    found: list[ReservationFacts],
+    config: StackConfig,
+    facts: AccountFacts,
 ) -> Iterator[Problem]:
+    held = sum(reservation.instance_count for reservation in found)
+    if asked.instance_count is not None and asked.instance_count > held:
+        yield Problem(
+            path=f"{path}.instance_count",
+            found=asked.instance_count,
+            problem=f"the reservation holds {held} instances",
+            remedy=f"set it to {held}",
+        )
     wanted = 0
     for group_name, group in config.architecture.node_groups.items():
         if group.purchase_option != name:
             continue
         wanted += group.desired
         yield from _group_problems(group_name, group, path, found, config, facts)
-    if wanted > found.instance_count:
+    # Where the file does not count more than there are, the plan compares with the same number.
+    if held < wanted <= (asked.instance_count or 0):
+        ids = ", ".join(reservation.reservation_id for reservation in found)
         yield Problem(
             path=path,
-            found=f"{found.reservation_id} with {found.instance_count} instances",
+            found=f"{ids} with {held} instances",
             problem=f"the node groups that use it want {wanted} nodes together",
-            remedy=f"lower desired to {found.instance_count}, or give a larger reservation",
+            remedy=f"lower desired to {held}, or give a larger reservation",
         )
 
 
@@ -153,18 +212,33 @@ def _group_problems(
     group_name: str,
     group: NodeGroup,
     reservation_path: str,
-    found: ReservationFacts,
+    found: list[ReservationFacts],
     config: StackConfig,
     facts: AccountFacts,
 ) -> Iterator[Problem]:
     path = f"{ROOT}.architecture.node_groups.{group_name}"
-    if group.instance_type != found.instance_type:
+    ids = ", ".join(reservation.reservation_id for reservation in found)
+    types = sorted({reservation.instance_type for reservation in found})
+    if group.instance_type not in types:
         yield Problem(
             path=f"{path}.instance_type",
             found=group.instance_type,
-            problem=f"{found.reservation_id} reserves {found.instance_type}",
-            remedy=f"set instance_type to {found.instance_type}, or use another reservation",
+            problem=f"{ids} reserves {', '.join(types)}",
+            remedy=f"set instance_type to {types[0]}, or use another reservation",
         )
+    zones = {reservation.availability_zone for reservation in found}
+    if len(zones) == 1:
+        yield from _zone_problems(path, group, reservation_path, found[0], config, facts)
+
+
+def _zone_problems(
+    path: str,
+    group: NodeGroup,
+    reservation_path: str,
+    found: ReservationFacts,
+    config: StackConfig,
+    facts: AccountFacts,
+) -> Iterator[Problem]:
     subnets = private_subnets(config, facts)
     chosen = facts.subnets.get(group.subnet_id or "")
     if chosen is not None and not in_zone(chosen, found.availability_zone):

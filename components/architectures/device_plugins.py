@@ -9,10 +9,17 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.catalog.efa_device_plugin import efa_device_plugin_image
+from components.catalog.neuron import (
+    KUBE_SCHEDULER_IMAGES,
+    NEURON_DEVICE_PLUGIN_IMAGE,
+    NEURON_SCHEDULER_IMAGE,
+)
 from components.catalog.versions import NVIDIA_DEVICE_PLUGIN_IMAGE
 from components.eks.plan import EksPlan, NodeGroupPlan
 from components.runtime.device_plugin import DevicePluginArgs
 from components.runtime.efa_device_plugin import EfaDevicePlugin
+from components.runtime.neuron_device_plugin import NeuronDevicePlugin
+from components.runtime.neuron_scheduler import NeuronScheduler, NeuronSchedulerArgs
 from components.runtime.node_selection import ToleratedTaint
 from components.runtime.nvidia_device_plugin import NvidiaDevicePlugin
 
@@ -32,6 +39,11 @@ def _has_nvidia_gpu(group: NodeGroupPlan) -> bool:
     return accelerators is not None and accelerators.manufacturer == "nvidia"
 
 
+def _has_neuron_device(group: NodeGroupPlan) -> bool:
+    accelerators = group.instance_type.accelerators
+    return accelerators is not None and accelerators.manufacturer == "neuron"
+
+
 def _has_efa(group: NodeGroupPlan) -> bool:
     return group.interfaces is not None
 
@@ -49,6 +61,11 @@ PLUGINS: Mapping[str, _Plugin] = {
         serves=_has_nvidia_gpu,
         image=lambda _: NVIDIA_DEVICE_PLUGIN_IMAGE,
     ),
+    "neuron": _Plugin(
+        component=NeuronDevicePlugin,
+        serves=_has_neuron_device,
+        image=lambda _: NEURON_DEVICE_PLUGIN_IMAGE,
+    ),
     "efa": _Plugin(
         component=EfaDevicePlugin,
         serves=_has_efa,
@@ -59,9 +76,10 @@ PLUGINS: Mapping[str, _Plugin] = {
 
 
 class DevicePlugins(pulumi.ComponentResource):
-    """One DaemonSet a kind of device, on the nodes that have it.
+    """One DaemonSet a kind of device, on the nodes that have it, and the Neuron scheduler.
 
-    Children: `<name>-<plugin>` (`NvidiaDevicePlugin`, `EfaDevicePlugin`), as planned.
+    Children: `<name>-<plugin>` (`NvidiaDevicePlugin`, `NeuronDevicePlugin`, `EfaDevicePlugin`) and
+    `<name>-neuron-scheduler` (`NeuronScheduler`), as planned.
     """
 
     def __init__(
@@ -75,7 +93,19 @@ class DevicePlugins(pulumi.ComponentResource):
         for device in args.plan.device_plugins:
             plugin = PLUGINS[device]
             plugin.component(f"{name}-{device}", _plugin_args(args, plugin), child)
+        if args.plan.neuron_scheduler:
+            NeuronScheduler(f"{name}-neuron-scheduler", _neuron_scheduler_args(args), child)
         self.register_outputs({})
+
+
+def _neuron_scheduler_args(args: DevicePluginsArgs) -> NeuronSchedulerArgs:
+    # The first node group is the system node group, which is there before and without the others.
+    return NeuronSchedulerArgs(
+        provider=args.provider,
+        extension_image=NEURON_SCHEDULER_IMAGE,
+        scheduler_image=KUBE_SCHEDULER_IMAGES[args.plan.kubernetes_version],
+        install_after=[args.ready[args.plan.node_groups[0].name]],
+    )
 
 
 def _plugin_args(args: DevicePluginsArgs, plugin: _Plugin) -> DevicePluginArgs:

@@ -9,15 +9,24 @@ from collections.abc import Sequence
 
 import pulumi
 
+from components.architectures.cluster_services import (
+    ClusterServices,
+    ClusterServicesArgs,
+    NodesInService,
+)
+from components.architectures.cluster_storage import ClusterStorage, ClusterStorageArgs
 from components.architectures.device_plugins import DevicePlugins, DevicePluginsArgs
+from components.architectures.reservation_groups import make_reservation_groups
 from components.eks.cluster import EksCluster, EksClusterArgs
 from components.eks.coredns import CoreDns, CoreDnsArgs
 from components.eks.managed_node_group import ManagedNodeGroup
 from components.eks.node_access_entry import NodeAccessEntry, NodeAccessEntryArgs
+from components.eks.node_devices import node_devices
 from components.eks.node_group_args import NodeGroupArgs
 from components.eks.plan import EksPlan, NodeGroupPlan
 from components.eks.self_managed_node_group import SelfManagedNodeGroup
 from components.identity.node_role import NodeRole, NodeRoleArgs
+from components.network.cluster_network import ClusterNetwork
 from components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
 from components.runtime.aws_auth import AwsAuthEntry
 
@@ -36,9 +45,12 @@ class EksArchitecture(pulumi.ComponentResource):
     nodes, device plugins after the nodes that are expected now.
 
     Children, by role: `<name>` (`EksCluster`), `<name>-efa` (`EfaSecurityGroup`, where a node
-    group has EFA), for each node group `<name>-<group>` (`NodeRole`, and `ManagedNodeGroup` or
-    `SelfManagedNodeGroup`) and `<name>-<group>-access` (`AwsAuthEntry` or `NodeAccessEntry`,
-    for self-managed groups), `<name>-coredns` (`CoreDns`), `<name>-plugins` (`DevicePlugins`).
+    group has EFA), `<name>-<reservation>` (`ReservationGroup`, where the stack makes one), for each
+    node group `<name>-<group>` (`NodeRole`, and `ManagedNodeGroup` or `SelfManagedNodeGroup`) and
+    `<name>-<group>-access` (`AwsAuthEntry` or `NodeAccessEntry`, for self-managed groups),
+    `<name>-coredns` (`CoreDns`), `<name>-plugins` (`DevicePlugins`), `<name>-services`
+    (`ClusterServices`), `<name>-network` (`Vpc`) and `<name>-storage` (`ClusterStorage`) where the
+    stack makes them.
     """
 
     def __init__(
@@ -49,6 +61,9 @@ class EksArchitecture(pulumi.ComponentResource):
         self._plan = plan
         self._child = pulumi.ResourceOptions(parent=self)
 
+        self._network = ClusterNetwork(
+            f"{name}-network", plan.network, tags=plan.tags, opts=self._child
+        )
         self._cluster = self._make_cluster()
         self._efa = self._make_efa_security_group()
         self._roles = {group.name: self._make_role(group) for group in plan.node_groups}
@@ -57,6 +72,7 @@ class EksArchitecture(pulumi.ComponentResource):
             for group in plan.node_groups
             if group.management == "self-managed"
         }
+        self._reservation_groups = make_reservation_groups(name, plan, self._child)
         self._groups = {group.name: self._make_node_group(group) for group in plan.node_groups}
         system = plan.node_groups[0]
         CoreDns(
@@ -78,6 +94,21 @@ class EksArchitecture(pulumi.ComponentResource):
             ),
             self._child,
         )
+        services = ClusterServices(
+            f"{name}-services",
+            ClusterServicesArgs(
+                plan=plan,
+                cluster_name=self._cluster.access.cluster_name,
+                oidc_provider=self._cluster.oidc_provider,
+                provider=self._cluster.kubernetes_provider,
+                groups={
+                    group: NodesInService(ready=made.ready, group_name=made.group_name)
+                    for group, made in self._groups.items()
+                },
+            ),
+            self._child,
+        )
+        self._storage = self._mount_file_systems(services)
         self.register_outputs({})
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
@@ -87,10 +118,21 @@ class EksArchitecture(pulumi.ComponentResource):
             "cluster_name": access.cluster_name,
             "cluster_endpoint": access.endpoint,
             "cluster_version": self._cluster.version,
+            "vpc_id": self._network.vpc_id,
+            "private_subnet_ids": [
+                self._network.subnet_id(subnet) for subnet in self._plan.network.private_names
+            ],
+            "security_group_ids": {
+                "cluster": access.security_group_id,
+                **({"efa": self._efa.security_group_id} if self._efa else {}),
+            },
             "kubeconfig": self._cluster.kubeconfig,
             "node_groups": {group.name: self._describe(group) for group in self._plan.node_groups},
             "aws_auth_role_arns": self._aws_auth_role_arns(),
             "device_plugins": list(self._plan.device_plugins),
+            "addons": {addon.name: addon.version for addon in self._plan.addons},
+            "drained_node_groups": self._drained(),
+            **({"file_systems": self._storage.outputs()} if self._storage else {}),
             "notes": list(self._plan.notes),
         }
 
@@ -100,13 +142,14 @@ class EksArchitecture(pulumi.ComponentResource):
             self._name,
             EksClusterArgs(
                 cluster_name=plan.name,
-                subnet_ids=plan.control_plane_subnet_ids,
+                subnet_ids=self._network.subnet_ids(),
                 kubernetes_version=plan.kubernetes_version,
                 authentication_mode=plan.authentication_mode,
                 endpoint_public_access=plan.endpoint_public_access,
                 endpoint_private_access=plan.endpoint_private_access,
                 public_access_cidrs=plan.public_access_cidrs,
                 log_types=plan.log_types,
+                secrets_key_arn=plan.secrets_key_arn,
                 addon_versions=plan.addon_versions,
                 tags=plan.tags,
             ),
@@ -117,11 +160,32 @@ class EksArchitecture(pulumi.ComponentResource):
         plan = self._plan
         if not any(group.interfaces for group in plan.node_groups):
             return None
-        args = EfaSecurityGroupArgs(vpc_id=plan.vpc_id, tags=plan.tags)
+        args = EfaSecurityGroupArgs(vpc_id=self._network.vpc_id, tags=plan.tags)
         return EfaSecurityGroup(f"{self._name}-efa", args, self._child)
 
+    def _mount_file_systems(self, services: ClusterServices) -> ClusterStorage | None:
+        plan = self._plan
+        if not plan.file_systems:
+            return None
+        args = ClusterStorageArgs(
+            file_systems=plan.file_systems,
+            network=self._network,
+            cluster=self._cluster,
+            provider=self._cluster.kubernetes_provider,
+            cluster_security_group_id=self._cluster.access.security_group_id,
+            efa_security_group_id=self._efa.security_group_id if self._efa else None,
+            driver=[services],
+            tags=plan.tags,
+        )
+        return ClusterStorage(f"{self._name}-storage", args, self._child)
+
     def _make_role(self, group: NodeGroupPlan) -> NodeRole:
-        args = NodeRoleArgs(extra_policies=group.iam_policies, tags=self._plan.tags)
+        args = NodeRoleArgs(
+            extra_policies=group.iam_policies,
+            addon_policies=group.addon_policies,
+            cluster_name=self._plan.name,
+            tags=self._plan.tags,
+        )
         return NodeRole(f"{self._name}-{group.name}", args, self._child)
 
     def _authorize(self, group: NodeGroupPlan) -> pulumi.Resource:
@@ -150,7 +214,9 @@ class EksArchitecture(pulumi.ComponentResource):
             kubernetes_version=self._plan.kubernetes_version,
             plan=group,
             access=self._cluster.access,
+            subnet_ids=[self._network.subnet_id(subnet) for subnet in group.subnets],
             efa_security_group_id=self._efa.security_group_id if self._efa else None,
+            reservation_group_arn=self._reservation_groups.get(group.capacity.purchase_option),
             role=self._roles[group.name],
             launch_after=self._before_nodes_of(group),
             tags=self._plan.tags,
@@ -159,7 +225,7 @@ class EksArchitecture(pulumi.ComponentResource):
 
     def _before_nodes_of(self, group: NodeGroupPlan) -> Sequence[pulumi.Resource]:
         efa = self._efa if group.interfaces else None
-        needed = [self._cluster, efa, self._authorizations.get(group.name)]
+        needed = [self._cluster, efa, self._authorizations.get(group.name), *self._network.ready]
         return [resource for resource in needed if resource is not None]
 
     def _describe(self, group: NodeGroupPlan) -> dict[str, pulumi.Input[object]]:
@@ -170,7 +236,12 @@ class EksArchitecture(pulumi.ComponentResource):
             kind: self._groups[group.name].group_name,
             "desired": group.schedule.desired,
             "role_arn": self._roles[group.name].arn,
+            "devices": node_devices(group, self._plan.device_plugins),
         }
+
+    def _drained(self) -> list[str]:
+        termination = self._plan.node_termination
+        return list(termination.node_groups) if termination else []
 
     def _aws_auth_role_arns(self) -> list[pulumi.Output[str]]:
         if self._plan.node_authorization != "aws-auth":

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from components.catalog.versions import (
-    EKS_VERSIONS,
-    STANDARD_SUPPORT_ENDS,
-    standard_support_ended,
-)
+from components.architectures.eks_version_review import review_version
 from components.config.eks import EksArchitecture
-from components.config.network import ExistingVpc, Network
+from components.config.network import ExistingVpc
 from components.config.review import Review
 from components.config.stack import StackConfig
 from components.tagging import MAX_TAGS, OWN_TAGS, tag_fault
@@ -19,15 +15,9 @@ from components.tagging import MAX_TAGS, OWN_TAGS, tag_fault
 def review_cluster(config: StackConfig, now: datetime, review: Review) -> None:
     """Record what is wrong with network, version, access and tags of a stack file."""
     _review_tags(config, review)
-    _review_network(config.network, review)
-    if config.storage:
-        review.refuse(
-            "storage",
-            "asks for file systems, which this version does not make on EKS",
-            found=", ".join(config.storage),
-            remedy="remove `storage`",
-        )
-    _review_version(config.architecture, now, review)
+    if isinstance(config.network, ExistingVpc):
+        _review_existing_vpc(config.network, review)
+    review_version(config.architecture, now, review)
     _review_access(config.architecture, review)
     _review_endpoint(config.architecture, review)
 
@@ -50,16 +40,7 @@ def _review_tags(config: StackConfig, review: Review) -> None:
         )
 
 
-def _review_network(network: Network, review: Review) -> None:
-    if not isinstance(network, ExistingVpc):
-        review.refuse(
-            "network.kind",
-            "asks for a VPC of the stack's own, which this version does not make",
-            found=network.kind,
-            allowed="existing-vpc",
-            remedy=review.set_command("network.kind", "existing-vpc"),
-        )
-        return
+def _review_existing_vpc(network: ExistingVpc, review: Review) -> None:
     both = [s for s in network.private_subnet_ids if s in network.public_subnet_ids]
     if both:
         review.refuse(
@@ -86,29 +67,6 @@ def _review_network(network: Network, review: Review) -> None:
             allowed="two subnets or more, in two zones",
             remedy=review.set_command("network.private_subnet_ids[1]", "subnet-…"),
         )
-
-
-def _review_version(architecture: EksArchitecture, now: datetime, review: Review) -> None:
-    version = architecture.kubernetes_version
-    if version in EKS_VERSIONS and not standard_support_ended(version, now.date()):
-        return
-    if standard_support_ended(version, now.date()):
-        ends = STANDARD_SUPPORT_ENDS.get(version)
-        since = f" since {ends.isoformat()}" if ends else ""
-        problem = (
-            f"has been out of EKS's standard support{since}; extended support costs six times as "
-            "much and ends with a forced upgrade"
-        )
-    else:
-        problem = "is a version for which no AMI and add-ons are pinned (`catalog/versions.py`)"
-    newest = max(EKS_VERSIONS, key=lambda v: tuple(map(int, v.split("."))))
-    review.refuse(
-        "architecture.kubernetes_version",
-        problem,
-        found=version,
-        allowed=", ".join(EKS_VERSIONS),
-        remedy=review.set_command("architecture.kubernetes_version", newest),
-    )
 
 
 def _review_access(architecture: EksArchitecture, review: Review) -> None:

@@ -6,6 +6,7 @@ Pulumi makes physical names from the logical ones; one that is too long fails in
 
 from __future__ import annotations
 
+from components.config.network import NewVpc
 from components.config.review import Review
 from components.config.stack import StackConfig
 from components.eks.node_group_plan import SYSTEM_NODE_GROUP
@@ -13,6 +14,7 @@ from components.naming import EKS_NODE_GROUP_NAME_LIMIT, IAM_ROLE_NAME_LIMIT, ex
 
 # Logical names, as the components give them; `eksRole-role` is pulumi-eks's.
 _CLUSTER_ROLE = "{cluster}-eks-eksRole-role"
+_FLOW_LOGS_ROLE = "{cluster}-network-flow-logs-role"
 _NODE_ROLE = "{cluster}-{group}-role"
 _MANAGED_NODE_GROUP = "{cluster}-{group}-node-group"
 
@@ -28,6 +30,7 @@ def review_names(config: StackConfig, review: Review) -> None:
     }
     over = max(
         _excess(_CLUSTER_ROLE, IAM_ROLE_NAME_LIMIT, config.name),
+        _excess(_FLOW_LOGS_ROLE, IAM_ROLE_NAME_LIMIT, config.name) if _flow_logs(config) else 0,
         _group_excess(config.name, SYSTEM_NODE_GROUP, managed=True),
     )
     if over > 0:
@@ -50,6 +53,10 @@ def review_names(config: StackConfig, review: Review) -> None:
                 allowed=f"at most {len(group) - over} characters",
                 remedy="rename the node group, or shorten `name`",
             )
+
+
+def _flow_logs(config: StackConfig) -> bool:
+    return isinstance(config.network, NewVpc) and config.network.flow_logs
 
 
 def _group_excess(cluster: str, group: str, *, managed: bool) -> int:

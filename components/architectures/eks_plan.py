@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from components.architectures.eks_cluster_review import review_cluster
 from components.architectures.eks_name_review import review_names
 from components.architectures.eks_reservation_review import review_reservations
+from components.architectures.eks_storage_plan import plan_file_systems
+from components.architectures.eks_version_review import review_secrets_key
 from components.catalog.versions import (
     DEFAULT_KUBERNETES_VERSION,
     EKS_VERSIONS,
-    EksVersion,
 )
-from components.config.network import ExistingVpc
+from components.config.network import NewVpc
 from components.config.review import Review
 from components.config.stack import StackConfig
-from components.eks.device_plugin_plan import plan_device_plugins, plan_tolerations
+from components.eks.addon_plan import plan_addons, plan_node_termination
+from components.eks.addon_review import review_addons
+from components.eks.addon_version_review import chosen_versions, review_addon_versions
+from components.eks.device_plugin_plan import (
+    plan_device_plugins,
+    plan_neuron_scheduler,
+    plan_tolerations,
+)
 from components.eks.label_plan import review_labels
+from components.eks.network_review import (
+    INTERNAL_LOAD_BALANCER_TAG,
+    LOAD_BALANCER_TAG,
+    review_eks_network,
+    review_public_images,
+)
 from components.eks.node_group_plan import (
     NodeGroupContext,
     plan_node_group,
     plan_system_node_group,
 )
 from components.eks.node_group_review import review_instance_type, review_node_group
-from components.eks.plan import AddonVersions, EksPlan, NodeGroupPlan
+from components.eks.plan import EksPlan, NodeGroupPlan
+from components.eks.room_plan import review_rooms
+from components.eks.zone_choice import launch_zone, review_launch_zones
+from components.network.vpc_plan import plan_network
+from components.network.vpc_review import review_new_vpc
 from components.tagging import common_tags
 
 
@@ -34,13 +54,15 @@ def plan_eks(
     region: str,
     now: datetime,
     subnets_known: bool = False,
+    offered_zones: Mapping[str, tuple[str, ...]] | None = None,
 ) -> EksPlan:
     """Return everything that the components of an EKS stack need.
 
     `now` must carry its offset. Without an account nobody knows which subnet lies in which zone:
     a node group that must launch in one zone then keeps all private subnets, and a note says so.
     With `subnets_known` (the account was asked, and `subnet_id` of such node groups was filled
-    in) that is refused.
+    in) that is refused. `offered_zones` are those of a new VPC that offer an instance type, by
+    type, where the account was asked.
 
     Raises:
         ConfigError: every problem that the configuration has.
@@ -52,24 +74,38 @@ def plan_eks(
         version=EKS_VERSIONS.get(
             config.architecture.kubernetes_version, EKS_VERSIONS[DEFAULT_KUBERNETES_VERSION]
         ),
-        private_subnet_ids=_private_subnet_ids(config),
+        network=plan_network(
+            config.network,
+            region=region,
+            public_subnet_tags=LOAD_BALANCER_TAG,
+            private_subnet_tags=INTERNAL_LOAD_BALANCER_TAG,
+        ),
         now=now,
+        offered_zones=offered_zones or {},
     )
     review_names(config, review)
     review_cluster(config, now, review)
+    review_secrets_key(config.architecture, region, review)
+    if isinstance(config.network, NewVpc):
+        review_new_vpc(config.network, region, review)
+        review_eks_network(config.network, config.architecture, review)
     review_reservations(config, region, now, review)
-    groups = [_system(context, review), *_node_groups(context, region, review)]
-    for group in groups:
-        if group is not None:
-            _review_one_subnet(group, review, subnets_known=subnets_known)
-    review.close()
+    groups = [
+        _system(context, review),
+        *_node_groups(context, region, review, zones_known=subnets_known),
+    ]
     planned = [group for group in groups if group is not None]
-    return _plan(config, context.version, planned, region=region, notes=review.notes)
-
-
-def _private_subnet_ids(config: StackConfig) -> tuple[str, ...]:
-    network = config.network
-    return network.private_subnet_ids if isinstance(network, ExistingVpc) else ()
+    review_addons(config, review)
+    review_addon_versions(config.architecture, planned, review)
+    review_rooms(planned, context.network, review)
+    if isinstance(config.network, NewVpc):
+        review_public_images(config.network, config.architecture.addons, planned, review)
+    file_systems = plan_file_systems(
+        config, context.network, planned, review, subnets_known=subnets_known
+    )
+    review.close()
+    plan = _plan(context, planned, region=region, notes=review.notes)
+    return replace(plan, file_systems=file_systems)
 
 
 def _system(context: NodeGroupContext, review: Review) -> NodeGroupPlan | None:
@@ -81,53 +117,35 @@ def _system(context: NodeGroupContext, review: Review) -> NodeGroupPlan | None:
 
 
 def _node_groups(
-    context: NodeGroupContext, region: str, review: Review
+    context: NodeGroupContext, region: str, review: Review, *, zones_known: bool
 ) -> list[NodeGroupPlan | None]:
     planned: list[NodeGroupPlan | None] = []
+    launches: list[tuple[NodeGroupPlan, str | None]] = []
     for name, group in context.config.architecture.node_groups.items():
         review_node_group(name, group, context, region, review)
-        planned.append(plan_node_group(name, group, context, review))
+        plan = plan_node_group(name, group, context, review)
+        planned.append(plan)
+        if plan is not None:
+            reservation = context.config.reservations.get(group.purchase_option)
+            launches.append((plan, launch_zone(group, reservation)))
+    review_launch_zones(launches, context.network, review, zones_known=zones_known)
     return planned
 
 
-def _review_one_subnet(group: NodeGroupPlan, review: Review, *, subnets_known: bool) -> None:
-    reserved = group.capacity.kind in {"odcr", "capacity-block"}
-    in_one_zone = reserved or group.interfaces or group.capacity.availability_zone
-    if len(group.subnet_ids) == 1 or not in_one_zone:
-        return
-    zone = group.capacity.availability_zone or "the zone of its capacity"
-    if not subnets_known:
-        review.note(
-            f"node group {group.name}: launches in the private subnet in {zone}, which only the "
-            "account knows"
-        )
-        return
-    review.refuse(
-        f"architecture.node_groups.{group.name}.subnet_id",
-        f"is missing, and the account did not say which private subnet lies in {zone}",
-        allowed=", ".join(group.subnet_ids),
-        remedy=review.set_command(f"architecture.node_groups.{group.name}.subnet_id", "subnet-…"),
-    )
-
-
 def _plan(
-    config: StackConfig,
-    version: EksVersion,
+    context: NodeGroupContext,
     groups: list[NodeGroupPlan],
     *,
     region: str,
     notes: list[str],
 ) -> EksPlan:
-    network, architecture = config.network, config.architecture
-    if not isinstance(network, ExistingVpc):
-        raise TypeError(f"no plan for a network of kind {network.kind}")
+    config, version = context.config, context.version
+    architecture = config.architecture
     return EksPlan(
         name=config.name,
         region=region,
         tags=common_tags(config.name, config.tags),
-        vpc_id=network.vpc_id,
-        control_plane_subnet_ids=(*network.public_subnet_ids, *network.private_subnet_ids),
-        private_subnet_ids=network.private_subnet_ids,
+        network=context.network,
         kubernetes_version=version.minor,
         authentication_mode=architecture.authentication_mode,
         node_authorization=architecture.node_authorization,
@@ -135,11 +153,13 @@ def _plan(
         endpoint_private_access=architecture.endpoint.private_access,
         public_access_cidrs=architecture.endpoint.public_access_cidrs,
         log_types=architecture.log_types,
-        addon_versions=AddonVersions(
-            vpc_cni=version.vpc_cni, kube_proxy=version.kube_proxy, coredns=version.coredns
-        ),
+        secrets_key_arn=architecture.secrets_key_arn,
+        addon_versions=chosen_versions(architecture.addons.versions, version),
+        addons=plan_addons(config, version, groups),
+        node_termination=plan_node_termination(architecture.addons, groups),
         node_groups=tuple(groups),
-        device_plugins=plan_device_plugins(groups),
+        device_plugins=plan_device_plugins(groups, efa=architecture.addons.efa_device_plugin),
         device_plugin_tolerations=plan_tolerations(groups),
+        neuron_scheduler=plan_neuron_scheduler(architecture.addons, groups),
         notes=(*(f"{g.name}: {g.schedule.message}" for g in groups if g.schedule.message), *notes),
     )

@@ -33,7 +33,6 @@ def review_reservations(config: StackConfig, region: str, now: datetime, review:
             review.note(f"reservation {name}: no node group uses it")
         _review_region(review, key, reservation, region)
         _review_end(review, key, reservation, now)
-        _review_members(review, key, reservation)
         _review_count(review, name, reservation, groups)
     _review_twice(config, review)
 
@@ -66,21 +65,6 @@ def _review_end(review: Review, key: str, reservation: Reservation, now: datetim
                 "and the node groups that use it"
             ),
         )
-
-
-def _review_members(review: Review, key: str, reservation: Reservation) -> None:
-    if not isinstance(reservation, OdcrGroup) or reservation.members is None:
-        return
-    review.refuse(
-        f"{key}.members",
-        "asks the stack to make a group of reservations, which it does not do on EKS yet",
-        found=", ".join(reservation.members),
-        allowed="group_arn",
-        remedy=(
-            "make the group once (`aws resource-groups create-group`, then `group-resources`) "
-            f"and name it: {review.set_command(f'{key}.group_arn', 'arn:…')}"
-        ),
-    )
 
 
 def _review_count(
@@ -119,13 +103,22 @@ def _review_twice(config: StackConfig, review: Review) -> None:
         if len(users) > 1:
             review.refuse(
                 f"reservations.{users[1]}",
-                (f"is the same reservation as `{users[0]}`; its instances would be counted twice"),
+                (
+                    "lists one reservation twice"
+                    if users[0] == users[1]
+                    else f"is the same reservation as `{users[0]}`; its instances would count twice"
+                ),
                 found=reservation_id,
-                remedy=f"remove it, and use `{users[0]}` as `purchase_option`",
+                remedy=(
+                    "remove the second one"
+                    if users[0] == users[1]
+                    else f"remove it here, and use `{users[0]}` as `purchase_option`"
+                ),
             )
 
 
 def _ids(reservation: Reservation) -> tuple[str, ...]:
     if isinstance(reservation, OdcrGroup):
-        return (reservation.group_arn,) if reservation.group_arn else ()
+        members = tuple(member.rpartition("/")[2] for member in reservation.members or ())
+        return (reservation.group_arn,) if reservation.group_arn else members
     return (reservation.reservation_id,)

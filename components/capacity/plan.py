@@ -25,7 +25,8 @@ class CapacityPlan:
     reservation_group_arn: str | None = None
     """`CapacityReservationTarget.CapacityReservationResourceGroupArn` of a group that exists."""
     reservation_group_members: tuple[str, ...] = ()
-    """Reservation ids from which the stack makes a group to target; empty where one exists."""
+    """Ids of reservations of this account, or ARNs, from which the stack makes a group to target;
+    empty where one exists."""
     preference: Literal["capacity-reservations-only"] | None = None
     """`CapacityReservationPreference`; the API takes it beside a target with this value only."""
     availability_zone: str | None = None
@@ -43,6 +44,22 @@ class PlacementPlan:
     """Name of the group where one exists already; None otherwise."""
     reason: str
     """Why, as one sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdatePlan:
+    """How the nodes of a managed group are replaced; exactly one of the two limits is given."""
+
+    strategy: Literal["DEFAULT", "MINIMAL"]
+    """`DEFAULT` launches new nodes first, `MINIMAL` terminates old ones first."""
+    maximum_unavailable: int | None = None
+    """Nodes that are replaced at a time."""
+    maximum_unavailable_percentage: int | None = None
+    """Share of the nodes that are replaced at a time, in percent."""
+
+
+ONE_BY_ONE = UpdatePlan(strategy="DEFAULT", maximum_unavailable=1)
+"""EKS's own way, where there is capacity for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,8 @@
 """How many nodes are wanted now: a Capacity Block gives them for a time only.
 
-Source: https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks.html
+Sources:
+    https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks.html
+    https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
 """
 
 from __future__ import annotations
@@ -23,13 +25,16 @@ def plan_schedule(
     reservation: Reservation | None,
     now: datetime,
     *,
-    scheduled_actions: bool = True,
+    managed: bool = False,
 ) -> SchedulePlan:
     """Return the sizes to register now, and when a schedule is to move them.
 
     Before a block starts, and in the last 40 minutes before its end, no node is wanted. While it
-    is active the sizes are the stack file's. `now` must carry its offset. `scheduled_actions`
-    says whether the group can have any: EKS lets nobody else schedule a managed one.
+    is active the sizes are the stack file's. `now` must carry its offset.
+
+    A managed group is scaled in by EKS itself. At the start of the block a scheduled action of
+    ours gives its Auto Scaling group the desired size, one of the ways that EKS documents; the
+    minimum stays what EKS was told, and the next `up` sets it.
     """
     if not isinstance(reservation, CapacityBlock):
         return _unlimited(sizes)
@@ -37,7 +42,7 @@ def plan_schedule(
     if ends_at is not None and now >= ends_at - SCALE_DOWN_BEFORE_END:
         return _at_the_end(sizes, ends_at, now)
     if starts_at is not None and now < starts_at:
-        return _before_the_start(sizes, starts_at, ends_at, scheduled_actions=scheduled_actions)
+        return _before_the_start(sizes, starts_at, ends_at, managed=managed)
     if ends_at is None:
         return _unlimited(sizes)
     down = ends_at - SCALE_DOWN_BEFORE_END
@@ -46,7 +51,7 @@ def plan_schedule(
         minimum=sizes.minimum,
         desired=sizes.desired,
         maximum=sizes.maximum,
-        scale_down_at=down if scheduled_actions else None,
+        scale_down_at=None if managed else down,
         message=f"the Capacity Block ends at {_text(ends_at)}; its nodes leave at {_text(down)}",
     )
 
@@ -58,29 +63,23 @@ def _unlimited(sizes: NodeSizes) -> SchedulePlan:
 
 
 def _before_the_start(
-    sizes: NodeSizes, starts_at: datetime, ends_at: datetime | None, *, scheduled_actions: bool
+    sizes: NodeSizes, starts_at: datetime, ends_at: datetime | None, *, managed: bool
 ) -> SchedulePlan:
-    start = f"the Capacity Block starts at {_text(starts_at)}; until then there are no nodes"
-    if not scheduled_actions:
-        return SchedulePlan(
-            state="scheduled",
-            minimum=0,
-            desired=0,
-            maximum=sizes.maximum,
-            wait_for_capacity=False,
-            message=f"{start}; run `up` again after it to launch {sizes.desired}",
-        )
+    down = ends_at - SCALE_DOWN_BEFORE_END if ends_at else None
     return SchedulePlan(
         state="scheduled",
         minimum=0,
         desired=0,
         maximum=sizes.maximum,
         scale_up_at=starts_at,
-        scale_up_minimum=sizes.minimum,
+        scale_up_minimum=0 if managed else sizes.minimum,
         scale_up_desired=sizes.desired,
-        scale_down_at=ends_at - SCALE_DOWN_BEFORE_END if ends_at else None,
+        scale_down_at=None if managed else down,
         wait_for_capacity=False,
-        message=f"{start}, then {sizes.desired} launch by themselves",
+        message=(
+            f"the Capacity Block starts at {_text(starts_at)}; until then there are no nodes, then "
+            f"{sizes.desired} launch by themselves"
+        ),
     )
 
 

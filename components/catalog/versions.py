@@ -5,12 +5,14 @@ Read in November 2026:
 - Support dates: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html, the
   release calendar, and `aws eks describe-cluster-versions`. What extended support costs:
   https://aws.amazon.com/eks/pricing/
-- AMI releases: https://github.com/awslabs/amazon-eks-ami/releases. v20261003 is avoided: its
-  release notes warn of kernel panics.
+- AMI releases: https://github.com/awslabs/amazon-eks-ami/releases. v20260930 and v20261003 are
+  avoided: their nodes reboot from kernel panics, as the notes of v20261012 tell.
 - SSM parameters by release: https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html
-- Add-ons: the defaults of `aws eks describe-addon-versions --kubernetes-version 1.35`. The VPC CNI
-  must be 1.18.5 or later for `efa-only` interfaces,
+- Add-ons: the defaults of `aws eks describe-addon-versions --kubernetes-version 1.35`, and 1.34.
+  The VPC CNI must be 1.18.5 or later for `efa-only` interfaces,
   https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
+- Node termination handler: chart `aws-node-termination-handler` of
+  https://github.com/aws/aws-node-termination-handler
 - Device plugins: https://github.com/NVIDIA/k8s-device-plugin/releases and the chart
   `aws-efa-k8s-device-plugin` of https://github.com/aws/eks-charts
 """
@@ -19,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from types import MappingProxyType
 from typing import Literal
 
@@ -38,6 +40,22 @@ class EksVersion:
     vpc_cni: str
     kube_proxy: str
     coredns: str
+    pod_identity_agent: str
+    ebs_csi_driver: str
+    fsx_csi_driver: str
+    node_monitoring_agent: str
+
+    def addon_versions(self) -> dict[str, str]:
+        """Return the pinned version of each add-on, by the name that EKS gives it."""
+        return {
+            "vpc-cni": self.vpc_cni,
+            "kube-proxy": self.kube_proxy,
+            "coredns": self.coredns,
+            "eks-pod-identity-agent": self.pod_identity_agent,
+            "aws-ebs-csi-driver": self.ebs_csi_driver,
+            "aws-fsx-csi-driver": self.fsx_csi_driver,
+            "eks-node-monitoring-agent": self.node_monitoring_agent,
+        }
 
     def ami_ssm_parameter(self, variant: AmiVariant, architecture: Architecture) -> str:
         """Return the SSM parameter that holds, in every region, the AMI id of the pinned release.
@@ -56,12 +74,27 @@ DEFAULT_KUBERNETES_VERSION = "1.35"
 
 EKS_VERSIONS: Mapping[str, EksVersion] = MappingProxyType(
     {
+        "1.34": EksVersion(
+            minor="1.34",
+            ami_release_version="1.34.10-20260903",
+            vpc_cni="v1.22.4-eksbuild.3",
+            kube_proxy="v1.34.6-eksbuild.29",
+            coredns="v1.12.4-eksbuild.38",
+            pod_identity_agent="v1.3.10-eksbuild.3",
+            ebs_csi_driver="v1.64.0-eksbuild.1",
+            fsx_csi_driver="v1.9.0-eksbuild.1",
+            node_monitoring_agent="v1.7.0-eksbuild.1",
+        ),
         "1.35": EksVersion(
             minor="1.35",
             ami_release_version="1.35.7-20260911",
             vpc_cni="v1.22.4-eksbuild.3",
             kube_proxy="v1.35.3-eksbuild.29",
             coredns="v1.13.2-eksbuild.31",
+            pod_identity_agent="v1.3.10-eksbuild.3",
+            ebs_csi_driver="v1.64.0-eksbuild.1",
+            fsx_csi_driver="v1.9.0-eksbuild.1",
+            node_monitoring_agent="v1.7.0-eksbuild.1",
         ),
     }
 )
@@ -76,9 +109,23 @@ STANDARD_SUPPORT_ENDS: Mapping[str, date] = MappingProxyType(
         "1.33": date(2026, 7, 29),
         "1.34": date(2026, 12, 2),
         "1.35": date(2027, 3, 27),
+        "1.36": date(2027, 8, 2),
     }
 )
 """First day (UTC) on which a minor version costs extended support, by minor version."""
+
+SUPPORT_NOTICE = timedelta(days=60)
+"""How long before the end of standard support users are told: EKS's own notice is as long.
+
+https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html, "Version FAQs"
+"""
+
+
+KUBELET_SKEW = 3
+"""Minor versions that a kubelet may be behind the API server; it is never ahead.
+
+https://kubernetes.io/releases/version-skew-policy/#kubelet
+"""
 
 
 def standard_support_ended(minor: str, today: date) -> bool:
@@ -87,6 +134,17 @@ def standard_support_ended(minor: str, today: date) -> bool:
     if ends is None:
         return minor < min(STANDARD_SUPPORT_ENDS)
     return today >= ends
+
+
+def minor_number(version: str) -> int:
+    """Return 35 of `1.35`, and of versions that go on, such as `v1.35.3-eksbuild.29`."""
+    return int(version.removeprefix("v").split(".")[1])
+
+
+def standard_support_ends_soon(minor: str, today: date) -> date | None:
+    """Return the day on which standard support ends, where that is near but not past."""
+    ends = STANDARD_SUPPORT_ENDS.get(minor)
+    return ends if ends is not None and today < ends <= today + SUPPORT_NOTICE else None
 
 
 def ami_type(variant: AmiVariant, architecture: Architecture) -> str:
@@ -104,6 +162,10 @@ NVIDIA_DEVICE_PLUGIN_IMAGE = f"nvcr.io/nvidia/k8s-device-plugin:{NVIDIA_DEVICE_P
 EFA_DEVICE_PLUGIN_CHART_VERSION = "v0.5.31"
 """Chart whose manifest and list of instance types the program follows."""
 EFA_DEVICE_PLUGIN_VERSION = "v0.5.21-eksbuild.9"
+
+NODE_TERMINATION_HANDLER_CHART_VERSION = "0.27.6"
+"""Chart whose objects the program follows."""
+NODE_TERMINATION_HANDLER_VERSION = "v1.25.6"
 
 NCCL_TESTS_IMAGE = (
     "public.ecr.aws/hpc-cloud/nccl-tests:cuda12.8.1-efa1.43.2-ofiv1.16.3-ncclv2.27.7-1-testsv2.16.9"

@@ -35,6 +35,9 @@ class NodeLaunchTemplateArgs:
 
     instance_type: str
     capacity: CapacityPlan
+    reservation_group_arn: pulumi.Input[str] | None
+    """The group of reservations to launch into, which exists or was made by the stack; None where
+    the capacity is no group."""
     market_type: Literal["spot", "capacity-block"] | None
     """Market of the template. Not always that of `capacity`: EKS refuses `spot` in the template
     of a managed node group and takes it as the group's capacity type."""
@@ -90,7 +93,7 @@ class NodeLaunchTemplate(pulumi.ComponentResource):
             user_data=pulumi.Output.from_input(args.user_data).apply(_encode),
             iam_instance_profile=_instance_profile(args),
             instance_market_options=_market_options(args),
-            capacity_reservation_specification=_reservation_target(args.capacity),
+            capacity_reservation_specification=_reservation_target(args),
             placement=_placement(args),
             network_interfaces=_network_interfaces(args),
             vpc_security_group_ids=_instance_security_groups(args),
@@ -144,13 +147,14 @@ def _market_options(
 
 
 def _reservation_target(
-    capacity: CapacityPlan,
+    args: NodeLaunchTemplateArgs,
 ) -> aws.ec2.LaunchTemplateCapacityReservationSpecificationArgs | None:
-    if capacity.reservation_id is None and capacity.reservation_group_arn is None:
+    capacity = args.capacity
+    if capacity.reservation_id is None and args.reservation_group_arn is None:
         return None
     target = aws.ec2.LaunchTemplateCapacityReservationSpecificationCapacityReservationTargetArgs(
         capacity_reservation_id=capacity.reservation_id,
-        capacity_reservation_resource_group_arn=capacity.reservation_group_arn,
+        capacity_reservation_resource_group_arn=args.reservation_group_arn,
     )
     return aws.ec2.LaunchTemplateCapacityReservationSpecificationArgs(
         capacity_reservation_preference=capacity.preference,

@@ -7,7 +7,7 @@ Sources:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -17,6 +17,7 @@ import pulumi_kubernetes as kubernetes
 
 from components.eks.node_access import leave_aws_auth_to_its_owners
 from components.eks.plan import AddonVersions
+from components.identity.service_account_role import OidcProvider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,7 @@ class EksClusterArgs:
     """Arguments of `EksCluster`."""
 
     cluster_name: str
-    subnet_ids: tuple[str, ...]
+    subnet_ids: Sequence[pulumi.Input[str]]
     """Subnets of the control plane, in at least two zones that EKS serves."""
     kubernetes_version: str
     authentication_mode: str
@@ -33,6 +34,9 @@ class EksClusterArgs:
     public_access_cidrs: tuple[str, ...]
     """Networks that reach the public endpoint; without one the argument means nothing."""
     log_types: tuple[str, ...]
+    secrets_key_arn: str | None = None
+    """KMS key that encrypts secrets. The provider adds one in place, and replaces the cluster to
+    take one away, which `components.account.version_check` refuses."""
     addon_versions: AddonVersions
     """Of these, `coredns` is installed later, by `CoreDns`."""
     tags: Mapping[str, str]
@@ -69,6 +73,8 @@ class EksCluster(pulumi.ComponentResource):
     kubeconfig: pulumi.Output[str]
     """JSON, secret."""
     kubernetes_provider: kubernetes.Provider
+    oidc_provider: OidcProvider
+    """Vouches for the pods of service accounts, in IAM."""
 
     def __init__(
         self,
@@ -88,6 +94,7 @@ class EksCluster(pulumi.ComponentResource):
             endpoint_private_access=args.endpoint_private_access,
             public_access_cidrs=_public_access_cidrs(args),
             enabled_cluster_log_types=list(args.log_types) or None,
+            encryption_config_key_arn=args.secrets_key_arn,
             create_oidc_provider=True,
             skip_default_node_group=True,
             skip_default_security_groups=True,
@@ -108,6 +115,9 @@ class EksCluster(pulumi.ComponentResource):
             f"{name}-kubernetes",
             kubeconfig=self.kubeconfig,
             opts=pulumi.ResourceOptions(parent=self),
+        )
+        self.oidc_provider = OidcProvider(
+            arn=cluster.oidc_provider_arn, url=cluster.oidc_provider_url
         )
         self.register_outputs(
             {

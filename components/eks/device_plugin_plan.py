@@ -7,20 +7,27 @@ from typing import Literal
 
 from components.catalog.efa_device_plugin import EFA_PLUGIN_INSTANCE_TYPES
 from components.catalog.instance_type import InstanceType
+from components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES, NEURON_VERSION
 from components.catalog.versions import EFA_DEVICE_PLUGIN_CHART_VERSION
+from components.config.eks_addons import Addons
 from components.config.review import Review
 from components.eks.plan import NodeGroupPlan, Taint
 
 DevicePlugin = Literal["nvidia", "efa", "neuron"]
 
 
-def plan_device_plugins(groups: Iterable[NodeGroupPlan]) -> tuple[DevicePlugin, ...]:
-    """Return the plugins that the node groups need, in the order of installation."""
+def plan_device_plugins(
+    groups: Iterable[NodeGroupPlan], *, efa: bool = True
+) -> tuple[DevicePlugin, ...]:
+    """Return the plugins that the node groups need, in the order of installation.
+
+    Without `efa` somebody else hands out the EFA interfaces.
+    """
     needed: set[DevicePlugin] = set()
     for group in groups:
         if group.instance_type.accelerators:
             needed.add(group.instance_type.accelerators.manufacturer)
-        if group.interfaces:
+        if group.interfaces and efa:
             needed.add("efa")
     order: Sequence[DevicePlugin] = ("nvidia", "neuron", "efa")
     return tuple(plugin for plugin in order if plugin in needed)
@@ -41,19 +48,26 @@ def plan_tolerations(groups: Iterable[NodeGroupPlan]) -> tuple[Taint, ...]:
     return tuple(dict.fromkeys(taints))
 
 
+def plan_neuron_scheduler(addons: Addons, groups: Iterable[NodeGroupPlan]) -> bool:
+    """Return whether the Neuron scheduler extension is installed: wanted, and of use."""
+    return addons.neuron_scheduler and "neuron" in plan_device_plugins(groups)
+
+
 def review_accelerators(review: Review, key: str, instance_type: InstanceType) -> None:
-    """Refuse accelerators for which this version installs no device plugin."""
+    """Refuse a type with Neuron devices on which the pinned Neuron device plugin would not run."""
     accelerators = instance_type.accelerators
-    if accelerators is not None and accelerators.manufacturer == "neuron":
+    if accelerators is None or accelerators.manufacturer != "neuron":
+        return
+    if instance_type.name not in NEURON_PLUGIN_INSTANCE_TYPES:
         review.refuse(
             f"{key}.instance_type",
             (
-                "has Neuron devices, for which this version installs no device plugin on EKS; "
-                "pods would get none of them"
+                "is not in the list of types that the Neuron device plugin "
+                f"{NEURON_VERSION} runs on; pods would get no Neuron device"
             ),
             found=instance_type.name,
-            allowed="types with NVIDIA GPUs, and types without accelerators",
-            remedy="choose another type",
+            allowed=", ".join(NEURON_PLUGIN_INSTANCE_TYPES),
+            remedy="choose a type of the list",
         )
 
 

@@ -7,13 +7,15 @@ Sources:
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import pulumi
 import pulumi_aws as aws
 
 from components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
 from components.eks.node_group_args import NodeGroupArgs, placement_group_name
+from components.eks.node_group_schedule import NodeGroupSchedule, NodeGroupScheduleArgs
 from components.eks.nodeadm_plan import render_managed_user_data
 from components.eks.plan import NodeGroupPlan, Taint
 
@@ -24,6 +26,7 @@ TAINT_EFFECTS = {
 }
 """EKS's spelling of Kubernetes' effects.
 https://docs.aws.amazon.com/eks/latest/APIReference/API_Taint.html"""
+SIZES = ["scalingConfig"]
 
 
 class ManagedNodeGroup(pulumi.ComponentResource):
@@ -32,8 +35,13 @@ class ManagedNodeGroup(pulumi.ComponentResource):
     The AMI is named by its release version and the template by its number, so that a second
     `up` changes nothing. EKS authorizes the role itself.
 
+    Before a Capacity Block starts the group is empty, and a scheduled action of ours fills its
+    Auto Scaling group at the start; until then its sizes are that action's. Forty minutes before
+    the end EKS empties it by an action of its own.
+
     Children: `<name>-launch` (`NodeLaunchTemplate`), `<name>-placement`
-    (`ClusterPlacementGroup`, where planned), `<name>-node-group` (`aws.eks.NodeGroup`).
+    (`ClusterPlacementGroup`, where planned), `<name>-node-group` (`aws.eks.NodeGroup`),
+    `<name>-schedule` (`NodeGroupSchedule`, where planned).
     """
 
     group_name: pulumi.Output[str]
@@ -56,6 +64,7 @@ class ManagedNodeGroup(pulumi.ComponentResource):
             NodeLaunchTemplateArgs(
                 instance_type=plan.instance_type.name,
                 capacity=plan.capacity,
+                reservation_group_arn=args.target_group_arn,
                 market_type=_template_market(plan),
                 interfaces=plan.interfaces,
                 cluster_security_group_id=args.access.security_group_id,
@@ -75,7 +84,7 @@ class ManagedNodeGroup(pulumi.ComponentResource):
             f"{name}-node-group",
             cluster_name=args.access.cluster_name,
             node_role_arn=args.role.arn,
-            subnet_ids=list(plan.subnet_ids),
+            subnet_ids=list(args.subnet_ids),
             version=args.kubernetes_version,
             ami_type=plan.ami_type,
             release_version=plan.ami_release_version,
@@ -88,16 +97,37 @@ class ManagedNodeGroup(pulumi.ComponentResource):
                 desired_size=plan.schedule.desired,
                 max_size=plan.schedule.maximum,
             ),
-            update_config=aws.eks.NodeGroupUpdateConfigArgs(max_unavailable=1),
+            update_config=aws.eks.NodeGroupUpdateConfigArgs(
+                max_unavailable=plan.update.maximum_unavailable,
+                max_unavailable_percentage=plan.update.maximum_unavailable_percentage,
+                update_strategy=plan.update.strategy,
+            ),
+            node_repair_config=aws.eks.NodeGroupNodeRepairConfigArgs(enabled=plan.auto_repair),
             labels=plan.labels or None,
             taints=[_taint(taint) for taint in plan.taints] or None,
             tags={"Name": args.node_name, **args.tags},
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[*args.launch_after]),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=[*args.launch_after],
+                ignore_changes=SIZES if plan.schedule.scale_up_at else None,
+            ),
         )
+        if plan.schedule.moved_by_schedule:
+            NodeGroupSchedule(
+                f"{name}-schedule",
+                NodeGroupScheduleArgs(
+                    group_name=group.resources.apply(_auto_scaling_group), schedule=plan.schedule
+                ),
+                child,
+            )
 
         self.group_name = group.node_group_name
         self.ready = group
         self.register_outputs({"group_name": self.group_name})
+
+
+def _auto_scaling_group(resources: Sequence[Any]) -> str:
+    return resources[0].autoscaling_groups[0].name
 
 
 def _template_market(plan: NodeGroupPlan) -> Literal["capacity-block"] | None:

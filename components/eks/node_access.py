@@ -9,7 +9,8 @@ ignoring changes of `data` only lasts until another property of the ConfigMap ch
 old string is applied again.
 
 So a transform, which reaches the children of a remote component, takes `data` away. The package
-then owns the existence of the ConfigMap and not a key of its content.
+then owns the existence of the ConfigMap and not a key of its content. With the step to the mode
+`API` it drops the resource, and the ConfigMap stays, for nobody to read.
 
 Source: https://github.com/pulumi/pulumi-eks, `nodejs/eks/cluster/cluster.ts`, `createCore`.
 """

@@ -5,14 +5,13 @@ Source: https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
 import pulumi_aws as aws
 
-EC2_LINUX = "EC2_LINUX"
-"""The type for nodes; EKS itself gives it the user name and the groups of a node."""
+from components.eks.node_access_entry_plan import EC2_LINUX, entry_fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +26,17 @@ class NodeAccessEntryArgs:
 
 
 class NodeAccessEntry(pulumi.ComponentResource):
-    """The access entry of one node role.
+    """The access entry of one node role, looked at once EKS has made it.
+
+    Where the role stood in `aws-auth` before, its line goes only after this: the engine deletes
+    what the program no longer asks for when the whole program has succeeded, and the program
+    fails here unless EKS says that the entry lets nodes in.
 
     Children: `<name>-entry` (`aws.eks.AccessEntry`).
     """
+
+    role_arn: pulumi.Output[str]
+    """Role that the entry lets in; resolves when EKS says so, and fails where it does not."""
 
     def __init__(
         self,
@@ -39,7 +45,7 @@ class NodeAccessEntry(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("trainyard:eks:NodeAccessEntry", name, {}, opts)
-        aws.eks.AccessEntry(
+        entry = aws.eks.AccessEntry(
             f"{name}-entry",
             cluster_name=args.cluster_name,
             principal_arn=args.role_arn,
@@ -47,4 +53,14 @@ class NodeAccessEntry(pulumi.ComponentResource):
             tags=dict(args.tags),
             opts=pulumi.ResourceOptions(parent=self),
         )
-        self.register_outputs({})
+        # The provider fills these from DescribeAccessEntry.
+        described = pulumi.Output.all(entry.principal_arn, entry.type, entry.kubernetes_groups)
+        self.role_arn = described.apply(lambda found: _let_in(*found))
+        self.register_outputs({"role_arn": self.role_arn})
+
+
+def _let_in(role_arn: str, entry_type: str, groups: Sequence[str] | None) -> str:
+    fault = entry_fault(entry_type, groups or ())
+    if fault is not None:
+        raise ValueError(f"the access entry of {role_arn} {fault}: its nodes could not join")
+    return role_arn

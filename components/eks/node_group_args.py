@@ -22,8 +22,12 @@ class NodeGroupArgs:
     kubernetes_version: str
     plan: NodeGroupPlan
     access: ClusterAccess
+    subnet_ids: Sequence[pulumi.Input[str]]
+    """Ids of the plan's `subnets`."""
     efa_security_group_id: pulumi.Input[str] | None
     """Required where the plan has EFA interfaces."""
+    reservation_group_arn: pulumi.Input[str] | None = None
+    """The group that the stack makes of the plan's reservations, where it makes one."""
     role: NodeRole
     launch_after: Sequence[pulumi.Resource]
     """What must be there before the first node: the cluster with its network add-on, the EFA
@@ -34,6 +38,11 @@ class NodeGroupArgs:
     def node_name(self) -> str:
         """The `Name` tag of the nodes, `<cluster>-<node group>-Node`."""
         return f"{self.cluster_name}-{self.plan.name}-Node"
+
+    @property
+    def target_group_arn(self) -> pulumi.Input[str] | None:
+        """The group of reservations that nodes launch into, whoever made it."""
+        return self.reservation_group_arn or self.plan.capacity.reservation_group_arn
 
 
 def placement_group_name(

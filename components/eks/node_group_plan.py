@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from components.capacity.on_demand import plan_on_demand
 from components.capacity.placement import PlacementContradictionError, plan_placement
-from components.capacity.plan import CapacityPlan, PlacementPlan, SchedulePlan
+from components.capacity.plan import CapacityPlan, PlacementPlan, SchedulePlan, UpdatePlan
 from components.capacity.purchase import OPEN_PURCHASE_OPTIONS, plan_capacity
 from components.capacity.schedule import plan_schedule
+from components.capacity.update import plan_update
 from components.catalog.instance_type import InstanceType
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.versions import AmiVariant, EksVersion, ami_type
@@ -22,6 +24,8 @@ from components.config.review import Review
 from components.config.stack import StackConfig
 from components.eks.plan import NodeGroupPlan, Taint
 from components.eks.pod_plan import plan_maximum_pods
+from components.eks.zone_choice import choose_subnets
+from components.network.network_plan import NetworkPlan
 
 SYSTEM_NODE_GROUP = "system"
 """Name of the node group for cluster services."""
@@ -33,9 +37,11 @@ class NodeGroupContext:
 
     config: StackConfig
     version: EksVersion
-    private_subnet_ids: tuple[str, ...]
+    network: NetworkPlan
     now: datetime
     """With its offset."""
+    offered_zones: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Zones of a new VPC that offer an instance type, by type, as far as the account was asked."""
 
 
 def plan_system_node_group(context: NodeGroupContext) -> NodeGroupPlan | None:
@@ -57,7 +63,7 @@ def plan_system_node_group(context: NodeGroupContext) -> NodeGroupPlan | None:
         placement=PlacementPlan(group="none", reason="cluster services run in every zone"),
         schedule=plan_schedule(group, None, context.now),
         interfaces=None,
-        subnet_ids=context.private_subnet_ids,
+        subnets=context.network.private_names,
         root_volume=_root_volume(group.root_volume),
         local_nvme="none",
         labels=dict(group.labels),
@@ -67,6 +73,7 @@ def plan_system_node_group(context: NodeGroupContext) -> NodeGroupPlan | None:
         ami_ssm_parameter=context.version.ami_ssm_parameter(variant, instance_type.architecture),
         ami_release_version=context.version.ami_release_version,
         iam_policies=group.iam_policies,
+        addon_policies=group.addon_policies,
     )
 
 
@@ -88,6 +95,7 @@ def plan_node_group(
     if placement is None:
         return None
     interfaces = _interfaces(group, instance_type)
+    subnets = choose_subnets(group, reservation, context.network)
     variant = ami_variant(instance_type)
     return NodeGroupPlan(
         name=name,
@@ -97,7 +105,7 @@ def plan_node_group(
         placement=placement,
         schedule=_schedule(group, reservation, context.now),
         interfaces=interfaces,
-        subnet_ids=(group.subnet_id,) if group.subnet_id else context.private_subnet_ids,
+        subnets=subnets,
         root_volume=_root_volume(group.root_volume),
         local_nvme=group.local_nvme if instance_type.local_nvme_disks else "none",
         labels=dict(group.labels),
@@ -107,6 +115,9 @@ def plan_node_group(
         ami_ssm_parameter=context.version.ami_ssm_parameter(variant, instance_type.architecture),
         ami_release_version=context.version.ami_release_version,
         iam_policies=group.iam_policies,
+        addon_policies=group.addon_policies,
+        update=_update(group, context, subnets),
+        auto_repair=group.auto_repair,
         ssh_key_name=group.ssh_key_name,
     )
 
@@ -120,7 +131,7 @@ def one_zone(group: NodeGroup, context: NodeGroupContext) -> bool:
     return (
         group.subnet_id is not None
         or group.availability_zone is not None
-        or len(context.private_subnet_ids) == 1
+        or len(context.network.private_subnets) == 1
         or (reservation is not None and _in_one_zone(reservation))
     )
 
@@ -167,7 +178,22 @@ def _schedule(group: NodeGroup, reservation: Reservation | None, now: datetime) 
         group,
         reservation if isinstance(reservation, CapacityBlock) else None,
         now,
-        scheduled_actions=group.management == "self-managed",
+        managed=group.management == "managed",
+    )
+
+
+def _update(group: NodeGroup, context: NodeGroupContext, subnets: tuple[str, ...]) -> UpdatePlan:
+    config = context.config
+    sharing = (
+        other
+        for other in config.architecture.node_groups.values()
+        if other.purchase_option == group.purchase_option
+    )
+    return plan_update(
+        config.reservations.get(group.purchase_option),
+        nodes_at_most=sum(other.maximum for other in sharing),
+        zones=1 if one_zone(group, context) else len(subnets),
+        training=group.is_training,
     )
 
 

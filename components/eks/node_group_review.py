@@ -21,7 +21,9 @@ from components.config.network import ExistingVpc
 from components.config.review import Review
 from components.eks.device_plugin_plan import review_accelerators, review_efa_plugin
 from components.eks.label_plan import review_labels, review_taints
+from components.eks.node_group_option_review import review_options
 from components.eks.node_group_plan import SYSTEM_NODE_GROUP, NodeGroupContext, one_zone
+from components.eks.zone_choice import candidate_zones
 
 _USAGE_CLASS: dict[str, UsageClass] = {
     "on-demand": "on-demand",
@@ -53,6 +55,7 @@ def review_node_group(
         _note_unlisted_zone(review, name, group, found, context)
     _review_zone(review, key, group, context, region)
     _review_subnet(review, key, group, context)
+    review_options(review, name, group)
     review_labels(review, key, group.labels)
     review_taints(review, key, group.taints)
 
@@ -125,7 +128,8 @@ def _review_efa(
             remedy=review.set_command(f"{key}.efa_enabled", "false"),
         )
     else:
-        review_efa_plugin(review, key, found.name)
+        if context.config.architecture.addons.efa_device_plugin:
+            review_efa_plugin(review, key, found.name)
     # An unknown purchase option is refused by itself; it may well be meant to give the zone.
     known = group.purchase_option in _purchase_options(context)
     if known and not one_zone(group, context):
@@ -135,7 +139,7 @@ def _review_efa(
                 "is missing: EFA traffic does not leave a zone, so all nodes must launch in one, "
                 "and the stack file does not say in which"
             ),
-            allowed="one zone, or one of `network.private_subnet_ids` as `subnet_id`",
+            allowed=candidate_zones(found, context.config.network, context.offered_zones),
             remedy=review.set_command(f"{key}.availability_zone", "ZONE"),
         )
 
@@ -197,7 +201,16 @@ def _review_zone(
 def _review_subnet(review: Review, key: str, group: NodeGroup, context: NodeGroupContext) -> None:
     network = context.config.network
     subnet = group.subnet_id
-    if subnet is None or not isinstance(network, ExistingVpc):
+    if subnet is None:
+        return
+    if not isinstance(network, ExistingVpc):
+        review.refuse(
+            f"{key}.subnet_id",
+            "names a subnet, and the stack makes its own in a new VPC",
+            found=subnet,
+            allowed=f"`availability_zone`: {', '.join(network.availability_zones)}",
+            remedy=f"remove it; {review.set_command(f'{key}.availability_zone', 'ZONE')}",
+        )
         return
     if subnet in network.private_subnet_ids:
         return

@@ -1,4 +1,4 @@
-"""The scheduled sizes of a self-managed node group in a Capacity Block.
+"""The scheduled sizes of a node group in a Capacity Block.
 
 Source: https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-scheduled-scaling.html
 """

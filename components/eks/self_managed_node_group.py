@@ -15,6 +15,7 @@ from components.eks.node_group_args import NodeGroupArgs, placement_group_name
 from components.eks.node_group_schedule import NodeGroupSchedule, NodeGroupScheduleArgs
 from components.eks.nodeadm_plan import render_self_managed_user_data
 from components.eks.plan import NodeGroupPlan
+from components.identity.addon_policies import autoscaler_tags
 from components.identity.instance_profile import NodeInstanceProfile, NodeInstanceProfileArgs
 
 WAIT_FOR_CAPACITY = "20m"
@@ -61,7 +62,7 @@ class SelfManagedNodeGroup(pulumi.ComponentResource):
             min_size=schedule.minimum,
             desired_capacity=schedule.desired,
             max_size=schedule.maximum,
-            vpc_zone_identifiers=list(args.plan.subnet_ids),
+            vpc_zone_identifiers=list(args.subnet_ids),
             launch_template=aws.autoscaling.GroupLaunchTemplateArgs(
                 id=template.launch_template_id, version=template.version
             ),
@@ -102,6 +103,7 @@ class SelfManagedNodeGroup(pulumi.ComponentResource):
             NodeLaunchTemplateArgs(
                 instance_type=plan.instance_type.name,
                 capacity=plan.capacity,
+                reservation_group_arn=args.target_group_arn,
                 market_type=plan.capacity.market_type,
                 interfaces=plan.interfaces,
                 cluster_security_group_id=access.security_group_id,
@@ -139,9 +141,15 @@ def _group_tags(args: NodeGroupArgs) -> list[aws.autoscaling.GroupTagArgs]:
         "Name": args.node_name,
         # Instances are found as the cluster's by this tag; security groups of ours never have it.
         f"kubernetes.io/cluster/{args.cluster_name}": "owned",
+        **_autoscaler_tags(args),
         **args.tags,
     }
     return [
         aws.autoscaling.GroupTagArgs(key=key, value=value, propagate_at_launch=True)
         for key, value in tags.items()
     ]
+
+
+def _autoscaler_tags(args: NodeGroupArgs) -> dict[str, str]:
+    # EKS tags managed groups for the Cluster Autoscaler; ours are tagged where it may change them.
+    return autoscaler_tags(args.cluster_name) if "autoscaler" in args.plan.addon_policies else {}

@@ -6,11 +6,14 @@ Source: https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
 import pulumi_aws as aws
+
+from components.config.eks import AddonPolicy
+from components.identity.addon_policies import inline_names, inline_policies, managed_policies
 
 REQUIRED_POLICIES = (
     "AmazonEKSWorkerNodePolicy",
@@ -30,14 +33,19 @@ class NodeRoleArgs:
     extra_policies: Sequence[str]
     """AWS managed policies besides `REQUIRED_POLICIES`: names, with the path where they have one
     (`service-role/AmazonEBSCSIDriverPolicy`)."""
+    addon_policies: Sequence[AddonPolicy] = ()
+    """What pods may do with the role."""
+    cluster_name: str
+    """The cluster whose Auto Scaling groups an autoscaler may change."""
     tags: Mapping[str, str]
 
 
 class NodeRole(pulumi.ComponentResource):
-    """A role that EC2 instances take, with the policies of an EKS node, and nothing inline.
+    """A role that EC2 instances take, with the policies of an EKS node.
 
     Children: `<name>-role` (`aws.iam.Role`), one `<name>-<policy>`
-    (`aws.iam.RolePolicyAttachment`) a policy.
+    (`aws.iam.RolePolicyAttachment`) a managed policy, one `<name>-<add-on policy>`
+    (`aws.iam.RolePolicy`) for each that no managed policy grants.
     """
 
     arn: pulumi.Output[str]
@@ -71,13 +79,36 @@ class NodeRole(pulumi.ComponentResource):
                 ),
                 opts=child,
             )
-            for policy in dict.fromkeys((*REQUIRED_POLICIES, *args.extra_policies))
+            for policy in dict.fromkeys(
+                (
+                    *REQUIRED_POLICIES,
+                    *managed_policies(args.addon_policies),
+                    *args.extra_policies,
+                )
+            )
+        ]
+        inline = [
+            aws.iam.RolePolicy(
+                f"{name}-{policy}",
+                role=role.name,
+                policy=partition.partition.apply(_document_of(policy, args.cluster_name)),
+                opts=child,
+            )
+            for policy in inline_names(args.addon_policies)
         ]
 
-        attached = pulumi.Output.all(*(attachment.id for attachment in attachments))
+        attached = pulumi.Output.all(*(policy.id for policy in (*attachments, *inline)))
         self.arn = pulumi.Output.all(role.arn, attached).apply(lambda values: values[0])
         self.role_name = pulumi.Output.all(role.name, attached).apply(lambda values: values[0])
         self.register_outputs({"arn": self.arn, "role_name": self.role_name})
+
+
+def _document_of(policy: AddonPolicy, cluster_name: str) -> Callable[[str], str]:
+    def document(partition: str) -> str:
+        found = inline_policies((policy,), partition=partition, cluster_name=cluster_name)
+        return json.dumps(found[policy])
+
+    return document
 
 
 def _trust_policy(dns_suffix: str) -> str:

@@ -13,6 +13,10 @@ https://kubernetes.io/docs/reference/labels-annotations-taints/#nodekubernetesio
 COMPUTE_TYPE_LABEL = "eks.amazonaws.com/compute-type"
 """`auto` on the nodes of EKS Auto Mode, which brings device plugins of its own."""
 
+NODE_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
+"""EKS sets it on every node of a managed group, and on no other.
+https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToleratedTaint:
@@ -45,23 +49,34 @@ def tolerations(
 
 def instance_type_affinity(instance_types: Sequence[str]) -> core.AffinityArgs:
     """Return the affinity to nodes of these EC2 instance types, Auto Mode's excepted."""
+    return _affinity(
+        _of_types(instance_types),
+        core.NodeSelectorRequirementArgs(key=COMPUTE_TYPE_LABEL, operator="NotIn", values=["auto"]),
+    )
+
+
+def self_managed_affinity(instance_types: Sequence[str]) -> core.AffinityArgs:
+    """Return the affinity to self-managed nodes of these EC2 instance types."""
+    return _affinity(
+        _of_types(instance_types),
+        core.NodeSelectorRequirementArgs(key=NODE_GROUP_LABEL, operator="DoesNotExist"),
+        core.NodeSelectorRequirementArgs(
+            key=COMPUTE_TYPE_LABEL, operator="NotIn", values=["fargate", "auto"]
+        ),
+    )
+
+
+def _of_types(instance_types: Sequence[str]) -> core.NodeSelectorRequirementArgs:
+    return core.NodeSelectorRequirementArgs(
+        key=INSTANCE_TYPE_LABEL, operator="In", values=sorted(set(instance_types))
+    )
+
+
+def _affinity(*expressions: core.NodeSelectorRequirementArgs) -> core.AffinityArgs:
     return core.AffinityArgs(
         node_affinity=core.NodeAffinityArgs(
             required_during_scheduling_ignored_during_execution=core.NodeSelectorArgs(
-                node_selector_terms=[
-                    core.NodeSelectorTermArgs(
-                        match_expressions=[
-                            core.NodeSelectorRequirementArgs(
-                                key=INSTANCE_TYPE_LABEL,
-                                operator="In",
-                                values=sorted(set(instance_types)),
-                            ),
-                            core.NodeSelectorRequirementArgs(
-                                key=COMPUTE_TYPE_LABEL, operator="NotIn", values=["auto"]
-                            ),
-                        ]
-                    )
-                ]
+                node_selector_terms=[core.NodeSelectorTermArgs(match_expressions=list(expressions))]
             )
         )
     )

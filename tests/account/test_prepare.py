@@ -30,7 +30,7 @@ def test_nodes_launch_in_the_subnet_of_the_reservations_zone(configure, facts):
     """EKS-13, PR-22: the pin that eksctl's manifests leave to the reader."""
     plan = prepared(configure(), facts).plan
     (p5,) = [g for g in plan.node_groups if g.name == "p5"]
-    assert p5.subnet_ids == (PRIVATE[1],)
+    assert p5.subnets == (PRIVATE[1],)
 
 
 def test_the_choice_does_not_depend_on_free_addresses(configure, facts, with_subnet):

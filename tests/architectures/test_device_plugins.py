@@ -8,8 +8,10 @@ import pytest
 
 from components.architectures.device_plugins import DevicePlugins, DevicePluginsArgs
 from components.catalog.instance_types import instance_type
+from components.catalog.neuron import KUBE_SCHEDULER_IMAGES, NEURON_DEVICE_PLUGIN_IMAGE
 from components.eks.plan import Taint
 from tests.support.eks_plans import P5, SCHEDULED, eks_plan
+from tests.support.job_plans import job_plan, nodes_of
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
@@ -76,3 +78,45 @@ def test_plugins_wait_only_for_nodes_with_their_device_that_are_expected_now(plu
     waits_for = cloud.one("plugins-nvidia-daemon-set").dependencies
     assert cloud.one("p5").urn in waits_for
     assert not {cloud.one("later").urn, cloud.one("system").urn} & waits_for
+
+
+@pytest.fixture
+def neuron(plugins):
+    """The device plugins of a stack with Trainium and EFA."""
+
+    def run(**changes):
+        taint = Taint(key="aws.amazon.com/neuron", value="true", effect="NoSchedule")
+        return plugins(job_plan(nodes_of("trn1.32xlarge", taints=(taint,)), **changes))
+
+    return run
+
+
+def test_trainium_gets_the_neuron_and_the_efa_plugin_and_no_other(neuron):
+    cloud = neuron()
+    assert pod(cloud, "neuron")["containers"][0]["image"] == NEURON_DEVICE_PLUGIN_IMAGE
+    assert "trn1.32xlarge" in types(cloud, "neuron")
+    assert "trn1.32xlarge" in types(cloud, "efa")
+    assert not [made.name for made in cloud.registered if "nvidia" in made.name]
+
+
+def test_plugins_wait_for_the_nodes_with_neuron_devices(neuron):
+    cloud = neuron()
+    assert cloud.one("trn1").urn in cloud.one("plugins-neuron-daemon-set").dependencies
+
+
+@pytest.mark.parametrize("version", ["1.34", "1.35"])
+def test_the_neuron_scheduler_is_of_the_clusters_version_and_waits_for_system_nodes(
+    neuron, version
+):
+    cloud = neuron(kubernetes_version=version)
+    made = cloud.one("plugins-neuron-scheduler-deployment")
+    (container,) = made.inputs["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == KUBE_SCHEDULER_IMAGES[version]
+    assert cloud.one("system").urn in made.dependencies
+    assert cloud.one("trn1").urn not in made.dependencies
+
+
+def test_the_neuron_scheduler_can_be_left_out(neuron):
+    cloud = neuron(neuron_scheduler=False)
+    assert not [made.name for made in cloud.registered if "scheduler" in made.name]
+    assert pod(cloud, "neuron")

@@ -164,10 +164,15 @@ def test_outputs_say_what_a_user_asks_next(p5_cb):
         "cluster_name",
         "cluster_endpoint",
         "cluster_version",
+        "vpc_id",
+        "private_subnet_ids",
+        "security_group_ids",
         "kubeconfig",
         "node_groups",
         "aws_auth_role_arns",
         "device_plugins",
+        "addons",
+        "drained_node_groups",
         "notes",
     }
     assert exports["node_groups"]["p5"] == {
@@ -176,6 +181,7 @@ def test_outputs_say_what_a_user_asks_next(p5_cb):
         "autoscaling_group": "p5-cb-p5-nodes",
         "desired": 2,
         "role_arn": "arn:aws:iam::123456789012:role/p5-cb-p5-role",
+        "devices": {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 32},
     }
     assert exports["node_groups"]["system"]["node_group"] == "p5-cb-system-node-group"
     assert exports["aws_auth_role_arns"] == ["arn:aws:iam::123456789012:role/p5-cb-p5-role"]

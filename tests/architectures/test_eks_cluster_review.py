@@ -6,19 +6,10 @@ from components.architectures.eks_cluster_review import review_cluster
 from components.config.review import Review
 from tests.support.stack_files import NOW, PUBLIC, changed, config, p5, plan, plan_problems
 
-NEW_VPC = {"kind": "new-vpc", "availability_zones": ["us-west-2a", "us-west-2b"]}
-
 
 @pytest.mark.parametrize(
     ("raw", "path", "problem", "remedy"),
     [
-        pytest.param(
-            changed(network=NEW_VPC),
-            "network.kind",
-            "does not make",
-            "network.kind' existing-vpc",
-            id="new-vpc",
-        ),
         pytest.param(
             changed(network__private_subnet_ids=[PUBLIC[1]]),
             "network.private_subnet_ids",
@@ -32,13 +23,6 @@ NEW_VPC = {"kind": "new-vpc", "availability_zones": ["us-west-2a", "us-west-2b"]
             "twice",
             "remove",
             id="subnet-twice",
-        ),
-        pytest.param(
-            changed(storage={"scratch": {"kind": "efs"}}),
-            "storage",
-            "does not make on EKS",
-            "remove `storage`",
-            id="storage",
         ),
         pytest.param(
             changed(architecture__kubernetes_version="1.33"),

@@ -29,3 +29,13 @@ def test_refuses_a_node_group_name_that_is_too_long_beside_the_clusters(manageme
     assert plan_problems(with_group("g" * longest, management=management)) == {}
     (problem,) = plan_problems(with_group("g" * (longest + 1), management=management)).values()
     assert problem.allowed == f"at most {longest} characters"
+
+
+def test_flow_logs_leave_less_room_for_the_clusters_name():
+    """Their role is named after the cluster too."""
+    network = {"kind": "new-vpc", "availability_zones": ["us-west-2a", "us-west-2b"]}
+    logged = {**network, "flow_logs": True}
+    assert plan_problems(changed(name="c" * LONGEST_CLUSTER, network=network)) == {}
+    problem = plan_problems(changed(name="c" * LONGEST_CLUSTER, network=logged))["name"]
+    assert problem.allowed == "at most 33 characters"
+    assert plan_problems(changed(name="c" * 33, network=logged)) == {}

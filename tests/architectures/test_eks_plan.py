@@ -22,7 +22,7 @@ def test_the_plan_of_a_p5_capacity_block():
     """EKS-01 to EKS-04, EKS-06, EKX-02."""
     planned = plan(p5())
     assert (planned.name, planned.region, planned.kubernetes_version) == ("p5-cb", REGION, "1.35")
-    assert planned.control_plane_subnet_ids == (*PUBLIC, *PRIVATE)
+    assert [subnet.name for subnet in planned.network.subnets] == [*PUBLIC, *PRIVATE]
     assert planned.authentication_mode == "API_AND_CONFIG_MAP"
     assert planned.node_authorization == "aws-auth"
     assert [group.name for group in planned.node_groups] == ["system", "p5"]
@@ -50,7 +50,7 @@ def test_a_block_that_has_not_started_tells_when_nodes_come():
 
 def test_without_the_account_a_group_keeps_its_candidate_subnets_and_says_so():
     planned = plan(p5())
-    assert planned.node_groups[1].subnet_ids == tuple(PRIVATE)
+    assert planned.node_groups[1].subnets == tuple(PRIVATE)
     assert any("only the account knows" in note for note in planned.notes)
 
 
@@ -69,7 +69,7 @@ def test_problems_of_every_part_are_told_at_once():
     raw["storage"] = {"scratch": {"kind": "efs"}}
     assert set(plan_problems(raw)) == {
         "network.private_subnet_ids",
-        "storage",
+        "storage.scratch.kind",
         "architecture.kubernetes_version",
         "architecture.node_groups.p5.desired",
         "architecture.node_groups.p5.placement.group",

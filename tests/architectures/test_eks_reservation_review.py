@@ -84,7 +84,8 @@ def test_an_unused_reservation_is_noted():
     assert "reservation spare: no node group uses it" in plan(raw).notes
 
 
-def test_refuses_to_make_a_group_of_reservations():
+def test_a_group_to_make_of_reservations_is_planned():
+    """PR-05, PR-06."""
     raw = changed(
         reservations__block={
             "kind": "odcr-group",
@@ -92,8 +93,24 @@ def test_refuses_to_make_a_group_of_reservations():
             "availability_zone": "us-west-2b",
         }
     )
-    problem = plan_problems(raw)["reservations.block.members"]
-    assert "aws resource-groups create-group" in problem.remedy
+    capacity = plan(raw).node_groups[1].capacity
+    assert capacity.reservation_group_members == (RESERVATION,)
+    assert capacity.preference == "capacity-reservations-only"
+
+
+def test_refuses_a_reservation_that_stands_in_a_group_and_alone():
+    raw = changed(
+        reservations__pool={"kind": "odcr-group", "members": [OTHER_RESERVATION, RESERVATION]}
+    )
+    problem = plan_problems(raw)["reservations.pool"]
+    assert problem.found == RESERVATION
+
+
+def test_refuses_a_group_that_lists_a_reservation_twice():
+    arn = f"arn:aws:ec2:us-west-2:999988887777:capacity-reservation/{OTHER_RESERVATION}"
+    raw = changed(reservations__pool={"kind": "odcr-group", "members": [OTHER_RESERVATION, arn]})
+    problem = plan_problems(raw)["reservations.pool"]
+    assert "twice" in problem.problem
 
 
 def test_a_group_of_reservations_by_arn_is_planned():

@@ -61,12 +61,27 @@ def test_after_the_end_the_block_has_expired():
     assert at(END).state == "expired"
 
 
-def test_a_managed_group_has_no_scheduled_actions():
-    """EKS scales it in by itself and lets nobody else schedule it."""
-    before = at(START - timedelta(hours=1), scheduled_actions=False)
-    assert not before.moved_by_schedule
-    assert "run `up` again" in before.message
-    assert at(START, scheduled_actions=False).scale_down_at is None
+def test_a_managed_group_is_filled_by_a_schedule_and_emptied_by_eks():
+    """Its minimum stays what EKS was told, so that only the desired size moves."""
+    before = at(START - timedelta(hours=1), managed=True)
+    assert (before.minimum, before.desired, before.maximum) == (0, 0, 4)
+    assert (before.scale_up_at, before.scale_up_minimum, before.scale_up_desired) == (START, 0, 2)
+    assert before.scale_down_at is None
+    assert before.wait_for_capacity is False
+    assert "launch by themselves" in before.message
+
+
+def test_a_managed_group_in_an_active_block_has_no_schedule_of_ours():
+    active = at(START, managed=True)
+    assert (active.minimum, active.desired) == (1, 2)
+    assert not active.moved_by_schedule
+
+
+@pytest.mark.parametrize("managed", [False, True], ids=["self-managed", "managed"])
+def test_at_the_end_no_group_of_either_kind_is_scheduled(managed):
+    for moment, state in ((DOWN, "ending"), (END, "expired")):
+        plan = at(moment, managed=managed)
+        assert (plan.state, plan.desired, plan.moved_by_schedule) == (state, 0, False)
 
 
 @pytest.mark.parametrize(

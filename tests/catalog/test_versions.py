@@ -24,8 +24,8 @@ def test_the_vpc_cni_knows_efa_only_interfaces(version):
 
 
 @every_version
-def test_the_release_with_kernel_panics_is_not_used(version):
-    assert not version.ami_release_version.endswith("20261003")
+def test_the_releases_with_kernel_panics_are_not_used(version):
+    assert not version.ami_release_version.endswith(("20260930", "20261003"))
 
 
 def test_the_default_version_is_pinned_and_supported():
@@ -44,7 +44,7 @@ def test_every_version_has_a_date_at_which_its_support_ends(version):
         pytest.param("1.34", date(2026, 12, 1), False, id="day-before"),
         pytest.param("1.34", date(2026, 12, 2), True, id="the-day"),
         pytest.param("1.28", date(2026, 1, 1), True, id="before-the-calendar"),
-        pytest.param("1.36", date(2026, 12, 2), False, id="after-the-calendar"),
+        pytest.param("1.37", date(2026, 12, 2), False, id="after-the-calendar"),
     ],
 )
 def test_support_ends_on_its_day(minor, day, ended):

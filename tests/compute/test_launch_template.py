@@ -22,6 +22,7 @@ P5 = InterfacePlan(
 P5_BLOCK = NodeLaunchTemplateArgs(
     instance_type="p5.48xlarge",
     capacity=BLOCK,
+    reservation_group_arn=None,
     market_type="capacity-block",
     interfaces=P5,
     cluster_security_group_id="sg-cluster",
@@ -65,9 +66,10 @@ def test_a_reservation_group_is_targeted_by_arn(deploy):
         reservation_group_arn=arn,
         preference="capacity-reservations-only",
     )
-    inputs = template(deploy, capacity=capacity, market_type=None).inputs
-    assert inputs["capacityReservationSpecification"]["capacityReservationTarget"] == {
-        "capacityReservationResourceGroupArn": arn
+    inputs = template(deploy, capacity=capacity, reservation_group_arn=arn, market_type=None).inputs
+    assert inputs["capacityReservationSpecification"] == {
+        "capacityReservationPreference": "capacity-reservations-only",
+        "capacityReservationTarget": {"capacityReservationResourceGroupArn": arn},
     }
     assert "instanceMarketOptions" not in inputs
 

@@ -29,8 +29,9 @@ def node_group_args() -> Callable[..., NodeGroupArgs]:
                 service_cidr=pulumi.Output.from_input("172.20.0.0/16"),
                 security_group_id=pulumi.Output.from_input("sg-cluster"),
             ),
+            subnet_ids=list(plan.subnets),
             efa_security_group_id="sg-efa",
-            role=NodeRole("role", NodeRoleArgs(extra_policies=(), tags={})),
+            role=NodeRole("role", NodeRoleArgs(extra_policies=(), cluster_name="p5-cb", tags={})),
             launch_after=launch_after,
             tags={"team": "vision"},
         )

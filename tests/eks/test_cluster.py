@@ -9,9 +9,10 @@ from components.eks.node_access import leave_aws_auth_to_its_owners
 from tests.support.eks_plans import eks_plan
 
 PLAN = eks_plan()
+SUBNETS = [subnet.name for subnet in PLAN.network.subnets]
 ARGS = EksClusterArgs(
     cluster_name="p5-cb",
-    subnet_ids=PLAN.control_plane_subnet_ids,
+    subnet_ids=SUBNETS,
     kubernetes_version="1.35",
     authentication_mode="API_AND_CONFIG_MAP",
     endpoint_public_access=True,
@@ -44,10 +45,18 @@ def test_name_version_and_authentication_mode_are_explicit(deploy):
     assert made.inputs["authenticationMode"] == "API_AND_CONFIG_MAP"
 
 
+def test_secrets_have_a_key_of_the_users_own_only_where_one_is_given(deploy):
+    key = "arn:aws:kms:us-west-2:123456789012:key/1234abcd"
+    _, made = cluster(deploy, secrets_key_arn=key)
+    assert made.inputs["encryptionConfigKeyArn"] == key
+    _, made = cluster(deploy)
+    assert "encryptionConfigKeyArn" not in made.inputs
+
+
 def test_the_control_plane_is_in_the_subnets_of_the_stack_file(deploy):
     """EKS-04."""
     _, made = cluster(deploy)
-    assert made.inputs["subnetIds"] == list(PLAN.control_plane_subnet_ids)
+    assert made.inputs["subnetIds"] == SUBNETS
 
 
 def test_every_addon_has_a_version(deploy):

@@ -1,5 +1,7 @@
 import pytest
 
+from components.catalog.instance_types import INSTANCE_TYPES
+from components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES
 from components.eks.device_plugin_plan import plan_device_plugins
 from components.eks.plan import Taint
 from tests.support.stack_files import PRIVATE, changed, group_before_review, p5, plan, plan_problems
@@ -54,9 +56,32 @@ def test_taints_of_nodes_without_devices_are_left_alone():
     assert plan(raw).device_plugin_tolerations == ()
 
 
-def test_refuses_neuron_devices_as_long_as_no_plugin_is_installed_for_them():
+def test_refuses_a_type_that_the_neuron_plugin_does_not_run_on(monkeypatch):
+    monkeypatch.setattr("components.eks.device_plugin_plan.NEURON_PLUGIN_INSTANCE_TYPES", ("x",))
     problem = plan_problems(trn1(subnet_id=PRIVATE[0]))["architecture.node_groups.p5.instance_type"]
-    assert "no device plugin" in problem.problem
+    assert "no Neuron device" in problem.problem
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, t in INSTANCE_TYPES.items() if n.startswith(("trn", "inf"))]
+)
+def test_the_neuron_plugin_runs_on_every_known_type_with_neuron_devices(name):
+    assert name in NEURON_PLUGIN_INSTANCE_TYPES
+
+
+@pytest.mark.parametrize(
+    ("raw", "wanted", "installed"),
+    [
+        pytest.param(trn1(subnet_id=PRIVATE[0]), True, True, id="neuron"),
+        pytest.param(trn1(subnet_id=PRIVATE[0]), False, False, id="left-out"),
+        pytest.param(p5(), True, False, id="nothing-to-schedule"),
+    ],
+)
+def test_the_neuron_scheduler_stands_beside_its_plugin_unless_it_is_left_out(
+    raw, wanted, installed
+):
+    raw["architecture"]["addons"] = {"neuron_scheduler": wanted}
+    assert plan(raw).neuron_scheduler is installed
 
 
 def test_refuses_a_type_that_the_efa_plugin_does_not_run_on(monkeypatch):

@@ -49,7 +49,7 @@ def test_a_group_has_no_taints_and_labels_of_its_own():
 
 def test_a_subnet_that_is_named_is_the_only_one():
     """EKS-13."""
-    assert group(p5(subnet_id=PRIVATE[1])).subnet_ids == (PRIVATE[1],)
+    assert group(p5(subnet_id=PRIVATE[1])).subnets == (PRIVATE[1],)
 
 
 def test_without_efa_no_interfaces_are_named():
@@ -68,11 +68,31 @@ def test_a_zone_of_the_group_is_the_zone_of_its_capacity():
     assert group(raw).capacity.availability_zone == "us-west-2c"
 
 
-def test_a_managed_group_gets_no_scheduled_actions():
+def test_a_managed_group_is_filled_at_the_start_of_its_block():
     raw = p5(management="managed")
     raw["reservations"]["block"]["starts_at"] = "2027-01-01T11:30:00Z"
     plan = group(raw)
-    assert (plan.schedule.desired, plan.schedule.moved_by_schedule) == (0, False)
+    assert (plan.schedule.desired, plan.schedule.scale_up_desired) == (0, 2)
+    assert plan.schedule.scale_down_at is None
+
+
+def test_node_groups_of_one_reservation_are_counted_together_for_updates():
+    """G11: two groups that each leave room may fill it together."""
+    alone = with_odcr({"instance_count": 4})
+    assert group(alone).update.strategy == "DEFAULT"
+    both = with_odcr({"instance_count": 4})
+    groups = both["architecture"]["node_groups"]
+    groups["other"] = groups["p5"] | {"minimum": 0, "desired": 1, "maximum": 1}
+    assert group(both).update.strategy == "MINIMAL"
+
+
+def test_options_of_the_stack_file_are_planned():
+    """EKS-15, EKS-16."""
+    raw = p5(management="managed", addon_policies=["ebs", "fsx"], auto_repair=True)
+    raw["architecture"]["addons"] = {"node_monitoring_agent": True}
+    plan = group(raw)
+    assert plan.addon_policies == ("ebs", "fsx")
+    assert plan.auto_repair
 
 
 def test_an_odcr_made_in_a_placement_group_brings_it():
@@ -84,10 +104,11 @@ def test_the_system_group_is_managed_private_and_on_demand():
     """EKS-06, EKX-09, DF-13, DF-14."""
     plan = group(p5(), "system")
     assert (plan.management, plan.capacity.kind) == ("managed", "on-demand")
-    assert plan.subnet_ids == tuple(PRIVATE)
+    assert plan.subnets == tuple(PRIVATE)
     assert plan.instance_type.name == "c5.2xlarge"
     assert (plan.schedule.minimum, plan.schedule.desired, plan.schedule.maximum) == (1, 1, 2)
-    assert plan.iam_policies == ("CloudWatchAgentServerPolicy",)
+    assert plan.addon_policies == ("autoscaler", "cloudwatch")
+    assert plan.iam_policies == ()
 
 
 def test_the_system_group_can_be_changed():

@@ -7,11 +7,18 @@ import pytest
 from components.identity.node_role import NodeRole, NodeRoleArgs
 
 ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
+INLINE = "aws:iam/rolePolicy:RolePolicy"
 PARTITION_CALL = "aws:index/getPartition:getPartition"
 
 
-def node_role(*extra):
-    return NodeRole("p5-cb-p5", NodeRoleArgs(extra_policies=extra, tags={"team": "vision"}))
+def node_role(*extra, addon_policies=()):
+    args = NodeRoleArgs(
+        extra_policies=extra,
+        addon_policies=addon_policies,
+        cluster_name="p5-cb",
+        tags={"team": "vision"},
+    )
+    return NodeRole("p5-cb-p5", args)
 
 
 def attached(cloud):
@@ -62,10 +69,32 @@ def test_trust_and_policies_follow_the_partition(deploy, partition, dns_suffix):
     )
 
 
-def test_nothing_is_granted_inline(deploy):
+def test_nothing_is_granted_in_the_role_itself(deploy):
+    """The role would own its policies exclusively, and throw away those of others."""
     role = deploy(node_role).one("p5-cb-p5-role")
     assert not {"inlinePolicies", "managedPolicyArns"} & role.inputs.keys()
     assert role.inputs["tags"] == {"team": "vision"}
+
+
+def test_addon_policies_are_managed_where_aws_has_one_and_inline_where_not(deploy):
+    """EKS-15, EKX-07: autoScaler, cloudWatch, ebs and fsx of the old manifests."""
+    every = ("autoscaler", "cloudwatch", "ebs", "fsx")
+    cloud = deploy(lambda: node_role(addon_policies=every))
+    assert {"CloudWatchAgentServerPolicy", "AmazonEBSCSIDriverPolicyV2"} <= attached(cloud)
+    inline = cloud.of_type(INLINE)
+    assert [policy.name for policy in inline] == ["p5-cb-p5-autoscaler", "p5-cb-p5-fsx"]
+    assert {policy.inputs["role"] for policy in inline} == {"p5-cb-p5-role"}
+    assert "k8s.io/cluster-autoscaler/p5-cb" in inline[0].inputs["policy"]
+
+
+def test_inline_policies_follow_the_partition(deploy):
+    answer = {"partition": "aws-cn", "dnsSuffix": "amazonaws.com.cn"}
+    cloud = deploy(lambda: node_role(addon_policies=("fsx",)), calls={PARTITION_CALL: answer})
+    assert "arn:aws-cn:iam::*" in cloud.one("p5-cb-p5-fsx").inputs["policy"]
+
+
+def test_without_addon_policies_there_is_no_inline_policy(deploy):
+    assert not deploy(node_role).of_type(INLINE)
 
 
 def test_the_arn_waits_for_every_policy(deploy):

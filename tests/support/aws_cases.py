@@ -6,7 +6,10 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from components.identity.addon_policies import inline_policies
 from tests.support.sandbox_aws import (
+    ACCOUNT,
+    ODCR,
     PRIVATE_A,
     PRIVATE_B,
     STANDARD_IMAGE,
@@ -29,6 +32,17 @@ TRUST = json.dumps(
     }
 )
 POLICY = "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"
+INLINE = inline_policies(("fsx", "autoscaler"), partition="aws", cluster_name="c")
+CONFIGURATIONS = [
+    {"type": "AWS::EC2::CapacityReservationPool"},
+    {
+        "type": "AWS::ResourceGroups::Generic",
+        "parameters": [
+            {"name": "allowed-resource-types", "values": ["AWS::EC2::CapacityReservation"]}
+        ],
+    },
+]
+RESERVATION_ARN = f"arn:aws:ec2:us-west-2:{ACCOUNT}:capacity-reservation/{ODCR}"
 
 
 @dataclass(frozen=True)
@@ -43,11 +57,13 @@ class Case:
 
 def cases(account: Account) -> list[Case]:
     """Return a case for every type; their prerequisites are in the account."""
-    role = account.role("node")
+    role, pods = account.role("node"), account.pod_role("pods")
     group = account.group()
     template = account.template("t", ImageId=STANDARD_IMAGE, InstanceType="c5.2xlarge")
     account.cluster("c")
     account.autoscaling_group("g", template, DesiredCapacity=0)
+    lustre, closed = account.lustre(), account.group("lustre")
+    account.open_lustre(closed)
     made_template = {"id": template, "version": "1"}
     tags = {"tags": {"team": "a"}}
     https = {"ipProtocol": "tcp", "fromPort": 443, "toPort": 443}
@@ -82,6 +98,24 @@ def cases(account: Account) -> list[Case]:
             None,
             {"policyArn": POLICY + "x"},
         ),
+        Case(
+            "aws:iam/rolePolicy:RolePolicy",
+            {"role": "node", "policy": json.dumps(INLINE["fsx"])},
+            {"policy": json.dumps(INLINE["autoscaler"])},
+            {"role": "other"},
+        ),
+        Case(
+            "aws:resourcegroups/group:Group",
+            {"name": "reservations-new", "configurations": CONFIGURATIONS},
+            tags,
+            {"name": "other"},
+        ),
+        Case(
+            "aws:resourcegroups/resource:Resource",
+            {"groupArn": account.reservation_group(), "resourceArn": RESERVATION_ARN},
+            None,
+            {"resourceArn": RESERVATION_ARN + "x"},
+        ),
         Case("aws:iam/instanceProfile:InstanceProfile", {"role": "node"}, tags, {"path": "/x/"}),
         Case(
             "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
@@ -110,9 +144,30 @@ def cases(account: Account) -> list[Case]:
         ),
         Case(
             "aws:eks/addon:Addon",
-            {"clusterName": "c", "addonName": "kube-proxy"},
-            tags,
+            {
+                "clusterName": "c",
+                "addonName": "aws-ebs-csi-driver",
+                "configurationValues": '{"controller": {"replicaCount": 1}}',
+                "podIdentityAssociations": [{"serviceAccount": "ebs", "roleArn": pods}],
+            },
+            {
+                **tags,
+                "configurationValues": '{"controller": {"replicaCount": 2}}',
+                "podIdentityAssociations": [{"serviceAccount": "other", "roleArn": pods}],
+            },
             {"addonName": "vpc-cni"},
+        ),
+        Case(
+            "aws:autoscaling/lifecycleHook:LifecycleHook",
+            {
+                "name": "drain",
+                "autoscalingGroupName": "g",
+                "lifecycleTransition": "autoscaling:EC2_INSTANCE_TERMINATING",
+                "defaultResult": "CONTINUE",
+                "heartbeatTimeout": 300,
+            },
+            {"heartbeatTimeout": 600},
+            {"name": "other"},
         ),
         Case(
             "aws:eks/accessEntry:AccessEntry",
@@ -143,6 +198,31 @@ def cases(account: Account) -> list[Case]:
             },
             {"desiredCapacity": 2},
             {"name": "other"},
+        ),
+        Case(
+            "aws:fsx/lustreFileSystem:LustreFileSystem",
+            {
+                "subnetIds": PRIVATE_B,
+                "securityGroupIds": [closed],
+                "storageCapacity": 2400,
+                "deploymentType": "PERSISTENT_2",
+                "perUnitStorageThroughput": 125,
+                "metadataConfiguration": {"mode": "USER_PROVISIONED", "iops": 3000},
+                "tags": {"team": "a"},
+            },
+            {"storageCapacity": 4800, "perUnitStorageThroughput": 250, "tags": {"team": "b"}},
+            {"storageCapacity": 1200, "storageType": "HDD"},
+        ),
+        Case(
+            "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",
+            {
+                "fileSystemId": lustre,
+                "fileSystemPath": "/data",
+                "dataRepositoryPath": "s3://data/",
+                "s3": {"autoImportPolicy": {"events": ["NEW"]}},
+            },
+            {"s3": {"autoExportPolicy": {"events": ["NEW", "CHANGED"]}}, "tags": {"team": "b"}},
+            {"fileSystemPath": "/other"},
         ),
         Case(
             "aws:autoscaling/schedule:Schedule",

@@ -33,6 +33,10 @@ class Registered:
     provider: str
     transforms: tuple[Transform, ...]
     """What the engine was told to change on it and on its children."""
+    protect: bool = False
+    retain_on_delete: bool = False
+    deleted_with: str = ""
+    """URN of the resource with which it goes."""
 
     @property
     def is_component(self) -> bool:
@@ -110,6 +114,9 @@ class Cloud(MockMonitor):
                     ignore_changes=tuple(request.ignoreChanges),
                     provider=request.provider,
                     transforms=tuple(map(self.callbacks.transform, request.transforms)),
+                    protect=request.protect,
+                    retain_on_delete=request.retainOnDelete,
+                    deleted_with=request.deletedWith,
                 )
             )
         return response

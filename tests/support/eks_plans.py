@@ -11,7 +11,13 @@ from components.catalog.instance_types import instance_type
 from components.compute.interface_plan import InterfacePlan, NetworkInterface
 from components.compute.root_volume import RootVolume
 from components.eks.plan import AddonVersions, EksPlan, NodeGroupPlan, Taint
+from components.network.network_plan import existing_network
 
+NETWORK = existing_network(
+    "vpc-0a1",
+    public_subnet_ids=("subnet-public-a", "subnet-public-b"),
+    private_subnet_ids=("subnet-private-a", "subnet-private-b"),
+)
 STARTS = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 SCALE_DOWN = datetime(2026, 12, 8, 10, 50, tzinfo=UTC)
 AMI_PARAMETER = "/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/nvidia/v1/image_id"
@@ -47,7 +53,7 @@ SYSTEM = NodeGroupPlan(
     placement=PlacementPlan(group="none", reason="cluster services run in every zone"),
     schedule=SchedulePlan(state="unlimited", minimum=1, desired=1, maximum=2),
     interfaces=None,
-    subnet_ids=("subnet-private-a", "subnet-private-b"),
+    subnets=("subnet-private-a", "subnet-private-b"),
     root_volume=RootVolume(size_gib=80),
     local_nvme="none",
     labels={},
@@ -56,7 +62,8 @@ SYSTEM = NodeGroupPlan(
     ami_type="AL2023_x86_64_STANDARD",
     ami_ssm_parameter=AMI_PARAMETER.replace("nvidia", "standard"),
     ami_release_version="1.35.6-20260714",
-    iam_policies=("CloudWatchAgentServerPolicy",),
+    iam_policies=(),
+    addon_policies=("autoscaler", "cloudwatch"),
 )
 P5 = NodeGroupPlan(
     name="p5",
@@ -66,7 +73,7 @@ P5 = NodeGroupPlan(
     placement=NO_PLACEMENT,
     schedule=SchedulePlan(state="unlimited", minimum=0, desired=2, maximum=2),
     interfaces=P5_INTERFACES,
-    subnet_ids=("subnet-private-b",),
+    subnets=("subnet-private-b",),
     root_volume=RootVolume(size_gib=500),
     local_nvme="raid0",
     labels={"node.trainyard/workload": "training"},
@@ -106,14 +113,7 @@ def eks_plan(*groups: NodeGroupPlan, **changes: Any) -> EksPlan:
         name="p5-cb",
         tags={"team": "vision"},
         region="us-west-2",
-        vpc_id="vpc-0a1",
-        control_plane_subnet_ids=(
-            "subnet-public-a",
-            "subnet-public-b",
-            "subnet-private-a",
-            "subnet-private-b",
-        ),
-        private_subnet_ids=("subnet-private-a", "subnet-private-b"),
+        network=NETWORK,
         kubernetes_version="1.35",
         authentication_mode="API_AND_CONFIG_MAP",
         node_authorization="aws-auth",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from components.catalog.neuron import NEURON_DEVICE_PLUGIN_IMAGE
+
 _IMAGES = {
     "nvidia": "nvcr.io/nvidia/k8s-device-plugin:v0.17.0",
     "efa": "602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/aws-efa-k8s-device-plugin:v0.5.31",
+    "neuron": NEURON_DEVICE_PLUGIN_IMAGE,
 }
 
 
-def device_plugin(kind: Literal["nvidia", "efa"]) -> dict[str, Any]:
+def device_plugin(kind: Literal["nvidia", "efa", "neuron"]) -> dict[str, Any]:
     """Return a device plugin's DaemonSet: the parts that decide where its pods run."""
     labels = {"name": f"{kind}-device-plugin"}
     mount = {"name": "device-plugin", "mountPath": "/var/lib/kubelet/device-plugins"}

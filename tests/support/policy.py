@@ -29,6 +29,7 @@ class Declared:
     props: Mapping[str, Any] = field(default_factory=dict)
     depends: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By property, the names of the resources whose outputs went into it."""
+    protect: bool = False
 
     @property
     def urn(self) -> str:
@@ -70,7 +71,7 @@ def check(policy: Policy, *program: Declared, config: Mapping[str, Any] | None =
 def _resource_args(declared: Declared, config: Mapping[str, Any] | None) -> ResourceValidationArgs:
     props = unknown_checking_proxy(as_sent(declared.props))
     return ResourceValidationArgs(
-        declared.type, props, declared.urn, declared.name, _options(), None, config
+        declared.type, props, declared.urn, declared.name, _options(declared), None, config
     )
 
 
@@ -81,7 +82,7 @@ def _resources(program: Sequence[Declared]) -> list[PolicyResource]:
             unknown_checking_proxy(as_sent(declared.props)),
             declared.urn,
             declared.name,
-            _options(),
+            _options(declared),
             None,
             None,
             [],
@@ -99,9 +100,9 @@ def _resources(program: Sequence[Declared]) -> list[PolicyResource]:
     return list(made.values())
 
 
-def _options() -> PolicyResourceOptions:
+def _options(declared: Declared) -> PolicyResourceOptions:
     return PolicyResourceOptions(
-        protect=False,
+        protect=declared.protect,
         ignore_changes=[],
         delete_before_replace=None,
         aliases=[],

@@ -53,6 +53,7 @@ class Pack:
                     urn=declared.urn,
                     name=declared.name,
                     properties=_struct(declared.props),
+                    options=analyzer_pb2.AnalyzerResourceOptions(protect=declared.protect),
                 )
             ).diagnostics
         ]

@@ -11,6 +11,7 @@ from policies.resource_types import (
     EBS_VOLUME,
     EKS_NODE_GROUP,
     LAUNCH_TEMPLATE,
+    LUSTRE_FILE_SYSTEM,
     SECURITY_GROUP,
     SECURITY_GROUP_EGRESS_RULE,
     SECURITY_GROUP_INGRESS_RULE,
@@ -122,6 +123,39 @@ INTERNET_RULE = Declared(
 EFA_NETWORK = (EFA_GROUP, self_rule("ingress"), self_rule("egress"), INTERNET_RULE)
 
 
+def lustre(*, protect: bool = True) -> Declared:
+    """Return a Lustre file system behind the group `lustre-servers`."""
+    props = {"storageCapacity": 1200, "securityGroupIds": [UNKNOWN]}
+    depends = {"securityGroupIds": ["lustre-servers"]}
+    return Declared(LUSTRE_FILE_SYSTEM, "lustre", props, depends, protect=protect)
+
+
+def lustre_rule(direction: str, first: int, last: int, protocol: str = "tcp") -> Declared:
+    """Return a rule of the file system's group."""
+    type_ = SECURITY_GROUP_INGRESS_RULE if direction == "ingress" else SECURITY_GROUP_EGRESS_RULE
+    props = {
+        "securityGroupId": UNKNOWN,
+        "referencedSecurityGroupId": UNKNOWN,
+        "ipProtocol": protocol,
+        "fromPort": first,
+        "toPort": last,
+    }
+    named = ("securityGroupId", "referencedSecurityGroupId")
+    depends = {name: ["lustre-servers"] for name in named}
+    return Declared(type_, f"lustre-{direction}-{first}", props, depends)
+
+
+LUSTRE_GROUP = Declared(SECURITY_GROUP, "lustre-servers", {"vpcId": "vpc-0123456789abcdef0"})
+LUSTRE_NETWORK = (
+    LUSTRE_GROUP,
+    *(
+        lustre_rule(direction, *ports)
+        for direction in ("ingress", "egress")
+        for ports in ((988, 988), (1018, 1023))
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """A program that breaks one rule, and its neighbour that does not."""
@@ -190,6 +224,14 @@ EXAMPLES: Mapping[str, Example] = {
     "imdsv2-required": Example(
         violating=(template("metadataOptions"), *EFA_NETWORK),
         clean=(template(), *EFA_NETWORK),
+    ),
+    "shared-storage-protected": Example(
+        violating=(lustre(protect=False), *LUSTRE_NETWORK),
+        clean=(lustre(), *LUSTRE_NETWORK),
+    ),
+    "lustre-ports-open": Example(
+        violating=(lustre(), LUSTRE_GROUP, lustre_rule("ingress", 988, 988)),
+        clean=(lustre(), *LUSTRE_NETWORK),
     ),
     "ebs-encrypted": Example(
         violating=(Declared(EBS_VOLUME, "scratch", {"size": 100}),),

@@ -19,6 +19,12 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
         "id": "aws",
         "reverseDnsPrefix": "com.amazonaws",
     },
+    "aws:index/getCallerIdentity:getCallerIdentity": {
+        "accountId": ACCOUNT_ID,
+        "arn": f"arn:aws:iam::{ACCOUNT_ID}:user/test",
+        "id": ACCOUNT_ID,
+        "userId": "test",
+    },
     "aws:ssm/getParameter:getParameter": {
         "value": "ami-0123456789abcdef0",
         "insecureValue": "ami-0123456789abcdef0",
@@ -43,21 +49,44 @@ REFERENCED = {CONTROL_PLANE_URN: CONTROL_PLANE}
 
 def outputs(type_: str, name: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the outputs that a provider adds to the inputs of one resource."""
-    match type_:
-        case "aws:ec2/launchTemplate:LaunchTemplate":
-            return {"latestVersion": 1, "defaultVersion": 1, "name": name}
-        case "aws:iam/role:Role":
-            return {"arn": f"arn:aws:iam::{ACCOUNT_ID}:role/{name}", "name": name}
-        case "aws:iam/instanceProfile:InstanceProfile":
-            return {"arn": f"arn:aws:iam::{ACCOUNT_ID}:instance-profile/{name}", "name": name}
-        case "aws:ec2/placementGroup:PlacementGroup" | "aws:autoscaling/group:Group":
-            return {"name": name}
-        case "aws:eks/nodeGroup:NodeGroup":
-            return {"nodeGroupName": name, "status": "ACTIVE"}
-        case "eks:index:Cluster":
-            return _eks_cluster(inputs)
-        case _:
-            return {}
+    if type_ == "eks:index:Cluster":
+        return _eks_cluster(inputs)
+    return _outputs(name, inputs).get(type_, {})
+
+
+def _outputs(name: str, inputs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    regional = f"us-west-2:{ACCOUNT_ID}"
+    behind = {"autoscalingGroups": [{"name": f"eks-{name}"}]}
+    groups = f"arn:aws:resource-groups:{regional}:group"
+    return {
+        "aws:ec2/launchTemplate:LaunchTemplate": {
+            "latestVersion": 1,
+            "defaultVersion": 1,
+            "name": name,
+        },
+        "aws:iam/role:Role": {"arn": f"arn:aws:iam::{ACCOUNT_ID}:role/{name}", "name": name},
+        "aws:cloudwatch/logGroup:LogGroup": {
+            "arn": f"arn:aws:logs:{regional}:log-group:{name}",
+            "name": name,
+        },
+        "aws:iam/instanceProfile:InstanceProfile": {
+            "arn": f"arn:aws:iam::{ACCOUNT_ID}:instance-profile/{name}",
+            "name": name,
+        },
+        "aws:ec2/placementGroup:PlacementGroup": {"name": name},
+        "aws:autoscaling/group:Group": {"name": name},
+        "aws:eks/nodeGroup:NodeGroup": {
+            "nodeGroupName": name,
+            "status": "ACTIVE",
+            "resources": [behind],
+        },
+        "aws:resourcegroups/group:Group": {"arn": f"{groups}/{inputs.get('name', name)}"},
+        "aws:eks/accessEntry:AccessEntry": {"kubernetesGroups": ["system:nodes"]},
+        "aws:fsx/lustreFileSystem:LustreFileSystem": {
+            "dnsName": f"{name}.fsx.us-west-2.amazonaws.com",
+            "mountName": "abcdefgh",
+        },
+    }
 
 
 def _eks_cluster(inputs: Mapping[str, Any]) -> dict[str, Any]:

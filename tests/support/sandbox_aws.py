@@ -70,10 +70,68 @@ class Account:
         self.iam.add_role_to_instance_profile(InstanceProfileName=name, RoleName=name)
         return arn
 
+    def pod_role(self, name: str) -> str:
+        """Make a role that EKS Pod Identity may hand out; return its ARN."""
+        statement = {
+            "Effect": "Allow",
+            "Principal": {"Service": "pods.eks.amazonaws.com"},
+            "Action": ["sts:AssumeRole", "sts:TagSession"],
+        }
+        trust = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+        return self.iam.create_role(RoleName=name, AssumeRolePolicyDocument=trust)["Role"]["Arn"]
+
+    def reservation_group(self, *reservation_ids: str, name: str = "pool") -> str:
+        """Make a resource group of reservations of this account; return its ARN."""
+        groups = self.client("resource-groups")
+        made = groups.create_group(
+            Name=name,
+            Configuration=[
+                {"Type": "AWS::EC2::CapacityReservationPool"},
+                {
+                    "Type": "AWS::ResourceGroups::Generic",
+                    "Parameters": [
+                        {
+                            "Name": "allowed-resource-types",
+                            "Values": ["AWS::EC2::CapacityReservation"],
+                        }
+                    ],
+                },
+            ],
+        )
+        prefix = f"arn:aws:ec2:us-west-2:{ACCOUNT}:capacity-reservation/"
+        if reservation_ids:
+            groups.group_resources(
+                Group=name, ResourceArns=[prefix + each for each in reservation_ids]
+            )
+        return made["Group"]["GroupArn"]
+
     def group(self, name: str = "efa", vpc_id: str = VPC) -> str:
         """Make a security group; return its id."""
         made = self.ec2.create_security_group(GroupName=name, Description=name, VpcId=vpc_id)
         return made["GroupId"]
+
+    def open_lustre(self, group_id: str) -> None:
+        """Let members of a security group reach one another on the port of Lustre."""
+        permission = {
+            "IpProtocol": "tcp",
+            "FromPort": 988,
+            "ToPort": 988,
+            "UserIdGroupPairs": [{"GroupId": group_id}],
+        }
+        self.ec2.authorize_security_group_ingress(GroupId=group_id, IpPermissions=[permission])
+
+    def lustre(self) -> str:
+        """Make a Lustre file system; return its id."""
+        group_id = self.group("servers")
+        self.open_lustre(group_id)
+        made = self.client("fsx").create_file_system(
+            FileSystemType="LUSTRE",
+            StorageCapacity=1200,
+            SubnetIds=[PRIVATE_B],
+            SecurityGroupIds=[group_id],
+            LustreConfiguration={"DeploymentType": "SCRATCH_2"},
+        )
+        return made["FileSystem"]["FileSystemId"]
 
     def template(self, name: str, **data: Any) -> str:
         """Make a launch template; return its id."""

@@ -15,6 +15,7 @@ from components.config.review import Review
 from components.config.stack import StackConfig
 from components.eks.node_group_plan import NodeGroupContext, plan_node_group
 from components.eks.plan import EksPlan, NodeGroupPlan
+from components.network.vpc_plan import plan_network
 
 STACK_FILE = "Pulumi.p5-cb.yaml"
 REGION = "us-west-2"
@@ -124,7 +125,7 @@ def group_before_review(raw: object, name: str = "p5") -> NodeGroupPlan:
     context = NodeGroupContext(
         config=stack,
         version=EKS_VERSIONS[stack.architecture.kubernetes_version],
-        private_subnet_ids=tuple(PRIVATE),
+        network=plan_network(stack.network, region=REGION),
         now=NOW,
     )
     review = Review(stack_file=STACK_FILE)

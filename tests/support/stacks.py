@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from datetime import UTC, datetime
 from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
 
+import pulumi
 import yaml
 
-from components.account.facts import AccountFacts, ReservationFacts, SubnetFacts, VpcFacts
+from components.account.facts import (
+    AccountFacts,
+    ReservationFacts,
+    SubnetFacts,
+    VpcFacts,
+    ZoneFacts,
+)
+from components.account.prepare import Prepared, prepare
+from components.architectures.build import build
+from components.catalog.instance_types import INSTANCE_TYPES
+from components.config.load import load_stack_config
 from sandbox.account.fixture import fixture, moment
 from sandbox.account.stacks import completion
 from tests.support.cloud import Cloud, Registered
 
 ROOT = Path(__file__).parents[2]
 STACKS = sorted(path.name.split(".")[1] for path in ROOT.glob("Pulumi.*.yaml"))
+ZONES = ("us-west-2a", "us-west-2b", "us-west-2c", "us-west-2d")
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 """The moment that the goldens are made at; the account's times count from it."""
 
@@ -33,6 +46,28 @@ def _merged(base: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
     return base | override | {key: _merged(base.get(key, {}), both[key]) for key in both}
 
 
+def prepared(stack: str) -> Prepared:
+    """Return the plan of a stack file in the sandbox's account at `NOW`."""
+    config, stack_file = stack_config(stack), f"Pulumi.{stack}.yaml"
+    return prepare(
+        load_stack_config(config["trainyard:cluster"], stack_file=stack_file),
+        account_facts(),
+        stack_file=stack_file,
+        region=config["aws:region"],
+        now=NOW,
+    )
+
+
+def program_of(stack: str) -> Callable[[], None]:
+    """Return a program that registers everything of a stack file, as `__main__.py` does."""
+
+    def program() -> None:
+        for name, value in build(prepared(stack).plan).outputs().items():
+            pulumi.export(name, value)
+
+    return program
+
+
 def account_facts() -> AccountFacts:
     """Return the sandbox's account as the program would read it at `NOW`."""
     account = fixture()
@@ -47,6 +82,13 @@ def account_facts() -> AccountFacts:
         vpc=vpc,
         subnets={raw["id"]: _subnet(raw, vpc.vpc_id) for raw in account["subnets"]},
         reservations={raw["id"]: _reservation(raw) for raw in account["reservations"]},
+        zones=tuple(
+            ZoneFacts(name=name, zone_id=_zone_id(name), kind="availability-zone") for name in ZONES
+        ),
+        offered_zone_ids={
+            name: frozenset(zone for zone in known.zone_ids if zone.startswith("usw2-"))
+            for name, known in INSTANCE_TYPES.items()
+        },
     )
 
 

@@ -1,0 +1,79 @@
+"""Read the `aws-auth` ConfigMap of a cluster as whoever runs the program.
+
+EKS takes a presigned call of sts:GetCallerIdentity for a token, as `aws eks get-token` makes it:
+the prefix `k8s-aws-v1.`, then the URL in unpadded base64, with the cluster's name in a header that
+is signed too.
+
+Source: https://github.com/kubernetes-sigs/aws-iam-authenticator, "API Authorization from Outside
+a Cluster", and `awscli/customizations/eks/get_token.py` of the AWS CLI.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import ssl
+from collections.abc import Mapping
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from components.account.lookup import AccountReader
+
+AWS_AUTH = "kubernetes:GetConfigMap kube-system/aws-auth"
+"""What the read is called among the calls of `AccountFacts.unreadable`."""
+
+_PREFIX = "k8s-aws-v1."
+_CLUSTER_HEADER = "x-k8s-aws-id"
+_EVENT = "before-sign.sts.GetCallerIdentity"
+_URL_SECONDS = 60
+_ANSWER_SECONDS = 5
+_NOT_FOUND = 404
+
+
+def read_aws_auth(reader: AccountReader, cluster: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """Return the data of `aws-auth`, empty where there is none; None where it cannot be read.
+
+    Args:
+        reader: whose credentials are used; why nothing could be read is noted in `unreadable`.
+        cluster: the cluster as DescribeCluster gives it.
+    """
+    endpoint = cluster.get("endpoint")
+    authority = (cluster.get("certificateAuthority") or {}).get("data")
+    if not endpoint or not authority:
+        return _unreadable(reader, f"the cluster is {cluster['status']}, without an endpoint")
+    request = Request(  # noqa: S310 (an endpoint of EKS)
+        f"{endpoint}/api/v1/namespaces/kube-system/configmaps/aws-auth",
+        headers={"Authorization": f"Bearer {token(reader, cluster['name'])}"},
+    )
+    try:
+        trusted = ssl.create_default_context(cadata=base64.b64decode(authority).decode())
+        with urlopen(request, timeout=_ANSWER_SECONDS, context=trusted) as answer:  # noqa: S310
+            return json.load(answer).get("data") or {}
+    except HTTPError as error:
+        if error.code == _NOT_FOUND:
+            return {}
+        return _unreadable(reader, f"the API server answers {error.code} {error.reason}")
+    except (OSError, ValueError) as error:
+        return _unreadable(reader, f"{endpoint} cannot be used from here ({error})")
+
+
+def token(reader: AccountReader, cluster_name: str) -> str:
+    """Return a bearer token of the caller for one cluster."""
+
+    def name_the_cluster(request: Any, **_: Any) -> None:
+        request.headers[_CLUSTER_HEADER] = cluster_name
+
+    events = reader.sts.meta.events
+    events.register(_EVENT, name_the_cluster)
+    try:
+        url = reader.sts.generate_presigned_url(
+            "get_caller_identity", ExpiresIn=_URL_SECONDS, HttpMethod="GET"
+        )
+    finally:
+        events.unregister(_EVENT, name_the_cluster)
+    return _PREFIX + base64.urlsafe_b64encode(url.encode()).decode().rstrip("=")
+
+
+def _unreadable(reader: AccountReader, reason: str) -> None:
+    reader.unreadable.append(f"{AWS_AUTH}: {reason}")

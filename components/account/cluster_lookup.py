@@ -1,0 +1,114 @@
+"""Read what an EKS cluster is today: its versions, and who may enter it.
+
+Sources: https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeCluster.html and the
+pages of the other calls beside it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.account.cluster_access import read_aws_auth
+from components.account.facts import ClusterFacts
+from components.account.lookup import AccountReader
+
+
+def look_up_cluster(
+    reader: AccountReader, name: str, *, with_aws_auth: bool = True
+) -> ClusterFacts | None:
+    """Return the cluster, or None where it does not exist or may not be read.
+
+    `with_aws_auth`: whether the ConfigMap is read too, where the cluster's mode has one; that
+    asks the cluster itself, which may be out of reach.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    answer = reader.ask("eks:DescribeCluster", reader.eks.describe_cluster, name=name)
+    if not answer:
+        return None
+    cluster = answer["cluster"]
+    mode = (cluster.get("accessConfig") or {}).get("authenticationMode") or "CONFIG_MAP"
+    groups = _node_groups(reader, name)
+    return ClusterFacts(
+        name=name,
+        status=cluster["status"],
+        kubernetes_version=cluster["version"],
+        authentication_mode=mode,
+        secrets_key_arn=_secrets_key(cluster),
+        access_entries={} if mode == "CONFIG_MAP" else _access_entries(reader, name),
+        node_role_arns=frozenset(group["nodeRole"] for group in groups.values()),
+        addon_versions=_addon_versions(reader, name),
+        node_group_versions={group: found["version"] for group, found in groups.items()},
+        node_group_sizes={
+            group: found["scalingConfig"]["desiredSize"] for group, found in groups.items()
+        },
+        aws_auth=read_aws_auth(reader, cluster) if with_aws_auth and mode != "API" else None,
+    )
+
+
+def _secrets_key(cluster: dict[str, Any]) -> str | None:
+    for encryption in cluster.get("encryptionConfig") or []:
+        if "secrets" in encryption.get("resources", []):
+            return encryption.get("provider", {}).get("keyArn")
+    return None
+
+
+def _access_entries(reader: AccountReader, cluster: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for principal in _listed(reader, "ListAccessEntries", "accessEntries", cluster):
+        answer = reader.ask(
+            "eks:DescribeAccessEntry",
+            reader.eks.describe_access_entry,
+            clusterName=cluster,
+            principalArn=principal,
+        )
+        found[principal] = answer["accessEntry"]["type"] if answer else ""
+    return found
+
+
+def _addon_versions(reader: AccountReader, cluster: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in _listed(reader, "ListAddons", "addons", cluster):
+        answer = reader.ask(
+            "eks:DescribeAddon", reader.eks.describe_addon, clusterName=cluster, addonName=name
+        )
+        if answer:
+            found[name] = answer["addon"]["addonVersion"]
+    return found
+
+
+def _node_groups(reader: AccountReader, cluster: str) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for name in _listed(reader, "ListNodegroups", "nodegroups", cluster):
+        answer = reader.ask(
+            "eks:DescribeNodegroup",
+            reader.eks.describe_nodegroup,
+            clusterName=cluster,
+            nodegroupName=name,
+        )
+        if answer:
+            found[name] = answer["nodegroup"]
+    return found
+
+
+_LIST_CALLS = {
+    "ListAccessEntries": "list_access_entries",
+    "ListAddons": "list_addons",
+    "ListNodegroups": "list_nodegroups",
+}
+
+
+def _listed(reader: AccountReader, call: str, key: str, cluster: str) -> list[str]:
+    """Return every page of a list call."""
+    do = getattr(reader.eks, _LIST_CALLS[call])
+    found: list[str] = []
+    page: dict[str, str] = {}
+    while True:
+        answer = reader.ask(f"eks:{call}", do, clusterName=cluster, **page)
+        if not answer:
+            return found
+        found.extend(answer[key])
+        if not answer.get("nextToken"):
+            return found
+        page = {"nextToken": answer["nextToken"]}

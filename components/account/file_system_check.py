@@ -1,0 +1,189 @@
+"""Checks of file systems against the account: existing ones, room, and who is let in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from components.account.facts import AccountFacts, FileSystemFacts, IngressFacts
+from components.account.file_system_changes import made_before, replacement_problems
+from components.config.network import ExistingVpc
+from components.config.problems import ROOT, Problem, set_command
+from components.config.stack import StackConfig
+from components.config.storage import ExistingFsxLustre
+from components.eks.plan import EksPlan
+from components.storage.fsx_lustre_plan import LUSTRE_PORTS, FsxLustrePlan
+
+STORAGE = f"{ROOT}.storage"
+USABLE = frozenset({"AVAILABLE", "MISCONFIGURED", "UPDATING"})
+"""States in which clients mount it; one that has lost its S3 bucket still serves them.
+
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_FileSystem.html, `Lifecycle`
+"""
+
+
+def file_system_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
+    """Yield what is wrong with the file systems that a stack file adopts."""
+    if not facts.could_read("fsx:DescribeFileSystems"):
+        return
+    for name, wanted in config.storage.items():
+        if not isinstance(wanted, ExistingFsxLustre):
+            continue
+        path = f"{STORAGE}.{name}"
+        found = facts.file_systems.get(wanted.file_system_id)
+        if found is None:
+            yield Problem(
+                path=f"{path}.file_system_id",
+                found=wanted.file_system_id,
+                problem="this file system does not exist in this account and region",
+                remedy="give the id of an FSx for Lustre file system, or correct aws:region",
+            )
+            continue
+        yield from _existing_problems(path, wanted, found, config)
+
+
+def _existing_problems(
+    path: str, wanted: ExistingFsxLustre, found: FileSystemFacts, config: StackConfig
+) -> Iterator[Problem]:
+    if found.type != "LUSTRE":
+        yield Problem(
+            path=f"{path}.file_system_id",
+            found=f"{found.file_system_id}, {found.type}",
+            problem="this is no Lustre file system; the driver mounts no other",
+            allowed="a file system of type LUSTRE",
+            remedy="give the id of an FSx for Lustre file system",
+        )
+        return
+    if found.lifecycle not in USABLE:
+        yield Problem(
+            path=f"{path}.file_system_id",
+            found=f"{found.file_system_id}, {found.lifecycle}",
+            problem="this file system cannot be mounted in the state that it is in",
+            allowed=", ".join(sorted(USABLE)),
+            remedy="wait until it is AVAILABLE, or give another",
+        )
+    network = config.network
+    if isinstance(network, ExistingVpc) and found.vpc_id != network.vpc_id:
+        yield Problem(
+            path=f"{path}.file_system_id",
+            found=f"{found.file_system_id}, in {found.vpc_id}",
+            problem="this file system lies in another VPC, where the nodes do not reach it",
+            allowed=f"a file system in {network.vpc_id}",
+            remedy="give a file system of the cluster's VPC",
+        )
+    group = wanted.security_group_id
+    if group is not None and found.security_group_ids and group not in found.security_group_ids:
+        yield Problem(
+            path=f"{path}.security_group_id",
+            found=group,
+            problem="this is no security group of the file system; rules in it would do nothing",
+            allowed=", ".join(sorted(found.security_group_ids)),
+            remedy="give one of these",
+        )
+
+
+def file_system_plan_problems(
+    plan: EksPlan, facts: AccountFacts, *, stack_file: str
+) -> Iterator[Problem]:
+    """Yield the changes that would lose data, subnets without room, and closed doors."""
+    for system in plan.file_systems:
+        if system.settings is None:
+            yield from _door_problems(system, plan, facts, stack_file)
+            continue
+        made = made_before(system, facts)
+        if made is not None:
+            yield from replacement_problems(system, made)
+        elif facts.could_read("fsx:DescribeFileSystems"):
+            yield from _room_problems(system, facts)
+
+
+def file_system_warnings(plan: EksPlan, facts: AccountFacts) -> Iterator[str]:
+    """Yield what works and costs more than the user may think."""
+    zones = {
+        facts.subnets[group.subnets[0]].availability_zone
+        for group in plan.node_groups
+        if group.interfaces and len(group.subnets) == 1 and group.subnets[0] in facts.subnets
+    }
+    for system in plan.file_systems:
+        zone = _zone(system, facts)
+        if zone and zones and zone not in zones:
+            yield (
+                f"storage {system.name} lies in {zone}, the nodes with EFA in "
+                f"{', '.join(sorted(zones))}: reads are slower, and traffic between zones is billed"
+            )
+
+
+def _zone(system: FsxLustrePlan, facts: AccountFacts) -> str:
+    if system.file_system_id is not None:
+        found = facts.file_systems.get(system.file_system_id)
+        return found.availability_zone if found else ""
+    subnet = facts.subnets.get(system.subnets[0]) if len(system.subnets) == 1 else None
+    return subnet.availability_zone if subnet else ""
+
+
+def _room_problems(system: FsxLustrePlan, facts: AccountFacts) -> Iterator[Problem]:
+    subnet = facts.subnets.get(system.subnets[0]) if len(system.subnets) == 1 else None
+    if subnet is not None and subnet.free_addresses < system.addresses:
+        yield Problem(
+            path=f"{STORAGE}.{system.name}.subnet_id",
+            found=f"{subnet.subnet_id} ({subnet.cidr}), {subnet.free_addresses} free addresses",
+            problem=f"the servers of the file system take {system.addresses} addresses or more",
+            allowed=f"a subnet with {system.addresses} free addresses",
+            remedy="give a larger subnet of the same zone, or less capacity",
+        )
+
+
+def _door_problems(
+    system: FsxLustrePlan, plan: EksPlan, facts: AccountFacts, stack_file: str
+) -> Iterator[Problem]:
+    found = facts.file_systems.get(system.file_system_id or "")
+    readable = facts.could_read("ec2:DescribeNetworkInterfaces") and facts.could_read(
+        "ec2:DescribeSecurityGroupRules"
+    )
+    if found is None or not found.security_group_ids or not readable:
+        return
+    if system.security_group_id is not None:
+        return  # the stack opens it
+    networks = [
+        facts.subnets[name].cidr
+        for name in dict.fromkeys(s for group in plan.node_groups for s in group.subnets)
+        if name in facts.subnets
+    ]
+    closed = [
+        ports for ports in LUSTRE_PORTS if not all(_is_open(found, ports, net) for net in networks)
+    ]
+    if closed:
+        groups = sorted(found.security_group_ids)
+        yield Problem(
+            path=f"{STORAGE}.{system.name}.security_group_id",
+            found=", ".join(groups),
+            problem=(
+                "the file system does not let the nodes in on TCP "
+                + " and ".join(_described(ports) for ports in closed)
+                + "; mounts would hang"
+            ),
+            allowed="988 and 1018-1023 from the nodes",
+            remedy="let the stack put the rules there: "
+            + set_command(
+                f"{STORAGE}.{system.name}.security_group_id", groups[0], stack_file=stack_file
+            ),
+        )
+
+
+def _described(ports: tuple[int, int]) -> str:
+    return str(ports[0]) if ports[0] == ports[1] else f"{ports[0]}-{ports[1]}"
+
+
+def _is_open(found: FileSystemFacts, ports: tuple[int, int], nodes: IPv4Network) -> bool:
+    return any(_covers(rule, ports) and _names(rule, nodes) for rule in found.lets_in)
+
+
+def _covers(rule: IngressFacts, ports: tuple[int, int]) -> bool:
+    if rule.protocol == "-1":
+        return True
+    return rule.protocol == "tcp" and rule.first_port <= ports[0] and ports[1] <= rule.last_port
+
+
+def _names(rule: IngressFacts, nodes: IPv4Network) -> bool:
+    # Another group may be that of the nodes; nobody can tell before there are any.
+    return rule.cidr is None or nodes.subnet_of(IPv4Network(rule.cidr))

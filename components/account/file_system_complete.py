@@ -1,0 +1,51 @@
+"""Fill in what the account knows of file systems and the stack file need not say."""
+
+from __future__ import annotations
+
+from components.account.complete import in_zone, private_subnets
+from components.account.facts import AccountFacts
+from components.config.stack import StackConfig
+from components.config.storage import ExistingFsxLustre, FileSystem, NewFsxLustre
+
+
+def complete_storage(config: StackConfig, facts: AccountFacts) -> StackConfig:
+    """Return the configuration with the subnets of new file systems and the names of existing ones.
+
+    What the stack file says stays as it is; where the account has no answer nothing is filled in.
+    """
+    if not config.storage:
+        return config
+    storage = {name: _completed(each, config, facts) for name, each in config.storage.items()}
+    return config.model_copy(update={"storage": storage})
+
+
+def _completed(wanted: FileSystem, config: StackConfig, facts: AccountFacts) -> FileSystem:
+    if isinstance(wanted, ExistingFsxLustre):
+        return _with_names(wanted, facts)
+    if isinstance(wanted, NewFsxLustre):
+        return _with_subnet(wanted, config, facts)
+    return wanted
+
+
+def _with_names(wanted: ExistingFsxLustre, facts: AccountFacts) -> ExistingFsxLustre:
+    found = facts.file_systems.get(wanted.file_system_id)
+    if found is None:
+        return wanted
+    return wanted.model_copy(
+        update={
+            "dns_name": wanted.dns_name or found.dns_name or None,
+            "mount_name": wanted.mount_name or found.mount_name or None,
+            "storage_capacity_gib": wanted.storage_capacity_gib or found.capacity_gib or None,
+        }
+    )
+
+
+def _with_subnet(wanted: NewFsxLustre, config: StackConfig, facts: AccountFacts) -> NewFsxLustre:
+    zone = wanted.availability_zone
+    if zone is None:
+        return wanted
+    # The first in the order of the stack file: free addresses change, the choice must not.
+    subnet = next((s for s in private_subnets(config, facts) if in_zone(s, zone)), None)
+    if subnet is None:
+        return wanted
+    return wanted.model_copy(update={"subnet_id": subnet.subnet_id, "availability_zone": None})

@@ -1,0 +1,125 @@
+"""Read the FSx file systems that a stack file depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from components.account.facts import FileSystemFacts, IngressFacts
+from components.account.lookup import AccountReader
+from components.config.stack import StackConfig
+from components.config.storage import ExistingFsxLustre, NewFsxLustre
+from components.tagging import CLUSTER_TAG
+
+_NONE = (None, "", "NONE")
+
+
+def look_up_file_systems(reader: AccountReader, config: StackConfig) -> dict[str, FileSystemFacts]:
+    """Return the file systems that the stack file names and those that the stack made, by id.
+
+    An account without Lustre in its stack file is not asked, so that nobody needs the permission.
+    """
+    systems = config.storage.values()
+    named = {s.file_system_id for s in systems if isinstance(s, ExistingFsxLustre)}
+    found = [answer for each in sorted(named) for answer in _described(reader, [each])]
+    if any(isinstance(system, NewFsxLustre) for system in systems):
+        found += [
+            answer
+            for answer in _described(reader, None)
+            if _tags(answer).get(CLUSTER_TAG) == config.name
+        ]
+    return {answer["FileSystemId"]: _facts(reader, answer) for answer in found}
+
+
+def _described(reader: AccountReader, ids: list[str] | None) -> list[dict[str, Any]]:
+    # https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeFileSystems.html: one id that
+    # does not exist fails the whole call.
+    found: list[dict[str, Any]] = []
+    arguments: dict[str, Any] = {"FileSystemIds": ids} if ids else {}
+    while True:
+        answer = reader.ask(
+            "fsx:DescribeFileSystems", reader.fsx.describe_file_systems, **arguments
+        )
+        found += (answer or {}).get("FileSystems", [])
+        token = (answer or {}).get("NextToken")
+        if not token:
+            return found
+        arguments["NextToken"] = token
+
+
+def _facts(reader: AccountReader, answer: Mapping[str, Any]) -> FileSystemFacts:
+    lustre: Mapping[str, Any] = answer.get("LustreConfiguration") or {}
+    subnet_id = next(iter(answer.get("SubnetIds", [])), "")
+    subnet = reader.subnets([subnet_id]).get(subnet_id)
+    groups = _security_groups(reader, answer.get("NetworkInterfaceIds", []))
+    return FileSystemFacts(
+        file_system_id=answer["FileSystemId"],
+        type=answer["FileSystemType"],
+        lifecycle=answer.get("Lifecycle", ""),
+        vpc_id=answer.get("VpcId", ""),
+        subnet_id=subnet_id,
+        availability_zone=subnet.availability_zone if subnet else "",
+        dns_name=answer.get("DNSName", ""),
+        mount_name=lustre.get("MountName", ""),
+        capacity_gib=answer.get("StorageCapacity", 0),
+        settings=_fixed_settings(answer, lustre),
+        tags=_tags(answer),
+        security_group_ids=groups,
+        lets_in=_ingress(reader, groups),
+    )
+
+
+def _fixed_settings(answer: Mapping[str, Any], lustre: Mapping[str, Any]) -> dict[str, object]:
+    """Return what pulumi-aws replaces a file system for, by its key in the stack file."""
+    s3: Mapping[str, Any] = lustre.get("DataRepositoryConfiguration") or {}
+    cache = lustre.get("DriveCacheType")
+    return {
+        "deployment_type": lustre.get("DeploymentType"),
+        "storage_type": answer.get("StorageType", "SSD"),
+        "drive_cache": None if cache in _NONE else cache,
+        "kms_key_arn": answer.get("KmsKeyId"),
+        "efa_enabled": bool(lustre.get("EfaEnabled")),
+        "import_path": s3.get("ImportPath"),
+        "export_path": s3.get("ExportPath"),
+        "metadata_iops": (lustre.get("MetadataConfiguration") or {}).get("Iops"),
+    }
+
+
+def _tags(answer: Mapping[str, Any]) -> dict[str, str]:
+    return {tag["Key"]: tag["Value"] for tag in answer.get("Tags") or []}
+
+
+def _security_groups(reader: AccountReader, interface_ids: Iterable[str]) -> frozenset[str]:
+    """Return the groups of the interfaces; FSx itself never tells them."""
+    wanted = sorted(interface_ids)
+    if not wanted:
+        return frozenset()
+    answer = reader.ask(
+        "ec2:DescribeNetworkInterfaces",
+        reader.ec2.describe_network_interfaces,
+        Filters=[{"Name": "network-interface-id", "Values": wanted}],
+    )
+    interfaces = (answer or {}).get("NetworkInterfaces", [])
+    return frozenset(group["GroupId"] for each in interfaces for group in each.get("Groups", []))
+
+
+def _ingress(reader: AccountReader, group_ids: frozenset[str]) -> tuple[IngressFacts, ...]:
+    if not group_ids:
+        return ()
+    answer = reader.ask(
+        "ec2:DescribeSecurityGroupRules",
+        reader.ec2.describe_security_group_rules,
+        Filters=[{"Name": "group-id", "Values": sorted(group_ids)}],
+    )
+    return tuple(
+        IngressFacts(
+            protocol=rule["IpProtocol"],
+            first_port=rule.get("FromPort", -1),
+            last_port=rule.get("ToPort", -1),
+            cidr=rule.get("CidrIpv4"),
+        )
+        for rule in (answer or {}).get("SecurityGroupRules", [])
+        # A rule from the group to itself lets servers in, no clients.
+        if not rule["IsEgress"]
+        and (rule.get("ReferencedGroupInfo") or {}).get("GroupId") not in group_ids
+    )

@@ -1,0 +1,97 @@
+"""What the account knows of the reservations that a stack file names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from components.account.facts import AccountFacts, ReservationFacts
+from components.account.lookup import AccountReader
+from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
+from components.config.stack import StackConfig
+
+LIST_GROUP_RESOURCES = "resource-groups:ListGroupResources"
+
+
+def look_up_reservation_groups(
+    reader: AccountReader, config: StackConfig
+) -> dict[str, tuple[str, ...]]:
+    """Return the ids of the reservations in each group that the stack file names, by its ARN."""
+    arns = {r.group_arn for r in config.reservations.values() if isinstance(r, OdcrGroup)}
+    found = {arn: _members(reader, arn) for arn in sorted(arn for arn in arns if arn)}
+    return {arn: members for arn, members in found.items() if members is not None}
+
+
+def look_up_reservations(
+    reader: AccountReader, config: StackConfig, groups: Mapping[str, tuple[str, ...]]
+) -> dict[str, ReservationFacts]:
+    """Return the reservations that the stack file names, alone or in groups, by id."""
+    ids = [i for r in config.reservations.values() for i in reservation_ids(r, groups)]
+    found = {i: reader.reservation(i) for i in dict.fromkeys(ids)}
+    return {i: reservation for i, reservation in found.items() if reservation is not None}
+
+
+def reservation_ids(
+    reservation: Reservation, groups: Mapping[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Return the ids of the reservations behind one entry of the stack file."""
+    if not isinstance(reservation, OdcrGroup):
+        return (reservation.reservation_id,)
+    if reservation.group_arn is not None:
+        return groups.get(reservation.group_arn, ())
+    return tuple(member.rpartition("/")[2] for member in reservation.members or ())
+
+
+def found_reservations(reservation: Reservation, facts: AccountFacts) -> list[ReservationFacts]:
+    """Return those of the reservations behind one entry that exist."""
+    ids = reservation_ids(reservation, facts.reservation_groups)
+    return [facts.reservations[i] for i in ids if i in facts.reservations]
+
+
+def reservation_zone(reservation: Reservation | None, facts: AccountFacts) -> str | None:
+    """Return the one zone of a reservation: the account's, else the stack file's, else None."""
+    if reservation is None:
+        return None
+    zones = {found.availability_zone for found in found_reservations(reservation, facts)}
+    if len(zones) == 1:
+        return zones.pop()
+    return reservation.availability_zone
+
+
+def complete_reservation(reservation: Reservation, facts: AccountFacts) -> Reservation:
+    """Return the reservation with what the stack file leaves out: count, zone, times, owners.
+
+    A member of a group that another account shares becomes its ARN, by which alone it can be put
+    into a group.
+    """
+    kind = "odcr" if isinstance(reservation, OdcrGroup) else reservation.kind
+    found = [each for each in found_reservations(reservation, facts) if each.kind == kind]
+    if not found:
+        return reservation
+    update: dict[str, object] = {
+        "instance_count": reservation.instance_count or sum(r.instance_count for r in found)
+    }
+    if isinstance(reservation, CapacityBlock):
+        update["starts_at"] = reservation.starts_at or found[0].starts_at
+        update["ends_at"] = reservation.ends_at or found[0].ends_at
+    if isinstance(reservation, OdcrGroup):
+        update["availability_zone"] = reservation_zone(reservation, facts)
+        update["members"] = reservation.members and tuple(
+            _with_owner(member, facts) for member in reservation.members
+        )
+    return reservation.model_copy(update=update)
+
+
+def _with_owner(member: str, facts: AccountFacts) -> str:
+    found = facts.reservations.get(member)
+    return found.arn if found is not None and found.arn else member
+
+
+def _members(reader: AccountReader, group_arn: str) -> tuple[str, ...] | None:
+    answer = reader.ask(
+        LIST_GROUP_RESOURCES, reader.resource_groups.list_group_resources, Group=group_arn
+    )
+    if not answer:
+        return None
+    # A group holds far fewer reservations than the 50 resources of one answer.
+    arns = [each["Identifier"]["ResourceArn"] for each in answer["Resources"]]
+    return tuple(a.rpartition("/")[2] for a in arns if ":capacity-reservation/" in a)

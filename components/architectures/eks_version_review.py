@@ -1,0 +1,81 @@
+"""What can be wrong with version and key of a cluster, by the calendar, the pins and the region.
+
+How a running cluster gets there is `components.account.version_check`'s to judge.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from components.catalog.versions import (
+    EKS_VERSIONS,
+    STANDARD_SUPPORT_ENDS,
+    minor_number,
+    standard_support_ended,
+    standard_support_ends_soon,
+)
+from components.config.eks import EksArchitecture
+from components.config.review import Review
+
+KEY = "architecture.kubernetes_version"
+EXTENDED_SUPPORT_COSTS = "six times as much"
+"""Of the price of a cluster. https://aws.amazon.com/eks/pricing/"""
+
+
+def review_version(architecture: EksArchitecture, now: datetime, review: Review) -> None:
+    """Refuse a version that is not pinned or has left standard support; note one that will soon."""
+    version, today = architecture.kubernetes_version, now.date()
+    if standard_support_ended(version, today):
+        ends = STANDARD_SUPPORT_ENDS.get(version)
+        since = f" since {ends.isoformat()}" if ends else ""
+        _refuse(
+            version,
+            f"has been out of EKS's standard support{since}; extended support costs "
+            f"{EXTENDED_SUPPORT_COSTS} and ends with a forced upgrade",
+            review,
+        )
+    elif version not in EKS_VERSIONS:
+        _refuse(
+            version,
+            "is a version for which no AMI and add-ons are pinned (`catalog/versions.py`)",
+            review,
+        )
+    elif (ends := standard_support_ends_soon(version, today)) is not None:
+        days = (ends - today).days
+        review.note(
+            f"Kubernetes {version} leaves EKS's standard support on {ends.isoformat()}, in {days} "
+            f"{'day' if days == 1 else 'days'}: from then on the cluster costs "
+            f"{EXTENDED_SUPPORT_COSTS} and this program refuses the version; upgrade with "
+            f"`{review.set_command(KEY, newest_version())}` (docs/upgrades.md)"
+        )
+
+
+def review_secrets_key(architecture: EksArchitecture, region: str, review: Review) -> None:
+    """Refuse a KMS key of another region, which EKS cannot use.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html
+    """
+    arn = architecture.secrets_key_arn
+    if arn is not None and arn.split(":")[3] != region:
+        review.refuse(
+            "architecture.secrets_key_arn",
+            f"is a key of another region than the cluster's, {region}",
+            found=arn,
+            allowed=f"a symmetric key of {region}",
+            remedy=review.set_command("architecture.secrets_key_arn", f"arn:aws:kms:{region}:…"),
+        )
+
+
+def newest_version() -> str:
+    """Return the newest version that is pinned."""
+    return max(EKS_VERSIONS, key=minor_number)
+
+
+def _refuse(version: str, problem: str, review: Review) -> None:
+    review.refuse(
+        KEY,
+        problem,
+        found=version,
+        allowed=", ".join(EKS_VERSIONS),
+        remedy=review.set_command(KEY, newest_version()),
+    )

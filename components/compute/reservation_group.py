@@ -1,0 +1,95 @@
+"""A resource group of On-Demand Capacity Reservations, for instances that may use any of them.
+
+Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_aws as aws
+
+POOL = "AWS::EC2::CapacityReservationPool"
+GENERIC = "AWS::ResourceGroups::Generic"
+RESERVATION = "AWS::EC2::CapacityReservation"
+"""A pool that launches can target holds nothing but reservations.
+https://docs.aws.amazon.com/ARG/latest/APIReference/about-slg-types.html"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReservationGroupArgs:
+    """Arguments of `ReservationGroup`."""
+
+    members: Sequence[str]
+    """Ids of reservations of this account, or ARNs; those shared by another account need theirs."""
+    region: str
+    """Region of the stack, where the reservations are."""
+    tags: Mapping[str, str]
+
+
+class ReservationGroup(pulumi.ComponentResource):
+    """A group of reservations that a launch template targets as one.
+
+    Its name begins with a word of ours, because AWS refuses groups whose names begin with `aws`.
+
+    Children: `<name>-group` (`aws.resourcegroups.Group`), one `<name>-<reservation id>`
+    (`aws.resourcegroups.Resource`) a member.
+    """
+
+    arn: pulumi.Output[str]
+    """ARN of the group; resolves when every reservation is in it, so that no node is launched
+    before, and no reservation leaves it before the nodes are gone."""
+
+    def __init__(
+        self,
+        name: str,
+        args: ReservationGroupArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("trainyard:compute:ReservationGroup", name, {}, opts)
+        child = pulumi.ResourceOptions(parent=self)
+
+        group = aws.resourcegroups.Group(
+            f"{name}-group",
+            name=f"reservations-{name}",
+            configurations=[
+                aws.resourcegroups.GroupConfigurationArgs(type=POOL),
+                aws.resourcegroups.GroupConfigurationArgs(
+                    type=GENERIC,
+                    parameters=[
+                        aws.resourcegroups.GroupConfigurationParameterArgs(
+                            name="allowed-resource-types", values=[RESERVATION]
+                        )
+                    ],
+                ),
+            ],
+            tags={"Name": name, **args.tags},
+            opts=child,
+        )
+        members = [
+            aws.resourcegroups.Resource(
+                f"{name}-{member.rpartition('/')[2]}",
+                group_arn=group.arn,
+                resource_arn=self._member_arn(member, args.region),
+                opts=child,
+            )
+            for member in args.members
+        ]
+
+        filled = pulumi.Output.all(*(member.id for member in members))
+        self.arn = pulumi.Output.all(group.arn, filled).apply(lambda values: values[0])
+        self.register_outputs({"arn": self.arn})
+
+    def _member_arn(self, member: str, region: str) -> pulumi.Input[str]:
+        if member.startswith("arn:"):
+            return member
+        invoke = pulumi.InvokeOptions(parent=self)
+        return pulumi.Output.format(
+            "arn:{0}:ec2:{1}:{2}:capacity-reservation/{3}",
+            aws.get_partition_output(opts=invoke).partition,
+            region,
+            aws.get_caller_identity_output(opts=invoke).account_id,
+            member,
+        )

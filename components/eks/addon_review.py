@@ -1,0 +1,127 @@
+"""What can be wrong with the add-ons of a stack file, and with the taints that they live with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from components.config.eks import EksArchitecture, NodeGroup
+from components.config.review import Review
+from components.config.stack import StackConfig
+from components.eks.addon_plan import fsx_csi_driver_wanted
+
+EFA_DRA_MINIMUM_MINOR = 34
+"""The EFA DRA driver runs on Kubernetes 1.34 and later.
+https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html"""
+
+_ADDONS = "architecture.addons"
+
+STARTUP_TAINTS: Mapping[str, str] = {
+    "ebs.csi.aws.com/agent-not-ready": "ebs_csi_driver",
+    "fsx.csi.aws.com/agent-not-ready": "fsx_csi_driver",
+}
+"""Taints that a driver takes off a node when it is ready there, and the driver's switch.
+https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/docs/install.md"""
+
+_RESERVED_TAINT_NAMESPACES = ("node.kubernetes.io", "node.cloudprovider.kubernetes.io")
+"""Kubernetes itself sets and removes these.
+https://kubernetes.io/docs/reference/labels-annotations-taints/"""
+
+
+def review_addons(config: StackConfig, review: Review) -> None:
+    """Record what is wrong with the add-ons, and taints under which no add-on could work."""
+    architecture = config.architecture
+    _review_efa_plugins(architecture, review)
+    _review_auto_repair(architecture, review)
+    installed = {
+        "ebs_csi_driver": architecture.addons.ebs_csi_driver,
+        "fsx_csi_driver": fsx_csi_driver_wanted(config),
+    }
+    for name, group in architecture.node_groups.items():
+        _review_taints(name, group, installed, review)
+
+
+def _review_efa_plugins(architecture: EksArchitecture, review: Review) -> None:
+    addons = architecture.addons
+    with_efa = [name for name, group in architecture.node_groups.items() if group.efa_enabled]
+    if addons.efa_device_plugin and addons.efa_dra_driver:
+        review.refuse(
+            f"{_ADDONS}.efa_device_plugin",
+            (
+                "is on beside `efa_dra_driver`: both device plugin and DRA driver for EFA would "
+                "hand out the same interfaces, to two pods at once"
+            ),
+            found=True,
+            allowed="one of the two",
+            remedy=review.set_command(f"{_ADDONS}.efa_device_plugin", "false"),
+        )
+    if addons.efa_dra_driver and _minor(architecture.kubernetes_version) < EFA_DRA_MINIMUM_MINOR:
+        review.refuse(
+            f"{_ADDONS}.efa_dra_driver",
+            "asks for the DRA driver for EFA, which the cluster's Kubernetes is too old for",
+            found=f"Kubernetes {architecture.kubernetes_version}",
+            allowed=f"Kubernetes 1.{EFA_DRA_MINIMUM_MINOR} or later",
+            remedy=review.set_command(f"{_ADDONS}.efa_dra_driver", "false"),
+        )
+    if not with_efa or addons.efa_device_plugin:
+        return
+    taints = {taint.key for name in with_efa for taint in architecture.node_groups[name].taints}
+    tolerate = f"; it must tolerate the taints {', '.join(sorted(taints))}" if taints else ""
+    if addons.efa_dra_driver:
+        review.note(
+            f"EFA of {', '.join(with_efa)} is handed out by the DRA driver that you install"
+            f"{tolerate}"
+        )
+        return
+    review.note(
+        f"EFA of {', '.join(with_efa)}: pods get no EFA device and communicate over TCP until you "
+        f"install a device plugin of your own{tolerate}"
+    )
+
+
+def _minor(version: str) -> int:
+    number = version.partition(".")[2]
+    return int(number) if number.isdigit() else 0
+
+
+def _review_auto_repair(architecture: EksArchitecture, review: Review) -> None:
+    repaired = [name for name, group in architecture.node_groups.items() if group.auto_repair]
+    if repaired and not architecture.addons.node_monitoring_agent:
+        review.refuse(
+            f"{_ADDONS}.node_monitoring_agent",
+            (
+                f"is off, but {', '.join(repaired)} has `auto_repair`: EKS would see a kubelet "
+                "that ended, and no fault of a GPU, of EFA or of the kernel"
+            ),
+            found=False,
+            allowed="true",
+            remedy=review.set_command(f"{_ADDONS}.node_monitoring_agent", "true"),
+        )
+
+
+def _review_taints(
+    name: str, group: NodeGroup, installed: Mapping[str, bool], review: Review
+) -> None:
+    for index, taint in enumerate(group.taints):
+        key = f"architecture.node_groups.{name}.taints[{index}].key"
+        switch = STARTUP_TAINTS.get(taint.key)
+        if switch and not installed[switch]:
+            review.refuse(
+                key,
+                (
+                    "is a taint that a driver takes away when it is ready, and the driver is not "
+                    "installed; nothing would ever run on the nodes"
+                ),
+                found=taint.key,
+                remedy=f"{review.set_command(f'{_ADDONS}.{switch}', 'true')}, or remove the taint",
+            )
+        if taint.key.partition("/")[0] in _RESERVED_TAINT_NAMESPACES:
+            review.refuse(
+                key,
+                (
+                    "is a taint that Kubernetes itself sets and takes away with the node's "
+                    "condition; the nodes would lose it, or keep it for good"
+                ),
+                found=taint.key,
+                allowed="keys of your own, `nvidia.com/gpu`, `aws.amazon.com/neuron` and the like",
+                remedy="rename the taint, for example to `example.com/…`",
+            )

@@ -1,0 +1,94 @@
+"""Which versions of an EKS add-on fit a cluster, as far as that is certain without an account.
+
+What EKS itself offers for a version of Kubernetes, only `DescribeAddonVersions` tells:
+`components.account.addon_version_check` asks it. Here stand the rules that never change:
+
+- kube-proxy is never newer than the control plane and follows the nodes' version, which in a
+  stack is the cluster's: https://kubernetes.io/releases/version-skew-policy/#kube-proxy
+- `efa-only` interfaces need the VPC CNI 1.18.5:
+  https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
+- CoreDNS before 1.11 is of clusters before 1.29:
+  https://docs.aws.amazon.com/eks/latest/userguide/managing-coredns.html, "CoreDNS versions"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from components.catalog.versions import EksVersion
+from components.config.eks import EksArchitecture
+from components.config.eks_addons import AddonName, AddonVersion
+from components.config.review import Review
+from components.eks.plan import AddonVersions, NodeGroupPlan
+
+EFA_ONLY_VPC_CNI = (1, 18, 5)
+OLDEST_COREDNS = (1, 11, 0)
+KEY = "architecture.addons.versions"
+
+
+def upstream_version(addon_version: str) -> tuple[int, ...]:
+    """Return (1, 35, 3) of `v1.35.3-eksbuild.29`: the version of what the add-on installs."""
+    return tuple(map(int, addon_version.removeprefix("v").partition("-")[0].split(".")))
+
+
+def chosen_versions(versions: Mapping[AddonName, AddonVersion], pins: EksVersion) -> AddonVersions:
+    """Return the versions of the add-ons that every cluster has: the stack file's, or the pins."""
+    return AddonVersions(
+        vpc_cni=versions.get("vpc-cni", pins.vpc_cni),
+        kube_proxy=versions.get("kube-proxy", pins.kube_proxy),
+        coredns=versions.get("coredns", pins.coredns),
+    )
+
+
+def review_addon_versions(
+    architecture: EksArchitecture, groups: Sequence[NodeGroupPlan], review: Review
+) -> None:
+    """Record the versions in `addons.versions` that cannot work with the cluster or its nodes."""
+    efa_only = any(
+        interface.interface_type == "efa-only"
+        for group in groups
+        if group.interfaces is not None
+        for interface in group.interfaces.interfaces
+    )
+    for addon, version in architecture.addons.versions.items():
+        fault = addon_version_fault(
+            addon, version, architecture.kubernetes_version, efa_only=efa_only
+        )
+        if fault is not None:
+            problem, allowed = fault
+            review.refuse(
+                f"{KEY}.{addon}",
+                problem,
+                found=version,
+                allowed=allowed,
+                remedy=f"remove `{KEY}.{addon}`, so that the pinned version is installed, or give "
+                "one that `aws eks describe-addon-versions --addon-name "
+                f"{addon} --kubernetes-version {architecture.kubernetes_version}` lists",
+            )
+
+
+def addon_version_fault(
+    addon: str, version: str, kubernetes_version: str, *, efa_only: bool = False
+) -> tuple[str, str] | None:
+    """Return what is wrong with an add-on's version and what is allowed, or None.
+
+    None says only that nothing is certain: EKS may still not offer the version.
+    """
+    upstream = upstream_version(version)
+    cluster = tuple(map(int, kubernetes_version.split(".")))
+    if addon == "kube-proxy" and upstream[:2] != cluster:
+        problem = (
+            f"is of Kubernetes {upstream[0]}.{upstream[1]}, but control plane and nodes run "
+            f"{kubernetes_version}; kube-proxy follows them"
+        )
+        return problem, f"v{kubernetes_version}.…"
+    if addon == "coredns" and upstream < OLDEST_COREDNS:
+        problem = f"is older than any CoreDNS that EKS supports on Kubernetes {kubernetes_version}"
+        return problem, "v1.11.0 or later"
+    if addon == "vpc-cni" and efa_only and upstream < EFA_ONLY_VPC_CNI:
+        problem = (
+            "is older than v1.18.5, the first VPC CNI that leaves `efa-only` interfaces alone; "
+            "nodes with them would not become Ready"
+        )
+        return problem, "v1.18.5 or later"
+    return None

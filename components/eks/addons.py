@@ -1,0 +1,108 @@
+"""Add-ons that EKS installs and keeps, each with the IAM role of its pods.
+
+Sources:
+    https://docs.aws.amazon.com/eks/latest/userguide/creating-an-add-on.html
+    https://docs.aws.amazon.com/eks/latest/userguide/add-ons-iam.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_aws as aws
+
+from components.eks.plan import AddonPlan, PodIdentityPlan
+from components.identity.service_account_role import (
+    OidcProvider,
+    ServiceAccountRole,
+    ServiceAccountRoleArgs,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EksAddonsArgs:
+    """Arguments of `EksAddons`."""
+
+    cluster_name: pulumi.Input[str]
+    addons: Sequence[AddonPlan]
+    """In the order of installation."""
+    oidc_provider: OidcProvider
+    """The cluster's; for roles that Pod Identity does not hand out."""
+    runs_on: pulumi.Resource
+    """The system nodes: EKS calls an add-on whose pods find no node degraded, and the provider
+    waits 20 minutes for it to be active."""
+    tags: Mapping[str, str]
+
+
+class EksAddons(pulumi.ComponentResource):
+    """The planned add-ons, one after another, when there are nodes to run them.
+
+    One at a time, in the plan's order: the agent that hands out roles is there before the pods
+    that ask it for one. A pod that starts before keeps the role of its node until it starts again.
+
+    Children: for each add-on `<name>-<add-on>` (`aws.eks.Addon`), and `<name>-<add-on>-identity`
+    (`ServiceAccountRole`) where it has a role.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        args: EksAddonsArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("trainyard:eks:EksAddons", name, {}, opts)
+        after = args.runs_on
+        for addon in args.addons:
+            after = self._install(f"{name}-{addon.name}", addon, args, after)
+        self.register_outputs({})
+
+    def _install(
+        self, name: str, addon: AddonPlan, args: EksAddonsArgs, after: pulumi.Resource
+    ) -> aws.eks.Addon:
+        identity = addon.identity
+        role = self._role(f"{name}-identity", identity, args) if identity else None
+        through_agent = identity is not None and identity.through == "pod-identity"
+        return aws.eks.Addon(
+            name,
+            cluster_name=args.cluster_name,
+            addon_name=addon.name,
+            addon_version=addon.version,
+            configuration_values=_configuration(addon),
+            pod_identity_associations=(
+                [
+                    aws.eks.AddonPodIdentityAssociationArgs(
+                        service_account=identity.service_account, role_arn=role.arn
+                    )
+                ]
+                if identity and role and through_agent
+                else None
+            ),
+            service_account_role_arn=role.arn if role and not through_agent else None,
+            resolve_conflicts_on_create="OVERWRITE",
+            resolve_conflicts_on_update="OVERWRITE",
+            tags=dict(args.tags),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[args.runs_on, after]),
+        )
+
+    def _role(
+        self, name: str, identity: PodIdentityPlan, args: EksAddonsArgs
+    ) -> ServiceAccountRole:
+        return ServiceAccountRole(
+            name,
+            ServiceAccountRoleArgs(
+                namespace=identity.namespace,
+                service_account=identity.service_account,
+                policy=identity.policy,
+                oidc_provider=args.oidc_provider if identity.through == "oidc" else None,
+                tags=args.tags,
+            ),
+            pulumi.ResourceOptions(parent=self),
+        )
+
+
+def _configuration(addon: AddonPlan) -> str | None:
+    # Sorted: EKS compares the text, and a text that changes its order is an update each time.
+    return json.dumps(addon.configuration, sort_keys=True) if addon.configuration else None

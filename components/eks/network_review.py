@@ -1,0 +1,119 @@
+"""What EKS wants of a new VPC, whatever its addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.config.eks import EksArchitecture
+from components.config.eks_addons import Addons
+from components.config.network import NewVpc
+from components.config.review import Review
+from components.eks.addon_plan import plan_node_termination
+from components.eks.device_plugin_plan import plan_device_plugins
+from components.eks.plan import NodeGroupPlan
+
+MINIMUM_CONTROL_PLANE_ZONES = 2
+ZONES_WITHOUT_EKS = frozenset({"use1-az3", "usw1-az2", "cac1-az3"})
+"""Zone ids in which a control plane may have no subnet.
+
+https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html, "Subnet requirements"
+"""
+ENDPOINTS_WITHOUT_NAT = ("ec2", "ecr.api", "ecr.dkr", "sts")
+"""What a node calls before it is ready: the network add-on asks EC2 for addresses, images come
+from ECR (their layers from S3), credentials from STS.
+
+https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html
+"""
+LOAD_BALANCER_TAG = {"kubernetes.io/role/elb": "1"}
+INTERNAL_LOAD_BALANCER_TAG = {"kubernetes.io/role/internal-elb": "1"}
+"""How load balancers of the cluster find public and private subnets.
+
+https://docs.aws.amazon.com/eks/latest/userguide/network-load-balancing.html
+"""
+
+
+def review_eks_network(network: NewVpc, architecture: EksArchitecture, review: Review) -> None:
+    """Record what is wrong with a new VPC for EKS, beyond its addresses."""
+    zones, key = network.availability_zones, "network.availability_zones"
+    if len(set(zones)) < MINIMUM_CONTROL_PLANE_ZONES:
+        review.refuse(
+            key,
+            "names one zone; EKS needs two for the control plane",
+            found=zones[0],
+            allowed="two zones or more that EKS serves",
+            remedy=review.set_command(f"{key}[{len(zones)}]", "ZONE"),
+        )
+    for zone in sorted(ZONES_WITHOUT_EKS.intersection(zones)):
+        review.refuse(
+            f"{key}[{zones.index(zone)}]",
+            "is a zone in which EKS places no control plane",
+            found=zone,
+            allowed=f"any other zone; not {', '.join(sorted(ZONES_WITHOUT_EKS))}",
+            remedy=review.set_command(f"{key}[{zones.index(zone)}]", "ZONE"),
+        )
+    if network.nat_gateways == "none":
+        _review_without_nat(network, architecture, review)
+
+
+def _review_without_nat(network: NewVpc, architecture: EksArchitecture, review: Review) -> None:
+    missing = [name for name in ENDPOINTS_WITHOUT_NAT if name not in network.interface_endpoints]
+    if missing:
+        review.refuse(
+            "network.interface_endpoints",
+            "lacks services without which no node becomes ready where `nat_gateways` is none",
+            found=", ".join(network.interface_endpoints) or "none",
+            allowed=f"also {', '.join(missing)}",
+            remedy=(
+                f"add {', '.join(missing)} to `network.interface_endpoints`, or "
+                f"{review.set_command('network.nat_gateways', 'single')}"
+            ),
+        )
+    if "s3" not in network.gateway_endpoints:
+        review.refuse(
+            "network.gateway_endpoints",
+            "lacks s3, from which nodes get the layers of images where `nat_gateways` is none",
+            found=", ".join(network.gateway_endpoints) or "none",
+            allowed="s3, with or without dynamodb",
+            remedy=review.set_command("network.gateway_endpoints[0]", "s3"),
+        )
+    if not architecture.endpoint.private_access:
+        review.refuse(
+            "architecture.endpoint.private_access",
+            "is off, and nodes have no way to the public endpoint where `nat_gateways` is none",
+            found=False,
+            allowed="true",
+            remedy=review.set_command("architecture.endpoint.private_access", "true"),
+        )
+    review.note(
+        "network: without a NAT gateway no image comes from a public registry; every image of your "
+        "own must lie in Amazon ECR"
+    )
+
+
+def review_public_images(
+    network: NewVpc,
+    addons: Addons,
+    groups: Sequence[NodeGroupPlan],
+    review: Review,
+) -> None:
+    """Refuse what has its image in a public registry where no node reaches one.
+
+    Of the device plugins only that of EFA lies in a registry of EKS's own.
+    """
+    if network.nat_gateways != "none":
+        return
+    plugins = plan_device_plugins(groups, efa=addons.efa_device_plugin)
+    needed = [f"the {name} device plugin" for name in plugins if name != "efa"]
+    if plan_node_termination(addons, groups) is not None:
+        needed.append("the node termination handler")
+    if needed:
+        review.refuse(
+            "network.nat_gateways",
+            (
+                f"is none, and the image of {' and '.join(needed)} lies in a public registry, "
+                "which no node would reach"
+            ),
+            found="none",
+            allowed="single, one-per-zone",
+            remedy=review.set_command("network.nat_gateways", "single"),
+        )

@@ -1,0 +1,119 @@
+"""The IAM role of the pods of one Kubernetes service account.
+
+Sources:
+    https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html
+    https://docs.aws.amazon.com/eks/latest/userguide/associate-service-account-role.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OidcProvider:
+    """The OIDC provider of a cluster, as IAM knows it."""
+
+    arn: pulumi.Input[str]
+    url: pulumi.Input[str]
+    """With or without `https://`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceAccountRoleArgs:
+    """Arguments of `ServiceAccountRole`."""
+
+    namespace: str
+    service_account: str
+    policy: str
+    """AWS managed policy: its name, with the path where it has one."""
+    oidc_provider: OidcProvider | None
+    """Who vouches for the pods; None: EKS Pod Identity."""
+    tags: Mapping[str, str]
+
+
+class ServiceAccountRole(pulumi.ComponentResource):
+    """A role that the pods of one service account take, with one AWS managed policy.
+
+    Children: `<name>-role` (`aws.iam.Role`), `<name>-policy` (`aws.iam.RolePolicyAttachment`).
+    """
+
+    arn: pulumi.Output[str]
+    """ARN of the role; resolves when the policy is attached."""
+
+    def __init__(
+        self,
+        name: str,
+        args: ServiceAccountRoleArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("trainyard:identity:ServiceAccountRole", name, {}, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        partition = aws.get_partition_output(opts=pulumi.InvokeOptions(parent=self))
+        role = aws.iam.Role(
+            f"{name}-role",
+            description=f"Pods of {args.namespace}/{args.service_account}",
+            assume_role_policy=_trust(args),
+            tags=dict(args.tags),
+            opts=child,
+        )
+        attachment = aws.iam.RolePolicyAttachment(
+            f"{name}-policy",
+            role=role.name,
+            policy_arn=pulumi.Output.format(
+                "arn:{0}:iam::aws:policy/{1}", partition.partition, args.policy
+            ),
+            opts=child,
+        )
+        self.arn = pulumi.Output.all(role.arn, attachment.id).apply(lambda values: values[0])
+        self.register_outputs({"arn": self.arn})
+
+
+def _trust(args: ServiceAccountRoleArgs) -> pulumi.Input[str]:
+    provider = args.oidc_provider
+    if provider is None:
+        return pod_identity_trust()
+    subject = f"system:serviceaccount:{args.namespace}:{args.service_account}"
+    return pulumi.Output.all(arn=provider.arn, url=provider.url).apply(
+        lambda known: oidc_trust(known["arn"], known["url"], subject)
+    )
+
+
+def pod_identity_trust() -> str:
+    """Return the trust policy of a role that EKS Pod Identity hands out.
+
+    `TagSession` too: the agent tags each session with cluster, namespace and service account,
+    and gets no session where it may not.
+    """
+    return _policy(
+        {
+            "Effect": "Allow",
+            "Principal": {"Service": "pods.eks.amazonaws.com"},
+            "Action": ["sts:AssumeRole", "sts:TagSession"],
+        }
+    )
+
+
+def oidc_trust(provider_arn: str, provider_url: str, subject: str) -> str:
+    """Return the trust policy of a role for one subject of a cluster's OIDC provider."""
+    issuer = provider_url.removeprefix("https://")
+    return _policy(
+        {
+            "Effect": "Allow",
+            "Principal": {"Federated": provider_arn},
+            "Action": "sts:AssumeRoleWithWebIdentity",
+            "Condition": {
+                "StringEquals": {f"{issuer}:aud": "sts.amazonaws.com", f"{issuer}:sub": subject}
+            },
+        }
+    )
+
+
+def _policy(statement: Mapping[str, Any]) -> str:
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})

@@ -1,0 +1,116 @@
+"""Which addresses the subnets of a new VPC get: one rule, that never moves a subnet.
+
+The addresses of a zone depend on its place in the list and on nothing else, so that a zone added
+at the end leaves every other subnet where it is: a moved subnet is a replaced one, with all nodes
+in it.
+
+Sources:
+    https://github.com/eksctl-io/eksctl, `pkg/vpc/vpc.go`, `SetSubnets`: the VPC in eight parts,
+    public subnets first. Two zones get the very parts that eksctl gives them; from the third on
+    eksctl would move the private ones.
+    https://github.com/awslabs/awsome-distributed-training, `1.architectures/1.vpc_network`: the
+    templates `1.vpc-multi-az.yaml` and `2.vpc-one-az.yaml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+
+from components.config.network import NewVpc
+
+EKSCTL_CIDR = "192.168.0.0/16"
+EKSCTL_PARTS = 8
+TEMPLATE_CIDR = "10.0.0.0/16"
+TEMPLATE_SECONDARY_CIDRS = ("10.1.0.0/16", "10.2.0.0/16", "10.3.0.0/16")
+ZONES_IN_A_SECONDARY_CIDR = 2
+MULTI_AZ_PUBLIC = (
+    "10.0.0.0/24",
+    "10.0.1.0/24",
+    "10.0.10.0/24",
+    "10.0.11.0/24",
+    "10.0.20.0/24",
+    "10.0.21.0/24",
+)
+ONE_AZ_PUBLIC = ("10.0.0.0/17",)
+ONE_AZ_PRIVATE = ("10.1.0.0/17",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressPlan:
+    """Networks of a VPC and of its subnets; shorter than the zones where there is no room."""
+
+    cidr: str
+    secondary_cidrs: tuple[str, ...]
+    public: tuple[str, ...]
+    """By zone, in the order of the stack file."""
+    private: tuple[str, ...]
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """Every network of the VPC."""
+        return (self.cidr, *self.secondary_cidrs)
+
+
+def plan_addresses(network: NewVpc) -> AddressPlan:
+    """Return the addresses of a new VPC, as the stack file gives or leaves them."""
+    zones = len(network.availability_zones)
+    if network.addresses == "eksctl":
+        layout = _eksctl(network.cidr or EKSCTL_CIDR)
+    else:
+        layout = _template(network, zones)
+    own = network.private_subnet_cidrs
+    secondary = (
+        network.secondary_cidrs if own else (*layout.secondary_cidrs, *network.secondary_cidrs)
+    )
+    return AddressPlan(
+        cidr=layout.cidr,
+        secondary_cidrs=tuple(dict.fromkeys(secondary)),
+        public=network.public_subnet_cidrs or layout.public[:zones],
+        private=own or layout.private[:zones],
+    )
+
+
+def most_zones(network: NewVpc) -> int | None:
+    """Return how many zones the addresses reach for; None where the stack file gives them all."""
+    if network.public_subnet_cidrs and network.private_subnet_cidrs:
+        return None
+    if network.addresses == "eksctl":
+        return EKSCTL_PARTS // 2
+    return len(ONE_AZ_PUBLIC if network.addresses == "vpc-one-az" else MULTI_AZ_PUBLIC)
+
+
+def _eksctl(cidr: str) -> AddressPlan:
+    whole = IPv4Network(cidr)
+    if whole.prefixlen > whole.max_prefixlen - 3:
+        return AddressPlan(cidr=cidr, secondary_cidrs=(), public=(), private=())
+    parts = [str(part) for part in whole.subnets(prefixlen_diff=3)]
+    # Public, public, private, private for the first two zones; then a pair for each further one.
+    return AddressPlan(
+        cidr=cidr,
+        secondary_cidrs=(),
+        public=tuple(parts[i] for i in (0, 1, 4, 6)),
+        private=tuple(parts[i] for i in (2, 3, 5, 7)),
+    )
+
+
+def _template(network: NewVpc, zones: int) -> AddressPlan:
+    if network.addresses == "vpc-one-az":
+        return AddressPlan(
+            cidr=network.cidr or TEMPLATE_CIDR,
+            secondary_cidrs=TEMPLATE_SECONDARY_CIDRS[:1],
+            public=ONE_AZ_PUBLIC,
+            private=ONE_AZ_PRIVATE,
+        )
+    blocks = TEMPLATE_SECONDARY_CIDRS[: -(-zones // ZONES_IN_A_SECONDARY_CIDR)]
+    return AddressPlan(
+        cidr=network.cidr or TEMPLATE_CIDR,
+        secondary_cidrs=blocks,
+        public=MULTI_AZ_PUBLIC,
+        private=tuple(_halves(TEMPLATE_SECONDARY_CIDRS)),
+    )
+
+
+def _halves(blocks: Sequence[str]) -> list[str]:
+    return [str(half) for block in blocks for half in IPv4Network(block).subnets()]

@@ -1,0 +1,94 @@
+"""A record of the traffic of a VPC in CloudWatch.
+
+Source: https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs-iam-role.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_aws as aws
+
+RETENTION_DAYS = 7
+"""As in the VPC templates."""
+TRUST = json.dumps(
+    {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Effect": "Allow",
+                "Action": "sts:AssumeRole",
+                "Principal": {"Service": "vpc-flow-logs.amazonaws.com"},
+            }
+        ],
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VpcFlowLogsArgs:
+    """Arguments of `VpcFlowLogs`."""
+
+    vpc_id: pulumi.Input[str]
+    tags: Mapping[str, str]
+
+
+class VpcFlowLogs(pulumi.ComponentResource):
+    """All traffic of a VPC, accepted and rejected, in a log group that only this writes to.
+
+    Children: `<name>-group` (`aws.cloudwatch.LogGroup`), `<name>-role` (`aws.iam.Role`) with
+    `<name>-policy` (`aws.iam.RolePolicy`), `<name>-log` (`aws.ec2.FlowLog`).
+    """
+
+    log_group_name: pulumi.Output[str]
+
+    def __init__(
+        self, name: str, args: VpcFlowLogsArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("trainyard:network:VpcFlowLogs", name, {}, opts)
+        child = pulumi.ResourceOptions(parent=self)
+
+        group = aws.cloudwatch.LogGroup(
+            f"{name}-group", retention_in_days=RETENTION_DAYS, tags=dict(args.tags), opts=child
+        )
+        role = aws.iam.Role(
+            f"{name}-role", assume_role_policy=TRUST, tags=dict(args.tags), opts=child
+        )
+        policy = aws.iam.RolePolicy(
+            f"{name}-policy", role=role.name, policy=group.arn.apply(_policy), opts=child
+        )
+        aws.ec2.FlowLog(
+            f"{name}-log",
+            vpc_id=args.vpc_id,
+            traffic_type="ALL",
+            log_destination_type="cloud-watch-logs",
+            log_destination=group.arn,
+            iam_role_arn=role.arn,
+            tags={"Name": name, **args.tags},
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[policy]),
+        )
+        self.log_group_name = group.name
+        self.register_outputs({"log_group_name": self.log_group_name})
+
+
+def _policy(log_group_arn: str) -> str:
+    return json.dumps(
+        {
+            "Version": "2012-10-17",
+            "Statement": [
+                {
+                    "Effect": "Allow",
+                    "Action": [
+                        "logs:CreateLogStream",
+                        "logs:PutLogEvents",
+                        "logs:DescribeLogGroups",
+                        "logs:DescribeLogStreams",
+                    ],
+                    "Resource": [log_group_arn, f"{log_group_arn}:*"],
+                }
+            ],
+        }
+    )

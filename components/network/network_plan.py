@@ -1,0 +1,120 @@
+"""The network that a stack runs in, before a resource exists: adopted or its own.
+
+Plans name a subnet by its reference (`SubnetPlan.name`). For a subnet that exists this is its id;
+a new one has none yet, and `ClusterNetwork` in `components.network.cluster_network` knows which
+resource it becomes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network
+
+RESERVED_ADDRESSES = 5
+"""Addresses AWS keeps in every subnet.
+
+https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubnetPlan:
+    """A subnet that exists, or one to be made."""
+
+    name: str
+    """The reference that plans use; for an existing subnet its id."""
+    subnet_id: str | None = None
+    """None for a subnet to be made."""
+    availability_zone: str | None = None
+    """Zone by name or by zone id, as the stack file says it; None where only the account knows."""
+    cidr: str | None = None
+    """None where only the account knows."""
+    public: bool
+    """Whether its default route is an internet gateway."""
+
+    @property
+    def usable_addresses(self) -> int | None:
+        """Addresses that interfaces can ever take here; None where only the account knows."""
+        return IPv4Network(self.cidr).num_addresses - RESERVED_ADDRESSES if self.cidr else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkPlan:
+    """A VPC with its subnets and, where the stack makes it, the ways out of it."""
+
+    vpc_id: str | None = None
+    """None for a VPC to be made."""
+    cidr: str | None = None
+    """None where only the account knows."""
+    secondary_cidrs: tuple[str, ...] = ()
+    public_subnets: tuple[SubnetPlan, ...]
+    private_subnets: tuple[SubnetPlan, ...]
+    """Of a new VPC: one for each zone, in the order of the public ones."""
+    public_subnet_tags: Mapping[str, str] = field(default_factory=dict[str, str])
+    private_subnet_tags: Mapping[str, str] = field(default_factory=dict[str, str])
+    nat_gateways: tuple[str, ...] = ()
+    """References of the public subnets with a NAT gateway: none, the first, or all."""
+    gateway_endpoints: tuple[str, ...] = ()
+    """Full names of services, such as `com.amazonaws.us-west-2.s3`."""
+    interface_endpoints: tuple[str, ...] = ()
+    """Full names of services, such as `com.amazonaws.us-west-2.ecr.dkr`."""
+    flow_logs: bool = False
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the stack makes the VPC."""
+        return self.vpc_id is None
+
+    @property
+    def subnets(self) -> tuple[SubnetPlan, ...]:
+        """Every subnet, public ones first."""
+        return (*self.public_subnets, *self.private_subnets)
+
+    @property
+    def availability_zones(self) -> tuple[str, ...]:
+        """Zones of the private subnets as far as they are known, as the stack file says them."""
+        return tuple(s.availability_zone for s in self.private_subnets if s.availability_zone)
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """Every network of a new VPC."""
+        return (self.cidr, *self.secondary_cidrs) if self.cidr else ()
+
+    @property
+    def private_names(self) -> tuple[str, ...]:
+        """References of the private subnets, where nodes run."""
+        return tuple(subnet.name for subnet in self.private_subnets)
+
+    def nat_gateway_of(self, private: SubnetPlan) -> str | None:
+        """Return the public subnet whose NAT gateway a private subnet uses, if there is one."""
+        if not self.nat_gateways:
+            return None
+        own = self.public_subnets[self.private_subnets.index(private)].name
+        return own if own in self.nat_gateways else self.nat_gateways[0]
+
+    def subnet(self, reference: str) -> SubnetPlan:
+        """Return a subnet by its reference.
+
+        Raises:
+            KeyError: the plan has no such subnet.
+        """
+        for subnet in self.subnets:
+            if subnet.name == reference:
+                return subnet
+        raise KeyError(reference)
+
+
+def existing_network(
+    vpc_id: str, *, public_subnet_ids: tuple[str, ...], private_subnet_ids: tuple[str, ...]
+) -> NetworkPlan:
+    """Return the plan of a VPC that is adopted by id."""
+    return NetworkPlan(
+        vpc_id=vpc_id,
+        public_subnets=tuple(_existing(i, public=True) for i in public_subnet_ids),
+        private_subnets=tuple(_existing(i, public=False) for i in private_subnet_ids),
+    )
+
+
+def _existing(subnet_id: str, *, public: bool) -> SubnetPlan:
+    return SubnetPlan(name=subnet_id, subnet_id=subnet_id, public=public)

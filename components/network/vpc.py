@@ -1,0 +1,199 @@
+"""A VPC of the stack's own: networks, subnets, gateways, routes.
+
+Source: https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Internet_Gateway.html, and the
+templates that `components.network.address_plan` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_aws as aws
+
+from components.config.base import is_zone_id
+from components.network.flow_logs import VpcFlowLogs, VpcFlowLogsArgs
+from components.network.network_plan import NetworkPlan, SubnetPlan
+from components.network.vpc_endpoints import VpcEndpoints, VpcEndpointsArgs
+
+ANYWHERE_IPV4 = "0.0.0.0/0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VpcArgs:
+    """Arguments of `Vpc`."""
+
+    plan: NetworkPlan
+    """Of a new VPC."""
+    tags: Mapping[str, str]
+    """Tags of everything; `Name` is added."""
+
+
+class Vpc(pulumi.ComponentResource):
+    """A VPC with a public and a private subnet in each zone, and the ways out of it.
+
+    Logical names carry the zone, so that a zone which is added leaves all others as they are.
+    Every private subnet has a route table of its own: whether one NAT gateway serves all or each
+    zone has one then changes a route and nothing else.
+
+    Children: `<name>-vpc`, `<name>-cidr-<network>` for each further network, `<name>-internet`,
+    `<name>-<subnet>` and `<name>-<subnet>-routes` for each subnet (public ones share
+    `<name>-public-routes`), with `-default` for the route and `-association`, `<name>-<zone>-nat`
+    and `<name>-<zone>-address` for each NAT gateway, `<name>-endpoints` (`VpcEndpoints`),
+    `<name>-flow-logs` (`VpcFlowLogs`, where planned).
+    """
+
+    vpc_id: pulumi.Output[str]
+    ready: Sequence[pulumi.Resource]
+    """What must be there before a node can reach anything, and must go after the last node."""
+
+    def __init__(
+        self, name: str, args: VpcArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("trainyard:network:Vpc", name, {}, opts)
+        self._name, self._plan, self._tags = name, args.plan, args.tags
+        self._child = pulumi.ResourceOptions(parent=self)
+        plan = args.plan
+
+        vpc = aws.ec2.Vpc(
+            f"{name}-vpc",
+            cidr_block=plan.cidr,
+            enable_dns_support=True,
+            enable_dns_hostnames=True,
+            tags=self._named("vpc"),
+            opts=self._child,
+        )
+        self.vpc_id = vpc.id
+        self._blocks = self._further_networks()
+        self._gateway = aws.ec2.InternetGateway(
+            f"{name}-internet", vpc_id=vpc.id, tags=self._named("internet"), opts=self._child
+        )
+        self._subnets = {subnet.name: self._subnet(subnet) for subnet in plan.subnets}
+        public, routes = self._public_routes()
+        nat_gateways = {
+            reference: self._nat_gateway(plan.subnet(reference)) for reference in plan.nat_gateways
+        }
+        private: list[aws.ec2.RouteTable] = []
+        for subnet in plan.private_subnets:
+            through = plan.nat_gateway_of(subnet)
+            table, made = self._private_routes(subnet, nat_gateways[through] if through else None)
+            private.append(table)
+            routes += made
+        endpoints = VpcEndpoints(
+            f"{name}-endpoints",
+            VpcEndpointsArgs(
+                vpc_id=vpc.id,
+                blocks=plan.blocks,
+                gateway_services=plan.gateway_endpoints,
+                interface_services=plan.interface_endpoints,
+                route_table_ids=[table.id for table in (public, *private)],
+                subnet_ids=[self.subnet_id(subnet) for subnet in plan.private_names],
+                tags=args.tags,
+            ),
+            self._child,
+        )
+        if plan.flow_logs:
+            VpcFlowLogs(
+                f"{name}-flow-logs", VpcFlowLogsArgs(vpc_id=vpc.id, tags=args.tags), self._child
+            )
+        self.ready = [*routes, endpoints]
+        self.register_outputs({"vpc_id": self.vpc_id})
+
+    def subnet_id(self, reference: str) -> pulumi.Output[str]:
+        """Return the id of a subnet by the reference that plans use."""
+        return self._subnets[reference].id
+
+    def _named(self, what: str, tags: Mapping[str, str] | None = None) -> dict[str, str]:
+        return {"Name": f"{self._name}-{what}", **(tags or {}), **self._tags}
+
+    def _further_networks(self) -> list[aws.ec2.VpcIpv4CidrBlockAssociation]:
+        return [
+            aws.ec2.VpcIpv4CidrBlockAssociation(
+                f"{self._name}-cidr-{cidr.replace('/', '-')}",
+                vpc_id=self.vpc_id,
+                cidr_block=cidr,
+                opts=self._child,
+            )
+            for cidr in self._plan.secondary_cidrs
+        ]
+
+    def _subnet(self, subnet: SubnetPlan) -> aws.ec2.Subnet:
+        zone = subnet.availability_zone or ""
+        by_id = is_zone_id(zone)
+        tags = self._plan.public_subnet_tags if subnet.public else self._plan.private_subnet_tags
+        return aws.ec2.Subnet(
+            f"{self._name}-{subnet.name}",
+            vpc_id=self.vpc_id,
+            cidr_block=subnet.cidr,
+            availability_zone=None if by_id else zone,
+            availability_zone_id=zone if by_id else None,
+            map_public_ip_on_launch=subnet.public,
+            tags=self._named(subnet.name, tags),
+            # Its addresses may lie in a further network of the VPC.
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[*self._blocks]),
+        )
+
+    def _public_routes(self) -> tuple[aws.ec2.RouteTable, list[pulumi.Resource]]:
+        table = self._route_table("public")
+        route = aws.ec2.Route(
+            f"{self._name}-public-default",
+            route_table_id=table.id,
+            destination_cidr_block=ANYWHERE_IPV4,
+            gateway_id=self._gateway.id,
+            opts=self._child,
+        )
+        associations = [self._associate(subnet, table) for subnet in self._plan.public_subnets]
+        return table, [route, *associations]
+
+    def _private_routes(
+        self, subnet: SubnetPlan, nat_gateway: aws.ec2.NatGateway | None
+    ) -> tuple[aws.ec2.RouteTable, list[pulumi.Resource]]:
+        table = self._route_table(subnet.name)
+        made: list[pulumi.Resource] = [self._associate(subnet, table)]
+        if nat_gateway is not None:
+            route = aws.ec2.Route(
+                f"{self._name}-{subnet.name}-default",
+                route_table_id=table.id,
+                destination_cidr_block=ANYWHERE_IPV4,
+                nat_gateway_id=nat_gateway.id,
+                opts=self._child,
+            )
+            made.append(route)
+        return table, made
+
+    def _route_table(self, what: str) -> aws.ec2.RouteTable:
+        return aws.ec2.RouteTable(
+            f"{self._name}-{what}-routes",
+            vpc_id=self.vpc_id,
+            tags=self._named(what),
+            opts=self._child,
+        )
+
+    def _associate(
+        self, subnet: SubnetPlan, table: aws.ec2.RouteTable
+    ) -> aws.ec2.RouteTableAssociation:
+        return aws.ec2.RouteTableAssociation(
+            f"{self._name}-{subnet.name}-association",
+            subnet_id=self.subnet_id(subnet.name),
+            route_table_id=table.id,
+            opts=self._child,
+        )
+
+    def _nat_gateway(self, subnet: SubnetPlan) -> aws.ec2.NatGateway:
+        what = f"{subnet.availability_zone}-nat"
+        # EC2 refuses to take the internet gateway away while a public address of the VPC is in use.
+        after_gateway = pulumi.ResourceOptions(parent=self, depends_on=[self._gateway])
+        address = aws.ec2.Eip(
+            f"{self._name}-{subnet.availability_zone}-address",
+            domain="vpc",
+            tags=self._named(what),
+            opts=after_gateway,
+        )
+        return aws.ec2.NatGateway(
+            f"{self._name}-{what}",
+            allocation_id=address.id,
+            subnet_id=self.subnet_id(subnet.name),
+            tags=self._named(what),
+            opts=after_gateway,
+        )

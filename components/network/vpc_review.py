@@ -1,0 +1,196 @@
+"""What can be wrong with the addresses and zones of a new VPC, whatever runs in it.
+
+Source of the limits: https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html
+"""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network
+from itertools import combinations
+
+from components.config.base import is_zone_id
+from components.config.network import NewVpc
+from components.config.review import Review
+from components.network.address_plan import (
+    TEMPLATE_CIDR,
+    AddressPlan,
+    most_zones,
+    plan_addresses,
+)
+
+LARGEST_PREFIX, SMALLEST_PREFIX = 16, 28
+"""Sizes that EC2 allows for a network of a VPC, and /28 for a subnet."""
+MOST_SECONDARY_CIDRS = 4
+"""Quota of networks of a VPC, five, without the first one; it can be raised."""
+
+
+def review_new_vpc(network: NewVpc, region: str, review: Review) -> None:
+    """Record everything that is wrong with the zones and addresses of a new VPC."""
+    _review_zones(network, region, review)
+    _review_lists(network, review)
+    _review_template_cidr(network, review)
+    addresses = plan_addresses(network)
+    if _review_blocks(network, addresses, review):
+        _review_subnets(network, addresses, review)
+
+
+def _review_zones(network: NewVpc, region: str, review: Review) -> None:
+    zones, key = network.availability_zones, "network.availability_zones"
+    repeated = sorted({zone for zone in zones if zones.count(zone) > 1})
+    if repeated:
+        review.refuse(
+            key,
+            "holds a zone twice; each gets one public and one private subnet",
+            found=", ".join(repeated),
+            remedy="remove the second one",
+        )
+    foreign = [zone for zone in zones if not is_zone_id(zone) and not zone.startswith(region)]
+    if foreign:
+        review.refuse(
+            key,
+            f"holds zones outside of the stack's region, {region}",
+            found=", ".join(foreign),
+            allowed=f"zones of {region}",
+            remedy="change the zones, or `aws:region`",
+        )
+    most = most_zones(network)
+    if most is not None and len(zones) > most:
+        review.refuse(
+            key,
+            f"holds more zones than the addresses of `{network.addresses}` reach for",
+            found=len(zones),
+            allowed=f"at most {most}, or `public_subnet_cidrs` and `private_subnet_cidrs` for each",
+            remedy="give both lists, or fewer zones",
+        )
+
+
+def _review_lists(network: NewVpc, review: Review) -> None:
+    zones = len(network.availability_zones)
+    for name in ("public_subnet_cidrs", "private_subnet_cidrs"):
+        given: tuple[str, ...] = getattr(network, name)
+        if given and len(given) != zones:
+            review.refuse(
+                f"network.{name}",
+                "does not hold one network for each of `availability_zones`",
+                found=f"{len(given)} for {zones} zones",
+                allowed=f"{zones} networks, in the order of the zones",
+                remedy="add or remove networks, or remove the key to take those of `addresses`",
+            )
+
+
+def _review_template_cidr(network: NewVpc, review: Review) -> None:
+    own = network.public_subnet_cidrs and network.private_subnet_cidrs
+    if network.addresses == "eksctl" or own or network.cidr in (None, TEMPLATE_CIDR):
+        return
+    review.refuse(
+        "network.cidr",
+        f"is not the network of the template `{network.addresses}`, whose subnets are fixed",
+        found=network.cidr,
+        allowed=f"{TEMPLATE_CIDR}, or own `public_subnet_cidrs` and `private_subnet_cidrs`",
+        remedy=review.set_command("network.addresses", "eksctl"),
+    )
+
+
+def _review_blocks(network: NewVpc, addresses: AddressPlan, review: Review) -> bool:
+    """Return whether the networks of the VPC are good enough to look at the subnets."""
+    sound = True
+    blocks = [("network.cidr", addresses.cidr)]
+    blocks += [
+        (f"network.secondary_cidrs[{index}]", cidr)
+        for index, cidr in enumerate(network.secondary_cidrs)
+    ]
+    for key, cidr in blocks:
+        if not LARGEST_PREFIX <= IPv4Network(cidr).prefixlen <= SMALLEST_PREFIX:
+            sound = False
+            review.refuse(
+                key,
+                "is not a size that EC2 allows for a network of a VPC",
+                found=cidr,
+                allowed=f"/{LARGEST_PREFIX} to /{SMALLEST_PREFIX}",
+                remedy=review.set_command(key, f"{IPv4Network(cidr).network_address}/16"),
+            )
+    for (_, one), (key, other) in combinations(blocks, 2):
+        if IPv4Network(one).overlaps(IPv4Network(other)):
+            review.refuse(
+                key,
+                f"overlaps another network of the VPC, {one}",
+                found=other,
+                remedy="remove it, or give a network beside the others",
+            )
+    if len(addresses.secondary_cidrs) > MOST_SECONDARY_CIDRS:
+        review.refuse(
+            "network.secondary_cidrs",
+            "holds more networks than a VPC may have",
+            found=len(addresses.secondary_cidrs),
+            allowed=f"at most {MOST_SECONDARY_CIDRS} beside `cidr`",
+            remedy="remove networks, or give larger ones",
+        )
+    return sound
+
+
+def _review_subnets(network: NewVpc, addresses: AddressPlan, review: Review) -> None:
+    subnets = [
+        *_keyed("public", network.public_subnet_cidrs, addresses.public),
+        *_keyed("private", network.private_subnet_cidrs, addresses.private),
+    ]
+    blocks = [IPv4Network(cidr) for cidr in addresses.blocks]
+    if not subnets:
+        _refuse_small_vpc(addresses, review)
+    for key, cidr in subnets:
+        subnet = IPv4Network(cidr)
+        if subnet.prefixlen > SMALLEST_PREFIX:
+            _refuse_small_subnet(key, cidr, addresses, review)
+        elif not any(subnet.subnet_of(block) for block in blocks):
+            review.refuse(
+                key,
+                "lies outside of the networks of the VPC",
+                found=cidr,
+                allowed=f"within {', '.join(addresses.blocks)}",
+                remedy="change it, or add its network to `network.secondary_cidrs`",
+            )
+    _review_overlaps(subnets, review)
+
+
+def _keyed(kind: str, given: tuple[str, ...], planned: tuple[str, ...]) -> list[tuple[str, str]]:
+    name = f"network.{kind}_subnet_cidrs"
+    return [(f"{name}[{index}]" if given else name, cidr) for index, cidr in enumerate(planned)]
+
+
+def _refuse_small_vpc(addresses: AddressPlan, review: Review) -> None:
+    review.refuse(
+        "network.cidr",
+        "is too small: an eighth of it is less than the smallest subnet",
+        found=addresses.cidr,
+        allowed=f"/{LARGEST_PREFIX} to /{SMALLEST_PREFIX - 3}",
+        remedy=review.set_command(
+            "network.cidr", f"{IPv4Network(addresses.cidr).network_address}/{LARGEST_PREFIX}"
+        ),
+    )
+
+
+def _refuse_small_subnet(key: str, cidr: str, addresses: AddressPlan, review: Review) -> None:
+    if not key.endswith("]"):
+        # Of the plan, not of the stack file: the VPC is what can be changed.
+        if not any(problem.path.endswith("network.cidr") for problem in review.problems):
+            _refuse_small_vpc(addresses, review)
+        return
+    review.refuse(
+        key,
+        "is smaller than the smallest subnet that EC2 makes",
+        found=cidr,
+        allowed=f"/{LARGEST_PREFIX} to /{SMALLEST_PREFIX}",
+        remedy="give a larger network",
+    )
+
+
+def _review_overlaps(subnets: list[tuple[str, str]], review: Review) -> None:
+    met: set[str] = set()
+    for (_, one), (key, other) in combinations(subnets, 2):
+        if key not in met and IPv4Network(one).overlaps(IPv4Network(other)):
+            met.add(key)
+            review.refuse(
+                key,
+                f"overlaps another subnet, {one}",
+                found=other,
+                remedy="give each subnet addresses of its own",
+            )

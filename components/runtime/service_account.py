@@ -1,0 +1,75 @@
+"""A service account in `kube-system` and what it may do in the whole cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+from pulumi_kubernetes.core import v1 as core
+from pulumi_kubernetes.meta import v1 as meta
+from pulumi_kubernetes.rbac import v1 as rbac
+
+NAMESPACE = "kube-system"
+_RBAC = "rbac.authorization.k8s.io"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceAccountWithRolesArgs:
+    """Arguments of `ServiceAccountWithRoles`."""
+
+    provider: kubernetes.Provider
+    name: str
+    """Of the service account, its own role and the binding of the two."""
+    rules: Sequence[rbac.PolicyRuleArgs]
+    labels: Mapping[str, str]
+    further_roles: Mapping[str, str] | None = None
+    """Cluster roles that Kubernetes brings, by the name of their binding."""
+
+
+class ServiceAccountWithRoles(pulumi.ComponentResource):
+    """A service account that may do what its rules and further cluster roles say.
+
+    Children: `<name>-account` (`core.v1.ServiceAccount`), `<name>-role` (`rbac.v1.ClusterRole`),
+    `<name>-binding` and one `<name>-<binding>` a further role (`rbac.v1.ClusterRoleBinding`).
+    """
+
+    name: pulumi.Output[str]
+    """Of the service account, known when all it may do is in force."""
+
+    def __init__(
+        self,
+        name: str,
+        args: ServiceAccountWithRolesArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("trainyard:runtime:ServiceAccountWithRoles", name, {}, opts)
+        child = pulumi.ResourceOptions(parent=self, provider=args.provider)
+        metadata = meta.ObjectMetaArgs(name=args.name, labels=args.labels)
+        account = core.ServiceAccount(
+            f"{name}-account",
+            metadata=meta.ObjectMetaArgs(name=args.name, namespace=NAMESPACE, labels=args.labels),
+            opts=child,
+        )
+        role = rbac.ClusterRole(
+            f"{name}-role", metadata=metadata, rules=list(args.rules), opts=child
+        )
+        bindings = {args.name: role.metadata.name, **(args.further_roles or {})}
+        bound = [
+            rbac.ClusterRoleBinding(
+                f"{name}-binding" if binding == args.name else f"{name}-{binding}",
+                metadata=meta.ObjectMetaArgs(name=binding, labels=args.labels),
+                role_ref=rbac.RoleRefArgs(api_group=_RBAC, kind="ClusterRole", name=bound_role),
+                subjects=[
+                    rbac.SubjectArgs(
+                        kind="ServiceAccount", name=account.metadata.name, namespace=NAMESPACE
+                    )
+                ],
+                opts=child,
+            )
+            for binding, bound_role in bindings.items()
+        ]
+        in_force = [account.metadata.name, *(binding.metadata.name for binding in bound)]
+        self.name = pulumi.Output.all(*in_force).apply(lambda names: names[0])
+        self.register_outputs({"name": self.name})

@@ -1,0 +1,1 @@
+"""Where datasets and checkpoints live, and how nodes and pods reach them."""

@@ -1,0 +1,172 @@
+"""The record of one FSx for Lustre file system, and how the stack file becomes it.
+
+Source:
+    https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html
+    https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from components.config.lustre_rules import DeploymentType, StorageType, capacity_rule
+from components.config.storage import (
+    DataRepository,
+    ExistingFsxLustre,
+    NewFsxLustre,
+)
+
+LUSTRE_VERSION = "2.15"
+"""AWS recommends it for all new file systems; left out, the default depends on the type."""
+LUSTRE_PORTS = ((988, 988), (1018, 1023))
+"""TCP ports of Lustre, from and to; clients and servers open connections to each other.
+
+https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
+"""
+STORAGE_TAG = "trainyard:storage"
+"""Key of the tag that says which entry of `storage` a file system is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimPlan:
+    """What pods name to mount a file system."""
+
+    name: str
+    """Name of the PersistentVolumeClaim."""
+    namespace: str
+    volume_name: str
+    """Name of the PersistentVolume, which belongs to no namespace."""
+    mount_options: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LustreSettings:
+    """A file system that the stack makes, in AWS's own words."""
+
+    deployment_type: DeploymentType
+    storage_type: StorageType
+    per_unit_storage_throughput: int | None
+    """MB/s for each TiB."""
+    drive_cache_type: str | None
+    compression: str
+    kms_key_arn: str | None
+    efa_enabled: bool
+    metadata_iops: int | None
+    """None lets them grow with the capacity, where the type sells them at all."""
+    import_path: str | None
+    export_path: str | None
+    auto_import_policy: str | None
+    data_repositories: tuple[DataRepository, ...]
+    weekly_maintenance: str | None
+    backup_retention_days: int
+    backup_time: str | None
+
+    @property
+    def has_metadata_configuration(self) -> bool:
+        """Whether metadata operations are configured; EFA needs it."""
+        return self.deployment_type == "PERSISTENT_2"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FsxLustrePlan:
+    """One file system, new or existing, and the claim through which pods reach it."""
+
+    name: str
+    """Key in `storage`."""
+    claim: ClaimPlan
+    capacity_gib: int | None
+    """None where only the account knows."""
+    deletion_protection: bool = True
+    settings: LustreSettings | None = None
+    """None for a file system that exists."""
+    subnets: tuple[str, ...] = ()
+    """Of a new one: references of the `NetworkPlan`, exactly one once the account was asked."""
+    file_system_id: str | None = None
+    """Of one that exists, as are all below."""
+    dns_name: str | None = None
+    mount_name: str | None = None
+    security_group_id: str | None = None
+    """The group of the file system that takes the rules for the nodes; None where the stack puts
+    no rules into a group that is not its own."""
+    tags: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def addresses(self) -> int:
+        """Addresses that it takes in its subnet: one a server, at least one server of metadata.
+
+        https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html#ip-addesses-for-fs
+        """
+        settings = self.settings
+        if settings is None or self.capacity_gib is None:
+            return 0
+        rule = capacity_rule(
+            settings.deployment_type,
+            settings.storage_type,
+            settings.per_unit_storage_throughput,
+            efa=settings.efa_enabled,
+        )
+        return 1 + (-(-self.capacity_gib // rule.step) if rule else 1)
+
+
+def plan_new(
+    name: str, wanted: NewFsxLustre, *, subnets: tuple[str, ...], tags: Mapping[str, str]
+) -> FsxLustrePlan:
+    """Return the plan of a file system that the stack makes in one of these subnets."""
+    return FsxLustrePlan(
+        name=name,
+        claim=plan_claim(name, wanted),
+        capacity_gib=wanted.storage_capacity_gib,
+        deletion_protection=wanted.deletion_protection,
+        subnets=subnets,
+        tags={**tags, STORAGE_TAG: name},
+        settings=LustreSettings(
+            deployment_type=wanted.deployment_type,
+            storage_type=wanted.storage_type,
+            per_unit_storage_throughput=wanted.per_unit_storage_throughput,
+            drive_cache_type=wanted.drive_cache,
+            compression=wanted.compression,
+            kms_key_arn=wanted.kms_key_arn,
+            efa_enabled=wanted.efa_enabled,
+            metadata_iops=wanted.metadata_iops,
+            import_path=wanted.import_path,
+            export_path=wanted.export_path,
+            auto_import_policy=wanted.auto_import,
+            data_repositories=wanted.data_repositories,
+            weekly_maintenance=wanted.weekly_maintenance,
+            backup_retention_days=wanted.backup_retention_days,
+            backup_time=wanted.backup_time,
+        ),
+    )
+
+
+def plan_existing(name: str, wanted: ExistingFsxLustre) -> FsxLustrePlan:
+    """Return the plan of a file system that the stack only mounts."""
+    return FsxLustrePlan(
+        name=name,
+        claim=plan_claim(name, wanted),
+        capacity_gib=wanted.storage_capacity_gib,
+        file_system_id=wanted.file_system_id,
+        dns_name=wanted.dns_name,
+        mount_name=wanted.mount_name,
+        security_group_id=wanted.security_group_id,
+    )
+
+
+def plan_claim(name: str, wanted: NewFsxLustre | ExistingFsxLustre) -> ClaimPlan:
+    """Return the claim of a file system: its own name, as Kubernetes spells names."""
+    claim = wanted.claim_name or name.lower().replace("_", "-").strip("-")
+    return ClaimPlan(
+        name=claim,
+        namespace=wanted.claim_namespace,
+        volume_name=f"{wanted.claim_namespace}-{claim}",
+        mount_options=wanted.mount_options,
+    )
+
+
+def mount_command(*, dns_name: str, mount_name: str, directory: str) -> str:
+    """Return the command that mounts a file system on a machine of the VPC.
+
+    https://docs.aws.amazon.com/fsx/latest/LustreGuide/mounting-ec2-instance.html
+    """
+    return f"sudo mount -t lustre -o relatime,flock {dns_name}@tcp:/{mount_name} {directory}"

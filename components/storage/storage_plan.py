@@ -1,0 +1,210 @@
+"""From `storage` of a stack file to the file systems of its plan, or to what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from components.config.base import same_kind_of_zone
+from components.config.review import Review
+from components.config.storage import Efs, ExistingFsxLustre, FileSystem, FsxOpenZfs, NewFsxLustre
+from components.network.network_plan import NetworkPlan
+from components.storage.fsx_lustre_plan import FsxLustrePlan, plan_existing, plan_new
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """A node group, as far as the place of a file system depends on it."""
+
+    name: str
+    subnets: tuple[str, ...]
+    """As references of the network; several where only the account knows which it is."""
+    efa: bool
+    in_one_zone: bool
+    """Whether it launches in one zone, though it may not be known yet in which subnet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoragePlace:
+    """What is around the file systems of a stack."""
+
+    network: NetworkPlan
+    neighbours: Sequence[Neighbour]
+    """Node groups for the work."""
+    subnets_known: bool
+    """Whether the account was asked, so that what is unknown now stays unknown."""
+
+
+def plan_storage(
+    storage: Mapping[str, FileSystem],
+    place: StoragePlace,
+    *,
+    tags: Mapping[str, str],
+    review: Review,
+) -> tuple[FsxLustrePlan, ...]:
+    """Return the file systems that an EKS stack makes or mounts; records what is wrong."""
+    planned: list[FsxLustrePlan] = []
+    for name, wanted in storage.items():
+        if isinstance(wanted, NewFsxLustre):
+            subnets = _subnets(name, wanted, place, review)
+            _review_efa(name, wanted, place, review)
+            planned.append(plan_new(name, wanted, subnets=subnets, tags=tags))
+        elif isinstance(wanted, ExistingFsxLustre):
+            _review_existing(name, wanted, place, review)
+            planned.append(plan_existing(name, wanted))
+        else:
+            _refuse_kind(name, wanted, review)
+    _review_claims(planned, review)
+    return tuple(planned)
+
+
+def _refuse_kind(name: str, wanted: FileSystem, review: Review) -> None:
+    reasons = {
+        "efs": "NFS is too slow for the data of a training job",
+        "fsx-openzfs": "it serves home directories, which pods have none of",
+        "ebs": "it is a disk of a head node, which EKS has none of; use addons.ebs_csi_driver",
+    }
+    kind = "efs" if isinstance(wanted, Efs) else "ebs"
+    kind = "fsx-openzfs" if isinstance(wanted, FsxOpenZfs) else kind
+    review.refuse(
+        f"storage.{name}.kind",
+        f"is not mounted on EKS: {reasons[kind]}",
+        found=kind,
+        allowed="fsx-lustre, existing-fsx-lustre",
+        remedy=f"use FSx for Lustre, or remove storage.{name}",
+    )
+
+
+def _subnets(
+    name: str, wanted: NewFsxLustre, place: StoragePlace, review: Review
+) -> tuple[str, ...]:
+    if wanted.subnet_id is not None:
+        return _given_subnet(name, wanted.subnet_id, place, review)
+    if wanted.availability_zone is not None:
+        return _subnets_in_zone(name, wanted.availability_zone, place, review)
+    return _subnets_of_neighbours(name, place, review)
+
+
+def _given_subnet(
+    name: str, subnet_id: str, place: StoragePlace, review: Review
+) -> tuple[str, ...]:
+    private = place.network.private_names
+    if subnet_id not in private:
+        review.refuse(
+            f"storage.{name}.subnet_id",
+            "is not a private subnet of the network, so that nodes would not reach it",
+            found=subnet_id,
+            allowed=", ".join(private),
+            remedy=(
+                "give availability_zone in its place"
+                if place.network.is_new
+                else "give one of them, or add it to network.private_subnet_ids"
+            ),
+        )
+    return (subnet_id,)
+
+
+def _subnets_in_zone(name: str, zone: str, place: StoragePlace, review: Review) -> tuple[str, ...]:
+    private = place.network.private_subnets
+    found = tuple(subnet.name for subnet in private if subnet.availability_zone == zone)
+    if found:
+        return found[:1]
+    # What is given in the other spelling, or not at all, only the account can compare.
+    open_ = tuple(
+        subnet.name
+        for subnet in private
+        if subnet.availability_zone is None or not same_kind_of_zone(subnet.availability_zone, zone)
+    )
+    if open_ and not place.subnets_known:
+        review.note(
+            f"storage {name}: lies in the private subnet in {zone}, which only the account knows"
+        )
+        return open_
+    review.refuse(
+        f"storage.{name}.availability_zone",
+        "is a zone in which the network has no private subnet",
+        found=zone,
+        allowed=", ".join(subnet.availability_zone or subnet.name for subnet in private),
+        remedy="give the zone of one of them, or give the network a subnet in this zone",
+    )
+    return tuple(subnet.name for subnet in private)
+
+
+def _subnets_of_neighbours(name: str, place: StoragePlace, review: Review) -> tuple[str, ...]:
+    """Return where the node groups with EFA are; without EFA, where all node groups are."""
+    anchors = [group for group in place.neighbours if group.efa] or list(place.neighbours)
+    found = tuple(dict.fromkeys(subnet for group in anchors for subnet in group.subnets))
+    candidates = found or place.network.private_names
+    if len(candidates) == 1:
+        return candidates
+    open_ = [group.name for group in anchors if group.in_one_zone and len(group.subnets) > 1]
+    if open_ and not place.subnets_known:
+        review.note(
+            f"storage {name}: lies in the subnet of node group {', '.join(open_)}, which only the "
+            "account knows"
+        )
+        return candidates
+    review.refuse(
+        f"storage.{name}.subnet_id",
+        "is missing, and the node groups do not decide it: a file system lies in one subnet, "
+        "best in that of the nodes that read it",
+        allowed=", ".join(candidates),
+        remedy=(
+            f"give storage.{name}.availability_zone"
+            if place.network.is_new
+            else review.set_command(
+                f"storage.{name}.subnet_id", candidates[0] if candidates else ""
+            )
+        ),
+    )
+    return candidates
+
+
+def _review_efa(name: str, wanted: NewFsxLustre, place: StoragePlace, review: Review) -> None:
+    if wanted.efa_enabled and not any(group.efa for group in place.neighbours):
+        review.refuse(
+            f"storage.{name}.efa_enabled",
+            "is on, and no node group has EFA to reach it with",
+            found=True,
+            allowed="false, or a node group with efa_enabled: true",
+            remedy=review.set_command(f"storage.{name}.efa_enabled", "false"),
+        )
+
+
+def _review_existing(
+    name: str, wanted: ExistingFsxLustre, place: StoragePlace, review: Review
+) -> None:
+    if place.network.is_new:
+        review.refuse(
+            f"storage.{name}.kind",
+            "is a file system that exists, which cannot lie in a VPC that is yet to be made",
+            found=wanted.kind,
+            allowed="fsx-lustre, or network.kind: existing-vpc",
+            remedy="adopt the VPC of the file system, or let the stack make a file system",
+        )
+        return
+    for key, value in (("dns_name", wanted.dns_name), ("mount_name", wanted.mount_name)):
+        if value is None and place.subnets_known:
+            review.refuse(
+                f"storage.{name}.{key}",
+                "is missing, and the account did not say it",
+                remedy=(
+                    "allow fsx:DescribeFileSystems, or "
+                    + review.set_command(f"storage.{name}.{key}", "VALUE")
+                ),
+            )
+
+
+def _review_claims(planned: Sequence[FsxLustrePlan], review: Review) -> None:
+    seen: dict[tuple[str, str], str] = {}
+    for each in planned:
+        claim = (each.claim.namespace, each.claim.name)
+        other = seen.setdefault(claim, each.name)
+        if other != each.name:
+            review.refuse(
+                f"storage.{each.name}.claim_name",
+                f"is also the claim of storage.{other}: pods would not know which is meant",
+                found="/".join(claim),
+                allowed="a name of its own in the namespace",
+                remedy=review.set_command(f"storage.{each.name}.claim_name", "NAME"),
+            )

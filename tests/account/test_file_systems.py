@@ -1,0 +1,198 @@
+"""File systems against the account: adopted ones, changes that lose data, room, names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from components.account.facts import AccountFacts, FileSystemFacts, IngressFacts
+from components.account.prepare import Prepared, prepare
+from components.config.problems import ROOT, ConfigError, Problem
+from components.config.stack import StackConfig
+from tests.account.conftest import NOW, VPC
+from tests.support.stack_files import PRIVATE
+
+ID = "fs-0123456789abcdef0"
+EXISTING = {"kind": "existing-fsx-lustre", "file_system_id": ID}
+NEW = {"kind": "fsx-lustre", "per_unit_storage_throughput": 250, "storage_capacity_gib": 2400}
+OPEN = tuple(
+    IngressFacts(protocol="tcp", first_port=first, last_port=last, cidr="10.0.0.0/16")
+    for first, last in ((988, 988), (1018, 1023))
+)
+SETTINGS = {
+    "deployment_type": "PERSISTENT_2",
+    "storage_type": "SSD",
+    "drive_cache": None,
+    "kms_key_arn": "arn:aws:kms:us-west-2:123456789012:key/fsx",
+    "efa_enabled": False,
+    "import_path": None,
+    "export_path": None,
+    "metadata_iops": 6000,
+}
+MADE = {"trainyard:cluster": "p5-cb", "trainyard:storage": "data"}
+
+
+def file_system(**changes: Any) -> FileSystemFacts:
+    fields: dict[str, Any] = {
+        "file_system_id": ID,
+        "type": "LUSTRE",
+        "lifecycle": "AVAILABLE",
+        "vpc_id": VPC,
+        "subnet_id": PRIVATE[1],
+        "availability_zone": "us-west-2b",
+        "dns_name": f"{ID}.fsx.us-west-2.amazonaws.com",
+        "mount_name": "abcdefgh",
+        "capacity_gib": 2400,
+        "settings": SETTINGS,
+        "tags": {},
+        "security_group_ids": frozenset({"sg-0123456789abcdef0"}),
+        "lets_in": OPEN,
+    }
+    return FileSystemFacts(**(fields | changes))
+
+
+def holding(facts: AccountFacts, **changes: Any) -> AccountFacts:
+    return replace(facts, file_systems={ID: file_system(**changes)})
+
+
+def prepared(config: StackConfig, facts: AccountFacts) -> Prepared:
+    return prepare(config, facts, stack_file="Pulumi.p5-cb.yaml", region="us-west-2", now=NOW)
+
+
+def problems(config: StackConfig, facts: AccountFacts) -> dict[str, Problem]:
+    try:
+        prepared(config, facts)
+    except ConfigError as error:
+        return {p.path.removeprefix(f"{ROOT}.storage.data."): p for p in error.problems}
+    return {}
+
+
+def test_names_and_size_of_an_existing_file_system_come_from_the_account(configure, facts):
+    plan = prepared(configure(storage={"data": EXISTING}), holding(facts)).plan
+    (found,) = plan.file_systems
+    assert found.dns_name == f"{ID}.fsx.us-west-2.amazonaws.com"
+    assert (found.mount_name, found.capacity_gib) == ("abcdefgh", 2400)
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "words"),
+    [
+        pytest.param({"type": "OPENZFS"}, "file_system_id", "no Lustre", id="type"),
+        pytest.param({"lifecycle": "CREATING"}, "file_system_id", "state", id="lifecycle"),
+        pytest.param({"vpc_id": "vpc-2"}, "file_system_id", "another VPC", id="F7-vpc"),
+        pytest.param({"lets_in": ()}, "security_group_id", "988 and 1018-1023", id="F7-closed"),
+        pytest.param({"lets_in": OPEN[:1]}, "security_group_id", "1018-1023", id="F7-half"),
+        pytest.param(
+            {
+                "lets_in": (
+                    IngressFacts(protocol="-1", first_port=-1, last_port=-1, cidr="10.9.0.0/16"),
+                )
+            },
+            "security_group_id",
+            "988",
+            id="F7-other-network",
+        ),
+    ],
+)
+def test_an_existing_file_system_that_nodes_cannot_mount_is_refused(
+    configure, facts, changes, key, words
+):
+    found = problems(configure(storage={"data": EXISTING}), holding(facts, **changes))
+    assert words in found[key].problem
+
+
+def test_a_file_system_that_does_not_exist_is_refused(configure, facts):
+    found = problems(configure(storage={"data": EXISTING}), facts)
+    assert "does not exist" in found["file_system_id"].problem
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        IngressFacts(protocol="-1", first_port=-1, last_port=-1, cidr="0.0.0.0/0"),
+        IngressFacts(protocol="tcp", first_port=900, last_port=1100, cidr=None),
+    ],
+)
+def test_wider_rules_and_rules_for_another_group_let_the_nodes_in(configure, facts, rule):
+    """Whether another group is that of the nodes nobody knows before there are any."""
+    config = configure(storage={"data": EXISTING})
+    assert problems(config, holding(facts, lets_in=(rule,))) == {}
+
+
+def test_the_stack_opens_the_group_that_it_is_given(configure, facts):
+    group = "sg-0123456789abcdef0"
+    config = configure(storage={"data": {**EXISTING, "security_group_id": group}})
+    assert problems(config, holding(facts, lets_in=())) == {}
+    other = configure(storage={"data": {**EXISTING, "security_group_id": "sg-00000000"}})
+    assert problems(other, holding(facts))["security_group_id"].allowed == group
+
+
+def test_a_file_system_in_another_zone_than_the_nodes_is_a_warning(configure, facts):
+    """F8."""
+    far = holding(facts, availability_zone="us-west-2a")
+    (warning,) = prepared(configure(storage={"data": EXISTING}), far).warnings
+    assert "us-west-2a" in warning
+    assert "us-west-2b" in warning
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("storage_capacity_gib", 1200),
+        ("subnet_id", PRIVATE[0]),
+        ("kms_key_arn", "arn:aws:kms:us-west-2:123456789012:key/mine"),
+        ("metadata_iops", 1500),
+    ],
+)
+def test_a_change_that_would_replace_a_protected_file_system_is_refused(
+    configure, facts, key, value
+):
+    config = configure(storage={"data": {**NEW, key: value}})
+    found = problems(config, holding(facts, tags=MADE))
+    assert set(found) == {key}
+    assert f"would replace {ID}" in found[key].problem
+    assert "deletion_protection" in found[key].remedy
+
+
+def test_another_deployment_type_is_refused_too(configure, facts):
+    wanted = {"kind": "fsx-lustre", "deployment_type": "SCRATCH_2", "storage_capacity_gib": 2400}
+    found = problems(configure(storage={"data": wanted}), holding(facts, tags=MADE))
+    assert set(found) == {"deployment_type"}
+
+
+def test_whoever_gave_the_protection_up_may_replace_it(configure, facts):
+    wanted = {**NEW, "storage_capacity_gib": 1200, "deletion_protection": False}
+    assert problems(configure(storage={"data": wanted}), holding(facts, tags=MADE)) == {}
+
+
+@pytest.mark.parametrize("key", ["storage_capacity_gib", "per_unit_storage_throughput"])
+def test_more_of_it_is_no_replacement(configure, facts, key):
+    config = configure(storage={"data": {**NEW, key: {"s": 4800, "p": 500}[key[0]]}})
+    assert problems(config, holding(facts, tags=MADE)) == {}
+
+
+def test_the_file_system_of_another_stack_is_not_ours(configure, facts):
+    other = {**MADE, "trainyard:cluster": "other"}
+    config = configure(storage={"data": {**NEW, "storage_capacity_gib": 1200}})
+    assert problems(config, holding(facts, tags=other)) == {}
+
+
+def test_a_subnet_without_room_for_the_servers_is_refused(configure, facts, with_subnet):
+    config = configure(storage={"data": {**NEW, "storage_capacity_gib": 24000}})
+    tight = with_subnet(PRIVATE[1], free_addresses=10)
+    assert "11 addresses" in problems(config, tight)["subnet_id"].problem
+    again = replace(holding(tight, tags=MADE))
+    assert problems(config, again) == {}
+
+
+def test_a_zone_becomes_the_first_private_subnet_in_it(configure, facts):
+    config = configure(storage={"data": {**NEW, "availability_zone": "usw2-az2"}})
+    assert prepared(config, facts).plan.file_systems[0].subnets == (PRIVATE[1],)
+
+
+def test_what_may_not_be_read_is_not_checked(configure, facts):
+    named = {**EXISTING, "dns_name": "fs.example", "mount_name": "abc"}
+    denied = replace(facts, unreadable=("fsx:DescribeFileSystems: AccessDeniedException",))
+    assert problems(configure(storage={"data": named}), denied) == {}

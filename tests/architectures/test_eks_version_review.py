@@ -1,0 +1,80 @@
+"""Kubernetes versions by the calendar, and the key of the secrets by the region."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import pytest
+
+from components.architectures.eks_version_review import newest_version
+from components.catalog.versions import STANDARD_SUPPORT_ENDS, standard_support_ends_soon
+from tests.support.stack_files import changed, plan, plan_problems
+
+KEY = "architecture.kubernetes_version"
+OLD = changed(architecture__kubernetes_version="1.34")
+ENDS = STANDARD_SUPPORT_ENDS["1.34"]
+
+
+def at(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
+
+
+def support_notes(raw, day):
+    return [note for note in plan(raw, now=at(day)).notes if "standard support" in note]
+
+
+def test_both_supported_versions_can_be_planned():
+    for version in ("1.34", "1.35"):
+        planned = plan(changed(architecture__kubernetes_version=version))
+        assert planned.kubernetes_version == version
+        groups = planned.node_groups
+        assert all(group.ami_release_version.startswith(f"{version}.") for group in groups)
+
+
+@pytest.mark.parametrize(
+    ("day", "days"),
+    [
+        pytest.param(date(2026, 10, 2), None, id="61-days-before"),
+        pytest.param(date(2026, 10, 3), "in 60 days", id="60-days-before"),
+        pytest.param(date(2026, 12, 1), "in 1 day:", id="the-day-before"),
+    ],
+)
+def test_the_end_of_support_is_announced_as_early_as_eks_does(day, days):
+    notes = support_notes(OLD, day)
+    assert len(notes) == (0 if days is None else 1)
+    if days is not None:
+        assert days in notes[0]
+        assert f"'trainyard:cluster.{KEY}' {newest_version()}" in notes[0]
+
+
+def test_the_default_version_is_not_announced_yet():
+    assert support_notes(changed(), date(2026, 11, 21)) == []
+
+
+def test_from_its_last_day_the_version_is_refused():
+    assert KEY not in plan_problems(OLD, now=at(date(2026, 12, 1)))
+    problem = plan_problems(OLD, now=at(ENDS))[KEY]
+    assert "out of EKS's standard support since 2026-12-02" in problem.problem
+    assert problem.remedy.endswith(f" {newest_version()}")
+
+
+def test_a_version_that_eks_has_and_nobody_pinned_is_refused():
+    assert (
+        "no AMI and add-ons are pinned"
+        in plan_problems(changed(architecture__kubernetes_version="1.36"))[KEY].problem
+    )
+
+
+@pytest.mark.parametrize("minor", ["1.34", "9.99"])
+def test_what_has_ended_or_is_unknown_does_not_end_soon(minor):
+    assert standard_support_ends_soon(minor, ENDS) is None
+
+
+def test_a_key_of_another_region_is_refused():
+    key = "arn:aws:kms:us-east-1:123456789012:key/1234abcd"
+    problem = plan_problems(changed(architecture__secrets_key_arn=key))[
+        "architecture.secrets_key_arn"
+    ]
+    assert problem.found == key
+    here = key.replace("us-east-1", "us-west-2")
+    assert plan(changed(architecture__secrets_key_arn=here)).secrets_key_arn == here

@@ -1,0 +1,65 @@
+"""The group of reservations that a stack makes."""
+
+import pytest
+
+from components.compute.reservation_group import ReservationGroup, ReservationGroupArgs
+
+OWN = "cr-00d00000000000001"
+SHARED = "arn:aws:ec2:us-west-2:999988887777:capacity-reservation/cr-0a550000000000001"
+PARTITION_CALL = "aws:index/getPartition:getPartition"
+
+
+@pytest.fixture
+def made(deploy):
+    arns = []
+
+    def program():
+        args = ReservationGroupArgs(
+            members=(OWN, SHARED), region="us-west-2", tags={"team": "vision"}
+        )
+        ReservationGroup("dev-reserved", args).arn.apply(arns.append)
+
+    cloud = deploy(program)
+    return cloud, arns
+
+
+def test_the_group_is_a_pool_that_launches_can_target(made):
+    """PR-05."""
+    group = made[0].one("dev-reserved-group").inputs
+    assert group["configurations"] == [
+        {"type": "AWS::EC2::CapacityReservationPool"},
+        {
+            "type": "AWS::ResourceGroups::Generic",
+            "parameters": [
+                {
+                    "name": "allowed-resource-types",
+                    "values": ["AWS::EC2::CapacityReservation"],
+                }
+            ],
+        },
+    ]
+    assert group["tags"] == {"Name": "dev-reserved", "team": "vision"}
+
+
+def test_its_name_does_not_begin_with_a_word_that_aws_keeps(made):
+    assert made[0].one("dev-reserved-group").inputs["name"] == "reservations-dev-reserved"
+
+
+def test_a_reservation_of_this_account_is_added_by_the_arn_that_follows_from_its_id(made):
+    """PR-06."""
+    member = made[0].one(f"dev-reserved-{OWN}").inputs
+    assert member["resourceArn"] == (
+        f"arn:aws:ec2:us-west-2:123456789012:capacity-reservation/{OWN}"
+    )
+    assert member["groupArn"].endswith(":group/reservations-dev-reserved")
+
+
+def test_a_reservation_of_another_account_is_added_by_its_own_arn(made):
+    """PR-08."""
+    assert made[0].one("dev-reserved-cr-0a550000000000001").inputs["resourceArn"] == SHARED
+
+
+def test_the_arn_of_the_group_comes_when_its_members_are_in(made):
+    cloud, arns = made
+    assert arns == [cloud.one(f"dev-reserved-{OWN}").inputs["groupArn"]]
+    assert cloud.one("dev-reserved-group").parent in cloud.closed

@@ -1,0 +1,95 @@
+"""EKS's add-ons: what is asked of AWS, after what, and with which role."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pulumi_aws as aws
+
+from components.eks.addons import EksAddons, EksAddonsArgs
+from components.eks.plan import AddonPlan, PodIdentityPlan
+from components.identity.service_account_role import OidcProvider
+
+AGENT = AddonPlan(
+    name="eks-pod-identity-agent",
+    version="v1.3.10-eksbuild.3",
+    configuration=None,
+    identity=None,
+)
+DRIVER = AddonPlan(
+    name="aws-ebs-csi-driver",
+    version="v1.64.0-eksbuild.1",
+    configuration={"node": {"b": 1}, "controller": {"a": 2}},
+    identity=PodIdentityPlan(
+        namespace="kube-system",
+        service_account="ebs-csi-controller-sa",
+        policy="AmazonEBSCSIDriverPolicyV2",
+        through="pod-identity",
+    ),
+)
+ROLE = "arn:aws:iam::123456789012:role/c-aws-ebs-csi-driver-identity-role"
+
+
+def install(deploy, *addons):
+    def program():
+        EksAddons(
+            "c",
+            EksAddonsArgs(
+                cluster_name="p5-cb",
+                addons=addons,
+                oidc_provider=OidcProvider(arn="arn:aws:iam::1:oidc-provider/x", url="https://x"),
+                runs_on=aws.ec2.SecurityGroup("nodes"),
+                tags={"team": "vision"},
+            ),
+        )
+
+    return deploy(program)
+
+
+def test_an_addon_is_pinned_and_takes_over_what_is_there(deploy):
+    assert install(deploy, AGENT).one("c-eks-pod-identity-agent").inputs == {
+        "clusterName": "p5-cb",
+        "addonName": "eks-pod-identity-agent",
+        "addonVersion": "v1.3.10-eksbuild.3",
+        "resolveConflictsOnCreate": "OVERWRITE",
+        "resolveConflictsOnUpdate": "OVERWRITE",
+        "tags": {"team": "vision"},
+    }
+
+
+def test_the_agent_hands_the_role_to_the_drivers_service_account(deploy):
+    addon = install(deploy, AGENT, DRIVER).one("c-aws-ebs-csi-driver")
+    assert addon.inputs["podIdentityAssociations"] == [
+        {"serviceAccount": "ebs-csi-controller-sa", "roleArn": ROLE}
+    ]
+    assert "serviceAccountRoleArn" not in addon.inputs
+
+
+def test_without_the_agent_the_role_is_the_service_accounts(deploy):
+    identity = replace(DRIVER.identity, through="oidc")
+    cloud = install(deploy, replace(DRIVER, identity=identity))
+    addon = cloud.one("c-aws-ebs-csi-driver")
+    assert addon.inputs["serviceAccountRoleArn"] == ROLE
+    assert "podIdentityAssociations" not in addon.inputs
+    trust = json.loads(cloud.one("c-aws-ebs-csi-driver-identity-role").inputs["assumeRolePolicy"])
+    assert trust["Statement"][0]["Principal"] == {"Federated": "arn:aws:iam::1:oidc-provider/x"}
+
+
+def test_addons_come_after_the_system_nodes_one_after_another(deploy):
+    cloud = install(deploy, AGENT, DRIVER)
+    agent, driver = cloud.one("c-eks-pod-identity-agent"), cloud.one("c-aws-ebs-csi-driver")
+    nodes = cloud.one("nodes").urn
+    assert nodes in agent.dependencies
+    assert {nodes, agent.urn} <= driver.dependencies
+
+
+def test_the_settings_are_a_text_that_never_changes_its_order(deploy):
+    addon = install(deploy, DRIVER).one("c-aws-ebs-csi-driver")
+    text = addon.inputs["configurationValues"]
+    assert text == '{"controller": {"a": 2}, "node": {"b": 1}}'
+
+
+def test_the_component_is_closed(deploy):
+    cloud = install(deploy, AGENT)
+    assert cloud.one("c-eks-pod-identity-agent").parent in cloud.closed

@@ -1,0 +1,82 @@
+"""The role of a service account: who may take it, and what it may do."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from components.identity.service_account_role import (
+    OidcProvider,
+    ServiceAccountRole,
+    ServiceAccountRoleArgs,
+)
+
+PROVIDER = OidcProvider(
+    arn="arn:aws:iam::123456789012:oidc-provider/oidc.example.com/id/1",
+    url="https://oidc.example.com/id/1",
+)
+
+
+def role(deploy, provider, **options):
+    def program():
+        ServiceAccountRole(
+            "ebs",
+            ServiceAccountRoleArgs(
+                namespace="kube-system",
+                service_account="ebs-csi-controller-sa",
+                policy="AmazonEBSCSIDriverPolicyV2",
+                oidc_provider=provider,
+                tags={"team": "vision"},
+            ),
+        )
+
+    return deploy(program, **options)
+
+
+def statement(cloud):
+    (only,) = json.loads(cloud.one("ebs-role").inputs["assumeRolePolicy"])["Statement"]
+    return only
+
+
+def test_pod_identity_takes_the_role_and_tags_its_session(deploy):
+    """https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html."""
+    assert statement(role(deploy, None)) == {
+        "Effect": "Allow",
+        "Principal": {"Service": "pods.eks.amazonaws.com"},
+        "Action": ["sts:AssumeRole", "sts:TagSession"],
+    }
+
+
+def test_only_the_one_service_account_takes_it_through_the_oidc_provider(deploy):
+    """EKS-05, EKX-03."""
+    assert statement(role(deploy, PROVIDER)) == {
+        "Effect": "Allow",
+        "Principal": {"Federated": PROVIDER.arn},
+        "Action": "sts:AssumeRoleWithWebIdentity",
+        "Condition": {
+            "StringEquals": {
+                "oidc.example.com/id/1:aud": "sts.amazonaws.com",
+                "oidc.example.com/id/1:sub": (
+                    "system:serviceaccount:kube-system:ebs-csi-controller-sa"
+                ),
+            }
+        },
+    }
+
+
+@pytest.mark.parametrize("partition", ["aws", "aws-cn"])
+def test_the_role_has_the_one_policy_of_its_partition(deploy, partition):
+    calls = {
+        "aws:index/getPartition:getPartition": {
+            "partition": partition,
+            "dnsSuffix": "amazonaws.com",
+            "id": partition,
+            "reverseDnsPrefix": "com.amazonaws",
+        }
+    }
+    cloud = role(deploy, None, calls=calls)
+    attached = cloud.one("ebs-policy").inputs
+    assert attached["policyArn"] == f"arn:{partition}:iam::aws:policy/AmazonEBSCSIDriverPolicyV2"
+    assert cloud.one("ebs-role").inputs["tags"] == {"team": "vision"}
+    assert cloud.one("ebs-role").parent in cloud.closed

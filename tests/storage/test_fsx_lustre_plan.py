@@ -1,0 +1,135 @@
+"""What file systems follow from a stack file, and where they lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.config.lustre_rules import EFA_STEP_GIB
+from components.storage.fsx_lustre_plan import FsxLustrePlan, mount_command
+from tests.support.stack_files import PRIVATE, changed, plan, plan_problems, with_odcr
+
+PERSISTENT_2 = {"kind": "fsx-lustre", "per_unit_storage_throughput": 250}
+EXISTING = {"kind": "existing-fsx-lustre", "file_system_id": "fs-0123456789abcdef0"}
+
+
+def lustre(base: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    return changed(
+        storage={"data": {**(base or PERSISTENT_2), **changes}},
+        architecture__node_groups__p5__subnet_id=PRIVATE[1],
+    )
+
+
+def planned(raw: dict[str, Any], **options: Any) -> FsxLustrePlan:
+    (found,) = plan(raw, **options).file_systems
+    return found
+
+
+def test_a_file_system_lies_where_the_nodes_with_efa_are():
+    assert planned(lustre()).subnets == (PRIVATE[1],)
+
+
+def test_offline_it_lies_in_a_subnet_that_only_the_account_knows():
+    raw = changed(storage={"data": PERSISTENT_2})
+    found = plan(raw)
+    assert found.file_systems[0].subnets == tuple(PRIVATE)
+    assert any(note.startswith("storage data: lies in the subnet of") for note in found.notes)
+
+
+def test_a_subnet_that_is_given_is_taken():
+    assert planned(lustre(subnet_id=PRIVATE[0])).subnets == (PRIVATE[0],)
+
+
+def test_a_subnet_of_another_network_is_refused():
+    problem = plan_problems(lustre(subnet_id="subnet-00000000000000fff"))["storage.data.subnet_id"]
+    assert problem.allowed == ", ".join(PRIVATE)
+
+
+def test_two_groups_with_efa_in_two_subnets_leave_the_choice_to_the_user():
+    raw = with_odcr()
+    groups = raw["architecture"]["node_groups"]
+    groups["other"] = {
+        **groups["p5"],
+        "purchase_option": "on-demand",
+        "subnet_id": PRIVATE[0],
+    }
+    groups["p5"]["subnet_id"] = PRIVATE[1]
+    raw["storage"] = {"data": PERSISTENT_2}
+    problem = plan_problems(raw, subnets_known=True)["storage.data.subnet_id"]
+    assert problem.allowed == f"{PRIVATE[1]}, {PRIVATE[0]}"
+    assert problem.remedy.endswith(f"storage.data.subnet_id' {PRIVATE[1]}")
+
+
+def test_a_zone_of_an_adopted_vpc_is_left_to_the_account():
+    raw = lustre(availability_zone="us-west-2b")
+    assert planned(raw).subnets == tuple(PRIVATE)
+    problem = plan_problems(raw, subnets_known=True)["storage.data.availability_zone"]
+    assert problem.found == "us-west-2b"
+
+
+def test_efa_without_nodes_that_have_it_is_refused():
+    raw = lustre(efa_enabled=True, storage_capacity_gib=19200)
+    raw["architecture"]["node_groups"]["p5"]["efa_enabled"] = False
+    assert set(plan_problems(raw)) == {"storage.data.efa_enabled"}
+
+
+@pytest.mark.parametrize(
+    ("system", "kind"),
+    [
+        ({"kind": "efs"}, "efs"),
+        ({"kind": "fsx-openzfs"}, "fsx-openzfs"),
+        ({"kind": "ebs", "size_gib": 20}, "ebs"),
+    ],
+)
+def test_what_eks_does_not_mount_here_is_refused_with_a_reason(system, kind):
+    problem = plan_problems(changed(storage={"home": system}))["storage.home.kind"]
+    assert problem.found == kind
+    assert problem.problem.startswith("is not mounted on EKS: ")
+    assert problem.allowed == "fsx-lustre, existing-fsx-lustre"
+
+
+def test_one_claim_for_two_file_systems_is_refused():
+    raw = changed(storage={"data": PERSISTENT_2, "more": {**PERSISTENT_2, "claim_name": "data"}})
+    assert set(plan_problems(raw)) == {"storage.more.claim_name"}
+
+
+def test_an_existing_file_system_needs_what_clients_mount():
+    raw = lustre(EXISTING)
+    assert planned(raw).file_system_id == "fs-0123456789abcdef0"
+    found = set(plan_problems(raw, subnets_known=True))
+    assert found == {"storage.data.dns_name", "storage.data.mount_name"}
+
+
+def test_a_claim_is_named_as_the_file_system_in_the_spelling_of_kubernetes():
+    raw = changed(storage={"Train_Data": PERSISTENT_2})
+    claim = planned(raw).claim
+    assert (claim.name, claim.namespace, claim.volume_name) == (
+        "train-data",
+        "default",
+        "default-train-data",
+    )
+
+
+def test_the_plan_says_which_file_system_of_the_stack_it_is():
+    tags = planned(lustre()).tags
+    assert tags["trainyard:storage"] == "data"
+    assert tags["trainyard:cluster"] == "p5-cb"
+
+
+@given(st.integers(min_value=1, max_value=40), st.sampled_from(sorted(EFA_STEP_GIB)))
+def test_it_takes_an_address_for_each_server(servers, throughput):
+    step = EFA_STEP_GIB[throughput]
+    raw = lustre(
+        efa_enabled=True,
+        per_unit_storage_throughput=throughput,
+        storage_capacity_gib=step * servers,
+    )
+    assert planned(raw).addresses == servers + 1
+
+
+def test_the_mount_command_names_server_and_file_system():
+    command = mount_command(dns_name="fs-1.fsx.aws", mount_name="abc", directory="/mnt/data")
+    assert command == "sudo mount -t lustre -o relatime,flock fs-1.fsx.aws@tcp:/abc /mnt/data"

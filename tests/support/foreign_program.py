@@ -1,0 +1,64 @@
+"""A Pulumi program of a test's own, run with `pulumi` itself against the sandbox's account."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sandbox.state import SandboxDirectory
+from tests.support.sandbox import Sandbox
+from tests.support.tracked import ROOT
+from tools.engine import ensure_pulumi
+from tools.workspace.environment import sandbox_environment
+from tools.workspace.project import SandboxProject
+from tools.workspace.stack_files import StackFile
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def foreign_program(
+    sandbox: Sandbox,
+    directory: Path,
+    program: str,
+    *,
+    stack: str = "foreign",
+    config: Mapping[str, Any] | None = None,
+) -> Run:
+    """Write a program and make a stack for it; return what runs `pulumi` there."""
+    (directory / "program").mkdir()
+    (directory / "program" / "__main__.py").write_text(program)
+    project = SandboxProject(directory / "project", ROOT / "sandbox" / "providers")
+    values = {"aws:region": "us-west-2", **(config or {})}
+    project.write(StackFile(stack, directory / f"Pulumi.{stack}.yaml", {"config": values}))
+    description = project.directory / "Pulumi.yaml"
+    ours, foreign = f"main: {ROOT}\n", f"main: {directory / 'program'}\n"
+    assert ours in description.read_text()
+    description.write_text(description.read_text().replace(ours, foreign))
+    status = SandboxDirectory(sandbox.directory).read_status()
+    assert status is not None
+    engine = ensure_pulumi(lambda _: None)
+    environment = sandbox_environment(
+        os.environ,
+        engine=engine.directory,
+        home=project.home,
+        backend=project.backend,
+        passphrase=project.passphrase,
+        region=status.region,
+        aws_endpoint=status.aws_endpoint,
+    ) | {"TRAINYARD_SANDBOX": str(sandbox.directory)}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(engine.executable), *arguments],
+            cwd=project.directory,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert run("stack", "init", stack).returncode == 0
+    return run

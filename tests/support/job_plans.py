@@ -1,0 +1,43 @@
+"""Plans of stacks whose nodes run jobs: each kind of accelerator, with and without EFA."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from components.capacity.plan import SchedulePlan
+from components.catalog.instance_types import instance_type
+from components.compute.interface_plan import plan_interfaces
+from components.eks.device_plugin_plan import plan_device_plugins
+from components.eks.plan import EksPlan, NodeGroupPlan
+from tests.support.eks_plans import NO_PLACEMENT, ON_DEMAND, P5, eks_plan
+
+
+def nodes_of(
+    type_name: str, *, efa: bool = True, desired: int = 2, **changes: Any
+) -> NodeGroupPlan:
+    """Return a node group of a type, named after its family, that may have a node more."""
+    found = instance_type(type_name)
+    return replace(
+        P5,
+        **{
+            "name": found.family,
+            "instance_type": found,
+            "capacity": ON_DEMAND,
+            "placement": NO_PLACEMENT,
+            "schedule": SchedulePlan(
+                state="unlimited", minimum=0, desired=desired, maximum=desired + 1
+            ),
+            "interfaces": plan_interfaces(found) if efa and found.efa_supported else None,
+            "labels": {},
+            "taints": (),
+            **changes,
+        },
+    )
+
+
+def job_plan(*groups: NodeGroupPlan, **changes: Any) -> EksPlan:
+    """Return a plan with these node groups and the device plugins that they need."""
+    plugins = plan_device_plugins(groups)
+    chosen = {"device_plugins": plugins, "neuron_scheduler": "neuron" in plugins, **changes}
+    return eks_plan(*groups, **chosen)

@@ -1,0 +1,67 @@
+"""The verdict on each row of the reference architectures, kept on the test that proves it.
+
+A row that is `same` or `better` is a decorated test: without an assertion there is no row. A row
+that is `not applicable` proves nothing, and says why. `docs/parity-eks.md` is made from both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+Verdict = Literal["same", "better", "not applicable"]
+Test = Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One row: what the reference has, and what became of it."""
+
+    id: str
+    """Such as `EKS-05`."""
+    reference: str
+    """What the reference has, in a few words."""
+    verdict: Verdict
+    why: str
+    """For `better` and `not applicable` the reason; for `same` empty, or where it is found."""
+    proof: str = ""
+    """Name of the test that asserts it."""
+
+
+def same(row: str, reference: str, *, why: str = "") -> Callable[[Test], Test]:
+    """Mark the test that asserts that a row is as in the reference."""
+    return _marks(Row(id=row, reference=reference, verdict="same", why=why))
+
+
+def better(row: str, reference: str, *, why: str) -> Callable[[Test], Test]:
+    """Mark the test that asserts what is better than in the reference."""
+    return _marks(Row(id=row, reference=reference, verdict="better", why=why))
+
+
+def not_applicable(row: str, reference: str, *, why: str) -> Row:
+    """Return a row that has no counterpart here."""
+    return Row(id=row, reference=reference, verdict="not applicable", why=why)
+
+
+def rows_of(module: Any) -> list[Row]:
+    """Return the rows of a test module: those of its tests, and its `NOT_APPLICABLE`."""
+    marked = [row for value in vars(module).values() for row in getattr(value, "parity_rows", ())]
+    return [*marked, *getattr(module, "NOT_APPLICABLE", ())]
+
+
+def _marks(row: Row) -> Callable[[Test], Test]:
+    def mark(test: Test) -> Test:
+        rows = (*getattr(test, "parity_rows", ()), replace(row, proof=test.__name__))
+        test.parity_rows = rows  # pyright: ignore[reportFunctionMemberAccess]
+        return test
+
+    return mark
+
+
+def counted(rows: Iterable[Row]) -> Mapping[Verdict, int]:
+    """Return how many rows have each verdict."""
+    counts: dict[Verdict, int] = {"same": 0, "better": 0, "not applicable": 0}
+    for row in rows:
+        counts[row.verdict] += 1
+    return counts
