@@ -17,6 +17,7 @@ from policies.rules.efa import (
     efa_single_zone,
 )
 from policies.rules.security import ebs_encrypted, imdsv2_required
+from policies.rules.storage import lustre_ports_open, shared_storage_protected
 
 PACK_NAME = "trainyard"
 
@@ -33,4 +34,6 @@ POLICIES = (
     efa_single_zone.POLICY,
     imdsv2_required.POLICY,
     ebs_encrypted.POLICY,
+    shared_storage_protected.POLICY,
+    lustre_ports_open.POLICY,
 )

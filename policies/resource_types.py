@@ -4,9 +4,12 @@ from __future__ import annotations
 
 AUTO_SCALING_GROUP = "aws:autoscaling/group:Group"
 EBS_VOLUME = "aws:ebs/volume:Volume"
+EFS_FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
 EKS_NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 INSTANCE = "aws:ec2/instance:Instance"
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+LUSTRE_FILE_SYSTEM = "aws:fsx/lustreFileSystem:LustreFileSystem"
+OPENZFS_FILE_SYSTEM = "aws:fsx/openZfsFileSystem:OpenZfsFileSystem"
 SECURITY_GROUP = "aws:ec2/securityGroup:SecurityGroup"
 SECURITY_GROUP_EGRESS_RULE = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
 SECURITY_GROUP_INGRESS_RULE = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"

@@ -32,6 +32,7 @@ def declared(cloud: Cloud) -> list[Declared]:
             made.name,
             {"id": f"{made.name}-id", **made.inputs},
             {key: [names[u] for u in made.dependencies if u in names] for key in made.inputs},
+            protect=made.protect,
         )
         for made in cloud.registered
         if not made.is_component

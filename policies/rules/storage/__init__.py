@@ -1,0 +1,1 @@
+"""Shared file systems: kept from mistakes, reached by their clients."""
