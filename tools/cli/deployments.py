@@ -9,6 +9,7 @@ import typer
 from tools.cli import console, failures, options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tools.workspace.engine_process import EngineResult
@@ -47,17 +48,25 @@ def destroy(
     yes: options.Yes = False,
     stack_file: options.StackFilePath = None,
 ) -> None:
-    """Delete everything that the stack made."""
+    """Delete everything that the stack made but for what is protected, and say what that is."""
     _require_answer(yes=yes, command="destroy")
     if sandbox and not _sandbox_has(stack):
         console.answer(f"the sandbox holds no stack {stack}: nothing to destroy")
         return
     workspace = _open(stack, stack_file, sandbox=sandbox, checks_config=False)
-    result = _run(workspace, "destroy", yes=yes, policies=False)
-    _finish(result, workspace, "destroy", sandbox=sandbox)
+    from tools.cli import protected
     from tools.cli.session import kubeconfig_path
 
+    # The engine refuses to begin where something is protected, unless it is told to leave that.
+    keeps = any(each.protected for each in protected.kept_objects(workspace))
+    flags = [protected.FLAG] if keeps else []
+    result = _run(workspace, "destroy", yes=yes, policies=False, flags=flags)
+    _finish(result, workspace, "destroy", sandbox=sandbox)
     kubeconfig_path(stack, sandbox=sandbox).unlink(missing_ok=True)
+    if keeps:
+        kept = protected.kept_objects(workspace)
+        name = workspace.stack_file.name
+        console.answer(protected.explanation(kept, stack=stack, stack_file=name, sandbox=sandbox))
 
 
 def refresh(
@@ -107,12 +116,19 @@ def _open(
     return open_workspace(found, purpose, sandbox=sandbox)
 
 
-def _run(workspace: Workspace, operation: str, *, yes: bool | None, policies: bool) -> EngineResult:
+def _run(
+    workspace: Workspace,
+    operation: str,
+    *,
+    yes: bool | None,
+    policies: bool,
+    flags: Sequence[str] = (),
+) -> EngineResult:
     from tools.workspace.workspace import run
 
     extra = _policy_pack(workspace) if policies else []
     # `preview` never asks and has no such flag.
-    return run(workspace, operation, [*extra, *(["--yes"] if yes else [])])
+    return run(workspace, operation, [*extra, *flags, *(["--yes"] if yes else [])])
 
 
 def _policy_pack(workspace: Workspace) -> list[str]:

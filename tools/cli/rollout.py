@@ -1,27 +1,22 @@
-"""Wait until a cluster is what its stack promised: nodes Ready, device plugins running.
+"""Wait until a cluster is what its stack promised: nodes Ready, and every plugin on its nodes.
 
-"Rolled out" is not enough: a DaemonSet that wants no pod counts as rolled out. So a plugin must
-want a pod as soon as a node with its device is expected.
+"Rolled out" is not enough: a DaemonSet that wants no pod counts as rolled out. So every DaemonSet
+is looked for on every node that it is for, and every node is asked for its devices.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
-from components.catalog.instance_types import INSTANCE_TYPES
+from tools.cli.rollout_expectation import DEVICES, GroupExpectation
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
-DEVICES = ("nvidia.com/gpu", "vpc.amazonaws.com/efa")
-DAEMON_SETS = {
-    "nvidia": "nvidia-device-plugin-daemonset",
-    "efa": "aws-efa-k8s-device-plugin",
-}
-"""DaemonSet in kube-system, by device plugin as the stack's outputs name it."""
+NODE_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
 NAMESPACE = "kube-system"
 POLL_SECONDS = 0.5
 
@@ -35,6 +30,8 @@ class NodeState:
     ready: bool
     devices: Mapping[str, str]
     """Allocatable accelerators and EFA interfaces, by resource name."""
+    node_group: str | None = None
+    """Managed node group that it is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +44,6 @@ class DaemonSetState:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """What must be there."""
-
-    nodes: Mapping[str, int]
-    """Number of nodes by instance type."""
-    daemon_sets: tuple[str, ...]
-    with_devices: frozenset[str] = frozenset()
-    """Instance types whose nodes offer devices once the plugins run on them."""
-
-
-@dataclass(frozen=True, slots=True)
 class ClusterState:
     """What was seen of a cluster."""
 
@@ -65,43 +51,41 @@ class ClusterState:
     daemon_sets: tuple[DaemonSetState, ...]
     aws_auth_roles: tuple[str, ...]
     """Role ARNs in `mapRoles` of the `aws-auth` ConfigMap, in its order."""
+    running_on: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    """Nodes on which a pod of a DaemonSet runs and is ready, by DaemonSet."""
 
-    def missing(self, expected: Expected) -> list[str]:
+    def missing(self, expected: Iterable[GroupExpectation]) -> list[str]:
         """Return what is not there yet, one sentence each."""
+        return [sentence for group in expected for sentence in self._missing_of(group)]
+
+    def _missing_of(self, group: GroupExpectation) -> list[str]:
         found: list[str] = []
-        for instance_type, count in expected.nodes.items():
-            ready = [n for n in self.nodes if n.instance_type == instance_type and n.ready]
-            if len(ready) < count:
-                found.append(f"{len(ready)} of {count} {instance_type} nodes are Ready")
-            bare = [n.name for n in ready if not n.devices]
-            if instance_type in expected.with_devices and bare:
-                found.append(f"{', '.join(bare)} offers no devices")
-        wanted = sum(expected.nodes.get(kind, 0) for kind in expected.with_devices)
-        states = {d.name: d for d in self.daemon_sets}
-        for name in expected.daemon_sets:
-            state = states.get(name, DaemonSetState(name, 0, 0))
-            if state.desired < min(wanted, 1) or state.ready < state.desired:
-                found.append(f"DaemonSet {name}: {state.ready} of {state.desired} pods run")
+        ready = [node for node in self.nodes if node.ready and _is_of(node, group)]
+        if len(ready) < group.nodes:
+            found.append(
+                f"node group {group.name}: {len(ready)} of {group.nodes} "
+                f"{group.instance_type} nodes are Ready"
+            )
+        for daemon_set in group.daemon_sets:
+            runs_on = self.running_on.get(daemon_set, frozenset())
+            without = [node.name for node in ready if node.name not in runs_on]
+            if without:
+                found.append(
+                    f"node group {group.name}: no pod of DaemonSet {daemon_set} runs on "
+                    f"{', '.join(without)}"
+                )
+        for device, count in group.devices.items():
+            found += [
+                f"node group {group.name}: {node.name} offers {node.devices.get(device, '0')} of "
+                f"{count} {device}"
+                for node in ready
+                if int(node.devices.get(device, "0")) < count
+            ]
         return found
 
 
-def expected_of(outputs: Mapping[str, Any]) -> Expected:
-    """Return what the outputs of a stack promise."""
-    nodes: dict[str, int] = {}
-    for group in outputs.get("node_groups", {}).values():
-        nodes[group["instance_type"]] = nodes.get(group["instance_type"], 0) + int(group["desired"])
-    plugins = [p for p in outputs.get("device_plugins", []) if p in DAEMON_SETS]
-    with_gpus = frozenset(name for name in nodes if _has_nvidia_gpus(name))
-    return Expected(
-        nodes=nodes,
-        daemon_sets=tuple(DAEMON_SETS[p] for p in plugins),
-        with_devices=with_gpus if "nvidia" in plugins else frozenset(),
-    )
-
-
-def _has_nvidia_gpus(instance_type: str) -> bool:
-    accelerators = INSTANCE_TYPES[instance_type].accelerators
-    return accelerators is not None and accelerators.manufacturer == "nvidia"
+def _is_of(node: NodeState, group: GroupExpectation) -> bool:
+    return node.node_group == group.managed_as and node.instance_type == group.instance_type
 
 
 def observe(kubeconfig: str) -> ClusterState:
@@ -124,14 +108,19 @@ def observe(kubeconfig: str) -> ClusterState:
             )
             for d in apps.list_namespaced_daemon_set(NAMESPACE).items
         )
+        running_on = _running_on(core.list_namespaced_pod(NAMESPACE).items)
         maps = core.list_namespaced_config_map(
             NAMESPACE, field_selector="metadata.name=aws-auth"
         ).items
-    return ClusterState(nodes, daemon_sets, _mapped_roles(maps))
+    return ClusterState(nodes, daemon_sets, _mapped_roles(maps), running_on)
 
 
 def wait_until_ready(
-    kubeconfig: str, expected: Expected, *, deadline_seconds: float, report: Callable[[str], None]
+    kubeconfig: str,
+    expected: tuple[GroupExpectation, ...],
+    *,
+    deadline_seconds: float,
+    report: Callable[[str], None],
 ) -> tuple[ClusterState, list[str]]:
     """Return the cluster's state and what is missing in it, at the latest at the deadline."""
     deadline = time.monotonic() + deadline_seconds
@@ -150,12 +139,26 @@ def wait_until_ready(
 def _node(node: Any) -> NodeState:
     conditions = {c.type: c.status for c in node.status.conditions or []}
     allocatable = node.status.allocatable or {}
+    labels = node.metadata.labels or {}
     return NodeState(
         name=node.metadata.name,
-        instance_type=(node.metadata.labels or {}).get(INSTANCE_TYPE_LABEL, ""),
+        instance_type=labels.get(INSTANCE_TYPE_LABEL, ""),
         ready=conditions.get("Ready") == "True",
         devices={d: allocatable[d] for d in DEVICES if allocatable.get(d, "0") != "0"},
+        node_group=labels.get(NODE_GROUP_LABEL),
     )
+
+
+def _running_on(pods: Iterable[Any]) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for pod in pods:
+        owners = [o.name for o in pod.metadata.owner_references or [] if o.kind == "DaemonSet"]
+        conditions = {c.type: c.status for c in pod.status.conditions or []}
+        leaving = pod.metadata.deletion_timestamp is not None
+        if pod.spec.node_name and conditions.get("Ready") == "True" and not leaving:
+            for owner in owners:
+                found.setdefault(owner, set()).add(pod.spec.node_name)
+    return {owner: frozenset(names) for owner, names in found.items()}
 
 
 def _mapped_roles(maps: list[Any]) -> tuple[str, ...]:

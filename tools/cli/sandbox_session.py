@@ -159,8 +159,19 @@ def describe() -> dict[str, Any]:
         "account": f"{status.account_id} in {status.region}" if status else "",
         "process": str(status.pid) if status else "",
         "stacks": stacks if status else [],
+        "clusters": _clusters(directory) if status else [],
         "logs": str(directory.logs),
     }
+
+
+def _clusters(directory: SandboxDirectory) -> list[str]:
+    """Return each cluster with the Kubernetes version that it serves, and what serves it."""
+    from sandbox.kubernetes.emulation import described_version
+
+    return sorted(
+        f"{path.parent.name} ({described_version(path.read_text(encoding='utf-8'))})"
+        for path in directory.clusters.glob("*/version")
+    )
 
 
 def inventory_lines() -> list[str]:

@@ -16,7 +16,8 @@ from rich.table import Table
 
 from tools.cli import console, failures
 from tools.cli.artifacts import document
-from tools.cli.rollout import ClusterState, expected_of, wait_until_ready
+from tools.cli.rollout import ClusterState, wait_until_ready
+from tools.cli.rollout_expectation import expected_of
 from tools.cli.session import kubeconfig_path
 from tools.workspace.project import write_private
 
@@ -77,7 +78,8 @@ def show_summary(workspace: Workspace, *, sandbox: bool) -> None:
     )
     if missing:
         raise failures.CommandError(
-            f"the cluster is up, but after {deadline:.0f} s: {'; '.join(missing)}\n"
+            f"the cluster is up, but after {deadline:.0f} s:\n"
+            + "".join(f"  {sentence}\n" for sentence in missing)
             + _where_to_look(sandbox=sandbox)
         )
 
@@ -86,8 +88,9 @@ def _where_to_look(*, sandbox: bool) -> str:
     if sandbox:
         return "  look at: ./trainyard sandbox status, which names the logs of the nodes"
     return (
-        "  look at: the activity history of the Auto Scaling group for launches that failed, and "
-        "at the\n           console output of the instances for nodes that did not join"
+        "  look at: the activity history of the Auto Scaling group for launches that failed, the\n"
+        "           console output of the instances for nodes that did not join, and `kubectl -n\n"
+        "           kube-system describe pods` for plugins that do not run"
     )
 
 
@@ -123,13 +126,21 @@ def changes_line(changes: Mapping[str, int]) -> str:
     return f"{total}, {same} unchanged"
 
 
+JOBS = {"nvidia": "nccl-tests", "neuron": "nccom-tests"}
+"""The first job for a cluster, by the device plugin of its accelerators."""
+
+
 def next_commands(summary: Summary) -> list[str]:
     """Return what to try next."""
     flag = " --sandbox" if summary.sandbox else ""
     kubectl = f"{summary.kubectl} --kubeconfig {summary.kubeconfig}"
     commands = [
         f"{kubectl} get nodes",
-        f"./trainyard job {summary.stack} efa-smoke{flag} | {kubectl} apply -f -",
+        *(
+            f"./trainyard job {summary.stack} {JOBS[plugin]}{flag} | {kubectl} apply -f -"
+            for plugin in summary.outputs.get("device_plugins") or []
+            if plugin in JOBS
+        ),
         f"./trainyard up {summary.stack}{flag} --yes          # again: changes nothing",
         f"./trainyard destroy {summary.stack}{flag} --yes",
     ]

@@ -1,4 +1,4 @@
-"""`job efa-smoke` uses every GPU and every EFA interface of the nodes that the stack plans."""
+"""`job`: the manifests as a user gets them, and what is refused."""
 
 from __future__ import annotations
 
@@ -7,8 +7,20 @@ import copy
 import pytest
 import yaml
 
+from tests.support.stack_files import p5
 from tests.tools.cli.conftest import COMPLETE
-from tools.cli.efa_smoke_job import HUGE_PAGES
+
+STACKS = {
+    "dev": "nccl-tests",
+    "eks-g4dn": "nccl-tests",
+    "eks-g4dn-vpc": "nccl-tests",
+    "eks-p4de-odcr": "nccl-tests",
+    "eks-p4de-odcr-vpc": "nccl-tests",
+    "eks-p5-odcr": "nccl-tests",
+    "p5-cb": "nccl-tests",
+    "p5-cb-managed": "nccl-tests",
+    "eks-trn1": "nccom-tests",
+}
 
 
 @pytest.fixture
@@ -28,10 +40,11 @@ def test_one_pod_a_node_takes_every_device(job) -> None:
     assert container["resources"]["limits"] == {
         "nvidia.com/gpu": 8,
         "vpc.amazonaws.com/efa": 32,
-        "hugepages-2Mi": HUGE_PAGES,
-        "memory": "32000Mi",
+        "hugepages-2Mi": "5120Mi",
+        "memory": "1048576Mi",
     }
-    assert container["resources"]["requests"] == container["resources"]["limits"]
+    requests = container["resources"]["requests"]
+    assert requests == {"cpu": 96, **container["resources"]["limits"]}
 
 
 def test_the_image_is_pinned(job) -> None:
@@ -48,10 +61,14 @@ def test_traffic_may_only_leave_through_efa(job) -> None:
     assert environment["NCCL_NET"] == "Libfabric"
 
 
-def test_pods_go_to_the_nodes_with_the_devices_whatever_their_taints(job) -> None:
-    pod = job(COMPLETE)["spec"]["template"]["spec"]
-    assert pod["nodeSelector"] == {"node.kubernetes.io/instance-type": "p5.48xlarge"}
-    assert pod["tolerations"] == [{"operator": "Exists"}]
+def test_pods_go_to_the_nodes_with_the_devices_past_their_taints(job) -> None:
+    taint = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
+    pod = job(p5(taints=[taint], labels={"team": "vision"}))["spec"]["template"]["spec"]
+    assert pod["nodeSelector"] == {
+        "node.kubernetes.io/instance-type": "p5.48xlarge",
+        "team": "vision",
+    }
+    assert pod["tolerations"] == [{"operator": "Equal", **taint}]
 
 
 def test_refuses_a_stack_without_efa(trainyard, stack_file) -> None:
@@ -65,4 +82,41 @@ def test_refuses_a_stack_without_efa(trainyard, stack_file) -> None:
 def test_refuses_an_unknown_job_and_names_those_there_are(trainyard) -> None:
     result = trainyard("job", "p5-cb", "mpi")
     assert result.exit_code == 2
-    assert "efa-smoke" in result.stderr
+    assert "nccl-tests, nccom-tests, efa-smoke" in result.stderr
+
+
+def test_options_choose_group_number_and_namespace(trainyard, stack_file) -> None:
+    path = stack_file(p5(desired=2))
+    options = ("--group", "p5", "--nodes", "1", "--namespace", "vision", "--stack-file", path)
+    result = trainyard("job", "p5-cb", "nccl-tests", *options)
+    assert result.exit_code == 0, result.output
+    *others, made = yaml.safe_load_all(result.stdout)
+    assert made["spec"]["completions"] == 1
+    assert {document["metadata"]["namespace"] for document in (*others, made)} == {"vision"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(("nccl-tests", "--nodes", "3"), "at most 2 nodes", id="too-many-nodes"),
+        pytest.param(("nccl-tests", "--group", "gpu"), "there is: p5", id="no-such-group"),
+        pytest.param(("nccom-tests",), "no node group with Neuron", id="no-neuron"),
+    ],
+)
+def test_refuses_what_the_stack_has_no_nodes_for(trainyard, stack_file, arguments, said) -> None:
+    result = trainyard("job", "p5-cb", *arguments, "--stack-file", stack_file(COMPLETE))
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("stack", sorted(STACKS))
+def test_every_stack_file_has_the_job_for_its_accelerators(trainyard, stack) -> None:
+    """As many pods as its node group wants, each of which asks for devices."""
+    result = trainyard("job", stack, STACKS[stack], "--sandbox")
+    assert result.exit_code == 0, result.output
+    *_, made = yaml.safe_load_all(result.stdout)
+    assert made["kind"] == "Job"
+    assert made["spec"]["completions"] >= 1
+    (container,) = made["spec"]["template"]["spec"]["containers"]
+    assert container["resources"]["limits"]["vpc.amazonaws.com/efa"] >= 1

@@ -1,104 +1,95 @@
-"""A cluster is up when nodes are Ready and device plugins run, not when nothing is wanted."""
+"""A cluster is up when nodes are Ready and every plugin runs on them, not when none is wanted."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tools.cli.rollout import (
-    ClusterState,
-    DaemonSetState,
-    Expected,
-    NodeState,
-    expected_of,
-)
+from tools.cli.rollout import ClusterState, NodeState
+from tools.cli.rollout_expectation import GroupExpectation
 
 P5 = "p5.48xlarge"
+NVIDIA, HANDLER = "nvidia-device-plugin-daemonset", "aws-node-termination-handler"
 DEVICES = {"nvidia.com/gpu": "8", "vpc.amazonaws.com/efa": "32"}
-EXPECTED = Expected(
-    nodes={"c5.2xlarge": 1, P5: 2},
-    daemon_sets=("nvidia-device-plugin-daemonset",),
-    with_devices=frozenset({P5}),
+SYSTEM = GroupExpectation("system", "c5.2xlarge", "p5-cb-system", 1, {}, ())
+GROUP = GroupExpectation(
+    "p5", P5, None, 2, {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 32}, (NVIDIA, HANDLER)
 )
+BOTH = frozenset({"a", "b"})
 
 
-def node(name: str, instance_type: str = P5, *, ready: bool = True, bare: bool = False):
-    return NodeState(name, instance_type, ready, {} if bare else DEVICES)
+def node(name: str, **change: object) -> NodeState:
+    return replace(NodeState(name, P5, ready=True, devices=DEVICES), **change)
 
 
-def cluster(*nodes: NodeState, desired: int = 2, running: int = 2) -> ClusterState:
-    system = NodeState("system", "c5.2xlarge", ready=True, devices={})
-    plugin = DaemonSetState("nvidia-device-plugin-daemonset", desired, running)
-    return ClusterState((system, *nodes), (plugin,), ())
+def cluster(*nodes: NodeState, **running: frozenset[str]) -> ClusterState:
+    system = NodeState("s", "c5.2xlarge", ready=True, devices={}, node_group="p5-cb-system")
+    runs = {NVIDIA: running.get("nvidia", BOTH), HANDLER: running.get("handler", BOTH)}
+    return ClusterState((system, *nodes), (), (), runs)
 
 
 def test_nothing_is_missing_when_every_node_and_plugin_is_there() -> None:
-    assert cluster(node("a"), node("b")).missing(EXPECTED) == []
+    assert cluster(node("a"), node("b")).missing((SYSTEM, GROUP)) == []
 
 
 @pytest.mark.parametrize(
     ("state", "missing"),
     [
         pytest.param(
-            cluster(node("a"), desired=1, running=1),
-            ["1 of 2 p5.48xlarge nodes are Ready"],
+            cluster(node("a")),
+            ["node group p5: 1 of 2 p5.48xlarge nodes are Ready"],
             id="a-node-did-not-join",
         ),
         pytest.param(
             cluster(node("a"), node("b", ready=False)),
-            ["1 of 2 p5.48xlarge nodes are Ready"],
+            ["node group p5: 1 of 2 p5.48xlarge nodes are Ready"],
             id="a-node-is-not-ready",
         ),
         pytest.param(
-            cluster(node("a"), node("b", bare=True)),
-            ["b offers no devices"],
-            id="a-node-without-devices",
+            cluster(node("a"), node("b", node_group="somebody-elses")),
+            ["node group p5: 1 of 2 p5.48xlarge nodes are Ready"],
+            id="a-node-of-another-group",
         ),
         pytest.param(
-            cluster(node("a"), node("b"), desired=0, running=0),
-            ["DaemonSet nvidia-device-plugin-daemonset: 0 of 0 pods run"],
+            cluster(node("a"), node("b", devices={**DEVICES, "nvidia.com/gpu": "7"})),
+            ["node group p5: b offers 7 of 8 nvidia.com/gpu"],
+            id="a-node-with-a-broken-gpu",
+        ),
+        pytest.param(
+            cluster(node("a"), node("b", devices={"nvidia.com/gpu": "8"})),
+            ["node group p5: b offers 0 of 32 vpc.amazonaws.com/efa"],
+            id="a-node-without-efa",
+        ),
+        pytest.param(
+            cluster(node("a"), node("b"), nvidia=frozenset({"a"})),
+            [f"node group p5: no pod of DaemonSet {NVIDIA} runs on b"],
+            id="a-plugin-that-runs-on-one-node-only",
+        ),
+        pytest.param(
+            cluster(node("a"), node("b"), handler=frozenset()),
+            [f"node group p5: no pod of DaemonSet {HANDLER} runs on a, b"],
             id="a-plugin-that-wants-no-pod",
         ),
         pytest.param(
-            cluster(node("a"), node("b"), running=1),
-            ["DaemonSet nvidia-device-plugin-daemonset: 1 of 2 pods run"],
-            id="a-plugin-whose-pod-does-not-run",
-        ),
-        pytest.param(
-            ClusterState(cluster(node("a"), node("b")).nodes, (), ()),
-            ["DaemonSet nvidia-device-plugin-daemonset: 0 of 0 pods run"],
-            id="a-plugin-that-is-not-there",
+            replace(cluster(node("a"), node("b")), running_on={}),
+            [
+                f"node group p5: no pod of DaemonSet {NVIDIA} runs on a, b",
+                f"node group p5: no pod of DaemonSet {HANDLER} runs on a, b",
+            ],
+            id="plugins-that-are-not-there",
         ),
     ],
 )
 def test_what_is_missing_is_named(state: ClusterState, missing: list[str]) -> None:
-    assert state.missing(EXPECTED) == missing
+    assert state.missing((SYSTEM, GROUP)) == missing
 
 
 def test_before_a_block_begins_no_accelerated_node_is_missed() -> None:
-    waiting = Expected(
-        nodes={"c5.2xlarge": 1, P5: 0},
-        daemon_sets=("nvidia-device-plugin-daemonset",),
-        with_devices=frozenset({P5}),
-    )
-    assert cluster(desired=0, running=0).missing(waiting) == []
+    waiting = replace(GROUP, nodes=0)
+    assert cluster(nvidia=frozenset(), handler=frozenset()).missing((SYSTEM, waiting)) == []
 
 
-def test_what_is_expected_follows_from_the_outputs() -> None:
-    outputs = {
-        "node_groups": {
-            "system": {"instance_type": "c5.2xlarge", "desired": 1},
-            "p5": {"instance_type": P5, "desired": 2},
-            "more": {"instance_type": P5, "desired": 1},
-        },
-        "device_plugins": ["nvidia", "efa"],
-    }
-    assert expected_of(outputs) == Expected(
-        nodes={"c5.2xlarge": 1, P5: 3},
-        daemon_sets=("nvidia-device-plugin-daemonset", "aws-efa-k8s-device-plugin"),
-        with_devices=frozenset({P5}),
-    )
-
-
-def test_a_stack_without_device_plugins_expects_no_devices() -> None:
-    outputs = {"node_groups": {"system": {"instance_type": "c5.2xlarge", "desired": 1}}}
-    assert expected_of(outputs).with_devices == frozenset()
+def test_a_node_beyond_the_number_wanted_needs_its_plugins_too() -> None:
+    found = cluster(node("a"), node("b"), node("c")).missing((GROUP,))
+    assert f"node group p5: no pod of DaemonSet {NVIDIA} runs on c" in found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,12 @@ from tools.cli.summary import Summary, changes_line, next_commands, print_summar
 ROLE = "arn:aws:iam::123456789012:role/p5-cb-p5-node"
 
 
-def summary(*, sandbox: bool = True, mapped: tuple[str, ...] = (ROLE,)) -> Summary:
+def summary(
+    *,
+    sandbox: bool = True,
+    mapped: tuple[str, ...] = (ROLE,),
+    plugins: Sequence[str] = ("nvidia", "efa"),
+) -> Summary:
     return Summary(
         stack="p5-cb",
         sandbox=sandbox,
@@ -24,6 +30,7 @@ def summary(*, sandbox: bool = True, mapped: tuple[str, ...] = (ROLE,)) -> Summa
                 "p5": {"instance_type": "p5.48xlarge", "management": "self-managed", "desired": 2}
             },
             "aws_auth_role_arns": [ROLE],
+            "device_plugins": list(plugins),
             "notes": ["node group p5: the block ends on 2026-11-27"],
         },
         changes={"create": 60, "same": 0},
@@ -86,6 +93,20 @@ def test_every_command_to_try_next_goes_to_the_same_place() -> None:
     assert ours
     assert all("--sandbox" in command for command in ours)
     assert not [c for c in next_commands(summary(sandbox=False)) if "sandbox" in c]
+
+
+@pytest.mark.parametrize(
+    ("plugins", "job"),
+    [
+        pytest.param(["nvidia", "efa"], "nccl-tests", id="gpus"),
+        pytest.param(["neuron", "efa"], "nccom-tests", id="trainium"),
+        pytest.param([], None, id="no-accelerators"),
+    ],
+)
+def test_the_job_to_try_next_is_the_one_for_the_accelerators(plugins, job) -> None:
+    commands = next_commands(summary(plugins=plugins))
+    jobs = [command.split()[3] for command in commands if command.startswith("./trainyard job")]
+    assert jobs == ([job] if job else [])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,98 @@
+"""What `destroy` leaves because it is protected, and how to remove that too.
+
+Source: https://www.pulumi.com/docs/iac/cli/commands/pulumi_destroy/: with `--exclude-protected`
+everything goes but protected resources and what they depend on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.config.problems import ROOT, set_command
+from components.storage.fsx_lustre_plan import STORAGE_TAG
+from tools.workspace.workspace import Workspace
+
+FLAG = "--exclude-protected"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One object that is in the account and in the state."""
+
+    urn: str
+    type: str
+    identifier: str
+    protected: bool
+    storage: str | None
+    """Entry of `storage` in the stack file that it belongs to."""
+
+    @property
+    def line(self) -> str:
+        """Id, type and logical name."""
+        return f"{self.identifier}  {self.type}  {self.urn.rpartition('::')[2]}"
+
+
+def kept_objects(workspace: Workspace) -> tuple[Kept, ...]:
+    """Return what the state holds of the account."""
+    stack = ["--stack", workspace.stack_file.stack]
+    return read_state(json.loads(workspace.command.output(["stack", "export", *stack])))
+
+
+def read_state(exported: Mapping[str, Any]) -> tuple[Kept, ...]:
+    """Return the objects of an exported state: no components, no providers."""
+    resources: Iterable[Mapping[str, Any]] = (exported.get("deployment") or {}).get("resources", [])
+    return tuple(
+        Kept(
+            urn=each["urn"],
+            type=each["type"],
+            identifier=each.get("id", ""),
+            protected=bool(each.get("protect")),
+            storage=_storage_of(each.get("inputs") or {}),
+        )
+        for each in resources
+        if each.get("custom")
+        and not each["type"].startswith("pulumi:")
+        and not each.get("external")
+        and not each.get("delete")
+    )
+
+
+def _storage_of(inputs: Mapping[str, Any]) -> str | None:
+    tags = inputs.get("tags")
+    # An Auto Scaling group has a list of them.
+    return tags.get(STORAGE_TAG) if isinstance(tags, Mapping) else None
+
+
+def explanation(kept: Iterable[Kept], *, stack: str, stack_file: str, sandbox: bool) -> str:
+    """Return for people what stays after a destroy, why, and the commands that remove it."""
+    everything = tuple(kept)
+    needed = [each.line for each in everything if not each.protected]
+    flag = " --sandbox" if sandbox else ""
+    return "\n".join(
+        [
+            f"{stack} is destroyed but for what is protected:",
+            *(f"  {each.line}" for each in everything if each.protected),
+            *(["kept because these need it:", *(f"  {line}" for line in needed)] if needed else []),
+            "the next `up` takes them up again. To remove them, and lose what is in them:",
+            *(f"  {command}" for command in _unprotect(everything, stack_file)),
+            f"  ./trainyard up {stack}{flag} --yes",
+            f"  ./trainyard destroy {stack}{flag} --yes",
+        ]
+    )
+
+
+def _unprotect(kept: Iterable[Kept], stack_file: str) -> list[str]:
+    """Return the command for each file system, and for what somebody protected by hand."""
+    commands = [
+        set_command(
+            f"{ROOT}.storage.{each.storage}.deletion_protection", "false", stack_file=stack_file
+        )
+        if each.storage
+        else f"pulumi state unprotect '{each.urn}'"
+        for each in kept
+        if each.protected
+    ]
+    return list(dict.fromkeys(commands))

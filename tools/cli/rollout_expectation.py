@@ -1,0 +1,110 @@
+"""What the outputs of a stack promise of its cluster: nodes, their devices, a plugin on each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.catalog.instance_types import INSTANCE_TYPES
+from components.eks.addon_plan import (
+    EBS_CSI_DRIVER,
+    FSX_CSI_DRIVER,
+    NODE_MONITORING_AGENT,
+    POD_IDENTITY_AGENT,
+)
+
+DAEMON_SETS = {
+    "nvidia": "nvidia-device-plugin-daemonset",
+    "neuron": "neuron-device-plugin",
+    "efa": "aws-efa-k8s-device-plugin",
+}
+"""DaemonSet in kube-system, by device plugin as the stack's outputs name it."""
+DEVICES = {
+    "nvidia.com/gpu": "nvidia",
+    "aws.amazon.com/neuron": "neuron",
+    "aws.amazon.com/neuroncore": "neuron",
+    "vpc.amazonaws.com/efa": "efa",
+}
+"""Device plugin by the resource that it makes."""
+ADDON_DAEMON_SETS = {
+    POD_IDENTITY_AGENT: "eks-pod-identity-agent",
+    EBS_CSI_DRIVER: "ebs-csi-node",
+    FSX_CSI_DRIVER: "fsx-csi-node",
+    NODE_MONITORING_AGENT: "eks-node-monitoring-agent",
+}
+"""DaemonSet on every node, by add-on."""
+GPU_MONITOR = "dcgm-server"
+"""DaemonSet of the node monitoring agent on x86 nodes with NVIDIA GPUs."""
+TERMINATION_HANDLER = "aws-node-termination-handler"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupExpectation:
+    """What must be there of one node group."""
+
+    name: str
+    """Of the node group, or of several self-managed ones whose nodes nothing tells apart."""
+    instance_type: str
+    managed_as: str | None
+    """Name of the managed node group, which its nodes are labelled with."""
+    nodes: int
+    devices: Mapping[str, int]
+    """Devices that each node offers, by resource name."""
+    daemon_sets: tuple[str, ...]
+    """DaemonSets that run on each of its nodes."""
+
+
+def expected_of(outputs: Mapping[str, Any]) -> tuple[GroupExpectation, ...]:
+    """Return what the outputs of a stack promise, the node groups in their order."""
+    found: dict[str | tuple[str, str], GroupExpectation] = {}
+    for name, group in outputs.get("node_groups", {}).items():
+        expected = _group(name, group, outputs)
+        # Nodes of two self-managed groups of one type look the same.
+        key = expected.managed_as or ("self-managed", expected.instance_type)
+        found[key] = _together(found[key], expected) if key in found else expected
+    return tuple(found.values())
+
+
+def _group(name: str, group: Mapping[str, Any], outputs: Mapping[str, Any]) -> GroupExpectation:
+    devices = {key: int(count) for key, count in group.get("devices", {}).items()}
+    addons = outputs.get("addons", {})
+    accelerators = INSTANCE_TYPES[group["instance_type"]].accelerators
+    plugins = [DAEMON_SETS[DEVICES[device]] for device in devices]
+    drains = name in outputs.get("drained_node_groups", [])
+    watched = (
+        NODE_MONITORING_AGENT in addons
+        and accelerators is not None
+        and accelerators.manufacturer == "nvidia"
+        and INSTANCE_TYPES[group["instance_type"]].architecture == "x86_64"
+    )
+    wanted = [
+        *plugins,
+        *([TERMINATION_HANDLER] if drains else []),
+        *(ADDON_DAEMON_SETS[addon] for addon in addons if addon in ADDON_DAEMON_SETS),
+        *([GPU_MONITOR] if watched else []),
+    ]
+    return GroupExpectation(
+        name=name,
+        instance_type=group["instance_type"],
+        managed_as=group.get("node_group"),
+        nodes=int(group["desired"]),
+        devices=devices,
+        daemon_sets=tuple(dict.fromkeys(wanted)),
+    )
+
+
+def _together(first: GroupExpectation, second: GroupExpectation) -> GroupExpectation:
+    """Return what is certain of a node that may be of either group, and the nodes of both."""
+    return GroupExpectation(
+        name=f"{first.name}, {second.name}",
+        instance_type=first.instance_type,
+        managed_as=None,
+        nodes=first.nodes + second.nodes,
+        devices={
+            device: min(count, second.devices[device])
+            for device, count in first.devices.items()
+            if device in second.devices
+        },
+        daemon_sets=tuple(name for name in first.daemon_sets if name in second.daemon_sets),
+    )

@@ -1,0 +1,1 @@
+"""Jobs for a stack's cluster, generated from its plan."""

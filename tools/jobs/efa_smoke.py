@@ -1,0 +1,102 @@
+"""`efa-smoke`: every GPU and every EFA interface of each training node, one node at a time.
+
+One pod a node runs NCCL's all-reduce over the node's GPUs with peer-to-peer and shared memory
+switched off, so that all traffic leaves through the EFA interfaces. It shows that the device
+plugins, the EFA driver and the NCCL plugin work on each node. What nodes can do together
+`nccl-tests` measures.
+
+Source:
+    https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
+    https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
+    https://github.com/NVIDIA/nccl-tests
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import yaml
+
+from components.catalog.instance_type import InstanceType
+from components.catalog.versions import NCCL_TESTS_IMAGE
+from components.eks.plan import EksPlan
+from tools.jobs.nccl_tests import ALL_REDUCE, nccl_environment
+from tools.jobs.nodes import (
+    JobError,
+    JobNodes,
+    JobRequest,
+    choose_nodes,
+    job_name,
+    placement,
+    resources,
+    shared_memory,
+)
+
+
+def render_efa_smoke(plan: EksPlan, request: JobRequest) -> str:
+    """Return the manifest: one indexed job for each node group with GPUs and EFA.
+
+    Raises:
+        JobError: no node group has both, or the named one has not; or it has too few nodes.
+    """
+    names = [g.name for g in plan.node_groups if _has_gpus(g.instance_type) and g.interfaces]
+    if not names:
+        raise JobError(
+            f"{plan.name} has no node group with NVIDIA GPUs and EFA, so there is nothing that "
+            "efa-smoke could test; set `efa_enabled: true` on a node group whose type has EFA"
+        )
+    wanted = [request.group] if request.group else names
+    chosen = [choose_nodes(plan, "nvidia", replace(request, group=name)) for name in wanted]
+    without = [each.group.name for each in chosen if not each.efa_interfaces]
+    if without:
+        raise JobError(f"node group {without[0]} has no EFA; there is: {', '.join(names)}")
+    jobs = [_job(each, request.namespace) for each in chosen]
+    return yaml.safe_dump_all(jobs, sort_keys=False)
+
+
+def _has_gpus(instance_type: InstanceType) -> bool:
+    accelerators = instance_type.accelerators
+    return accelerators is not None and accelerators.manufacturer == "nvidia"
+
+
+def _job(nodes: JobNodes, namespace: str) -> dict[str, Any]:
+    labels = {"app.kubernetes.io/name": "efa-smoke", "app.kubernetes.io/instance": nodes.group.name}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": job_name("efa-smoke", nodes), "namespace": namespace},
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": nodes.count,
+            "parallelism": nodes.count,
+            "backoffLimit": 0,
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {
+                    "restartPolicy": "Never",
+                    **placement(nodes),
+                    "containers": [_container(nodes)],
+                    "volumes": [shared_memory(nodes)],
+                },
+            },
+        },
+    }
+
+
+def _container(nodes: JobNodes) -> dict[str, Any]:
+    environment = {
+        **nccl_environment(nodes),
+        "NCCL_P2P_DISABLE": "1",
+        "NCCL_SHM_DISABLE": "1",
+    }
+    gpus = str(nodes.accelerators.count)
+    return {
+        "name": "all-reduce",
+        "image": NCCL_TESTS_IMAGE,
+        "command": [ALL_REDUCE],
+        "args": ["-b", "8", "-e", "1G", "-f", "2", "-g", gpus, "-c", "1"],
+        "env": [{"name": name, "value": value} for name, value in environment.items()],
+        "resources": resources(nodes),
+        "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],  # noqa: S108 - in the container
+    }

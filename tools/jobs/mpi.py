@@ -1,0 +1,208 @@
+"""A job that runs one MPI command over several nodes, with nothing installed in the cluster.
+
+An indexed Job with one pod a node and a headless Service for their names. Every pod runs an SSH
+server; pod 0 also runs the command, which reaches the others through SSH, and when it has ended
+the job is done. Pod 0 makes the SSH key and publishes its public half in a ConfigMap, which its
+service account may change and nothing else: no secret stands in the manifest, and nobody else can
+log in.
+
+Source:
+    https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/
+    https://kubernetes.io/docs/concepts/workloads/controllers/job/#success-policy
+    https://www.open-mpi.org/doc/v4.1/man1/mpirun.1.php
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from tools.jobs.nodes import JobNodes, job_name, placement, resources, shared_memory
+
+KEYS = "/etc/trainyard"
+"""Where the ConfigMap with the public key is mounted."""
+DEADLINE_SECONDS = 3600
+"""After which the job is given up, such as when nodes are missing."""
+
+# The image's own host keys are known to everybody who has the image. What a session over SSH gets
+# of the environment must be said: it does not inherit the container's.
+_SERVE = f"""\
+mkdir -p /run/sshd /root/.ssh
+printf 'Host *\\nStrictHostKeyChecking no\\nUserKnownHostsFile /dev/null\\nLogLevel ERROR\\n' \\
+  > /root/.ssh/config
+ssh-keygen -q -t ed25519 -N '' -f /run/sshd/host_key
+/usr/sbin/sshd -h /run/sshd/host_key -o AuthorizedKeysFile={KEYS}/authorized_keys \\
+  -o StrictModes=no -o PermitRootLogin=prohibit-password -o PasswordAuthentication=no \\
+  -o "SetEnv @environment@"
+if [ "$JOB_COMPLETION_INDEX" != 0 ]; then
+  trap 'exit 0' TERM
+  sleep infinity & wait
+fi
+"""
+_CONNECT = """\
+ssh-keygen -q -t ed25519 -N '' -C @name@ -f /root/.ssh/id_ed25519
+account=/var/run/secrets/kubernetes.io/serviceaccount
+curl --fail --silent --show-error --retry 5 --output /dev/null --cacert "$account/ca.crt" \\
+  --header "Authorization: Bearer $(cat "$account/token")" --request PATCH \\
+  --header 'Content-Type: application/merge-patch+json' \\
+  --data "{\\"data\\": {\\"authorized_keys\\": \\"$(cat /root/.ssh/id_ed25519.pub)\\"}}" \\
+  "https://kubernetes.default.svc/api/v1/namespaces/$(cat "$account/namespace")/configmaps/@name@"
+hosts=()
+for index in $(seq 0 $((@nodes@ - 1))); do
+  host="@name@-$index.@name@"
+  until ssh -o BatchMode=yes -o ConnectTimeout=5 "$host" true 2> /dev/null; do
+    echo "waiting for $host"
+    sleep 5
+  done
+  hosts+=("$host")
+done
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MpiJob:
+    """What differs from one such job to the next."""
+
+    job: str
+    """Such as `nccl-tests`."""
+    image: str
+    """With bash, curl, SSH client and server, and Open MPI."""
+    prepare: str = ""
+    """Shell commands that every pod runs first."""
+    command: str
+    """Shell commands of pod 0, once all pods can be reached; `hosts` is an array of their names."""
+    environment: Mapping[str, str]
+    """Of the containers."""
+    session_environment: Sequence[str]
+    """Names of the variables that commands over SSH get as well."""
+    scheduler: str | None = None
+    """Name of the scheduler; None for Kubernetes' own."""
+
+
+def render_mpi_job(job: MpiJob, nodes: JobNodes, namespace: str) -> str:
+    """Return the manifest: the job, the service, and the right to publish the key."""
+    name = job_name(job.job, nodes)
+    labels = {"app.kubernetes.io/name": job.job, "app.kubernetes.io/instance": nodes.group.name}
+    metadata = {"name": name, "namespace": namespace, "labels": labels}
+    documents = [
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata},
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata},
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "Role",
+            "metadata": metadata,
+            "rules": [
+                {
+                    "apiGroups": [""],
+                    "resources": ["configmaps"],
+                    "resourceNames": [name],
+                    "verbs": ["patch"],
+                }
+            ],
+        },
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "RoleBinding",
+            "metadata": metadata,
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
+            "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}],
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": metadata,
+            "spec": {
+                "clusterIP": "None",
+                "publishNotReadyAddresses": True,
+                "selector": {"batch.kubernetes.io/job-name": name},
+                "ports": [{"name": "ssh", "port": 22}],
+            },
+        },
+        _job(job, nodes, metadata),
+    ]
+    return _usage(name, namespace) + yaml.dump_all(
+        documents, Dumper=_Dumper, sort_keys=False, width=100, explicit_start=True
+    )
+
+
+def _usage(name: str, namespace: str) -> str:
+    first_pod = f"batch.kubernetes.io/job-name={name},batch.kubernetes.io/job-completion-index=0"
+    return (
+        "# Start it:         kubectl apply -f FILE\n"
+        f"# Read the figures: kubectl logs -n {namespace} -f --tail=-1 -l {first_pod}\n"
+        "# Remove all of it: kubectl delete -f FILE\n"
+    )
+
+
+def _job(job: MpiJob, nodes: JobNodes, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    name = metadata["name"]
+    scheduler = {"schedulerName": job.scheduler} if job.scheduler else {}
+    pod = {
+        "restartPolicy": "Never",
+        "serviceAccountName": name,
+        "subdomain": name,
+        **scheduler,
+        **placement(nodes),
+        "containers": [_container(job, nodes, name)],
+        "volumes": [
+            shared_memory(nodes),
+            {"name": "keys", "configMap": {"name": name}},
+        ],
+    }
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": dict(metadata),
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": nodes.count,
+            "parallelism": nodes.count,
+            "backoffLimit": 0,
+            "activeDeadlineSeconds": DEADLINE_SECONDS,
+            "successPolicy": {"rules": [{"succeededIndexes": "0"}]},
+            "template": {"metadata": {"labels": metadata["labels"]}, "spec": pod},
+        },
+    }
+
+
+def _container(job: MpiJob, nodes: JobNodes, name: str) -> dict[str, Any]:
+    return {
+        "name": job.job,
+        "image": job.image,
+        "command": ["/bin/bash", "-c", _script(job, nodes, name)],
+        "env": [{"name": key, "value": value} for key, value in job.environment.items()],
+        # Pages that a device reads must stay in memory.
+        "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
+        "resources": resources(nodes),
+        "volumeMounts": [
+            {"name": "shm", "mountPath": "/dev/shm"},  # noqa: S108 - in the container
+            {"name": "keys", "mountPath": KEYS},
+        ],
+    }
+
+
+def _script(job: MpiJob, nodes: JobNodes, name: str) -> str:
+    script = "".join(["set -euo pipefail\n", job.prepare, _SERVE, _CONNECT, job.command])
+    environment = " ".join(f"{key}=${{{key}:-}}" for key in job.session_environment)
+    values = {"name": name, "nodes": str(nodes.count), "environment": environment}
+    for key, value in values.items():
+        script = script.replace(f"@{key}@", value)
+    return script
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes scripts as blocks that can be read, and no anchors."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in value else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+_Dumper.add_representer(str, _text)

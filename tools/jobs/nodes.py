@@ -1,0 +1,155 @@
+"""On which nodes a job runs, and what its pods ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from components.catalog.efa_huge_pages import huge_pages_of_pod_mib
+from components.catalog.instance_type import Accelerators
+from components.catalog.neuron import NEURON_DEVICE
+from components.eks.plan import EksPlan, NodeGroupPlan
+
+NVIDIA_GPU = "nvidia.com/gpu"
+EFA = "vpc.amazonaws.com/efa"
+_DEVICE: Mapping[str, str] = {"nvidia": NVIDIA_GPU, "neuron": NEURON_DEVICE}
+_KIND = {"nvidia": "NVIDIA GPUs", "neuron": "Neuron devices"}
+_SHARED_MEMORY_LIMIT_MIB = 49152
+"""What the NCCL job of AWS Batch gave a p5 (BAT5-09); smaller nodes get a quarter of the memory
+that the pod asks for."""
+
+
+class JobError(Exception):
+    """The stack has no nodes for the job; the message says what it lacks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRequest:
+    """What the user says about a job."""
+
+    group: str | None = None
+    """Node group; None: the one that fits."""
+    nodes: int | None = None
+    """How many nodes; None: those that the group wants."""
+    namespace: str = "default"
+    """Kubernetes namespace, which must exist."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobNodes:
+    """The nodes of one job: all alike, one pod each."""
+
+    group: NodeGroupPlan
+    count: int
+
+    @property
+    def accelerators(self) -> Accelerators:
+        """The accelerators of one node."""
+        found = self.group.instance_type.accelerators
+        assert found is not None  # noqa: S101 - `choose_nodes` takes no other group
+        return found
+
+    @property
+    def efa_interfaces(self) -> int:
+        """EFA interfaces of one node; 0 where EFA is off."""
+        return self.group.interfaces.efa_interfaces if self.group.interfaces else 0
+
+
+def choose_nodes(
+    plan: EksPlan, manufacturer: Literal["nvidia", "neuron"], request: JobRequest
+) -> JobNodes:
+    """Return the nodes of a job: of the only node group with such accelerators, or the named one.
+
+    As many as the group wants now, or where it wants none yet (its Capacity Block has not begun)
+    as it may have; or as many as are asked for.
+
+    Raises:
+        JobError: there is no such group, several and none is named, or it is too small.
+    """
+    chosen = _choose_group(plan, manufacturer, request.group)
+    most, nodes = chosen.schedule.maximum, request.nodes
+    if nodes is not None and nodes > most:
+        raise JobError(
+            f"node group {chosen.name} has at most {most} nodes, and the job wants {nodes}: its "
+            "pods would wait for ever; ask for fewer with --nodes, or raise `maximum`"
+        )
+    if chosen.interfaces and "efa" not in plan.device_plugins:
+        raise JobError(
+            f"{plan.name} installs no EFA device plugin (`addons.efa_device_plugin: false`), and "
+            f"the job asks it for {EFA}; take the EFA devices from a resource claim of your driver"
+        )
+    return JobNodes(group=chosen, count=nodes or chosen.schedule.desired or most)
+
+
+def _choose_group(plan: EksPlan, manufacturer: str, name: str | None) -> NodeGroupPlan:
+    fitting = {
+        group.name: group
+        for group in plan.node_groups
+        if group.instance_type.accelerators
+        and group.instance_type.accelerators.manufacturer == manufacturer
+    }
+    kind = _KIND[manufacturer]
+    if not fitting:
+        raise JobError(f"{plan.name} has no node group with {kind}, so there is nothing to test")
+    if name is None and len(fitting) > 1:
+        raise JobError(
+            f"{plan.name} has several node groups with {kind}; name one with --group: "
+            + ", ".join(fitting)
+        )
+    if name is not None and name not in fitting:
+        raise JobError(
+            f"{plan.name} has no node group {name!r} with {kind}; there is: {', '.join(fitting)}"
+        )
+    return fitting[name] if name is not None else next(iter(fitting.values()))
+
+
+def resources(nodes: JobNodes) -> dict[str, dict[str, Any]]:
+    """Return what the pod of a node asks for: every device, and half of CPUs and memory.
+
+    Every device, so that no second pod fits on the node. Half of the rest leaves room for
+    daemons, and is more than the tests need.
+    """
+    group, kind = nodes.group.instance_type, nodes.accelerators.manufacturer
+    limits: dict[str, Any] = {_DEVICE[kind]: nodes.accelerators.count}
+    if nodes.efa_interfaces:
+        limits[EFA] = nodes.efa_interfaces
+        limits["hugepages-2Mi"] = f"{huge_pages_of_pod_mib(group.vcpus)}Mi"
+    limits["memory"] = f"{memory_mib(nodes)}Mi"
+    # No limit of CPUs: NCCL's and libfabric's threads spin, and throttling distorts the figures.
+    return {"limits": limits, "requests": {"cpu": group.vcpus // 2, **limits}}
+
+
+def memory_mib(nodes: JobNodes) -> int:
+    """Return the memory of one pod, in MiB; shared memory counts as part of it."""
+    return nodes.group.instance_type.memory_mib // 2
+
+
+def shared_memory(nodes: JobNodes) -> dict[str, Any]:
+    """Return the volume for /dev/shm, which a container runtime leaves at 64 MiB."""
+    size = min(_SHARED_MEMORY_LIMIT_MIB, memory_mib(nodes) // 4)
+    return {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{size}Mi"}}
+
+
+def placement(nodes: JobNodes) -> dict[str, Any]:
+    """Return the part of a pod that brings it to the group's nodes, past the group's taints."""
+    group = nodes.group
+    return {
+        "nodeSelector": {
+            "node.kubernetes.io/instance-type": group.instance_type.name,
+            **group.labels,
+        },
+        "tolerations": [
+            {"key": t.key, "operator": "Equal", "value": t.value, "effect": t.effect}
+            for t in group.taints
+        ],
+    }
+
+
+def job_name(job: str, nodes: JobNodes) -> str:
+    """Return the name of a job on a node group: a DNS label, with room for a pod's number."""
+    return f"{job}-{nodes.group.name}".lower().replace("_", "-")[:57].rstrip("-")
+
+
+Renderer = Callable[[EksPlan, JobRequest], str]
+"""Makes a manifest of a stack's plan and what its user asks for."""
