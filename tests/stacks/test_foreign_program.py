@@ -5,20 +5,14 @@ What our own schema and plan refuse, the pack sees in the resources of anybody's
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from sandbox.state import SandboxDirectory
+from tests.support.foreign_program import Run, foreign_program
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
-from tools.engine import ensure_pulumi
-from tools.workspace.environment import sandbox_environment
-from tools.workspace.project import SandboxProject
-from tools.workspace.stack_files import StackFile
 
 pytestmark = pytest.mark.sandbox
 
@@ -47,46 +41,9 @@ capacity_reservation_specification={
 
 
 @pytest.fixture
-def pulumi(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Run `pulumi` on a foreign program against the sandbox's account, with the pack attached."""
-
-    def prepare(program: str) -> Callable[..., subprocess.CompletedProcess[str]]:
-        (tmp_path / "program").mkdir()
-        (tmp_path / "program" / "__main__.py").write_text(program)
-        project = SandboxProject(tmp_path / "project", ROOT / "sandbox" / "providers")
-        config = {"aws:region": "us-west-2"}
-        project.write(StackFile("foreign", tmp_path / "Pulumi.foreign.yaml", {"config": config}))
-        description = project.directory / "Pulumi.yaml"
-        ours, foreign = f"main: {ROOT}\n", f"main: {tmp_path / 'program'}\n"
-        assert ours in description.read_text()
-        description.write_text(description.read_text().replace(ours, foreign))
-        status = SandboxDirectory(sandbox.directory).read_status()
-        assert status is not None
-        engine = ensure_pulumi(lambda _: None)
-        environment = sandbox_environment(
-            os.environ,
-            engine=engine.directory,
-            home=project.home,
-            backend=project.backend,
-            passphrase=project.passphrase,
-            region=status.region,
-            aws_endpoint=status.aws_endpoint,
-        )
-
-        def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-            return subprocess.run(
-                [str(engine.executable), *arguments],
-                cwd=project.directory,
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-
-        assert run("stack", "init", "foreign").returncode == 0
-        return run
-
-    return prepare
+def pulumi(sandbox: Sandbox, tmp_path: Path) -> Callable[[str], Run]:
+    """Run `pulumi` on a foreign program against the sandbox's account."""
+    return lambda program: foreign_program(sandbox, tmp_path, program)
 
 
 @pytest.mark.parametrize(

@@ -1,36 +1,14 @@
 """Every stack file of the repository, through the whole program."""
 
-import pulumi
 import pytest
 
-from components.account.prepare import prepare
-from components.architectures.build import build
-from components.config.load import load_stack_config
-from tests.support.stacks import NOW, STACKS, account_facts, render, stack_config
+from tests.support.stacks import STACKS, program_of, render
 
 
 @pytest.fixture
 def built(deploy):
     """Build a stack file and return what it registered."""
-
-    def run(stack):
-        config = stack_config(stack)
-        stack_file = f"Pulumi.{stack}.yaml"
-
-        def program():
-            prepared = prepare(
-                load_stack_config(config["trainyard:cluster"], stack_file=stack_file),
-                account_facts(),
-                stack_file=stack_file,
-                region=config["aws:region"],
-                now=NOW,
-            )
-            for name, value in build(prepared.plan).outputs().items():
-                pulumi.export(name, value)
-
-        return deploy(program, stack=stack)
-
-    return run
+    return lambda stack: deploy(program_of(stack), stack=stack)
 
 
 @pytest.mark.parametrize("stack", STACKS)

@@ -1,0 +1,110 @@
+"""Every row has a verdict, every verdict but `not applicable` a test, and the document says so.
+
+`docs/parity-eks.md` is written with `pytest tests/parity --update-goldens`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from tests.parity import (
+    test_capacity_block_template,
+    test_defects,
+    test_eksctl_implied,
+    test_eksctl_manifests,
+)
+from tests.support.parity import Row, counted, rows_of
+from tests.support.stacks import ROOT
+
+DOCUMENT = ROOT / "docs" / "parity-eks.md"
+GROUPS = {
+    "The eksctl manifests": (test_eksctl_manifests, [f"EKS-{n:02}" for n in range(1, 17)]),
+    "What eksctl makes behind them": (test_eksctl_implied, [f"EKX-{n:02}" for n in range(1, 11)]),
+    "The node group for Capacity Blocks": (
+        test_capacity_block_template,
+        [f"EKN-{n:02}" for n in range(1, 17)],
+    ),
+    "Defects, ported as they were meant": (test_defects, ["DF-13", "DF-14", "DF-15"]),
+}
+INTRODUCTION = """\
+# The EKS reference architectures, row by row
+
+The stacks `eks-*` and `p5-cb` are the EKS architectures of
+[awsome-distributed-training](https://github.com/awslabs/awsome-distributed-training), six eksctl
+manifests and one CloudFormation template as of May 2024 (commit `c9226968`). For each of their
+fields this page says what became of it: *same*, *better* with the reason, or *not applicable* with
+the reason. Every *same* and *better* is asserted, value by value, on what the stacks register, by
+the test beside it in `tests/parity`.
+
+This page is made from those tests by `pytest tests/parity --update-goldens`.
+"""
+STACKS = """\
+| Reference | Stack |
+|---|---|
+| `eks-g4dn.yaml` | `eks-g4dn` |
+| `eks-g4dn-vpc.yaml` | `eks-g4dn-vpc` |
+| `eks-p4de-odcr.yaml` | `eks-p4de-odcr` |
+| `eks-p4de-odcr-vpc.yaml` | `eks-p4de-odcr-vpc` |
+| `eks-p5-odcr-vpc.yaml`, in the text `eks-p5-odcr.yaml` | `eks-p5-odcr` |
+| `eks-p5-capacity-block.yaml` with `amazon-eks-nodegroup.yaml` | `p5-cb`, `p5-cb-managed` |
+| "you can replace them by … trn1" | `eks-trn1` |
+"""
+
+
+def groups() -> Mapping[str, list[Row]]:
+    """Return the rows of each group, in the order of the reference."""
+    return {
+        title: sorted(rows_of(module), key=lambda row: row.id)
+        for title, (module, _) in GROUPS.items()
+    }
+
+
+def document() -> str:
+    """Return the whole page."""
+    by_group = groups()
+    parts = [INTRODUCTION, STACKS, "\n".join(_counts(by_group))]
+    for title, rows in by_group.items():
+        parts.append(f"## {title}\n\n" + "\n".join(_table(rows)))
+    return "\n".join(f"{part}\n" for part in (p.rstrip("\n") for p in parts))
+
+
+def _counts(by_group: Mapping[str, Iterable[Row]]) -> Iterator[str]:
+    yield "| Rows | same | better | not applicable |"
+    yield "|---|---|---|---|"
+    for title, rows in by_group.items():
+        yield f"| {title} | {' | '.join(str(n) for n in counted(rows).values())} |"
+    everything = [row for rows in by_group.values() for row in rows]
+    yield f"| All | {' | '.join(str(n) for n in counted(everything).values())} |"
+
+
+def _table(rows: Iterable[Row]) -> Iterator[str]:
+    yield "| Row | Reference | Verdict | Why | Test |"
+    yield "|---|---|---|---|---|"
+    for row in rows:
+        proof = f"`{row.proof}`" if row.proof else ""
+        yield f"| {row.id} | {row.reference} | {row.verdict} | {row.why} | {proof} |"
+
+
+def test_every_row_of_the_reference_has_one_verdict():
+    """EKS-01 to EKS-16, EKX-01 to EKX-10, EKN-01 to EKN-16, DF-13 to DF-15."""
+    for title, rows in groups().items():
+        assert [row.id for row in rows] == GROUPS[title][1]
+
+
+def test_what_is_better_or_not_applicable_says_why():
+    rows = [row for group in groups().values() for row in group]
+    assert not [row.id for row in rows if row.verdict != "same" and not row.why]
+
+
+def test_what_is_same_or_better_is_proved_by_a_test():
+    """The decorator is the row, so that only a row without a test can lack one."""
+    for title, rows in groups().items():
+        tests = {name for name in vars(GROUPS[title][0]) if name.startswith("test_")}
+        for row in rows:
+            assert (row.proof in tests) == (row.verdict != "not applicable"), row.id
+
+
+def test_the_document_is_current(request):
+    if request.config.getoption("--update-goldens"):
+        DOCUMENT.write_text(document(), encoding="utf-8")
+    assert DOCUMENT.read_text(encoding="utf-8") == document()

@@ -1,0 +1,129 @@
+"""A cluster with every add-on: up, up again, destroyed, and the account is as it was.
+
+The commands run once, in the order of `life`; every test asserts one claim about what they left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import client
+
+from tests.support.sandbox import Done, Sandbox, copied_stack_file
+
+pytestmark = pytest.mark.sandbox
+
+STACK = "p5-cb"
+CHANGES: dict[str, Any] = {
+    "architecture.addons": {
+        "ebs_csi_driver": True,
+        "fsx_csi_driver": True,
+        "node_monitoring_agent": True,
+    },
+    "architecture.node_groups.p5.desired": 1,
+    "architecture.node_groups.p5.taints": [
+        {"key": "team", "value": "vision", "effect": "NoExecute"}
+    ],
+}
+EVERYWHERE = {
+    "eks-pod-identity-agent",
+    "ebs-csi-node",
+    "fsx-csi-node",
+    "eks-node-monitoring-agent",
+}
+ON_P5 = {
+    "nvidia-device-plugin-daemonset",
+    "aws-efa-k8s-device-plugin",
+    "aws-node-termination-handler",
+    "dcgm-server",
+}
+
+
+@dataclass(slots=True)
+class Life:
+    """What was seen, by the name of the moment."""
+
+    done: dict[str, Done] = field(default_factory=dict[str, Done])
+    inventory: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    changes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    types: dict[str, str] = field(default_factory=dict[str, str])
+    """Instance type by node."""
+    pods: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """Instance types that a workload's pods run on, by the workload's name."""
+
+
+@pytest.fixture(scope="module")
+def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
+    """Live the whole life of the stack, and look at it at every moment that matters."""
+    life = Life()
+    stack_file = copied_stack_file(tmp_path_factory.mktemp("copies") / "addons.yaml", CHANGES)
+    life.inventory["before"] = sandbox.inventory()
+    _up(life, sandbox, "up", stack_file)
+    _look(life, sandbox)
+    _up(life, sandbox, "again", stack_file)
+    life.done["destroy"] = sandbox.must("destroy", STACK, "--sandbox", "--yes")
+    life.inventory["after"] = sandbox.inventory()
+    return life
+
+
+def _up(life: Life, sandbox: Sandbox, moment: str, stack_file: Path) -> None:
+    life.done[moment] = sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", stack_file)
+    life.changes[moment] = sandbox.resource_changes(STACK)
+    life.inventory[moment] = sandbox.inventory()
+
+
+def _look(life: Life, sandbox: Sandbox) -> None:
+    with sandbox.kubernetes(STACK) as api:
+        core: Any = client.CoreV1Api(api)  # the answers are typed as unions with raw ones
+        for node in core.list_node().items:
+            life.types[node.metadata.name] = node.metadata.labels[
+                "node.kubernetes.io/instance-type"
+            ]
+        pods = core.list_namespaced_pod("kube-system").items
+    for pod in pods:
+        owner = pod.metadata.owner_references[0]
+        name = owner.name if owner.kind == "DaemonSet" else owner.name.rpartition("-")[0]
+        if pod.status.phase == "Running":
+            life.pods.setdefault(name, set()).add(life.types[pod.spec.node_name])
+
+
+def test_up_ends_with_every_plugin_on_every_node_of_its_groups(life: Life) -> None:
+    """A taint of the group keeps none of them away."""
+    assert sorted(life.types.values()) == ["c5.2xlarge", "p5.48xlarge"]
+    for name in EVERYWHERE:
+        assert life.pods[name] == {"c5.2xlarge", "p5.48xlarge"}, name
+    for name in ON_P5:
+        assert life.pods[name] == {"p5.48xlarge"}, name
+
+
+def test_controllers_run_on_the_system_nodes(life: Life) -> None:
+    assert life.pods["ebs-csi-controller"] == {"c5.2xlarge"}
+    assert life.pods["fsx-csi-controller"] == {"c5.2xlarge"}
+
+
+def test_each_driver_has_a_role_through_the_agent(life: Life) -> None:
+    """EKS-15."""
+    associations = [
+        line for line in life.inventory["up"] if line.startswith("eks:pod-identity-association")
+    ]
+    assert len(associations) == 2
+    for account in ("ebs-csi-controller-sa", "fsx-csi-controller-sa"):
+        assert any(f"p5-cb/kube-system/{account}" in line for line in associations)
+
+
+def test_auto_scaling_waits_for_the_drain(life: Life) -> None:
+    """EKN-16."""
+    hooks = [line for line in life.inventory["up"] if line.startswith("autoscaling:lifecycle-hook")]
+    assert len(hooks) == 1
+    assert "drain-before-termination" in hooks[0]
+
+
+def test_a_second_up_changes_nothing(life: Life) -> None:
+    assert set(life.changes["again"]) == {"same"}
+
+
+def test_destroy_leaves_the_account_as_it_was(life: Life) -> None:
+    assert life.inventory["after"] == life.inventory["before"]

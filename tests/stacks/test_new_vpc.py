@@ -1,0 +1,61 @@
+"""An EKS stack that makes its own VPC, in the sandbox: up, again, and everything gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.sandbox import Sandbox, copied_stack_file
+
+pytestmark = pytest.mark.sandbox
+
+STACK = "eks-g4dn"
+NETWORK = {
+    "kind": "new-vpc",
+    # By name and by id: what is us-west-2b in the sandbox is usw2-az1.
+    "availability_zones": ["us-west-2a", "usw2-az1"],
+    "addresses": "vpc-multi-az",
+    "nat_gateways": "one-per-zone",
+    "gateway_endpoints": ["s3"],
+    "interface_endpoints": ["ecr.dkr"],
+    "flow_logs": True,
+}
+
+
+def kinds(lines: list[str], known: set[str]) -> dict[str, int]:
+    """Return how many objects of each kind were not there before."""
+    counts: dict[str, int] = {}
+    for line in set(lines) - known:
+        kind = line.split(" ", 1)[0]
+        counts[kind] = counts.get(kind, 0) + 1
+    return counts
+
+
+def test_a_stack_in_its_own_vpc_lives_and_leaves_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
+    """EKS-04, EKX-01: a second `up` changes nothing, `destroy` leaves no interface behind."""
+    file = copied_stack_file(tmp_path / f"Pulumi.{STACK}.yaml", {"network": NETWORK}, STACK)
+    before = sandbox.inventory()
+
+    sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", file)
+    during = sandbox.inventory()
+    made = kinds(during, set(before))
+    assert made["ec2:vpc"] == 1
+    assert made["ec2:subnet"] == 4
+    assert made["ec2:nat-gateway"] == made["ec2:elastic-ip"] == 2
+    assert made["ec2:internet-gateway"] == made["ec2:flow-log"] == made["logs:log-group"] == 1
+    # The main table, one for the public subnets, one for each private one.
+    assert made["ec2:route-table"] == 4
+    assert made["ec2:vpc-endpoint"] == 2
+    nodes = [line for line in during if line.startswith("ec2:instance ") and "g4dn." in line]
+    subnets = {part for line in nodes for part in line.split() if part.startswith("subnet=")}
+    (subnet,) = subnets
+    (private,) = [line for line in during if line.startswith(f"ec2:{subnet.replace('=', ' ')} ")]
+    assert "zone=us-west-2b cidr=10.1.128.0/17" in private
+    assert "kubernetes.io/role/internal-elb:1" in private
+
+    sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", file)
+    assert set(sandbox.resource_changes(STACK)) == {"same"}
+
+    sandbox.must("destroy", STACK, "--sandbox", "--yes", "--stack-file", file)
+    assert sandbox.inventory() == before

@@ -1,0 +1,163 @@
+"""A cluster of Kubernetes 1.34 goes to 1.35 as a user takes it there, and not back.
+
+The stack's own program, at a moment at which both versions are supported: the calendar would
+refuse the older one from December 2026 on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from kubernetes import client, config
+
+from components.catalog.versions import EKS_VERSIONS
+from sandbox.state import SandboxDirectory
+from tests.support.foreign_program import foreign_program
+from tests.support.sandbox import Sandbox
+from tests.support.tracked import ROOT
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.sandbox
+
+NAME = "upgraded"
+PROGRAM = f"""\
+import sys
+
+sys.path.insert(0, {str(ROOT)!r})
+
+from datetime import UTC, datetime
+
+import pulumi
+
+from components.account.prepare import look_up, prepare
+from components.architectures.build import build
+from components.config.load import load_stack_config
+from components.config.problems import ConfigError
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+FILE = "Pulumi.{NAME}.yaml"
+config = load_stack_config(pulumi.Config("trainyard").require_object("cluster"), stack_file=FILE)
+facts = look_up(config, region="us-west-2")
+try:
+    ready = prepare(config, facts, stack_file=FILE, region="us-west-2", now=NOW)
+except ConfigError as error:
+    pulumi.log.error(str(error))
+    sys.exit(32)
+for output, value in build(ready.plan).outputs().items():
+    pulumi.export(output, value)
+"""
+STACK = {
+    "name": NAME,
+    "network": {
+        "kind": "existing-vpc",
+        "vpc_id": "vpc-0123456789abcdef0",
+        "public_subnet_ids": ["subnet-0a000000000000001", "subnet-0b000000000000001"],
+        "private_subnet_ids": ["subnet-0a000000000000002", "subnet-0b000000000000002"],
+    },
+    "architecture": {"kind": "eks", "kubernetes_version": "1.34", "node_groups": {}},
+}
+VERSION = "trainyard:cluster.architecture.kubernetes_version"
+
+
+@pytest.fixture
+def eks(sandbox: Sandbox) -> Any:
+    status = SandboxDirectory(sandbox.directory).read_status()
+    assert status is not None
+    return boto3.client(
+        "eks",
+        endpoint_url=status.aws_endpoint,
+        region_name="us-west-2",
+        aws_access_key_id="sandbox",
+        aws_secret_access_key="sandbox",
+    )
+
+
+def kubelets(kubeconfig: Path) -> list[str]:
+    """Return the kubelets' versions of the nodes that are Ready."""
+    with config.new_client_from_config(str(kubeconfig)) as api:
+        nodes = client.CoreV1Api(api).list_node().items
+    ready = [
+        node
+        for node in nodes
+        if any(c.type == "Ready" and c.status == "True" for c in node.status.conditions or [])
+    ]
+    return [node.status.node_info.kubelet_version for node in ready]
+
+
+def clusters(sandbox: Sandbox) -> str:
+    """Return what `sandbox status` says of the clusters."""
+    status = json.loads(sandbox.must("sandbox", "status", "--json").stdout)
+    return ", ".join(status["clusters"])
+
+
+def update_times(eks: Any, **about: str) -> list[Any]:
+    """Return when each version update of a cluster, add-on or node group was made."""
+    ids = eks.list_updates(name=NAME, **about)["updateIds"]
+    updates = [eks.describe_update(name=NAME, updateId=each, **about)["update"] for each in ids]
+    assert all(update["status"] == "Successful" for update in updates)
+    return [u["createdAt"] for u in updates if u["type"] in {"VersionUpdate", "AddonUpdate"}]
+
+
+def test_control_plane_then_addons_then_nodes_and_never_back(
+    sandbox: Sandbox, eks: Any, tmp_path: Path
+) -> None:
+    """EKX-02, EKX-10: what runs in the cluster survives; the old node is gone at the end."""
+    before = sandbox.objects()
+    run = foreign_program(
+        sandbox, tmp_path, PROGRAM, stack=NAME, config={"trainyard:cluster": STACK}
+    )
+    must(run, "up", "--yes", "--skip-preview")
+    kubeconfig = tmp_path / "kubeconfig"
+    shown = must(run, "stack", "output", "kubeconfig", "--show-secrets")
+    kubeconfig.write_text(shown)
+    kubeconfig.chmod(0o600)
+    until(lambda: kubelets(kubeconfig) == [kubelet("1.34")], "the node of 1.34")
+    assert f"{NAME} (Kubernetes 1.34, emulated by 1.35." in clusters(sandbox)
+    with config.new_client_from_config(str(kubeconfig)) as api:
+        kept = client.V1ConfigMap(metadata=client.V1ObjectMeta(name="kept"))
+        client.CoreV1Api(api).create_namespaced_config_map("default", kept)
+
+    must(run, "config", "set", "--path", VERSION, "1.35")
+    must(run, "up", "--yes", "--skip-preview")
+    assert eks.describe_cluster(name=NAME)["cluster"]["version"] == "1.35"
+    until(lambda: kubelets(kubeconfig) == [kubelet("1.35")], "the node of 1.35 alone")
+    assert "emulated" not in clusters(sandbox)
+    with config.new_client_from_config(str(kubeconfig)) as api:
+        client.CoreV1Api(api).read_namespaced_config_map("kept", "default")
+    (group,) = eks.list_nodegroups(clusterName=NAME)["nodegroups"]
+    (control_plane,) = update_times(eks)
+    (kube_proxy,) = update_times(eks, addonName="kube-proxy")
+    (nodes,) = update_times(eks, nodegroupName=group)
+    (coredns,) = update_times(eks, addonName="coredns")
+    assert control_plane <= kube_proxy <= nodes <= coredns
+    assert must(run, "preview", "--expect-no-changes")
+
+    must(run, "config", "set", "--path", VERSION, "1.34")
+    back = run("preview")
+    assert back.returncode != 0
+    assert "never takes a cluster back to an older version" in back.stdout + back.stderr
+    gone = must(run, "destroy", "--yes", "--skip-preview")
+    order = [position(gone, f"{NAME}-system-node-group"), position(gone, f"{NAME}-eks-vpc-cni")]
+    assert order == sorted(order), "the nodes lost their network before they were drained"
+    assert sandbox.objects() == before
+
+
+def position(said: str, name: str) -> int:
+    """Return the line in which the engine says that a resource is deleted."""
+    lines = said.splitlines()
+    return next(i for i, line in enumerate(lines) if f" {name} deleted" in line)
+
+
+def kubelet(version: str) -> str:
+    return "v" + EKS_VERSIONS[version].ami_release_version.partition("-")[0]
+
+
+def must(run: Callable[..., Any], *arguments: str) -> str:
+    done = run(*arguments)
+    assert done.returncode == 0, f"{arguments}:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
