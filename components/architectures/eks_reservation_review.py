@@ -76,12 +76,13 @@ def _review_count(
     desired = sum(group.desired for group in groups.values())
     if desired > count:
         names = ", ".join(f"{key} {group.desired}" for key, group in groups.items())
+        ids = ", ".join(_ids(reservation))
         first = next(iter(groups))
         review.refuse(
             f"architecture.node_groups.{first}.desired",
             (
-                f"asks for more nodes than the reservation `{name}` holds: {desired} of {count}; "
-                "the ones beyond it never launch"
+                f"asks for more nodes than the reservation `{name}` ({ids}) holds: "
+                f"{desired} of {count}; the ones beyond it never launch"
             ),
             found=names,
             allowed=f"at most {count}, over all node groups that use `{name}`",

@@ -22,6 +22,9 @@ GROUPS: Mapping[str, str] = {
 }
 """Group of each policy that the sandbox plays, by the policy's name."""
 
+BOOTSTRAP_LABEL = "kubernetes.io/bootstrapping"
+"""On the roles and bindings that every new cluster has; the API server sets it on its own ones."""
+
 _API = "/apis/rbac.authorization.k8s.io/v1"
 _CONFLICT = 409
 _VIEW_ALL = "sandbox:view-all"
@@ -69,6 +72,6 @@ def _named(kind: str, name: str, **content: Any) -> dict[str, Any]:
     return {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": kind,
-        "metadata": {"name": name},
+        "metadata": {"name": name, "labels": {BOOTSTRAP_LABEL: "eks-access-policies"}},
         **content,
     }

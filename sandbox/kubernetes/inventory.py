@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from sandbox.kubernetes.access_policies import BOOTSTRAP_LABEL
 from sandbox.kubernetes.api import KubernetesApi
 
 _SELF_MADE_RESOURCES = frozenset(
@@ -39,8 +40,6 @@ _OF_EVERY_CLUSTER = frozenset(
     }
 )
 _OF_EVERY_NAMESPACE = frozenset({("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")})
-_BOOTSTRAP_LABEL = "kubernetes.io/bootstrapping"
-"""Set by the API server on the roles and bindings that it makes itself."""
 
 
 def lines(kubeconfig: Path) -> list[str]:
@@ -94,7 +93,7 @@ def _listable(api: KubernetesApi) -> Iterator[tuple[str, str]]:
 def _made_by_cluster(kind: str, metadata: Mapping[str, Any]) -> bool:
     if (kind, metadata["name"]) in _OF_EVERY_NAMESPACE:
         return True
-    if _BOOTSTRAP_LABEL in (metadata.get("labels") or {}):
+    if BOOTSTRAP_LABEL in (metadata.get("labels") or {}):
         return True
     return any(owner.get("controller") for owner in metadata.get("ownerReferences") or [])
 

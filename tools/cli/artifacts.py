@@ -63,7 +63,13 @@ def document(value: Any) -> str:
 def _outputs(stack: str, *, sandbox: bool, show_secrets: bool) -> dict[str, Any]:
     from tools.workspace.workspace import outputs as read
 
-    return read(_workspace(stack, sandbox=sandbox), show_secrets=show_secrets)
+    values = read(_workspace(stack, sandbox=sandbox), show_secrets=show_secrets)
+    if not values:
+        raise failures.CommandError(
+            f"{stack} has no outputs yet; bring it up: ./trainyard up {stack}"
+            + (" --sandbox" if sandbox else "")
+        )
+    return values
 
 
 def _workspace(stack: str, *, sandbox: bool) -> Workspace:

@@ -112,10 +112,10 @@ def running_sandbox() -> RunningSandbox:
 
 
 def holds_stack(stack: str) -> bool:
-    """Return whether the running sandbox has a record of the stack."""
+    """Return whether the sandbox runs and something of the stack is in it."""
     directory = sandbox_directory()
     running = directory.read_status() is not None
-    return running and _project(directory).state_file(stack).exists()
+    return running and _project(directory).holds(stack)
 
 
 def kubectl_wrapper() -> Path:
@@ -151,14 +151,15 @@ def describe() -> dict[str, Any]:
     """Return what `sandbox status` shows."""
     directory = sandbox_directory()
     status = directory.read_status()
-    stacks = sorted(p.stem for p in _project(directory).state_file("x").parent.glob("*.json"))
+    project = _project(directory)
+    stacks = sorted(p.stem for p in project.state_file("x").parent.glob("*.json"))
     return {
         "running": status is not None,
         "directory": str(directory.path),
         "aws endpoint": status.aws_endpoint if status else "",
         "account": f"{status.account_id} in {status.region}" if status else "",
         "process": str(status.pid) if status else "",
-        "stacks": stacks if status else [],
+        "stacks": [stack for stack in stacks if project.holds(stack)] if status else [],
         "clusters": _clusters(directory) if status else [],
         "logs": str(directory.logs),
     }

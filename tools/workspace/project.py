@@ -6,6 +6,7 @@ beside its `Pulumi.yaml`, and that file is one of this directory.
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from dataclasses import dataclass
@@ -46,6 +47,19 @@ class SandboxProject:
     def state_file(self, stack: str) -> Path:
         """Return the file in which the backend keeps the state of a stack."""
         return self.backend / ".pulumi" / "stacks" / PROJECT / f"{stack}.json"
+
+    def holds(self, stack: str) -> bool:
+        """Return whether the state has anything of a stack that is, or was begun to be, in AWS.
+
+        The backend keeps the record of a stack that was destroyed, or whose first `up` was refused.
+        """
+        try:
+            record = json.loads(self.state_file(stack).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return False
+        latest = record["checkpoint"].get("latest") or {}
+        made = [r for r in latest.get("resources") or [] if r["type"] != "pulumi:pulumi:Stack"]
+        return bool(made or latest.get("pending_operations"))
 
     @property
     def passphrase(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from pathlib import Path
 
@@ -78,3 +79,30 @@ def test_a_private_file_stays_private_when_it_was_not(tmp_path: Path) -> None:
     path.chmod(0o644)
     write_private(path, "new")
     assert (path.read_text(), mode(path)) == ("new", 0o600)
+
+
+STACK = {"type": "pulumi:pulumi:Stack"}
+
+
+@pytest.mark.parametrize(
+    ("latest", "held"),
+    [
+        pytest.param(None, False, id="made-by-init"),
+        pytest.param({"resources": [STACK]}, False, id="refused-before-the-first-resource"),
+        pytest.param({"manifest": {}}, False, id="destroyed"),
+        pytest.param({"resources": [STACK, {"type": "aws:ec2/vpc:Vpc"}]}, True, id="up"),
+        pytest.param({"pending_operations": [{"type": "creating"}]}, True, id="killed"),
+    ],
+)
+def test_the_record_that_outlives_a_stack_is_no_stack(
+    project: SandboxProject, latest: dict[str, object] | None, *, held: bool
+) -> None:
+    path = project.state_file("p5-cb")
+    path.parent.mkdir(parents=True)
+    checkpoint = {"stack": "p5-cb"} | ({"latest": latest} if latest is not None else {})
+    path.write_text(json.dumps({"version": 3, "checkpoint": checkpoint}))
+    assert project.holds("p5-cb") is held
+
+
+def test_a_stack_that_nobody_made_is_not_held(project: SandboxProject) -> None:
+    assert not project.holds("p5-cb")
