@@ -8,10 +8,31 @@ Source:
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from components.capacity.plan import PlacementPlan
 from components.catalog.instance_type import InstanceType
-from components.config.node_pool import NodePool
+from components.config.node_pool import Placement
 from components.config.reservations import CapacityBlock, Reservation
+
+
+class PlacedPool(Protocol):
+    """What the decision reads of a node pool; each architecture has pools of its own."""
+
+    @property
+    def placement(self) -> Placement:
+        """What the stack file asks for."""
+        ...
+
+    @property
+    def efa_enabled(self) -> bool:
+        """Whether nodes use every EFA interface of their type."""
+        ...
+
+    @property
+    def is_training(self) -> bool:
+        """Whether the nodes run a distributed training job."""
+        ...
 
 
 class PlacementContradictionError(ValueError):
@@ -25,7 +46,7 @@ class PlacementContradictionError(ValueError):
 
 
 def plan_placement(
-    pool: NodePool,
+    pool: PlacedPool,
     instance_type: InstanceType,
     reservation: Reservation | None,
     *,
@@ -57,24 +78,24 @@ def plan_placement(
     return _for_reservation_without_group(pool, instance_type, one_zone=one_zone)
 
 
-def _without_group(pool: NodePool, reason: str) -> PlacementPlan:
+def _without_group(pool: PlacedPool, reason: str) -> PlacementPlan:
     if pool.placement.group in {"create", "existing"}:
         raise PlacementContradictionError(
             f"forces a placement group, but {reason}",
             allowed="auto, none",
-            remedy="remove `placement` of this node group (the default `auto` uses no group here)",
+            remedy="remove `placement` of these nodes (the default `auto` uses no group here)",
         )
     return PlacementPlan(group="none", reason=reason)
 
 
-def _in_the_group_of_the_reservation(pool: NodePool, group: str) -> PlacementPlan:
+def _in_the_group_of_the_reservation(pool: PlacedPool, group: str) -> PlacementPlan:
     agrees = pool.placement.group == "auto" or pool.placement.name == group
     if not agrees:
         raise PlacementContradictionError(
             f"does not use the placement group {group!r}, in which the reservation was made; "
             "only instances in that group can use it",
             allowed=f"auto, or `group: existing` with `name: {group}`",
-            remedy="remove `placement` of this node group (the default `auto` uses that group)",
+            remedy="remove `placement` of these nodes (the default `auto` uses that group)",
         )
     return PlacementPlan(
         group="existing", name=group, reason="the reservation was made in this placement group"
@@ -82,7 +103,7 @@ def _in_the_group_of_the_reservation(pool: NodePool, group: str) -> PlacementPla
 
 
 def _for_reservation_without_group(
-    pool: NodePool, instance_type: InstanceType, *, one_zone: bool
+    pool: PlacedPool, instance_type: InstanceType, *, one_zone: bool
 ) -> PlacementPlan:
     if pool.placement.group in {"create", "existing"}:
         return _forced(pool, instance_type, one_zone=one_zone)
@@ -93,7 +114,7 @@ def _for_reservation_without_group(
 
 
 def _for_open_capacity(
-    pool: NodePool, instance_type: InstanceType, *, one_zone: bool
+    pool: PlacedPool, instance_type: InstanceType, *, one_zone: bool
 ) -> PlacementPlan:
     if pool.placement.group in {"create", "existing"}:
         return _forced(pool, instance_type, one_zone=one_zone)
@@ -115,20 +136,20 @@ def _for_open_capacity(
     )
 
 
-def _forced(pool: NodePool, instance_type: InstanceType, *, one_zone: bool) -> PlacementPlan:
+def _forced(pool: PlacedPool, instance_type: InstanceType, *, one_zone: bool) -> PlacementPlan:
     if not one_zone:
         raise PlacementContradictionError(
             "forces a placement group on nodes in several zones, "
             "but a cluster placement group lies in one zone",
             allowed="auto, none, or a group together with `availability_zone` or `subnet_id`",
-            remedy="set `availability_zone` or `subnet_id` of this node group",
+            remedy="set `availability_zone` or `subnet_id` of these nodes",
         )
     if not instance_type.cluster_placement_supported:
         raise PlacementContradictionError(
             f"forces a placement group, but {instance_type.name} cannot launch into a "
             "cluster placement group",
             allowed="auto, none",
-            remedy="remove `placement` of this node group",
+            remedy="remove `placement` of these nodes",
         )
     reason = "the stack file asks for it"
     if pool.placement.group == "existing":

@@ -171,3 +171,9 @@ NCCL_TESTS_IMAGE = (
     "public.ecr.aws/hpc-cloud/nccl-tests:cuda12.8.1-efa1.43.2-ofiv1.16.3-ncclv2.27.7-1-testsv2.16.9"
 )
 """Image of the jobs that test GPUs and EFA: CUDA, EFA installer, NCCL plugin, NCCL and tests."""
+
+PARALLELCLUSTER_VERSION = "3.16.1"
+"""Version of ParallelCluster; the cluster's YAML is checked against the package of this version.
+
+https://github.com/aws/aws-parallelcluster/releases
+"""

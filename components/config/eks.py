@@ -64,7 +64,7 @@ class Taint(StrictModel):
     """What becomes of pods that do not tolerate it."""
 
 
-class NodeGroup(NodePool):
+class NodeGroup(NodePool, NodeSizes):
     """An EKS node group for the work."""
 
     management: Literal["managed", "self-managed"] = "managed"

@@ -55,6 +55,11 @@ def _missing(finding: Finding) -> list[Problem]:
     ]
 
 
+def _needed(finding: Finding) -> list[Problem]:
+    """Explain a value that only some configurations need, and this one lacks."""
+    return _missing(finding.below(finding.context["key"]))
+
+
 def _set_remedy(finding: Finding) -> str:
     place = finding.place
     if place is None:
@@ -249,6 +254,7 @@ def _lower_first(text: str) -> str:
 
 _EXPLAIN: Mapping[str, Callable[[Finding], list[Problem]]] = {
     "missing": _missing,
+    "needed": _needed,
     "extra_forbidden": _unknown_key,
     "form": _wrong_form,
     "contradiction": _contradiction,

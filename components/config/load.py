@@ -10,14 +10,14 @@ from pydantic import ValidationError
 
 from components.config.explain import explain
 from components.config.problems import ROOT, ConfigError, Problem, remove_command
-from components.config.stack import StackConfig
+from components.config.stack import AnyStackConfig, StackConfig, narrowed
 
 _NAMESPACE, _, _KEY = ROOT.partition(":")
 
 
 def load_stack_config(
     raw: object, *, stack_file: str, stray_keys: Sequence[str] = ()
-) -> StackConfig:
+) -> AnyStackConfig:
     """Return the configuration that a stack file holds, checked.
 
     `raw` is the value of `trainyard:cluster` as Pulumi gives it (or as YAML reads it), None where
@@ -41,7 +41,7 @@ def load_stack_config(
         raise ConfigError([*problems, *found], stack_file=stack_file) from error
     if problems:
         raise ConfigError(problems, stack_file=stack_file)
-    return config
+    return narrowed(config)
 
 
 def _stray(key: str, stack_file: str) -> Problem:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from components.config.contradictions import Contradiction, fault
 from components.config.lustre_rules import (
     METADATA_IOPS_MAXIMUM,
     METADATA_IOPS_STEP,
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from components.config.storage import NewFsxLustre
 
 MOST_DATA_REPOSITORIES = 8
-
-Contradiction = dict[str, str]
 
 
 def lustre_contradictions(wanted: NewFsxLustre) -> list[Contradiction]:
@@ -42,13 +41,9 @@ def lustre_contradictions(wanted: NewFsxLustre) -> list[Contradiction]:
     ]
 
 
-def _fault(key: str, problem: str, *, why: str, allowed: str, remedy: str) -> Contradiction:
-    return {"key": key, "problem": problem, "why": why, "allowed": allowed, "remedy": remedy}
-
-
 def _type(wanted: NewFsxLustre) -> Iterator[Contradiction]:
     if wanted.storage_type == "HDD" and wanted.deployment_type != "PERSISTENT_1":
-        yield _fault(
+        yield fault(
             "storage_type",
             f"is HDD with {wanted.deployment_type}",
             why="FSx has hard disks for PERSISTENT_1 only",
@@ -56,7 +51,7 @@ def _type(wanted: NewFsxLustre) -> Iterator[Contradiction]:
             remedy="remove storage_type",
         )
     if wanted.drive_cache is not None and wanted.storage_type != "HDD":
-        yield _fault(
+        yield fault(
             "drive_cache",
             "is given for SSD storage",
             why="the drive cache is an SSD before hard disks",
@@ -64,7 +59,7 @@ def _type(wanted: NewFsxLustre) -> Iterator[Contradiction]:
             remedy="remove drive_cache",
         )
     if wanted.drive_cache is None and wanted.storage_type == "HDD":
-        yield _fault(
+        yield fault(
             "drive_cache",
             "is missing for HDD storage",
             why="FSx wants to be told whether hard disks have a cache",
@@ -72,7 +67,7 @@ def _type(wanted: NewFsxLustre) -> Iterator[Contradiction]:
             remedy="add drive_cache: READ",
         )
     if wanted.kms_key_arn is not None and not is_persistent(wanted.deployment_type):
-        yield _fault(
+        yield fault(
             "kms_key_arn",
             f"is given for {wanted.deployment_type}",
             why="FSx encrypts scratch file systems with its own key",
@@ -85,7 +80,7 @@ def _throughput(wanted: NewFsxLustre) -> Iterator[Contradiction]:
     given = wanted.per_unit_storage_throughput
     if not is_persistent(wanted.deployment_type):
         if given is not None:
-            yield _fault(
+            yield fault(
                 "per_unit_storage_throughput",
                 f"is given for {wanted.deployment_type}",
                 why="scratch file systems have a fixed throughput of 200 MB/s/TiB",
@@ -98,7 +93,7 @@ def _throughput(wanted: NewFsxLustre) -> Iterator[Contradiction]:
     if allowed is None or given in allowed:
         return
     kind = f"{wanted.deployment_type} on {wanted.storage_type}"
-    yield _fault(
+    yield fault(
         "per_unit_storage_throughput",
         f"is missing for {kind}" if given is None else f"is {given}, which {kind} does not have",
         why="persistent file systems are bought with a throughput, in MB/s/TiB",
@@ -121,7 +116,7 @@ def _capacity(wanted: NewFsxLustre) -> Iterator[Contradiction]:
     if rule is None or rule.allows(wanted.storage_capacity_gib):
         return
     with_efa = " with EFA" if wanted.efa_enabled else ""
-    yield _fault(
+    yield fault(
         "storage_capacity_gib",
         f"is {wanted.storage_capacity_gib}",
         why=f"{wanted.deployment_type} on {wanted.storage_type}{with_efa} comes in whole servers",
@@ -135,7 +130,7 @@ def _efa(wanted: NewFsxLustre) -> Iterator[Contradiction]:
         "PERSISTENT_2",
         "SSD",
     ):
-        yield _fault(
+        yield fault(
             "efa_enabled",
             f"is on for {wanted.deployment_type} on {wanted.storage_type}",
             why="only PERSISTENT_2 file systems on SSD have EFA",
@@ -149,7 +144,7 @@ def _metadata(wanted: NewFsxLustre) -> Iterator[Contradiction]:
     if iops is None:
         return
     if wanted.deployment_type != "PERSISTENT_2":
-        yield _fault(
+        yield fault(
             "metadata_iops",
             f"is given for {wanted.deployment_type}",
             why="only PERSISTENT_2 file systems sell metadata operations",
@@ -158,7 +153,7 @@ def _metadata(wanted: NewFsxLustre) -> Iterator[Contradiction]:
         )
     elif not metadata_iops_allowed(iops):
         small = ", ".join(map(str, SMALL_METADATA_IOPS))
-        yield _fault(
+        yield fault(
             "metadata_iops",
             f"is {iops}",
             why="metadata operations come in steps",
@@ -170,7 +165,7 @@ def _metadata(wanted: NewFsxLustre) -> Iterator[Contradiction]:
 def _s3(wanted: NewFsxLustre) -> Iterator[Contradiction]:
     for key in ("export_path", "auto_import"):
         if getattr(wanted, key) is not None and wanted.import_path is None:
-            yield _fault(
+            yield fault(
                 key,
                 "is given without import_path",
                 why="it says more about the S3 prefix of import_path",
@@ -180,7 +175,7 @@ def _s3(wanted: NewFsxLustre) -> Iterator[Contradiction]:
     if wanted.import_path is None:
         return
     if wanted.deployment_type == "PERSISTENT_2":
-        yield _fault(
+        yield fault(
             "import_path",
             "is given for PERSISTENT_2",
             why="PERSISTENT_2 is linked to S3 through data repository associations",
@@ -191,7 +186,7 @@ def _s3(wanted: NewFsxLustre) -> Iterator[Contradiction]:
             ),
         )
     if wanted.data_repositories:
-        yield _fault(
+        yield fault(
             "data_repositories",
             "stands beside import_path",
             why="a file system is linked to S3 in one of the two ways",
@@ -201,7 +196,7 @@ def _s3(wanted: NewFsxLustre) -> Iterator[Contradiction]:
     if wanted.export_path is not None and _bucket(wanted.export_path) != _bucket(
         wanted.import_path
     ):
-        yield _fault(
+        yield fault(
             "export_path",
             "is in another bucket than import_path",
             why="FSx exports to the bucket that it imports from",
@@ -217,7 +212,7 @@ def _bucket(path: str) -> str:
 def _data_repositories(wanted: NewFsxLustre) -> Iterator[Contradiction]:
     linked = wanted.data_repositories
     if linked and wanted.deployment_type == "SCRATCH_1":
-        yield _fault(
+        yield fault(
             "data_repositories",
             "is given for SCRATCH_1",
             why="SCRATCH_1 is linked to S3 through import_path only",
@@ -225,7 +220,7 @@ def _data_repositories(wanted: NewFsxLustre) -> Iterator[Contradiction]:
             remedy="change deployment_type to SCRATCH_2",
         )
     if len(linked) > MOST_DATA_REPOSITORIES:
-        yield _fault(
+        yield fault(
             "data_repositories",
             f"has {len(linked)} entries",
             why="FSx links at most 8 directories of a file system",
@@ -236,7 +231,7 @@ def _data_repositories(wanted: NewFsxLustre) -> Iterator[Contradiction]:
     for index, path in enumerate(paths):
         outer = next((other for other in paths[:index] if _overlap(path, other)), None)
         if outer is not None:
-            yield _fault(
+            yield fault(
                 f"data_repositories[{index}].file_system_path",
                 f"overlaps with {outer}",
                 why="one directory is linked to one S3 prefix",
@@ -251,7 +246,7 @@ def _overlap(one: str, other: str) -> bool:
 
 def _backups(wanted: NewFsxLustre) -> Iterator[Contradiction]:
     if wanted.backup_time is not None and not wanted.backup_retention_days:
-        yield _fault(
+        yield fault(
             "backup_time",
             "is given without backups",
             why="backup_retention_days is 0, so there are none",
@@ -262,7 +257,7 @@ def _backups(wanted: NewFsxLustre) -> Iterator[Contradiction]:
         return
     linked = wanted.import_path is not None or wanted.data_repositories
     if not is_persistent(wanted.deployment_type) or linked:
-        yield _fault(
+        yield fault(
             "backup_retention_days",
             "asks for backups of a "
             + ("file system that is linked to S3" if linked else "scratch file system"),
@@ -274,7 +269,7 @@ def _backups(wanted: NewFsxLustre) -> Iterator[Contradiction]:
 
 def _place(wanted: NewFsxLustre) -> Iterator[Contradiction]:
     if wanted.subnet_id is not None and wanted.availability_zone is not None:
-        yield _fault(
+        yield fault(
             "availability_zone",
             "stands beside subnet_id",
             why="the subnet lies in one zone",

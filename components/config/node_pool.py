@@ -112,8 +112,8 @@ class NodeSizes(StrictModel):
         return self
 
 
-class NodePool(NodeSizes):
-    """Nodes of one instance type, bought in one way."""
+class NodePool(StrictModel):
+    """Nodes of one instance type, bought in one way; how many, each architecture says itself."""
 
     instance_type: InstanceTypeName
     """EC2 instance type. Changing it replaces the nodes."""

@@ -38,6 +38,17 @@ Member = Annotated[
         example="cr-0123456789abcdef0",
     ),
 ]
+# https://docs.aws.amazon.com/ram/latest/APIReference/API_ResourceShare.html
+ShareArn = Annotated[
+    str,
+    Form(
+        pattern=r"arn:aws[a-z-]*:ram:[a-z0-9-]+:\d{12}:resource-share/[0-9a-f-]{36}",
+        expected="the ARN of a resource share of AWS RAM",
+        example=(
+            "arn:aws:ram:us-west-2:123456789012:resource-share/01234567-89ab-cdef-0123-456789abcdef"
+        ),
+    ),
+]
 InstanceCount = Annotated[int, Field(ge=1)]
 
 
@@ -53,6 +64,10 @@ class _OnDemandReservation(_Reservation):
     made by AWS for the customer, inside a placement group of AWS's own."""
     placement_group: PlacementGroupName | None = None
     """Name of the customer's cluster placement group that the reservation was made in."""
+    resource_share_arn: ShareArn | None = None
+    """Resource share (AWS RAM) of another account's reservation that the stack accepts before it
+    uses the reservation; left out, it was accepted by hand, or none is needed. Stacks of
+    ParallelCluster only."""
 
     @model_validator(mode="after")
     def _aws_assisted_has_a_group_of_its_own(self) -> _OnDemandReservation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from components.config.problems import ROOT, ConfigError, Problem, set_command
+from components.config.problems import ROOT, ConfigError, Problem, remove_command, set_command
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,6 +38,10 @@ class Review:
     def set_command(self, key: str, value: str) -> str:
         """Return the command that sets a key, relative to `trainyard:cluster`."""
         return set_command(f"{ROOT}.{key}", value, stack_file=self.stack_file)
+
+    def remove_command(self, key: str) -> str:
+        """Return the command that removes a key, relative to `trainyard:cluster`."""
+        return remove_command(f"{ROOT}.{key}", stack_file=self.stack_file)
 
     def close(self) -> None:
         """End the review.

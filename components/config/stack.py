@@ -9,11 +9,11 @@ from pydantic import Field
 from components.config.base import ClusterName, NodePoolName, StrictModel, Text
 from components.config.eks import EksArchitecture
 from components.config.network import Network
+from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.reservations import Reservation
 from components.config.storage import FileSystem
 
-# A union by `kind` with one member is that member; further architectures join it here.
-Architecture = EksArchitecture
+Architecture = Annotated[EksArchitecture | ParallelClusterArchitecture, Field(discriminator="kind")]
 
 
 class StackConfig(StrictModel):
@@ -34,3 +34,30 @@ class StackConfig(StrictModel):
     """File systems, by name."""
     architecture: Architecture
     """What runs in the network."""
+
+
+class EksStackConfig(StackConfig):
+    """A stack whose architecture is EKS."""
+
+    architecture: EksArchitecture  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
+    """What runs in the network."""
+
+
+class ParallelClusterStackConfig(StackConfig):
+    """A stack whose architecture is ParallelCluster."""
+
+    architecture: ParallelClusterArchitecture  # pyright: ignore[reportIncompatibleVariableOverride]
+    """What runs in the network."""
+
+
+AnyStackConfig = EksStackConfig | ParallelClusterStackConfig
+_CONFIGS: dict[type[StrictModel], type[EksStackConfig] | type[ParallelClusterStackConfig]] = {
+    EksArchitecture: EksStackConfig,
+    ParallelClusterArchitecture: ParallelClusterStackConfig,
+}
+
+
+def narrowed(config: StackConfig) -> AnyStackConfig:
+    """Return a checked configuration as that of its architecture, so that types tell them apart."""
+    fields = {name: getattr(config, name) for name in StackConfig.model_fields}
+    return _CONFIGS[type(config.architecture)].model_construct(config.model_fields_set, **fields)

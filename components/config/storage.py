@@ -1,4 +1,4 @@
-"""File systems that a cluster mounts.
+"""File systems that a cluster mounts: FSx for Lustre here, the other kinds in modules beside it.
 
 Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html
 """
@@ -8,84 +8,34 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
-from components.config.base import Form, KmsKeyArn, StrictModel, SubnetId, Zone
+from components.config.base import KmsKeyArn, StrictModel, SubnetId, Zone
+from components.config.contradictions import raise_all
+from components.config.efs import ExistingEfs, NewEfs
 from components.config.lustre_review import lustre_contradictions
-
-FsxId = Annotated[
-    str,
-    Form(
-        pattern=r"fs-[0-9a-f]{8,17}",
-        expected="the id of a file system: `fs-` and hexadecimal digits",
-        example="fs-0123456789abcdef0",
-    ),
-]
-SecurityGroupId = Annotated[
-    str,
-    Form(
-        pattern=r"sg-(?:[0-9a-f]{8}|[0-9a-f]{17})",
-        expected="the id of a security group: `sg-` and 17 (or 8) hexadecimal digits",
-        example="sg-0123456789abcdef0",
-    ),
-]
-# https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html
-S3Path = Annotated[
-    str,
-    Form(
-        pattern=r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[^\r\n]{0,800})?",
-        expected="an S3 bucket with an optional prefix",
-        example="s3://training-data/imagenet/",
-    ),
-]
-FileSystemPath = Annotated[
-    str,
-    Form(
-        pattern=r"/(?:[^\r\n]{0,4095})",
-        expected="a directory of the file system, from its root",
-        example="/imagenet",
-    ),
-]
-# https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
-WeeklyTime = Annotated[
-    str,
-    Form(
-        pattern=r"[1-7]:(?:[01]\d|2[0-3]):[0-5]\d",
-        expected="a weekday (1 is Monday) and a time in UTC, in quotes",
-        example="7:03:00",
-    ),
-]
-DailyTime = Annotated[
-    str,
-    Form(
-        pattern=r"(?:[01]\d|2[0-3]):[0-5]\d",
-        expected="a time of the day in UTC, in quotes",
-        example="03:00",
-    ),
-]
-# https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
-ClaimName = Annotated[
-    str,
-    Form(
-        pattern=r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?",
-        expected="a Kubernetes name: at most 63 small letters, digits and hyphens",
-        example="scratch",
-    ),
-]
-MountOption = Annotated[
-    str,
-    Form(pattern=r"[a-z_]+(?:=[^,\s]+)?", expected="one option of `mount`", example="flock"),
-]
-Event = Literal["NEW", "CHANGED", "DELETED"]
+from components.config.open_zfs import ExistingFsxOpenZfs, NewFsxOpenZfs
+from components.config.shared_ebs import ExistingSharedEbs, NewSharedEbs
+from components.config.storage_fields import (
+    ClaimName,
+    DailyTime,
+    Event,
+    FileSystemPath,
+    FsxId,
+    MountedStorage,
+    MountOption,
+    S3Path,
+    SecurityGroupId,
+    WeeklyTime,
+)
 
 
-class _LustreMount(StrictModel):
+class _LustreMount(MountedStorage):
     mount_options: tuple[MountOption, ...] = ("flock",)
-    """How pods mount it; `flock` is what FSx recommends."""
+    """How pods mount it, on EKS; `flock` is what FSx recommends."""
     claim_name: ClaimName | None = None
-    """Name of the PersistentVolumeClaim that pods name; left out, the file system's name."""
+    """Name of the PersistentVolumeClaim that pods name, on EKS; left out, that of the entry."""
     claim_namespace: ClaimName = "default"
-    """Namespace of the claim; it must exist."""
+    """Namespace of the claim, on EKS; it must exist."""
 
 
 class DataRepository(StrictModel):
@@ -142,7 +92,8 @@ class NewFsxLustre(_LustreMount):
     backup_time: DailyTime | None = None
     """When daily backups begin, such as `"03:00"`, UTC; left out, AWS chooses."""
     availability_zone: Zone | None = None
-    """Zone, by name or zone id. Left out, that of the node groups with EFA."""
+    """Zone, by name or zone id. Left out, that of the node groups with EFA. ParallelCluster puts it
+    into the subnet of the queues."""
     subnet_id: SubnetId | None = None
     """Private subnet; in place of `availability_zone`. Changing it replaces the file system."""
     deletion_protection: bool = True
@@ -150,9 +101,7 @@ class NewFsxLustre(_LustreMount):
 
     @model_validator(mode="after")
     def _fits_together(self) -> NewFsxLustre:
-        found = lustre_contradictions(self)
-        if found:
-            raise PydanticCustomError("contradictions", "does not fit together", {"all": found})
+        raise_all(lustre_contradictions(self))
         return self
 
 
@@ -174,35 +123,14 @@ class ExistingFsxLustre(_LustreMount):
     """Capacity in GiB; left out, it is read from the account."""
 
 
-class Efs(StrictModel):
-    """An EFS file system."""
-
-    kind: Literal["efs"]
-    """Amazon EFS."""
-    file_system_id: FsxId | None = None
-    """An existing file system; left out, the stack makes one."""
-
-
-class FsxOpenZfs(StrictModel):
-    """An FSx for OpenZFS file system that the stack makes."""
-
-    kind: Literal["fsx-openzfs"]
-    """FSx for OpenZFS."""
-    storage_capacity_gib: Annotated[int, Field(ge=64, le=524288)] = 64
-    """Capacity in GiB."""
-    throughput_mibps: Annotated[int, Field(ge=160)] = 160
-    """Throughput in MiB/s."""
-
-
-class SharedEbs(StrictModel):
-    """An EBS volume shared over NFS."""
-
-    kind: Literal["ebs"]
-    """Amazon EBS, shared by the head node."""
-    size_gib: Annotated[int, Field(ge=1, le=16384)]
-    """Size in GiB."""
-
-
 FileSystem = Annotated[
-    NewFsxLustre | ExistingFsxLustre | Efs | FsxOpenZfs | SharedEbs, Field(discriminator="kind")
+    NewFsxLustre
+    | ExistingFsxLustre
+    | NewEfs
+    | ExistingEfs
+    | NewFsxOpenZfs
+    | ExistingFsxOpenZfs
+    | NewSharedEbs
+    | ExistingSharedEbs,
+    Field(discriminator="kind"),
 ]

@@ -69,11 +69,10 @@ def test_every_value_that_only_the_user_knows_is_listed_with_its_command():
 
 
 def test_a_missing_part_is_told_key_by_key():
-    assert set(schema_problems({"name": "x"})) == {
-        "network",
-        "architecture.kind",
-        "architecture.node_groups",
-    }
+    """What may be one of several kinds is asked for by its kind alone."""
+    assert set(schema_problems({"name": "x"})) == {"network", "architecture"}
+    without = changed(architecture={"kind": "eks"})
+    assert set(schema_problems(without)) == {"architecture.node_groups"}
 
 
 def test_problems_in_different_places_are_reported_at_once():
@@ -195,7 +194,7 @@ def test_an_unknown_kind_names_the_nearest_one_and_hides_what_depends_on_it():
 def test_an_architecture_that_does_not_exist_yet_is_the_only_problem():
     found = schema_problems(changed(architecture={"kind": "batch", "queues": []}))
     assert list(found) == ["architecture.kind"]
-    assert found["architecture.kind"].allowed == "eks"
+    assert found["architecture.kind"].allowed == "eks, parallelcluster"
 
 
 @pytest.mark.parametrize(

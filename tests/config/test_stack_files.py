@@ -12,6 +12,7 @@ STACK_FILES = sorted(ROOT.glob("Pulumi.*.yaml"))
 NETWORK = {"network.vpc_id", "network.public_subnet_ids", "network.private_subnet_ids"}
 BLOCK = {"reservations.block.reservation_id"}
 TRAINING = {"reservations.training.reservation_id"}
+IMAGE = {"architecture.custom_ami_id"}
 LEFT_OUT = {
     "dev": set(),
     "eks-g4dn": set(),
@@ -21,6 +22,13 @@ LEFT_OUT = {
     "eks-p5-odcr": NETWORK | TRAINING,
     "eks-trn1": set(),
     "p5-cb": NETWORK | BLOCK,
+    "pc-gpu": NETWORK | TRAINING,
+    "pc-p4de-ami": NETWORK | TRAINING | IMAGE,
+    "pc-p4de-g5": NETWORK | TRAINING | IMAGE,
+    "pc-p4de-postinstall": NETWORK | TRAINING,
+    "pc-trn1": set(),
+    "pc-trn1-ami": NETWORK | TRAINING | IMAGE,
+    "pc-trn1-ultracluster": set(),
     "p5-cb-managed": NETWORK | BLOCK,
 }
 

@@ -1,0 +1,156 @@
+"""What can be wrong with the type, the purchase and the zone of nodes, whatever they serve.
+
+EKS node groups and Slurm compute resources ask here. Keys are relative to `trainyard:cluster`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+
+from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
+from components.catalog.instance_type import InstanceType, UsageClass
+from components.catalog.instance_types import (
+    INSTANCE_TYPES,
+    UnknownInstanceTypeError,
+    instance_type,
+)
+from components.config.base import is_zone_id, same_kind_of_zone
+from components.config.reservations import Reservation
+from components.config.review import Review
+
+_USAGE_CLASS: Mapping[str, UsageClass] = {
+    "on-demand": "on-demand",
+    "spot": "spot",
+    "odcr": "on-demand",
+    "odcr-group": "on-demand",
+    "capacity-block": "capacity-block",
+}
+"""Usage class that an instance type must support, by purchase option or kind of reservation.
+
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceTypeInfo.html,
+`SupportedUsageClasses`
+"""
+
+
+def review_instance_type(review: Review, key: str, name: str) -> InstanceType | None:
+    """Return an instance type by name; refuse a name that the catalog does not know."""
+    try:
+        return instance_type(name)
+    except UnknownInstanceTypeError as error:
+        nearest = ", ".join(error.nearest)
+        review.refuse(
+            f"{key}.instance_type",
+            "is not an instance type that the catalog knows, so nothing can be planned for it",
+            found=name,
+            allowed=f"nearest: {nearest}" if nearest else "a type of components/catalog",
+            remedy=review.set_command(
+                f"{key}.instance_type", error.nearest[0] if error.nearest else "TYPE"
+            ),
+        )
+        return None
+
+
+def purchase_options(reservations: Mapping[str, Reservation]) -> list[str]:
+    """Return everything that `purchase_option` may say."""
+    return [*OPEN_PURCHASE_OPTIONS, *reservations]
+
+
+def review_purchase_option(
+    review: Review, key: str, option: str, reservations: Mapping[str, Reservation]
+) -> bool:
+    """Return whether a purchase option is one; refuse it where it is not."""
+    options = purchase_options(reservations)
+    if option in options:
+        return True
+    nearest = difflib.get_close_matches(option, options, n=1, cutoff=0.5)
+    review.refuse(
+        f"{key}.purchase_option",
+        "is neither a way to buy capacity nor the name of an entry of `reservations`",
+        found=option,
+        allowed=", ".join(options),
+        remedy=review.set_command(f"{key}.purchase_option", (nearest or options)[0]),
+    )
+    return False
+
+
+def review_usage_class(
+    review: Review,
+    key: str,
+    option: str,
+    reservations: Mapping[str, Reservation],
+    found: InstanceType,
+) -> None:
+    """Refuse a type that EC2 does not sell in this way."""
+    reservation = reservations.get(option)
+    usage_class = _USAGE_CLASS.get(reservation.kind if reservation else option)
+    if usage_class is None or usage_class in found.usage_classes:
+        return
+    review.refuse(
+        f"{key}.purchase_option",
+        f"cannot buy {found.name}, which EC2 does not offer as {usage_class}",
+        found=option,
+        allowed=f"for {found.name}: {', '.join(found.usage_classes)}",
+        remedy="change `purchase_option` or `instance_type` of these nodes",
+    )
+
+
+def review_efa_support(review: Review, key: str, found: InstanceType) -> bool:
+    """Return whether a type has EFA; refuse `efa_enabled` where it has none."""
+    if found.efa_supported:
+        return True
+    review.refuse(
+        f"{key}.efa_enabled",
+        f"is on, but {found.name} has no EFA interface",
+        found=True,
+        allowed="true for types with EFA, such as " + ", ".join(_family_with_efa(found)),
+        remedy=review.set_command(f"{key}.efa_enabled", "false"),
+    )
+    return False
+
+
+def _family_with_efa(found: InstanceType) -> Sequence[str]:
+    efa = [t for t in INSTANCE_TYPES.values() if t.efa_supported]
+    return [t.name for t in efa if t.family == found.family] or ["g4dn.8xlarge", "p5.48xlarge"]
+
+
+def note_unlisted_zone(review: Review, what: str, zone: str | None, found: InstanceType) -> None:
+    """Note a zone id that was not known to offer the type when the catalog was made.
+
+    The offerings of the catalog age, and only the account knows today's, so this stops nothing.
+    """
+    if zone is not None and is_zone_id(zone) and zone not in found.zone_ids:
+        review.note(f"{what}: {found.name} was not offered in {zone} when the catalog was made")
+
+
+def review_zone_region(review: Review, key: str, zone: str | None, region: str) -> None:
+    """Refuse a zone, given by name, of another region."""
+    if zone is not None and not is_zone_id(zone) and not zone.startswith(region):
+        review.refuse(
+            f"{key}.availability_zone",
+            f"lies outside of the stack's region, {region}",
+            found=zone,
+            allowed=f"a zone of {region}",
+            remedy="change the zone, or `aws:region`",
+        )
+
+
+def review_reserved_zone(
+    review: Review, key: str, zone: str, reservation_name: str, reserved: str | None, *, what: str
+) -> None:
+    """Refuse a zone that is not the one of the reservation.
+
+    `what` says whose zone it is: `this node group`.
+    """
+    if reserved is None or not same_kind_of_zone(zone, reserved) or zone == reserved:
+        return
+    review.refuse(
+        f"{key}.availability_zone",
+        (
+            f"is not the zone of the reservation `{reservation_name}`, {reserved}; "
+            "capacity is reserved in one zone only"
+        ),
+        found=zone,
+        allowed=reserved,
+        remedy=f"remove `availability_zone` of {what}: it follows from the reservation",
+    )

@@ -1,0 +1,117 @@
+"""What ParallelCluster itself refuses or reserves: limits, lists and operating systems.
+
+Source: the package `aws-parallelcluster`, version 3.16.1 (`PARALLELCLUSTER_VERSION`), whose modules
+are named below; https://github.com/aws/aws-parallelcluster/tree/v3.16.1/cli/src/pcluster
+"""
+
+from __future__ import annotations
+
+NAME_LIMIT = 60
+"""Characters of a cluster's name. `constants.py`, `PCLUSTER_NAME_MAX_LENGTH`."""
+NAME_PATTERN = r"[a-zA-Z][a-zA-Z0-9-]*"
+"""`constants.py`, `PCLUSTER_NAME_REGEX`."""
+
+FORBIDDEN_NAME = "default"
+"""Name that no queue and no compute resource may have. `cluster_validators.py`, `NameValidator`."""
+
+MAXIMUM_QUEUES = 50
+"""`constants.py`, `MAX_NUMBER_OF_QUEUES`."""
+MAXIMUM_COMPUTE_RESOURCES = 50
+"""Of all queues together. `constants.py`, `MAX_NUMBER_OF_COMPUTE_RESOURCES_PER_CLUSTER`."""
+
+MAXIMUM_TAGS = 40
+"""Tags of a cluster, the program's own among them. `constants.py`, `MAX_TAGS_COUNT`."""
+RESERVED_TAG_PREFIX = "parallelcluster:"
+"""`constants.py`, `PCLUSTER_PREFIX`."""
+
+MINIMUM_ROOT_VOLUME_GIB = 45
+"""Size that holds every official AMI. `constants.py`, `EBS_ROOT_VOLUME_SIZE_DEFAULT`."""
+
+CAPACITY_BLOCK_UNSUPPORTED_REGIONS = ("us-iso",)
+"""First letters of regions. `constants.py`, `UNSUPPORTED_FEATURES_MAP`."""
+
+OPERATING_SYSTEMS_WITHOUT_AMI = ("rocky8", "rocky9")
+"""Operating systems for which AWS publishes no AMI. `constants.py`, `PRIVATE_OSES`."""
+OPERATING_SYSTEMS_WITHOUT_RSA_KEYS = ("ubuntu2204", "ubuntu2404")
+"""`ec2_validators.py`, `KeyPairValidator`."""
+
+OPERATING_SYSTEM_MEMORY_GIB = 0.6
+NODES_PER_GIB = 25
+MOST_HEAD_NODE_MEMORY_GIB = 16
+"""What a head node needs: 0.6 GiB and 1 GiB for 25 nodes, and never more than 16 GiB.
+
+`cluster_validators.py`, `HeadNodeMemorySizeValidator`.
+"""
+
+DENIED_SLURM_SETTINGS = frozenset(
+    {
+        "epilog",
+        "grestypes",
+        "launchparameters",
+        "prolog",
+        "reconfigflags",
+        "resumefailprogram",
+        "resumeprogram",
+        "resumetimeout",
+        "slurmctldhost",
+        "slurmctldlogfile",
+        "slurmctldparameters",
+        "slurmdlogfile",
+        "slurmuser",
+        "suspendexcnodes",
+        "suspendprogram",
+        "suspendtime",
+        "taskplugin",
+        "treewidth",
+    }
+)
+"""Parameters of `slurm.conf` that ParallelCluster sets itself, in small letters.
+
+`slurm_settings_validator.py`, `SLURM_SETTINGS_DENY_LIST`, as the two below;
+https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-configuration-settings-v3.html
+"""
+DENIED_PARTITION_SETTINGS = frozenset(
+    {"nodes", "oversubscribe", "partitionname", "resumetimeout", "state", "suspendtime"}
+)
+DENIED_NODE_SETTINGS = frozenset(
+    {"cpus", "gres", "nodeaddr", "nodehostname", "nodename", "state", "weight"}
+)
+MANAGED_NODE_MARKS = ("-st-", "-dy-")
+"""Parts of the names of nodes that ParallelCluster manages; no other node may have them."""
+
+REGIONS = frozenset(
+    {
+        "af-south-1",
+        "ap-east-1",
+        "ap-northeast-1",
+        "ap-northeast-2",
+        "ap-south-1",
+        "ap-southeast-1",
+        "ap-southeast-2",
+        "ap-southeast-3",
+        "ap-southeast-5",
+        "ap-southeast-7",
+        "ca-central-1",
+        "cn-north-1",
+        "cn-northwest-1",
+        "eu-central-1",
+        "eu-north-1",
+        "eu-south-1",
+        "eu-west-1",
+        "eu-west-2",
+        "eu-west-3",
+        "il-central-1",
+        "me-south-1",
+        "sa-east-1",
+        "us-east-1",
+        "us-east-2",
+        "us-gov-east-1",
+        "us-gov-west-1",
+        "us-iso-east-1",
+        "us-iso-west-1",
+        "us-isob-east-1",
+        "us-west-1",
+        "us-west-2",
+    }
+)
+"""Regions that ParallelCluster supports. `resources/supported-regions`."""

@@ -1,0 +1,267 @@
+"""The ParallelCluster architecture: a head node, and Slurm queues of compute resources.
+
+Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/cluster-configuration-file-v3.html,
+and the schema of the package `aws-parallelcluster`, version 3.16.1.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from components.config.base import (
+    InstanceTypeName,
+    Ipv4Cidr,
+    StrictModel,
+    SubnetId,
+    Text,
+    Zone,
+)
+from components.config.eks import KeyName, PolicyName
+from components.config.node_pool import Placement, RootVolume
+from components.config.parallelcluster_fields import (
+    AmiId,
+    BucketName,
+    LambdaArn,
+    LocalDirectory,
+    PublicKey,
+    QueueName,
+    ScriptLocation,
+    SlurmSettings,
+    TemplateUrl,
+)
+
+OperatingSystem = Literal[
+    "alinux2023", "ubuntu2204", "ubuntu2404", "rhel8", "rhel9", "rocky8", "rocky9"
+]
+
+
+class Script(StrictModel):
+    """A script that nodes run when they start."""
+
+    script: ScriptLocation
+    """`docker`, `pyxis` (with Enroot), `nccl` or `neuron` for the scripts that the program pins,
+    or the address of another."""
+    arguments: tuple[Text, ...] = ()
+    """Arguments of the script."""
+
+
+class CustomActions(StrictModel):
+    """What nodes run besides ParallelCluster's own configuration, in this order."""
+
+    on_node_start: tuple[Script, ...] = ()
+    """Before ParallelCluster configures the node."""
+    on_node_configured: tuple[Script, ...] = ()
+    """After it."""
+
+
+class S3Access(StrictModel):
+    """A bucket that nodes may read."""
+
+    bucket: BucketName
+    """The bucket."""
+    key: str | None = None
+    """Prefix and `*`, or one object; left out, the whole bucket."""
+    write: bool = False
+    """Whether nodes may write there too."""
+
+
+class Ssh(StrictModel):
+    """Who reaches the head node over SSH; without a key it is reached through Session Manager."""
+
+    key_name: KeyName | None = None
+    """Key pair that exists in the region."""
+    public_key: PublicKey | None = None
+    """Public key that the stack imports as a key pair; in place of `key_name`. The private key
+    stays with you."""
+    allowed_cidr: Ipv4Cidr = "0.0.0.0/0"
+    """Network that may open SSH connections to the head node."""
+
+
+class HeadNode(StrictModel):
+    """The node that runs Slurm's controller, and that people log in to."""
+
+    instance_type: InstanceTypeName = "m5.8xlarge"
+    """EC2 instance type. It can never be changed."""
+    network: Literal["public", "private"] = "public"
+    """`public`: in a public subnet, with a public address. `private`: in a private subnet, reached
+    through Session Manager."""
+    availability_zone: Zone | None = None
+    """Zone, by name or zone id; left out, that of the first queue that has one, else the first."""
+    subnet_id: SubnetId | None = None
+    """Subnet, in place of `network` and `availability_zone`. It can never be changed."""
+    root_volume: RootVolume = RootVolume()
+    """The root volume, with the home directories. It can never be changed."""
+    ssh: Ssh = Ssh()
+    """Who may log in, and how."""
+    iam_policies: tuple[PolicyName, ...] = ("AmazonSSMManagedInstanceCore",)
+    """AWS managed policies of the head node's role, by name."""
+    s3_access: tuple[S3Access, ...] = ()
+    """Buckets that the head node may read."""
+    custom_actions: CustomActions = CustomActions()
+    """Scripts that the head node runs."""
+
+
+class ComputeResource(StrictModel):
+    """Nodes of one instance type in a queue."""
+
+    instance_type: InstanceTypeName
+    """EC2 instance type. Changing it needs a stopped compute fleet."""
+    minimum: Annotated[int, Field(ge=0)] = 0
+    """Static nodes: they run always."""
+    maximum: Annotated[int, Field(ge=1)]
+    """Most nodes; those above `minimum` come when jobs need them. With a Capacity Block it must
+    be `minimum`."""
+    purchase_option: Annotated[str, Field(min_length=1)] | None = None
+    """A reservation of the kind that the queue buys, in place of the queue's own one."""
+    efa_enabled: bool = False
+    """Whether nodes use every EFA interface of their type; the queue then has one subnet."""
+    workload: Literal["training", "inference"] | None = None
+    """What runs on the nodes; `training` where EFA is on, else `inference`."""
+    placement: Placement = Placement()
+    """The cluster placement group."""
+    simultaneous_multithreading: bool = True
+    """Whether every core shows as two; Slurm then counts hardware threads."""
+    schedulable_memory_mib: Annotated[int, Field(ge=1)] | None = None
+    """Memory that Slurm gives to jobs, in MiB; left out, 95 % of the type's."""
+    slurm_settings: SlurmSettings = Field(default_factory=dict)
+    """Further Slurm parameters of the nodes, such as `Feature`."""
+
+    @property
+    def is_training(self) -> bool:
+        """Whether the nodes run a distributed training job."""
+        return self.workload == "training" or (self.workload is None and self.efa_enabled)
+
+
+class Queue(StrictModel):
+    """A Slurm partition."""
+
+    purchase_option: Annotated[str, Field(min_length=1)] = "on-demand"
+    """`on-demand`, `spot`, or the name of an entry of `reservations`."""
+    availability_zone: Zone | None = None
+    """Zone to launch in, by name or zone id; follows from the reservation where it has one."""
+    subnet_ids: tuple[SubnetId, ...] = ()
+    """Private subnets, in place of `availability_zone`; left out, all of the network. With EFA
+    only one."""
+    compute_resources: Annotated[dict[QueueName, ComputeResource], Field(min_length=1)]
+    """Nodes, by name."""
+    custom_ami_id: AmiId | None = None
+    """AMI of the nodes, in place of the cluster's; made from one of ParallelCluster's."""
+    root_volume: RootVolume = RootVolume(size_gib=200)
+    """The root volume of each node."""
+    scratch_directory: LocalDirectory = "/scratch"
+    """Where the instance's own NVMe disks are mounted, as one volume."""
+    exclusive_jobs: bool = False
+    """Whether a node runs one job at a time."""
+    gpu_health_check: bool = False
+    """Whether GPUs are tested before each job; a node that fails is replaced."""
+    allocation_strategy: (
+        Literal["lowest-price", "capacity-optimized", "price-capacity-optimized"] | None
+    ) = None
+    """How EC2 chooses capacity, where it has a choice; not with a reservation."""
+    iam_policies: tuple[PolicyName, ...] = ()
+    """AWS managed policies of the nodes' role, by name."""
+    s3_access: tuple[S3Access, ...] = ()
+    """Buckets that the nodes may read."""
+    custom_actions: CustomActions = CustomActions()
+    """Scripts that the nodes run."""
+    slurm_settings: SlurmSettings = Field(default_factory=dict)
+    """Further Slurm parameters of the partition, such as `MaxTime`."""
+
+
+class Slurm(StrictModel):
+    """The scheduler."""
+
+    idle_minutes: Annotated[int, Field(ge=-1)] = 10
+    """Minutes without a job after which a node above `minimum` goes; -1 for never."""
+    queue_update_strategy: Literal["DRAIN", "TERMINATE", "COMPUTE_FLEET_STOP"] = "DRAIN"
+    """What an update does to nodes that it changes: let their jobs end, end them at once, or
+    refuse until the fleet is stopped by hand."""
+    scaling_strategy: Literal["all-or-nothing", "greedy-all-or-nothing", "best-effort"] = (
+        "all-or-nothing"
+    )
+    """Whether a job starts on fewer nodes than it asked for."""
+    memory_based_scheduling: bool = False
+    """Whether jobs are given memory, and no more."""
+    settings: SlurmSettings = Field(default_factory=dict)
+    """Further parameters of `slurm.conf`."""
+
+
+class Monitoring(StrictModel):
+    """What CloudWatch gets."""
+
+    detailed: bool = True
+    """Whether instances report every minute; it costs."""
+    logs: bool = True
+    """Whether logs go to CloudWatch."""
+    log_retention_days: Literal[
+        1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653
+    ] = 180
+    """Days to keep them."""
+    keep_logs: bool = True
+    """Whether logs outlive the cluster."""
+    dashboard: bool = True
+    """Whether CloudWatch shows a dashboard of the cluster."""
+    alarms: bool = True
+    """Whether CloudWatch watches the head node."""
+
+
+class Deployment(StrictModel):
+    """How ParallelCluster's CloudFormation custom resource makes the cluster."""
+
+    provider_template_url: TemplateUrl | None = None
+    """Template of the provider stack; left out, AWS's own for the version in the region."""
+    provider_service_token: LambdaArn | None = None
+    """Lambda function of a provider stack that exists; in place of a new one."""
+    suppress_validators: tuple[
+        Annotated[str, Field(pattern=r"^(?:ALL|type:[A-Za-z0-9]+)$")], ...
+    ] = ()
+    """Validators of ParallelCluster to leave out, such as `type:DetailedMonitoringValidator`."""
+    deletion_policy: Literal["delete", "retain"] = "delete"
+    """What becomes of the cluster on `destroy`."""
+    timeout_minutes: Annotated[int, Field(ge=10, le=720)] = 90
+    """Minutes that CloudFormation gives the cluster to come up."""
+
+
+class ParallelClusterArchitecture(StrictModel):
+    """A Slurm cluster made by AWS ParallelCluster."""
+
+    kind: Literal["parallelcluster"]
+    """AWS ParallelCluster."""
+    operating_system: OperatingSystem = "alinux2023"
+    """Operating system of all nodes. It can never be changed."""
+    image: Literal["official", "custom"] | None = None
+    """`official` is ParallelCluster's own AMI, `custom` that of `custom_ami_id`; left out, what
+    `custom_ami_id` says. With `custom` a stack file that has no AMI yet asks for it."""
+    custom_ami_id: AmiId | None = None
+    """AMI of all nodes, made from one of ParallelCluster's; left out, ParallelCluster's own. It
+    can never be changed."""
+    head_node: HeadNode = HeadNode()
+    """The head node."""
+    queues: Annotated[dict[QueueName, Queue], Field(min_length=1)]
+    """Queues, by name; the first is the default."""
+    slurm: Slurm = Slurm()
+    """How the scheduler works."""
+    monitoring: Monitoring = Monitoring()
+    """What goes to CloudWatch."""
+    deployment: Deployment = Deployment()
+    """How the cluster is made."""
+
+    @model_validator(mode="after")
+    def _image_has_its_ami(self) -> ParallelClusterArchitecture:
+        if self.image == "custom" and self.custom_ami_id is None:
+            raise PydanticCustomError("needed", "is missing", {"key": "custom_ami_id"})
+        if self.image == "official" and self.custom_ami_id is not None:
+            raise PydanticCustomError(
+                "contradiction",
+                "is given beside `image: official`",
+                {
+                    "key": "custom_ami_id",
+                    "why": "nodes start from one of the two",
+                    "allowed": "no `custom_ami_id`, or `image: custom`",
+                    "remedy": "remove one of them",
+                },
+            )
+        return self

@@ -1,0 +1,91 @@
+"""Field types of the ParallelCluster architecture: names, ids and addresses with their forms.
+
+Sources: the pages named below, and `pcluster/schemas` of the package `aws-parallelcluster`, version
+3.16.1.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from components.config.base import Form, Text
+
+# https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html, `SlurmQueues/Name` and
+# `ComputeResources/Name`
+QueueName = Annotated[
+    str,
+    Form(
+        pattern=r"[a-z][a-z0-9-]{0,24}",
+        expected=(
+            "a name of at most 25 small letters, digits and hyphens that begins with a letter"
+        ),
+        example="compute-gpu",
+    ),
+]
+AmiId = Annotated[
+    str,
+    Form(
+        pattern=r"ami-(?:[0-9a-f]{8}|[0-9a-f]{17})",
+        expected="the id of an AMI: `ami-` and 17 (or 8) hexadecimal digits",
+        example="ami-0123456789abcdef0",
+    ),
+]
+# https://docs.aws.amazon.com/parallelcluster/latest/ug/custom-bootstrap-actions-v3.html
+ScriptLocation = Annotated[
+    str,
+    Form(
+        pattern=r"docker|pyxis|nccl|neuron|(?:https|s3)://[^\s]+",
+        expected=(
+            "`docker`, `pyxis`, `nccl`, `neuron`, or the `https://` or `s3://` address of a script"
+        ),
+        example="pyxis",
+    ),
+]
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+BucketName = Annotated[
+    str,
+    Form(
+        pattern=r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]",
+        expected="the name of an S3 bucket",
+        example="training-scripts",
+    ),
+]
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-key-pairs.html#how-to-generate-your-own-key-and-import-it-to-aws
+PublicKey = Annotated[
+    str,
+    Form(
+        pattern=r"(?:ssh-ed25519|ssh-rsa) [A-Za-z0-9+/]+={0,3}(?: [^\r\n]*)?",
+        expected="one line of a public key file: `ssh-ed25519` or `ssh-rsa`, and the key",
+        example="ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0000000000000000000000000000000000000000000",
+    ),
+]
+LambdaArn = Annotated[
+    str,
+    Form(
+        pattern=r"arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:[A-Za-z0-9_-]{1,64}",
+        expected="the ARN of the Lambda function of a ParallelCluster provider stack",
+        example="arn:aws:lambda:us-west-2:123456789012:function:pcluster-cfn-provider",
+    ),
+]
+TemplateUrl = Annotated[
+    str,
+    Form(
+        pattern=r"https?://[^\s]+",
+        expected="the address of a CloudFormation template in S3",
+        example="https://s3.us-west-2.amazonaws.com/templates/cluster.yaml",
+    ),
+]
+# https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html: mount directories
+LocalDirectory = Annotated[
+    str,
+    Form(
+        pattern=r"/[^\s/]+(?:/[^\s/]+)*",
+        expected="an absolute path without blanks",
+        example="/scratch",
+    ),
+]
+SlurmParameter = Annotated[
+    str,
+    Form(pattern=r"[A-Za-z][A-Za-z0-9_]*", expected="a Slurm parameter", example="JobCompType"),
+]
+SlurmSettings = dict[SlurmParameter, Text]

@@ -1,0 +1,92 @@
+"""Node pools as all architectures share them: EKS node groups and Slurm compute resources alike.
+
+What checks reservations, zones and types asks here, so that it knows of no architecture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from components.config.eks import EksArchitecture
+from components.config.parallelcluster import ParallelClusterArchitecture
+from components.config.stack import StackConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """Nodes of one instance type, bought in one way."""
+
+    name: str
+    """For people: the node group, or the queue and the compute resource."""
+    key: str
+    """Its place in the stack file, relative to `trainyard:cluster`."""
+    launch_key: str
+    """Where its zone and its subnet stand: the pool itself, or its queue."""
+    instance_type: str
+    purchase_option: str
+    """As the stack file names it."""
+    wanted: int
+    """Nodes that must fit into a reservation together with those of the other pools."""
+    wanted_key: str
+    """Key of that number."""
+    least: int
+    """Fewest that it may say."""
+    maximum: int
+    efa_enabled: bool
+    availability_zone: str | None
+    subnet_ids: tuple[str, ...]
+    """As the stack file gives them; empty where it does not."""
+    subnet_key: str
+    """Key of those."""
+
+
+def pools(config: StackConfig) -> tuple[Pool, ...]:
+    """Return the node pools for the work, in the order of the stack file."""
+    architecture = config.architecture
+    if isinstance(architecture, EksArchitecture):
+        return _node_groups(architecture)
+    return _compute_resources(architecture)
+
+
+def _node_groups(architecture: EksArchitecture) -> tuple[Pool, ...]:
+    return tuple(
+        Pool(
+            name=name,
+            key=f"architecture.node_groups.{name}",
+            launch_key=f"architecture.node_groups.{name}",
+            instance_type=group.instance_type,
+            purchase_option=group.purchase_option,
+            wanted=group.desired,
+            wanted_key=f"architecture.node_groups.{name}.desired",
+            least=0,
+            maximum=group.maximum,
+            efa_enabled=group.efa_enabled,
+            availability_zone=group.availability_zone,
+            subnet_ids=(group.subnet_id,) if group.subnet_id else (),
+            subnet_key=f"architecture.node_groups.{name}.subnet_id",
+        )
+        for name, group in architecture.node_groups.items()
+    )
+
+
+def _compute_resources(architecture: ParallelClusterArchitecture) -> tuple[Pool, ...]:
+    return tuple(
+        Pool(
+            name=f"{queue_name}/{name}",
+            key=f"architecture.queues.{queue_name}.compute_resources.{name}",
+            launch_key=f"architecture.queues.{queue_name}",
+            instance_type=resource.instance_type,
+            purchase_option=resource.purchase_option or queue.purchase_option,
+            # ParallelCluster's own rule (CapacityReservationSizeValidator): the most nodes fit.
+            wanted=resource.maximum,
+            wanted_key=f"architecture.queues.{queue_name}.compute_resources.{name}.maximum",
+            least=1,
+            maximum=resource.maximum,
+            efa_enabled=resource.efa_enabled,
+            availability_zone=queue.availability_zone,
+            subnet_ids=queue.subnet_ids,
+            subnet_key=f"architecture.queues.{queue_name}.subnet_ids",
+        )
+        for queue_name, queue in architecture.queues.items()
+        for name, resource in queue.compute_resources.items()
+    )

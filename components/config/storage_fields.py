@@ -1,0 +1,128 @@
+"""Field types of shared storage, and what every kind of it has in common."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from components.config.base import Form, StrictModel
+
+FsxId = Annotated[
+    str,
+    Form(
+        pattern=r"fs-[0-9a-f]{8,17}",
+        expected="the id of a file system: `fs-` and hexadecimal digits",
+        example="fs-0123456789abcdef0",
+    ),
+]
+# https://docs.aws.amazon.com/efs/latest/ug/API_CreateFileSystem.html, `FileSystemId`
+EfsId = Annotated[
+    str,
+    Form(
+        pattern=r"fs-(?:[0-9a-f]{8}|[0-9a-f]{17})",
+        expected="the id of an EFS file system: `fs-` and 17 (or 8) hexadecimal digits",
+        example="fs-0123456789abcdef0",
+    ),
+]
+# https://docs.aws.amazon.com/efs/latest/ug/API_CreateAccessPoint.html, `AccessPointId`
+AccessPointId = Annotated[
+    str,
+    Form(
+        pattern=r"fsap-[0-9a-f]{17}",
+        expected="the id of an EFS access point: `fsap-` and 17 hexadecimal digits",
+        example="fsap-0123456789abcdef0",
+    ),
+]
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeVolumes.html, `VolumeIds`
+FsxVolumeId = Annotated[
+    str,
+    Form(
+        pattern=r"fsvol-[0-9a-f]{17}",
+        expected="the id of an FSx volume: `fsvol-` and 17 hexadecimal digits",
+        example="fsvol-0123456789abcdef0",
+    ),
+]
+EbsVolumeId = Annotated[
+    str,
+    Form(
+        pattern=r"vol-(?:[0-9a-f]{8}|[0-9a-f]{17})",
+        expected="the id of an EBS volume: `vol-` and 17 (or 8) hexadecimal digits",
+        example="vol-0123456789abcdef0",
+    ),
+]
+SecurityGroupId = Annotated[
+    str,
+    Form(
+        pattern=r"sg-(?:[0-9a-f]{8}|[0-9a-f]{17})",
+        expected="the id of a security group: `sg-` and 17 (or 8) hexadecimal digits",
+        example="sg-0123456789abcdef0",
+    ),
+]
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html
+S3Path = Annotated[
+    str,
+    Form(
+        pattern=r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[^\r\n]{0,800})?",
+        expected="an S3 bucket with an optional prefix",
+        example="s3://training-data/imagenet/",
+    ),
+]
+FileSystemPath = Annotated[
+    str,
+    Form(
+        pattern=r"/(?:[^\r\n]{0,4095})",
+        expected="a directory of the file system, from its root",
+        example="/imagenet",
+    ),
+]
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
+WeeklyTime = Annotated[
+    str,
+    Form(
+        pattern=r"[1-7]:(?:[01]\d|2[0-3]):[0-5]\d",
+        expected="a weekday (1 is Monday) and a time in UTC, in quotes",
+        example="7:03:00",
+    ),
+]
+DailyTime = Annotated[
+    str,
+    Form(
+        pattern=r"(?:[01]\d|2[0-3]):[0-5]\d",
+        expected="a time of the day in UTC, in quotes",
+        example="03:00",
+    ),
+]
+# https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+ClaimName = Annotated[
+    str,
+    Form(
+        pattern=r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?",
+        expected="a Kubernetes name: at most 63 small letters, digits and hyphens",
+        example="scratch",
+    ),
+]
+MountOption = Annotated[
+    str,
+    Form(pattern=r"[a-z_]+(?:=[^,\s]+)?", expected="one option of `mount`", example="flock"),
+]
+# https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html, `MountDir`: the
+# schema of ParallelCluster takes blanks too, which no line of /etc/fstab can hold.
+MountDirectory = Annotated[
+    str,
+    Form(
+        pattern=r"/[^\s/\\.][^\s/\\]*(?:/[^\s/\\.][^\s/\\]*)*",
+        expected=(
+            "one absolute directory without blanks, hidden parts and a slash at the end (two "
+            "directories are two entries of `storage`)"
+        ),
+        example="/fsx",
+    ),
+]
+Event = Literal["NEW", "CHANGED", "DELETED"]
+
+
+class MountedStorage(StrictModel):
+    """What every kind of shared storage has in common."""
+
+    mount_directory: MountDirectory | None = None
+    """Directory of every node of a ParallelCluster, where it is needed; on EKS the pods say where
+    they mount."""
