@@ -108,7 +108,7 @@ def _make(lock: str) -> None:
     if not _is_usable():
         _create(uv)
     command = [*(uv or _own_uv()), "pip", "sync", "--require-hashes", f"--python={python()}", lock]
-    _run(command, "installing the locked packages")
+    run(command, "installing the locked packages")
     for name in LOCKS[: LOCKS.index(lock) + 1]:
         stamp(name).parent.mkdir(exist_ok=True)
         partial = stamp(f".{name}.partial")
@@ -140,14 +140,27 @@ def _create(uv: Sequence[str] | None) -> None:
     # that version is removed, instead of running with another one.
     base = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
     if uv is not None:
-        _run([*uv, "venv", "--quiet", f"--python={base}", str(directory)], "making .venv")
+        run([*uv, "venv", "--quiet", f"--python={base}", str(directory)], "making .venv")
         return
-    _run(
+    run(
         [str(base), "-m", "venv", str(directory)],
         "making .venv",
         hint="install uv (https://docs.astral.sh/uv/), or the part of your Python that makes "
         "environments (on Debian and Ubuntu: python3-venv)",
     )
+
+
+def uv() -> list[str]:
+    """Return the command of uv: the user's, else one of our own, got now if need be.
+
+    Raises:
+        SetupError: there is none, and it cannot be got.
+    """
+    on_path = _uv_on_path()
+    if on_path is not None:
+        return on_path
+    with _only_one():
+        return _own_uv()
 
 
 def _uv_on_path() -> list[str] | None:
@@ -179,7 +192,7 @@ def _own_uv() -> list[str]:
             _create(None)
         pip = [str(python()), "-I", "-m", "pip", "install", "--quiet", "--require-hashes"]
         pip += ["--disable-pip-version-check", "--no-deps", f"--target={directory}"]
-        _run([*pip, f"--requirement={lock}"], "fetching uv, which installs the packages")
+        run([*pip, f"--requirement={lock}"], "fetching uv, which installs the packages")
         shutil.copyfile(lock, done)
     return [str(binary)]
 
@@ -190,11 +203,19 @@ def _has_pip() -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def _run(command: Sequence[str], work: str, hint: str = "") -> None:
+def run(command: Sequence[str], work: str, hint: str = "") -> None:
     """Run a command quietly; show what it said if it fails.
 
     It works in the root of the repository, so that the settings of another project, in which the
     user may be working, do not apply.
+
+    Args:
+        command: Program and arguments.
+        work: What it does, for the lines of progress: ``installing the locked packages``.
+        hint: What to do when it fails.
+
+    Raises:
+        SetupError: it failed; the message holds what it said.
     """
     process = subprocess.Popen(
         command,

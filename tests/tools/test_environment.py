@@ -49,7 +49,7 @@ def test_a_uv_that_does_not_start_is_not_used(uv: Uv) -> None:
 
 def test_a_command_that_fails_is_shown_with_what_it_said_and_a_hint() -> None:
     with pytest.raises(environment.SetupError, match="cooking failed:\nno fire\nlight one"):
-        environment._run(["/bin/sh", "-c", "echo no fire; exit 3"], "cooking", hint="light one")
+        environment.run(["/bin/sh", "-c", "echo no fire; exit 3"], "cooking", hint="light one")
 
 
 def test_a_long_step_is_heard_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -58,6 +58,6 @@ def test_a_long_step_is_heard_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     monkeypatch.setattr(environment, "say", lambda message: told.write_text(message))
 
     waits = f"until [ -e '{told}' ]; do :; done"
-    environment._run(["/bin/sh", "-c", waits], "installing the locked packages")
+    environment.run(["/bin/sh", "-c", waits], "installing the locked packages")
 
     assert told.read_text() == "installing the locked packages: 0 s so far"

@@ -22,7 +22,9 @@ class Lock:
     path: Path
     """The file, relative to the root of the repository."""
     groups: tuple[str, ...]
-    """Groups of ``[dependency-groups]`` that it holds besides the program's dependencies."""
+    """Groups of ``[dependency-groups]`` that it holds."""
+    program: bool = True
+    """Whether it holds the program's own dependencies too."""
     constraint: Path | None = None
     """Another lock whose versions this one takes over."""
 
@@ -34,6 +36,14 @@ DEVELOPMENT = Lock(
     path=Path("requirements-dev.txt"), groups=("sandbox", "dev"), constraint=PROGRAM.path
 )
 """The same, and what the tests and the checks need."""
+
+PARALLELCLUSTER = Lock(
+    path=Path("requirements-parallelcluster.txt"), groups=("parallelcluster",), program=False
+)
+"""ParallelCluster and what deploys it in the sandbox: an environment of its own."""
+
+ALL = (PROGRAM, DEVELOPMENT, PARALLELCLUSTER)
+"""Every lock, each after the one whose versions it takes over."""
 
 UV = Path("tools/lock/uv.txt")
 """uv itself, locked by hand-over of its one version."""
@@ -47,7 +57,7 @@ def declared(lock: Lock) -> dict[str, str]:
     """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     groups: Mapping[str, Sequence[str]] = project["dependency-groups"]
-    requirements = list(project["project"]["dependencies"])
+    requirements = list(project["project"]["dependencies"]) if lock.program else []
     for group in lock.groups:
         requirements += groups[group]
     return dict(_pin(requirement) for requirement in requirements)

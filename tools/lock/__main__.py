@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from tools.lock import DEVELOPMENT, PROGRAM, ROOT, UV, UV_VERSION, Lock, declared
+from tools.lock import ALL, ROOT, UV, UV_VERSION, Lock, declared
 
 _COMPILE = (
     "uv",
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.lock", description=__doc__)
     parser.add_argument("--upgrade", action="store_true", help="take newer indirect versions")
     upgrade = ["--upgrade"] if parser.parse_args(arguments).upgrade else []
-    for lock in (PROGRAM, DEVELOPMENT):
+    for lock in ALL:
         declared(lock)  # refuses what is not pinned
         subprocess.run([*_COMPILE, *upgrade, *_inputs(lock)], cwd=ROOT, check=True)
     subprocess.run(
@@ -43,7 +43,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _inputs(lock: Lock) -> list[str]:
-    inputs = ["pyproject.toml", f"--output-file={lock.path}"]
+    inputs = ["pyproject.toml"] if lock.program else []
+    inputs.append(f"--output-file={lock.path}")
     inputs += [f"--group={group}" for group in lock.groups]
     if lock.constraint is not None:
         inputs.append(f"--constraints={lock.constraint}")

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from components.catalog.versions import PARALLELCLUSTER_VERSION
 from tools import environment, lock
 
-LOCKS = [lock.PROGRAM, lock.DEVELOPMENT]
-FILES = [lock.PROGRAM.path, lock.DEVELOPMENT.path, lock.UV]
+FILES = [*(it.path for it in lock.ALL), lock.UV]
 
 
-@pytest.mark.parametrize("locked", LOCKS, ids=lambda it: it.path.stem)
+@pytest.mark.parametrize("locked", lock.ALL, ids=lambda it: it.path.stem)
 def test_what_is_declared_is_locked_in_that_version(locked: lock.Lock) -> None:
     versions = lock.locked(locked.path)
 
@@ -20,7 +20,7 @@ def test_what_is_declared_is_locked_in_that_version(locked: lock.Lock) -> None:
 
 
 def test_the_development_lock_is_the_programs_lock_and_more() -> None:
-    program, development = (lock.locked(it.path) for it in LOCKS)
+    program, development = (lock.locked(it.path) for it in (lock.PROGRAM, lock.DEVELOPMENT))
 
     assert program.items() < development.items()
 
@@ -43,7 +43,23 @@ def test_no_index_is_named(path: Path) -> None:
 
 
 def test_the_launcher_knows_the_locks() -> None:
-    assert tuple(str(it.path) for it in LOCKS) == environment.LOCKS
+    launched = (lock.PROGRAM, lock.DEVELOPMENT)
+
+    assert tuple(str(it.path) for it in launched) == environment.LOCKS
+
+
+def test_the_environment_of_parallelcluster_has_the_version_that_the_catalog_pins() -> None:
+    # PC-01
+    versions = lock.locked(lock.PARALLELCLUSTER.path)
+
+    assert versions["aws-parallelcluster"] == PARALLELCLUSTER_VERSION
+
+
+def test_the_environment_of_parallelcluster_holds_nothing_of_the_programs() -> None:
+    declared = lock.declared(lock.PARALLELCLUSTER)
+
+    assert set(declared) == {"aws-parallelcluster", "ministack", "setuptools"}
+    assert "pulumi" not in lock.locked(lock.PARALLELCLUSTER.path)
 
 
 def test_the_pinned_uv_is_one_that_the_launcher_would_take_from_the_path() -> None:

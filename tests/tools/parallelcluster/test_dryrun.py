@@ -1,0 +1,52 @@
+"""The command of ParallelCluster itself, on the sandbox's account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox.aws.cloudformation.service import CloudFormation
+from sandbox.aws.server import AwsServer
+from tests.support.cluster_configs import p4de, setting
+from tests.support.processes import spawn
+from tools.parallelcluster.dryrun import DryRun, create_cluster_dryrun
+from tools.parallelcluster.environment import parallelcluster_python
+
+pytestmark = pytest.mark.parallelcluster
+
+
+@pytest.fixture(scope="module")
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An account whose CloudFormation says that there is no such cluster yet."""
+    directory = tmp_path_factory.mktemp("cloudformation")
+    python = [str(parallelcluster_python(print))]
+    with AwsServer(keep_time=False) as server:
+        server.use_cloudformation(
+            CloudFormation(Path(directory), python, spawn, region="us-west-2")
+        )
+        yield server.endpoint
+
+
+def dryrun(endpoint: str, *changes, suppress: tuple[str, ...] = ()) -> DryRun:
+    return create_cluster_dryrun(
+        p4de(*changes), aws_endpoint=endpoint, region="us-west-2", suppress=suppress
+    )
+
+
+def test_what_the_validators_take_the_command_takes(endpoint: str) -> None:
+    # PC-01
+    # The command itself fetches scripts at https addresses; here there is nothing to fetch from.
+    done = dryrun(
+        endpoint, lambda config: config["Scheduling"]["SlurmQueues"][0].pop("CustomActions")
+    )
+    assert done.accepted, done.answer
+    assert done.seconds > 0
+
+
+def test_what_they_refuse_it_refuses_with_their_messages(endpoint: str) -> None:
+    done = dryrun(endpoint, setting("HeadNode/Ssh/KeyName", "nobody"))
+    assert not done.accepted
+    refused_by = {each["type"] for each in done.answer["configurationValidationErrors"]}
+    assert "KeyPairValidator" in refused_by

@@ -1,0 +1,1 @@
+"""Drives the real ParallelCluster, which has an environment of its own."""
