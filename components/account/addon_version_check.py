@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from components.account.facts import AccountFacts, AddonOffer
 from components.account.lookup import AccountReader
 from components.config.problems import ROOT, Problem, remove_command
-from components.config.stack import StackConfig
+from components.config.stack import EksStackConfig
 
 CALL = "eks:DescribeAddonVersions"
 _MOST_LISTED = 8
 
 
-def look_up_addon_offers(reader: AccountReader, config: StackConfig) -> dict[str, AddonOffer]:
+def look_up_addon_offers(reader: AccountReader, config: EksStackConfig) -> dict[str, AddonOffer]:
     """Return what EKS offers of each add-on whose version the stack file chooses."""
     architecture = config.architecture
     return {
@@ -26,7 +26,7 @@ def look_up_addon_offers(reader: AccountReader, config: StackConfig) -> dict[str
 
 
 def addon_version_problems(
-    config: StackConfig, facts: AccountFacts, *, stack_file: str
+    config: EksStackConfig, facts: AccountFacts, *, stack_file: str
 ) -> Iterator[Problem]:
     """Yield the versions in `addons.versions` that EKS does not offer for the cluster's."""
     if not facts.could_read(CALL):

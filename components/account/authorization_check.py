@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from components.account.facts import AccountFacts, ClusterFacts
 from components.config.problems import ROOT, Problem, set_command
-from components.config.stack import StackConfig
+from components.config.stack import EksStackConfig
 from components.eks.node_access_entry_plan import EC2_LINUX, is_node_role_of
 from components.runtime.aws_auth_listing import review_map_roles, without_access_entry
 from components.runtime.aws_auth_plan import MapRolesError
@@ -26,7 +26,7 @@ _ENTRY_CALLS = ("eks:ListAccessEntries", "eks:DescribeAccessEntry")
 
 
 def authorization_problems(
-    config: StackConfig, facts: AccountFacts, *, stack_file: str
+    config: EksStackConfig, facts: AccountFacts, *, stack_file: str
 ) -> Iterator[Problem]:
     """Yield why the cluster that exists cannot become what the stack file asks for."""
     cluster, wanted = facts.cluster, config.architecture.authentication_mode
@@ -43,7 +43,7 @@ def authorization_problems(
         yield from _broken_map(cluster.aws_auth)
 
 
-def authorization_warnings(config: StackConfig, facts: AccountFacts) -> Iterator[str]:
+def authorization_warnings(config: EksStackConfig, facts: AccountFacts) -> Iterator[str]:
     """Yield who loses access with the step to `API`: entries of `aws-auth` without access entry."""
     cluster = facts.cluster
     if cluster is None or config.architecture.authentication_mode != "API":
@@ -57,7 +57,7 @@ def authorization_warnings(config: StackConfig, facts: AccountFacts) -> Iterator
         )
 
 
-def needs_aws_auth(config: StackConfig) -> bool:
+def needs_aws_auth(config: EksStackConfig) -> bool:
     """Return whether the checks here want to see the `aws-auth` of the cluster."""
     return bool(_self_managed(config)) or config.architecture.authentication_mode == "API"
 
@@ -94,7 +94,7 @@ def _two_steps(cluster: ClusterFacts, wanted: str, stack_file: str) -> Problem:
 
 
 def _last_step(
-    config: StackConfig, cluster: ClusterFacts, facts: AccountFacts, stack_file: str
+    config: EksStackConfig, cluster: ClusterFacts, facts: AccountFacts, stack_file: str
 ) -> Iterator[Problem]:
     if not all(facts.could_read(call) for call in _ENTRY_CALLS):
         yield Problem(
@@ -164,6 +164,6 @@ def _lost(cluster: ClusterFacts) -> list[str]:
     return without_access_entry(cluster.aws_auth or {}, cluster.access_entry_arns)
 
 
-def _self_managed(config: StackConfig) -> list[str]:
+def _self_managed(config: EksStackConfig) -> list[str]:
     groups = config.architecture.node_groups.items()
     return [name for name, group in groups if group.management == "self-managed"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from ipaddress import IPv4Network
-from typing import Literal
+from typing import Any, Literal
 
 from components.network.network_plan import RESERVED_ADDRESSES
 
@@ -49,6 +49,8 @@ class SubnetFacts:
     cidr: IPv4Network
     free_addresses: int
     default_route: DefaultRoute
+    maps_public_addresses: bool = True
+    """`MapPublicIpOnLaunch`."""
 
     @property
     def usable_addresses(self) -> int:
@@ -121,7 +123,8 @@ class IngressFacts:
     first_port: int
     last_port: int
     cidr: str | None
-    """IPv4 network, or None where another group is the peer."""
+    """IPv4 network, or None where another group or a prefix list is the peer."""
+    peer_group_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +149,52 @@ class FileSystemFacts:
     security_group_ids: frozenset[str]
     lets_in: tuple[IngressFacts, ...]
     """By all its security groups."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MountTargetFacts:
+    """Where an EFS file system is reached in one zone."""
+
+    vpc_id: str
+    availability_zone: str
+    """Name."""
+    security_group_ids: frozenset[str]
+    lets_in: tuple[IngressFacts, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EfsFacts:
+    """An EFS file system that exists."""
+
+    file_system_id: str
+    targets: tuple[MountTargetFacts, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeFacts:
+    """An EBS volume that exists."""
+
+    volume_id: str
+    state: str
+    """As EC2 spells it: `available`, `in-use` …"""
+    availability_zone: str
+    """Name."""
+    attached_to: str | None
+    """Id of the instance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageFacts:
+    """A machine image that exists."""
+
+    image_id: str
+    state: str
+    """As EC2 spells it: `available`, `pending`, `failed` …"""
+    architecture: str
+    """`x86_64` or `arm64`."""
+    root_volume_gib: int
+    """Size of the snapshot of its root volume; 0 where it has none."""
+    tags: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +224,10 @@ class AccountFacts:
     """Ids of the reservations in each resource group, by the group's ARN."""
     zones: tuple[ZoneFacts, ...] = ()
     """Zones of the region, where the stack makes a VPC; empty where they were not read."""
-    key_pairs: frozenset[str] = frozenset()
+    key_pairs: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Types (`rsa`, `ed25519`) of the key pairs that the stack file names and that exist."""
+    images: Mapping[str, ImageFacts] = field(default_factory=dict[str, ImageFacts])
+    """By id: the images that the stack file names."""
     offered_zone_ids: Mapping[str, frozenset[str]] = field(
         default_factory=dict[str, frozenset[str]]
     )
@@ -184,8 +236,19 @@ class AccountFacts:
     """The stack's cluster; None where it does not exist yet, or cannot be read."""
     file_systems: Mapping[str, FileSystemFacts] = field(default_factory=dict[str, FileSystemFacts])
     """By id: those that the stack file names, and those that carry the stack's tag."""
+    efs: Mapping[str, EfsFacts] = field(default_factory=dict[str, EfsFacts])
+    """By id: the EFS file systems that the stack file names."""
+    open_zfs: Mapping[str, FileSystemFacts] = field(default_factory=dict[str, FileSystemFacts])
+    """By id of each OpenZFS volume that the stack file names: its file system."""
+    volumes: Mapping[str, VolumeFacts] = field(default_factory=dict[str, VolumeFacts])
+    """By id: the EBS volumes that the stack file names."""
     addon_offers: Mapping[str, AddonOffer] = field(default_factory=dict[str, AddonOffer])
     """By the name of each add-on whose version the stack file chooses."""
+    deployed_cluster: Mapping[str, Any] | None = None
+    """Configuration of the ParallelCluster cluster that the stack has made, in ParallelCluster's
+    own words; None where there is none yet."""
+    fleet_stopped: bool = False
+    """Whether somebody has stopped its compute fleet."""
     unreadable: tuple[str, ...] = ()
     """Calls that the caller may not make, each with AWS's reason; what they would have said is
     not checked."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import IPv4Network
 
-from components.account.facts import AccountFacts, FileSystemFacts, IngressFacts
+from components.account.facts import AccountFacts, FileSystemFacts
 from components.account.file_system_changes import made_before, replacement_problems
+from components.account.open_door import described, is_open
 from components.config.network import ExistingVpc
 from components.config.problems import ROOT, Problem, set_command
 from components.config.stack import StackConfig
@@ -150,7 +150,9 @@ def _door_problems(
         if name in facts.subnets
     ]
     closed = [
-        ports for ports in LUSTRE_PORTS if not all(_is_open(found, ports, net) for net in networks)
+        ports
+        for ports in LUSTRE_PORTS
+        if not all(is_open(found.lets_in, ports, net) for net in networks)
     ]
     if closed:
         groups = sorted(found.security_group_ids)
@@ -159,7 +161,7 @@ def _door_problems(
             found=", ".join(groups),
             problem=(
                 "the file system does not let the nodes in on TCP "
-                + " and ".join(_described(ports) for ports in closed)
+                + " and ".join(described(ports) for ports in closed)
                 + "; mounts would hang"
             ),
             allowed="988 and 1018-1023 from the nodes",
@@ -168,22 +170,3 @@ def _door_problems(
                 f"{STORAGE}.{system.name}.security_group_id", groups[0], stack_file=stack_file
             ),
         )
-
-
-def _described(ports: tuple[int, int]) -> str:
-    return str(ports[0]) if ports[0] == ports[1] else f"{ports[0]}-{ports[1]}"
-
-
-def _is_open(found: FileSystemFacts, ports: tuple[int, int], nodes: IPv4Network) -> bool:
-    return any(_covers(rule, ports) and _names(rule, nodes) for rule in found.lets_in)
-
-
-def _covers(rule: IngressFacts, ports: tuple[int, int]) -> bool:
-    if rule.protocol == "-1":
-        return True
-    return rule.protocol == "tcp" and rule.first_port <= ports[0] and ports[1] <= rule.last_port
-
-
-def _names(rule: IngressFacts, nodes: IPv4Network) -> bool:
-    # Another group may be that of the nodes; nobody can tell before there are any.
-    return rule.cidr is None or nodes.subnet_of(IPv4Network(rule.cidr))

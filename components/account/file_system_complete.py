@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from components.account.complete import in_zone, private_subnets
+from typing import TypeVar
+
 from components.account.facts import AccountFacts
+from components.account.launch_place import in_zone, private_subnets
+from components.config.eks import EksArchitecture
 from components.config.stack import StackConfig
-from components.config.storage import ExistingFsxLustre, FileSystem, NewFsxLustre
+from components.config.storage import (
+    ExistingFsxLustre,
+    FileSystem,
+    NewFsxLustre,
+    NewFsxOpenZfs,
+)
+
+Config = TypeVar("Config", bound=StackConfig)
 
 
-def complete_storage(config: StackConfig, facts: AccountFacts) -> StackConfig:
+def complete_storage(config: Config, facts: AccountFacts) -> Config:
     """Return the configuration with the subnets of new file systems and the names of existing ones.
 
     What the stack file says stays as it is; where the account has no answer nothing is filled in.
@@ -20,9 +30,11 @@ def complete_storage(config: StackConfig, facts: AccountFacts) -> StackConfig:
 
 
 def _completed(wanted: FileSystem, config: StackConfig, facts: AccountFacts) -> FileSystem:
-    if isinstance(wanted, ExistingFsxLustre):
+    # ParallelCluster reads the names itself, and puts Lustre into the subnet of its queues.
+    is_eks = isinstance(config.architecture, EksArchitecture)
+    if isinstance(wanted, ExistingFsxLustre) and is_eks:
         return _with_names(wanted, facts)
-    if isinstance(wanted, NewFsxLustre):
+    if isinstance(wanted, NewFsxOpenZfs) or (isinstance(wanted, NewFsxLustre) and is_eks):
         return _with_subnet(wanted, config, facts)
     return wanted
 
@@ -40,7 +52,9 @@ def _with_names(wanted: ExistingFsxLustre, facts: AccountFacts) -> ExistingFsxLu
     )
 
 
-def _with_subnet(wanted: NewFsxLustre, config: StackConfig, facts: AccountFacts) -> NewFsxLustre:
+def _with_subnet(
+    wanted: NewFsxLustre | NewFsxOpenZfs, config: StackConfig, facts: AccountFacts
+) -> FileSystem:
     zone = wanted.availability_zone
     if zone is None:
         return wanted

@@ -7,6 +7,7 @@ from typing import Any
 
 from components.account.facts import FileSystemFacts, IngressFacts
 from components.account.lookup import AccountReader
+from components.config.eks import EksArchitecture
 from components.config.stack import StackConfig
 from components.config.storage import ExistingFsxLustre, NewFsxLustre
 from components.tagging import CLUSTER_TAG
@@ -18,17 +19,24 @@ def look_up_file_systems(reader: AccountReader, config: StackConfig) -> dict[str
     """Return the file systems that the stack file names and those that the stack made, by id.
 
     An account without Lustre in its stack file is not asked, so that nobody needs the permission.
+    What ParallelCluster has made is compared with the deployed cluster instead.
     """
     systems = config.storage.values()
     named = {s.file_system_id for s in systems if isinstance(s, ExistingFsxLustre)}
     found = [answer for each in sorted(named) for answer in _described(reader, [each])]
-    if any(isinstance(system, NewFsxLustre) for system in systems):
+    makes_own = isinstance(config.architecture, EksArchitecture)
+    if makes_own and any(isinstance(system, NewFsxLustre) for system in systems):
         found += [
             answer
             for answer in _described(reader, None)
             if _tags(answer).get(CLUSTER_TAG) == config.name
         ]
     return {answer["FileSystemId"]: _facts(reader, answer) for answer in found}
+
+
+def described_file_systems(reader: AccountReader, ids: list[str]) -> list[FileSystemFacts]:
+    """Return those of the FSx file systems that exist."""
+    return [_facts(reader, answer) for answer in _described(reader, ids)]
 
 
 def _described(reader: AccountReader, ids: list[str] | None) -> list[dict[str, Any]]:
@@ -65,7 +73,7 @@ def _facts(reader: AccountReader, answer: Mapping[str, Any]) -> FileSystemFacts:
         settings=_fixed_settings(answer, lustre),
         tags=_tags(answer),
         security_group_ids=groups,
-        lets_in=_ingress(reader, groups),
+        lets_in=ingress_of(reader, groups),
     )
 
 
@@ -103,7 +111,8 @@ def _security_groups(reader: AccountReader, interface_ids: Iterable[str]) -> fro
     return frozenset(group["GroupId"] for each in interfaces for group in each.get("Groups", []))
 
 
-def _ingress(reader: AccountReader, group_ids: frozenset[str]) -> tuple[IngressFacts, ...]:
+def ingress_of(reader: AccountReader, group_ids: frozenset[str]) -> tuple[IngressFacts, ...]:
+    """Return what security groups let in from outside of themselves."""
     if not group_ids:
         return ()
     answer = reader.ask(
@@ -117,6 +126,7 @@ def _ingress(reader: AccountReader, group_ids: frozenset[str]) -> tuple[IngressF
             first_port=rule.get("FromPort", -1),
             last_port=rule.get("ToPort", -1),
             cidr=rule.get("CidrIpv4"),
+            peer_group_id=(rule.get("ReferencedGroupInfo") or {}).get("GroupId"),
         )
         for rule in (answer or {}).get("SecurityGroupRules", [])
         # A rule from the group to itself lets servers in, no clients.

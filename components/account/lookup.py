@@ -12,6 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
 from components.account.facts import (
     DefaultRoute,
+    ImageFacts,
     ReservationFacts,
     SubnetFacts,
     VpcFacts,
@@ -26,9 +27,15 @@ NOT_FOUND = frozenset(
         "InvalidCapacityReservationId.NotFound",
         "InvalidCapacityReservationId.Malformed",
         "InvalidKeyPair.NotFound",
+        # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
+        "InvalidAMIID.NotFound",
+        "InvalidAMIID.Malformed",
+        "InvalidAMIID.Unavailable",
+        "InvalidVolume.NotFound",
         "InvalidVpcID.NotFound",
         # FSx: https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeFileSystems.html
         "FileSystemNotFound",
+        "VolumeNotFound",
         # https://docs.aws.amazon.com/ARG/latest/APIReference/API_ListGroupResources.html
         "NotFoundException",
         # EKS: https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeCluster.html
@@ -51,6 +58,7 @@ class AccountReader:
         """Make the clients; nothing is called yet."""
         session = boto3.Session(region_name=region, profile_name=profile)
         retries = Config(retries={"mode": "standard", "total_max_attempts": 4})
+        self._session, self._retries = session, retries
         self.region = region
         self.ec2: Any = session.client("ec2", config=retries)
         self.eks: Any = session.client("eks", config=retries)
@@ -58,6 +66,10 @@ class AccountReader:
         self.resource_groups: Any = session.client("resource-groups", config=retries)
         self.sts: Any = session.client("sts", config=retries)
         self.unreadable: list[str] = []
+
+    def client(self, service: str) -> Any:
+        """Return a client of a service that few stacks ask, by boto3's name for it."""
+        return self._session.client(service, config=self._retries)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
     def ask(self, call: str, do: Callable[..., Any], **arguments: Any) -> Any:
         """Return the answer of one call, or None where it may not be made or finds nothing.
@@ -137,6 +149,7 @@ class AccountReader:
                 cidr=IPv4Network(s["CidrBlock"]),
                 free_addresses=s["AvailableIpAddressCount"],
                 default_route=routes.get(s["SubnetId"], routes.get(s["VpcId"], "none")),
+                maps_public_addresses=s.get("MapPublicIpOnLaunch", True),
             )
             for s in subnets
         }
@@ -182,10 +195,17 @@ class AccountReader:
         found = (answer or {}).get("CapacityReservations", [])
         return _reservation(found[0]) if found else None
 
-    def key_pair_exists(self, name: str) -> bool:
-        """Return whether the key pair is in this region."""
+    def key_pair_type(self, name: str) -> str | None:
+        """Return `rsa` or `ed25519`, or None where no such key pair is in this region."""
         answer = self.ask("ec2:DescribeKeyPairs", self.ec2.describe_key_pairs, KeyNames=[name])
-        return bool(answer)
+        found = (answer or {}).get("KeyPairs", [])
+        return found[0].get("KeyType", "rsa") if found else None
+
+    def image(self, image_id: str) -> ImageFacts | None:
+        """Return the machine image, or None where it does not exist or is not shared."""
+        answer = self.ask("ec2:DescribeImages", self.ec2.describe_images, ImageIds=[image_id])
+        found = (answer or {}).get("Images", [])
+        return _image(found[0]) if found else None
 
     def offered_zone_ids(self, instance_type: str) -> frozenset[str]:
         """Return the ids of the region's zones that offer the type."""
@@ -208,6 +228,22 @@ def _default_route(routes: list[dict[str, Any]]) -> DefaultRoute:
             return "nat"
         return "other"
     return "none"
+
+
+def _image(answer: dict[str, Any]) -> ImageFacts:
+    root = answer.get("RootDeviceName")
+    volumes = {
+        mapping.get("DeviceName"): mapping["Ebs"].get("VolumeSize", 0)
+        for mapping in answer.get("BlockDeviceMappings", [])
+        if "Ebs" in mapping
+    }
+    return ImageFacts(
+        image_id=answer["ImageId"],
+        state=answer.get("State", ""),
+        architecture=answer.get("Architecture", ""),
+        root_volume_gib=volumes.get(root, 0),
+        tags={tag["Key"]: tag["Value"] for tag in answer.get("Tags", [])},
+    )
 
 
 def _reservation(answer: dict[str, Any]) -> ReservationFacts:

@@ -3,18 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from components.account.facts import AccountFacts, SubnetFacts
 from components.config.network import ExistingVpc
 from components.config.problems import ROOT, Problem
-from components.eks.network_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
 
 NETWORK = f"{ROOT}.network"
 
 
-def network_problems(network: ExistingVpc, facts: AccountFacts) -> Iterator[Problem]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeNeeds:
+    """What the nodes of an architecture need of their VPC, and what happens without it."""
+
+    dns: str
+    """What fails where the VPC resolves no names."""
+    registry: str
+    """What else than the internet nodes do not reach without a way out."""
+    endpoints: frozenset[str]
+    """Services whose endpoints make up for a way out."""
+    closed: str
+    """What fails where there is neither."""
+    endpoint_owner: str
+    """Who needs the endpoints, for people."""
+
+
+EKS_NODES = NodeNeeds(
+    dns="EKS nodes cannot register without it",
+    registry="the registry",
+    endpoints=frozenset({"ecr.dkr"}),
+    closed="nodes here cannot pull images: no route out and no endpoint for ecr.dkr",
+    endpoint_owner="EKS",
+)
+PARALLELCLUSTER_NODES = NodeNeeds(
+    dns="ParallelCluster refuses such a VPC: its nodes find one another by name",
+    registry="AWS",
+    endpoints=frozenset({"cloudformation", "dynamodb", "ec2", "logs", "s3"}),
+    closed=(
+        "nodes here cannot configure themselves: no route out, and not every endpoint of "
+        "cloudformation, dynamodb, ec2, logs and s3"
+    ),
+    endpoint_owner="ParallelCluster",
+)
+"""Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/network-configuration-v3.html, "AWS
+ParallelCluster in a single subnet with no internet access"; `SubnetsValidator` of
+aws-parallelcluster 3.16.1 for DNS."""
+
+
+def network_problems(
+    network: ExistingVpc, facts: AccountFacts, needs: NodeNeeds
+) -> Iterator[Problem]:
     """Yield what is wrong with an adopted VPC and its subnets."""
-    yield from _vpc_problems(network, facts)
+    yield from _vpc_problems(network, facts, needs)
     if not facts.could_read("ec2:DescribeSubnets"):
         return
     for kind, ids in (
@@ -32,11 +72,10 @@ def network_problems(network: ExistingVpc, facts: AccountFacts) -> Iterator[Prob
                     remedy="give the id of a subnet of the VPC, or correct aws:region",
                 )
             else:
-                yield from _subnet_problems(path, kind, subnet, network, facts)
-    yield from _control_plane_problems(network, facts)
+                yield from _subnet_problems(path, kind, subnet, network, facts, needs)
 
 
-def _vpc_problems(network: ExistingVpc, facts: AccountFacts) -> Iterator[Problem]:
+def _vpc_problems(network: ExistingVpc, facts: AccountFacts, needs: NodeNeeds) -> Iterator[Problem]:
     if not facts.could_read("ec2:DescribeVpcs"):
         return
     if facts.vpc is None:
@@ -55,13 +94,18 @@ def _vpc_problems(network: ExistingVpc, facts: AccountFacts) -> Iterator[Problem
             yield Problem(
                 path=f"{NETWORK}.vpc_id",
                 found=network.vpc_id,
-                problem=(f"the VPC has {attribute} off; EKS nodes cannot register without it"),
-                remedy=(f"aws ec2 modify-vpc-attribute --vpc-id {network.vpc_id} --{attribute}"),
+                problem=f"the VPC has {attribute} off; {needs.dns}",
+                remedy=f"aws ec2 modify-vpc-attribute --vpc-id {network.vpc_id} --{attribute}",
             )
 
 
 def _subnet_problems(
-    path: str, kind: str, subnet: SubnetFacts, network: ExistingVpc, facts: AccountFacts
+    path: str,
+    kind: str,
+    subnet: SubnetFacts,
+    network: ExistingVpc,
+    facts: AccountFacts,
+    needs: NodeNeeds,
 ) -> Iterator[Problem]:
     if subnet.vpc_id != network.vpc_id:
         yield Problem(
@@ -82,11 +126,11 @@ def _subnet_problems(
             remedy="move it to private_subnet_ids, or route 0.0.0.0/0 to an internet gateway",
         )
     if kind == "private_subnet_ids":
-        yield from _private_route_problems(path, subnet, facts)
+        yield from _private_route_problems(path, subnet, facts, needs)
 
 
 def _private_route_problems(
-    path: str, subnet: SubnetFacts, facts: AccountFacts
+    path: str, subnet: SubnetFacts, facts: AccountFacts, needs: NodeNeeds
 ) -> Iterator[Problem]:
     if subnet.default_route == "internet-gateway":
         yield Problem(
@@ -94,41 +138,23 @@ def _private_route_problems(
             found=f"{subnet.subnet_id}, default route: internet gateway",
             problem=(
                 "this is a public subnet; an instance with several network interfaces gets no "
-                "public address, so EFA nodes here reach neither the internet nor the registry"
+                f"public address, so EFA nodes here reach neither the internet nor {needs.registry}"
             ),
             remedy="give a subnet whose default route is a NAT gateway",
         )
-    elif subnet.default_route == "none" and not _pulls_images_inside(facts):
+    elif subnet.default_route == "none" and not _reaches_inside(facts, needs):
         yield Problem(
             path=path,
             found=f"{subnet.subnet_id}, no default route",
-            problem="nodes here cannot pull images: no route out and no endpoint for ecr.dkr",
-            remedy="route 0.0.0.0/0 to a NAT gateway, or make the VPC endpoints that EKS needs",
+            problem=needs.closed,
+            remedy=(
+                "route 0.0.0.0/0 to a NAT gateway, or make the VPC endpoints that "
+                f"{needs.endpoint_owner} needs"
+            ),
         )
 
 
-def _pulls_images_inside(facts: AccountFacts) -> bool:
+def _reaches_inside(facts: AccountFacts, needs: NodeNeeds) -> bool:
     if facts.vpc is None or not facts.could_read("ec2:DescribeVpcEndpoints"):
         return True  # nobody knows, so it is no problem to report
-    return "ecr.dkr" in facts.vpc.endpoint_services
-
-
-def _control_plane_problems(network: ExistingVpc, facts: AccountFacts) -> Iterator[Problem]:
-    ids = (*network.public_subnet_ids, *network.private_subnet_ids)
-    subnets = [facts.subnets[i] for i in ids if i in facts.subnets]
-    for subnet in subnets:
-        if subnet.zone_id in ZONES_WITHOUT_EKS:
-            yield Problem(
-                path=NETWORK,
-                found=f"{subnet.subnet_id} in {subnet.availability_zone} ({subnet.zone_id})",
-                problem="EKS serves no control plane with a subnet in this zone",
-                remedy="leave this subnet out, and give one in another zone",
-            )
-    zones = sorted({s.availability_zone for s in subnets})
-    if len(subnets) == len(ids) and len(zones) < MINIMUM_CONTROL_PLANE_ZONES:
-        yield Problem(
-            path=NETWORK,
-            found=f"all subnets in {', '.join(zones)}",
-            problem="an EKS control plane needs subnets in at least two zones",
-            remedy="add a subnet of another zone to public_subnet_ids or private_subnet_ids",
-        )
+    return needs.endpoints <= facts.vpc.endpoint_services

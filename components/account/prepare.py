@@ -1,52 +1,45 @@
-"""From a stack file to a plan that fits the account: everything that precedes a registration."""
+"""From a stack file to a plan that fits the account: everything that precedes a registration.
+
+The checks of another architecture than the stack's are not imported.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from components.account.addon_version_check import addon_version_problems, look_up_addon_offers
-from components.account.authorization_check import (
-    authorization_problems,
-    authorization_warnings,
-    needs_aws_auth,
-)
-from components.account.cluster_lookup import look_up_cluster
 from components.account.complete import complete, offered_zones
 from components.account.facts import AccountFacts
-from components.account.file_system_check import (
-    file_system_plan_problems,
-    file_system_problems,
-    file_system_warnings,
-)
+from components.account.file_system_check import file_system_problems
 from components.account.file_system_complete import complete_storage
 from components.account.file_system_lookup import look_up_file_systems
 from components.account.lookup import AccountReader
-from components.account.network_check import network_problems
-from components.account.pool_check import pool_problems, room_problems
+from components.account.network_check import EKS_NODES, PARALLELCLUSTER_NODES, network_problems
+from components.account.pool_check import pool_problems
 from components.account.reservation_check import reservation_problems
 from components.account.reservations import look_up_reservation_groups, look_up_reservations
-from components.account.version_check import version_problems, version_warnings
 from components.account.zone_check import zone_problems
-from components.architectures.eks_plan import plan_eks
+from components.architectures.plan_stack import plan_stack
 from components.config.network import ExistingVpc, NewVpc
+from components.config.pools import pools
 from components.config.problems import ConfigError, Problem
-from components.config.stack import StackConfig
+from components.config.stack import AnyStackConfig, EksStackConfig
 from components.eks.plan import EksPlan
+from components.parallelcluster.plan import ParallelClusterPlan
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A plan whose every assumption about the account was looked at."""
 
-    plan: EksPlan
+    plan: EksPlan | ParallelClusterPlan
     warnings: tuple[str, ...]
     """What could not be looked at, and what the user should know before it is done."""
 
 
 def prepare(
-    config: StackConfig, facts: AccountFacts, *, stack_file: str, region: str, now: datetime
+    config: AnyStackConfig, facts: AccountFacts, *, stack_file: str, region: str, now: datetime
 ) -> Prepared:
     """Return the plan of a stack in this account.
 
@@ -54,13 +47,10 @@ def prepare(
         ConfigError: every problem of the plan and of the account at once.
     """
     completed = complete_storage(complete(config, facts), facts)
-    problems = list(_account_problems(completed, facts))
-    problems.extend(authorization_problems(completed, facts, stack_file=stack_file))
-    problems.extend(version_problems(completed, facts, stack_file=stack_file))
-    problems.extend(addon_version_problems(completed, facts, stack_file=stack_file))
-    plan: EksPlan | None = None
+    problems = list(_account_problems(completed, facts, stack_file=stack_file))
+    plan: EksPlan | ParallelClusterPlan | None = None
     try:
-        plan = plan_eks(
+        plan = plan_stack(
             completed,
             stack_file=stack_file,
             region=region,
@@ -68,22 +58,16 @@ def prepare(
             subnets_known=isinstance(config.network, ExistingVpc) or bool(facts.zones),
             offered_zones=offered_zones(completed, facts),
         )
-        problems.extend(room_problems(plan, facts))
-        problems.extend(file_system_plan_problems(plan, facts, stack_file=stack_file))
+        problems.extend(_plan_problems(plan, facts, stack_file=stack_file))
     except ConfigError as error:
         problems.extend(error.problems)
     if plan is None or problems:
         raise ConfigError(_without_repeats(problems), stack_file=stack_file)
-    warnings = (
-        *(f"not checked: {call}" for call in facts.unreadable),
-        *authorization_warnings(completed, facts),
-        *version_warnings(completed, facts),
-        *file_system_warnings(plan, facts),
-    )
-    return Prepared(plan=plan, warnings=warnings)
+    unreadable = (f"not checked: {call}" for call in facts.unreadable)
+    return Prepared(plan=plan, warnings=(*unreadable, *_warnings(completed, plan, facts)))
 
 
-def look_up(config: StackConfig, *, region: str, profile: str | None = None) -> AccountFacts:
+def look_up(config: AnyStackConfig, *, region: str, profile: str | None = None) -> AccountFacts:
     """Read from AWS what the stack file depends on.
 
     Raises:
@@ -99,36 +83,100 @@ def look_up(config: StackConfig, *, region: str, profile: str | None = None) -> 
     else:
         vpc = reader.vpc(network.vpc_id)
         subnets = reader.subnets((*network.public_subnet_ids, *network.private_subnet_ids))
-    groups = config.architecture.node_groups.values()
-    keys = {group.ssh_key_name for group in groups if group.ssh_key_name}
-    types = {group.instance_type for group in groups}
-    if isinstance(network, NewVpc):
-        types.add(config.architecture.system_node_group.instance_type)
-    offered = {name: reader.offered_zone_ids(name) for name in sorted(types)}
-    return AccountFacts(
+    keys = {key: reader.key_pair_type(key) for key in _key_names(config)}
+    facts = AccountFacts(
         account_id=account_id,
         vpc=vpc,
         subnets=subnets,
         zones=zones,
         reservations=look_up_reservations(reader, config, groups_of_reservations),
         reservation_groups=groups_of_reservations,
-        key_pairs=frozenset(key for key in keys if reader.key_pair_exists(key)),
-        offered_zone_ids=offered,
-        cluster=look_up_cluster(reader, config.name, with_aws_auth=needs_aws_auth(config)),
+        key_pairs={key: kind for key, kind in keys.items() if kind is not None},
+        offered_zone_ids={name: reader.offered_zone_ids(name) for name in _types(config)},
         file_systems=look_up_file_systems(reader, config),
-        addon_offers=look_up_addon_offers(reader, config),
+    )
+    return replace(
+        _with_architecture(reader, config, facts),
         unreadable=tuple(dict.fromkeys(reader.unreadable)),
     )
 
 
-def _account_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
+def _with_architecture(
+    reader: AccountReader, config: AnyStackConfig, facts: AccountFacts
+) -> AccountFacts:
+    if isinstance(config, EksStackConfig):
+        from components.account.eks_checks import look_up_eks
+
+        return look_up_eks(reader, config, facts)
+    from components.account.parallelcluster_checks import look_up_parallelcluster
+
+    return look_up_parallelcluster(reader, config, facts)
+
+
+def _key_names(config: AnyStackConfig) -> list[str]:
+    if isinstance(config, EksStackConfig):
+        named = [group.ssh_key_name for group in config.architecture.node_groups.values()]
+    else:
+        named = [config.architecture.head_node.ssh.key_name]
+    return sorted({name for name in named if name is not None})
+
+
+def _types(config: AnyStackConfig) -> list[str]:
+    """Return the instance types whose zones must be known."""
+    types = {pool.instance_type for pool in pools(config)}
+    if not isinstance(config, EksStackConfig):
+        types.add(config.architecture.head_node.instance_type)
+    elif isinstance(config.network, NewVpc):
+        types.add(config.architecture.system_node_group.instance_type)
+    return sorted(types)
+
+
+def _account_problems(
+    config: AnyStackConfig, facts: AccountFacts, *, stack_file: str
+) -> Iterator[Problem]:
     if isinstance(config.network, ExistingVpc):
-        yield from network_problems(config.network, facts)
+        needs = EKS_NODES if isinstance(config, EksStackConfig) else PARALLELCLUSTER_NODES
+        yield from network_problems(config.network, facts, needs)
     else:
         yield from zone_problems(config, facts)
     yield from reservation_problems(config, facts)
     yield from pool_problems(config, facts)
     yield from file_system_problems(config, facts)
+    if isinstance(config, EksStackConfig):
+        from components.account.eks_checks import eks_problems
+
+        yield from eks_problems(config, facts, stack_file=stack_file)
+    else:
+        from components.account.parallelcluster_checks import parallelcluster_problems
+
+        yield from parallelcluster_problems(config, facts)
+
+
+def _plan_problems(
+    plan: EksPlan | ParallelClusterPlan, facts: AccountFacts, *, stack_file: str
+) -> Iterator[Problem]:
+    if isinstance(plan, EksPlan):
+        from components.account.eks_checks import eks_plan_problems
+
+        yield from eks_plan_problems(plan, facts, stack_file=stack_file)
+    else:
+        from components.account.parallelcluster_checks import parallelcluster_plan_problems
+
+        yield from parallelcluster_plan_problems(plan, facts, stack_file=stack_file)
+
+
+def _warnings(
+    config: AnyStackConfig, plan: EksPlan | ParallelClusterPlan, facts: AccountFacts
+) -> Iterator[str]:
+    if isinstance(config, EksStackConfig):
+        from components.account.eks_checks import eks_warnings
+
+        if isinstance(plan, EksPlan):
+            yield from eks_warnings(config, plan, facts)
+    else:
+        from components.account.parallelcluster_checks import parallelcluster_warnings
+
+        yield from parallelcluster_warnings(config, facts)
 
 
 def _without_repeats(problems: list[Problem]) -> list[Problem]:

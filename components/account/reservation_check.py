@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.complete import group_zone, in_zone, private_subnets
 from components.account.facts import AccountFacts, ReservationFacts
-from components.account.reservations import LIST_GROUP_RESOURCES, reservation_ids
-from components.config.eks import NodeGroup
+from components.account.reservation_use_check import use_problems
+from components.account.reservations import (
+    DESCRIBE,
+    LIST_GROUP_RESOURCES,
+    is_shared_later,
+    reservation_ids,
+)
+from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.problems import ROOT, Problem
 from components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
 from components.config.stack import StackConfig
@@ -23,15 +28,21 @@ https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.h
 _KIND = {"odcr": "odcr", "odcr-group": "odcr", "capacity-block": "capacity-block"}
 """Kind of the reservations behind an entry, by the entry's."""
 LINUX = "Linux/UNIX"
-"""Platform of Amazon Linux; nodes of another platform do not launch into the reservation.
+RED_HAT = "Red Hat Enterprise Linux"
+"""Platforms; nodes of another one than the reservation's do not launch into it.
 
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html
+"""
+RED_HAT_SYSTEMS = frozenset({"rhel8", "rhel9"})
+"""Operating systems of ParallelCluster that are of that platform, all others being Linux.
+
+`CAPACITY_RESERVATION_OS_MAP` of `pcluster/constants.py`, aws-parallelcluster 3.16.1.
 """
 
 
 def reservation_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield what is wrong with the reservations, each against the node groups that use it."""
-    if not facts.could_read("ec2:DescribeCapacityReservations"):
+    """Yield what is wrong with the reservations, each against the nodes that use it."""
+    if not facts.could_read(DESCRIBE):
         return
     for name, reservation in config.reservations.items():
         path = f"{ROOT}.reservations.{name}"
@@ -40,12 +51,11 @@ def reservation_problems(config: StackConfig, facts: AccountFacts) -> Iterator[P
         usable: list[ReservationFacts] = []
         for reservation_id in reservation_ids(reservation, facts.reservation_groups):
             found = facts.reservations.get(reservation_id)
-            faults = list(_faults(path, reservation_id, reservation, found, facts))
-            yield from faults
+            yield from _faults(path, reservation_id, reservation, found, config, facts)
             if found is not None and found.kind == _KIND[reservation.kind]:
                 usable.append(found)
         if usable:
-            yield from _use_problems(name, path, reservation, usable, config, facts)
+            yield from use_problems(name, path, reservation, usable, config, facts)
 
 
 def _group_faults(path: str, group_arn: str, facts: AccountFacts) -> Iterator[Problem]:
@@ -73,9 +83,12 @@ def _faults(
     reservation_id: str,
     asked: Reservation,
     found: ReservationFacts | None,
+    config: StackConfig,
     facts: AccountFacts,
 ) -> Iterator[Problem]:
     key = _key(path, asked)
+    if found is None and is_shared_later(asked):
+        return  # nobody sees it before the stack has accepted the share; a warning says so
     if found is None:
         yield Problem(
             path=key,
@@ -90,6 +103,7 @@ def _faults(
         yield _wrong_kind(path, asked, found)
     else:
         yield from _own_problems(path, key, asked, found, facts)
+        yield from _platform_problems(key, found, config)
 
 
 def _key(path: str, asked: Reservation) -> str:
@@ -133,16 +147,23 @@ def _own_problems(
             problem=f"the reservation is in {found.availability_zone} ({found.zone_id})",
             remedy=f"set it to {found.availability_zone}",
         )
-    if found.platform != LINUX:
+    if not isinstance(asked, CapacityBlock):
+        yield from _placement_problems(path, asked, found, facts)
+
+
+def _platform_problems(key: str, found: ReservationFacts, config: StackConfig) -> Iterator[Problem]:
+    architecture, system, platform = config.architecture, "Amazon Linux", LINUX
+    if isinstance(architecture, ParallelClusterArchitecture):
+        system = architecture.operating_system
+        platform = RED_HAT if system in RED_HAT_SYSTEMS else LINUX
+    if found.platform != platform:
         yield Problem(
             path=key,
             found=f"{found.reservation_id}, platform {found.platform}",
-            problem="nodes run Amazon Linux; they do not launch into this reservation",
-            allowed=f"a reservation of platform {LINUX}",
+            problem=f"nodes run {system}; they do not launch into this reservation",
+            allowed=f"a reservation of platform {platform}",
             remedy="give the id of a reservation of that platform",
         )
-    if not isinstance(asked, CapacityBlock):
-        yield from _placement_problems(path, asked, found, facts)
 
 
 def _placement_problems(
@@ -173,90 +194,3 @@ def _placement_problems(
         ),
         remedy=remedy,
     )
-
-
-def _use_problems(
-    name: str,
-    path: str,
-    asked: Reservation,
-    found: list[ReservationFacts],
-    config: StackConfig,
-    facts: AccountFacts,
-) -> Iterator[Problem]:
-    held = sum(reservation.instance_count for reservation in found)
-    if asked.instance_count is not None and asked.instance_count > held:
-        yield Problem(
-            path=f"{path}.instance_count",
-            found=asked.instance_count,
-            problem=f"the reservation holds {held} instances",
-            remedy=f"set it to {held}",
-        )
-    wanted = 0
-    for group_name, group in config.architecture.node_groups.items():
-        if group.purchase_option != name:
-            continue
-        wanted += group.desired
-        yield from _group_problems(group_name, group, path, found, config, facts)
-    # Where the file does not count more than there are, the plan compares with the same number.
-    if held < wanted <= (asked.instance_count or 0):
-        ids = ", ".join(reservation.reservation_id for reservation in found)
-        yield Problem(
-            path=path,
-            found=f"{ids} with {held} instances",
-            problem=f"the node groups that use it want {wanted} nodes together",
-            remedy=f"lower desired to {held}, or give a larger reservation",
-        )
-
-
-def _group_problems(
-    group_name: str,
-    group: NodeGroup,
-    reservation_path: str,
-    found: list[ReservationFacts],
-    config: StackConfig,
-    facts: AccountFacts,
-) -> Iterator[Problem]:
-    path = f"{ROOT}.architecture.node_groups.{group_name}"
-    ids = ", ".join(reservation.reservation_id for reservation in found)
-    types = sorted({reservation.instance_type for reservation in found})
-    if group.instance_type not in types:
-        yield Problem(
-            path=f"{path}.instance_type",
-            found=group.instance_type,
-            problem=f"{ids} reserves {', '.join(types)}",
-            remedy=f"set instance_type to {types[0]}, or use another reservation",
-        )
-    zones = {reservation.availability_zone for reservation in found}
-    if len(zones) == 1:
-        yield from _zone_problems(path, group, reservation_path, found[0], config, facts)
-
-
-def _zone_problems(
-    path: str,
-    group: NodeGroup,
-    reservation_path: str,
-    found: ReservationFacts,
-    config: StackConfig,
-    facts: AccountFacts,
-) -> Iterator[Problem]:
-    subnets = private_subnets(config, facts)
-    chosen = facts.subnets.get(group.subnet_id or "")
-    if chosen is not None and not in_zone(chosen, found.availability_zone):
-        yield Problem(
-            path=f"{path}.subnet_id",
-            found=f"{chosen.subnet_id} in {chosen.availability_zone}",
-            problem=f"nodes launch only in the zone of {found.reservation_id}",
-            remedy=f"give a private subnet in {found.availability_zone}",
-        )
-    zone = group_zone(group, config, facts) or found.availability_zone
-    if subnets and not any(in_zone(s, zone) for s in subnets):
-        zones = ", ".join(sorted({s.availability_zone for s in subnets}))
-        yield Problem(
-            path=f"{ROOT}.network.private_subnet_ids",
-            found=f"private subnets in {zones}",
-            problem=(
-                f"{found.reservation_id} ({reservation_path}) is in {zone}, where no private "
-                "subnet is; nodes launch only in the zone of their reservation"
-            ),
-            remedy=f"add a private subnet of {zone} to private_subnet_ids",
-        )

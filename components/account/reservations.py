@@ -9,6 +9,7 @@ from components.account.lookup import AccountReader
 from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
 from components.config.stack import StackConfig
 
+DESCRIBE = "ec2:DescribeCapacityReservations"
 LIST_GROUP_RESOURCES = "resource-groups:ListGroupResources"
 
 
@@ -45,6 +46,24 @@ def found_reservations(reservation: Reservation, facts: AccountFacts) -> list[Re
     """Return those of the reservations behind one entry that exist."""
     ids = reservation_ids(reservation, facts.reservation_groups)
     return [facts.reservations[i] for i in ids if i in facts.reservations]
+
+
+def is_shared_later(reservation: Reservation) -> bool:
+    """Return whether the stack accepts a share before which nobody here sees the reservation."""
+    return not isinstance(reservation, CapacityBlock) and reservation.resource_share_arn is not None
+
+
+def unseen_reservations(config: StackConfig, facts: AccountFacts) -> tuple[str, ...]:
+    """Return the entries of `reservations` whose share is to be accepted before they are seen."""
+    if not facts.could_read(DESCRIBE):
+        return ()
+    return tuple(
+        name
+        for name, reservation in config.reservations.items()
+        if is_shared_later(reservation)
+        and len(found_reservations(reservation, facts))
+        < len(reservation_ids(reservation, facts.reservation_groups))
+    )
 
 
 def reservation_zone(reservation: Reservation | None, facts: AccountFacts) -> str | None:

@@ -17,14 +17,14 @@ from components.account.facts import AccountFacts, ClusterFacts
 from components.catalog.versions import EKS_VERSIONS, KUBELET_SKEW, minor_number
 from components.config.problems import ROOT, Problem, set_command
 from components.config.reservations import CapacityBlock
-from components.config.stack import StackConfig
+from components.config.stack import EksStackConfig
 
 VERSION = f"{ROOT}.architecture.kubernetes_version"
 KEY = f"{ROOT}.architecture.secrets_key_arn"
 
 
 def version_problems(
-    config: StackConfig, facts: AccountFacts, *, stack_file: str
+    config: EksStackConfig, facts: AccountFacts, *, stack_file: str
 ) -> Iterator[Problem]:
     """Yield why the cluster that exists cannot become what the stack file asks for."""
     cluster = facts.cluster
@@ -42,7 +42,7 @@ def version_problems(
     yield from _key_problems(config, cluster, stack_file)
 
 
-def version_warnings(config: StackConfig, facts: AccountFacts) -> Iterator[str]:
+def version_warnings(config: EksStackConfig, facts: AccountFacts) -> Iterator[str]:
     """Yield what cannot be undone once it is done."""
     cluster = facts.cluster
     if cluster is None:
@@ -69,13 +69,13 @@ def version_warnings(config: StackConfig, facts: AccountFacts) -> Iterator[str]:
         )
 
 
-def _steps(config: StackConfig, cluster: ClusterFacts) -> int:
+def _steps(config: EksStackConfig, cluster: ClusterFacts) -> int:
     """Return how many minor versions the cluster is to go up."""
     wanted = config.architecture.kubernetes_version
     return minor_number(wanted) - minor_number(cluster.kubernetes_version)
 
 
-def _downgrade(config: StackConfig, cluster: ClusterFacts, stack_file: str) -> Problem:
+def _downgrade(config: EksStackConfig, cluster: ClusterFacts, stack_file: str) -> Problem:
     current = cluster.kubernetes_version
     return Problem(
         path=VERSION,
@@ -90,7 +90,7 @@ def _downgrade(config: StackConfig, cluster: ClusterFacts, stack_file: str) -> P
     )
 
 
-def _skipped(config: StackConfig, cluster: ClusterFacts, stack_file: str) -> Problem:
+def _skipped(config: EksStackConfig, cluster: ClusterFacts, stack_file: str) -> Problem:
     current, wanted = cluster.kubernetes_version, config.architecture.kubernetes_version
     way = [current]
     while way[-1] != wanted:
@@ -120,7 +120,9 @@ def _step(version: str, cluster: ClusterFacts, stack_file: str) -> str:
     )
 
 
-def _nodes_behind(config: StackConfig, cluster: ClusterFacts, stack_file: str) -> Iterator[Problem]:
+def _nodes_behind(
+    config: EksStackConfig, cluster: ClusterFacts, stack_file: str
+) -> Iterator[Problem]:
     current, wanted = cluster.kubernetes_version, config.architecture.kubernetes_version
     behind = {
         name: version
@@ -155,7 +157,7 @@ def _nodes_behind(config: StackConfig, cluster: ClusterFacts, stack_file: str) -
 
 
 def _running_blocks(
-    config: StackConfig, cluster: ClusterFacts, stack_file: str
+    config: EksStackConfig, cluster: ClusterFacts, stack_file: str
 ) -> Iterator[Problem]:
     """Yield managed groups of Capacity Blocks that would have to be updated while they run."""
     wanted = config.architecture.kubernetes_version
@@ -199,7 +201,9 @@ def _running_blocks(
         )
 
 
-def _key_problems(config: StackConfig, cluster: ClusterFacts, stack_file: str) -> Iterator[Problem]:
+def _key_problems(
+    config: EksStackConfig, cluster: ClusterFacts, stack_file: str
+) -> Iterator[Problem]:
     current, wanted = cluster.secrets_key_arn, config.architecture.secrets_key_arn
     if current is None or current == wanted:
         return
@@ -219,12 +223,12 @@ def _next(version: str) -> str:
     return f"1.{minor_number(version) + 1}"
 
 
-def _prefix(config: StackConfig, group: str) -> str:
+def _prefix(config: EksStackConfig, group: str) -> str:
     """Return what the names of a node group's EKS node groups begin with."""
     return f"{config.name}-{group}-node-group"
 
 
-def _is_ours(node_group: str, config: StackConfig) -> bool:
+def _is_ours(node_group: str, config: EksStackConfig) -> bool:
     ours = ("system", *config.architecture.node_groups)
     return any(node_group.startswith(_prefix(config, name)) for name in ours)
 
@@ -233,6 +237,6 @@ def _update_node_group(cluster: ClusterFacts, name: str) -> str:
     return f"aws eks update-nodegroup-version --cluster-name {cluster.name} --nodegroup-name {name}"
 
 
-def _self_managed(config: StackConfig) -> list[str]:
+def _self_managed(config: EksStackConfig) -> list[str]:
     groups = config.architecture.node_groups.items()
     return [name for name, group in groups if group.management == "self-managed"]

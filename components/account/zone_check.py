@@ -1,18 +1,21 @@
-"""Checks of the zones of a new VPC against the account, and of the node groups in them."""
+"""Checks of the zones of a new VPC against the account, and of the nodes in them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from components.account.complete import group_zone, offered_zones
+from components.account.complete import offered_zones
 from components.account.facts import AccountFacts, ZoneFacts
+from components.account.launch_place import pool_zone
+from components.config.eks import EksArchitecture
 from components.config.network import NewVpc
+from components.config.pools import pools
 from components.config.problems import ROOT, Problem
 from components.config.stack import StackConfig
 from components.eks.network_review import ZONES_WITHOUT_EKS
 
 ZONES = f"{ROOT}.network.availability_zones"
-ARCHITECTURE = f"{ROOT}.architecture"
 AVAILABILITY_ZONE = "availability-zone"
 
 
@@ -21,18 +24,19 @@ def zone_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]
     network = config.network
     if not isinstance(network, NewVpc) or not facts.zones:
         return
+    excluded = _excluded(config)
     met: dict[ZoneFacts, str] = {}
     for index, zone in enumerate(network.availability_zones):
         path, found = f"{ZONES}[{index}]", facts.zone(zone)
         if found is None or found.kind != AVAILABILITY_ZONE:
-            yield _no_such_zone(path, zone, found, facts)
-        elif found.zone_id in ZONES_WITHOUT_EKS and zone != found.zone_id:
+            yield _no_such_zone(path, zone, found, config, facts)
+        elif found.zone_id in excluded and zone != found.zone_id:
             # One that is given by its id the plan refuses.
             yield Problem(
                 path=path,
                 found=f"{zone} ({found.zone_id})",
                 problem="EKS places no control plane in this zone",
-                allowed=_usable(facts),
+                allowed=_usable(config, facts),
                 remedy="give another zone",
             )
         elif met.setdefault(found, zone) != zone:
@@ -47,64 +51,107 @@ def zone_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]
         yield from _offering_problems(config, network, facts)
 
 
-def _no_such_zone(path: str, zone: str, found: ZoneFacts | None, facts: AccountFacts) -> Problem:
+def _excluded(config: StackConfig) -> frozenset[str]:
+    is_eks = isinstance(config.architecture, EksArchitecture)
+    return ZONES_WITHOUT_EKS if is_eks else frozenset()
+
+
+def _no_such_zone(
+    path: str, zone: str, found: ZoneFacts | None, config: StackConfig, facts: AccountFacts
+) -> Problem:
+    is_eks = isinstance(config.architecture, EksArchitecture)
+    needy = "a control plane and its" if is_eks else "shared storage and"
     return Problem(
         path=path,
         found=zone if found is None else f"{zone}, a {found.kind}",
         problem=(
             "this account has no such zone in this region"
             if found is None
-            else "a control plane and its NAT gateways need a zone of the region itself"
+            else f"{needy} NAT gateways need a zone of the region itself"
         ),
-        allowed=_usable(facts),
+        allowed=_usable(config, facts),
         remedy="give one of these zones, or correct aws:region",
     )
 
 
-def _usable(facts: AccountFacts) -> str:
+def _usable(config: StackConfig, facts: AccountFacts) -> str:
+    excluded = _excluded(config)
     return ", ".join(
         f"{zone.name} ({zone.zone_id})"
         for zone in facts.zones
-        if zone.kind == AVAILABILITY_ZONE and zone.zone_id not in ZONES_WITHOUT_EKS
+        if zone.kind == AVAILABILITY_ZONE and zone.zone_id not in excluded
     )
 
 
 def _capacity_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
-    for name, group in config.architecture.node_groups.items():
-        needed = group_zone(group, config, facts)
-        asked, there = group.availability_zone, facts.zone(needed) if needed else None
+    for pool in pools(config):
+        needed = pool_zone(pool, config, facts)
+        asked, there = pool.availability_zone, facts.zone(needed) if needed else None
         if asked and there and facts.zone(asked) != there:
             yield Problem(
-                path=f"{ARCHITECTURE}.node_groups.{name}.availability_zone",
+                path=f"{ROOT}.{pool.launch_key}.availability_zone",
                 found=asked,
-                problem=f"the reservation `{group.purchase_option}` is in {there.name}",
+                problem=f"the reservation `{pool.purchase_option}` is in {there.name}",
                 allowed=f"{there.name} ({there.zone_id})",
                 remedy="remove `availability_zone`: it follows from the reservation",
             )
+
+
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """An instance type, and the zones of a new VPC that it launches in."""
+
+    key: str
+    instance_type: str
+    zones: tuple[str, ...]
+    remedy: str
+
+
+def _launches(config: StackConfig, network: NewVpc) -> Iterator[_Launch]:
+    yield _first_launch(config, network)
+    is_eks = isinstance(config.architecture, EksArchitecture)
+    owner = "node group" if is_eks else "queue"
+    remedy = f"give the {owner} one of these as `availability_zone`, or another type"
+    for pool in pools(config):
+        zone = pool.availability_zone
+        if zone is None and pool.efa_enabled:
+            continue  # the plan asks for its zone, and says which ones offer the type
+        if zone is None or zone in network.availability_zones:
+            zones = network.availability_zones if zone is None else (zone,)
+            yield _Launch(pool.key, pool.instance_type, zones, remedy)
+
+
+def _first_launch(config: StackConfig, network: NewVpc) -> _Launch:
+    """Return what runs beside the nodes for the work: system nodes, or the head node."""
+    architecture = config.architecture
+    if isinstance(architecture, EksArchitecture):
+        return _Launch(
+            "architecture.system_node_group",
+            architecture.system_node_group.instance_type,
+            network.availability_zones,
+            "give another type, or other zones",
+        )
+    head_node = architecture.head_node
+    return _Launch(
+        "architecture.head_node",
+        head_node.instance_type,
+        (head_node.availability_zone or network.availability_zones[0],),
+        "give the head node one of these as `availability_zone`, or another type",
+    )
 
 
 def _offering_problems(
     config: StackConfig, network: NewVpc, facts: AccountFacts
 ) -> Iterator[Problem]:
     offers = offered_zones(config, facts)
-    system = config.architecture.system_node_group.instance_type
-    wanted = [("system_node_group", system, network.availability_zones)]
-    for name, group in config.architecture.node_groups.items():
-        zone = group.availability_zone
-        if zone is None and group.efa_enabled:
-            continue  # the plan asks for its zone, and says which ones offer the type
-        zones = network.availability_zones if zone is None else (zone,)
-        if zone is None or zone in network.availability_zones:
-            wanted.append((f"node_groups.{name}", group.instance_type, zones))
-    for key, instance_type, zones in wanted:
-        offered = offers.get(instance_type)
-        lacking = [zone for zone in zones if offered is not None and zone not in offered]
+    for launch in _launches(config, network):
+        offered = offers.get(launch.instance_type)
+        lacking = [zone for zone in launch.zones if offered is not None and zone not in offered]
         if lacking:
-            fix = "give the node group one of these as `availability_zone`, or another type"
             yield Problem(
-                path=f"{ARCHITECTURE}.{key}.instance_type",
-                found=f"{instance_type} in {', '.join(lacking)}",
+                path=f"{ROOT}.{launch.key}.instance_type",
+                found=f"{launch.instance_type} in {', '.join(lacking)}",
                 problem="EC2 does not offer this type in every zone that the nodes may launch in",
                 allowed=f"zones that do: {', '.join(offered or ()) or 'none of the VPC'}",
-                remedy=fix if key != "system_node_group" else "give another type, or other zones",
+                remedy=launch.remedy,
             )

@@ -1,16 +1,18 @@
 """From a plan to its components.
 
-Apart from the plans, which tools read in milliseconds: importing the components takes seconds.
+Apart from the plans, which tools read in milliseconds: importing the components takes seconds, and
+a stack has one architecture, so only its own is imported.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from importlib import import_module
+from typing import Any, Protocol
 
 import pulumi
 
-from components.architectures.eks import EksArchitecture
 from components.eks.plan import EksPlan
+from components.parallelcluster.plan import ParallelClusterPlan
 
 
 class Architecture(Protocol):
@@ -21,10 +23,18 @@ class Architecture(Protocol):
         ...
 
 
-ARCHITECTURES = {EksPlan: EksArchitecture}
-"""Component of each architecture, by its plan."""
+ARCHITECTURES = {
+    EksPlan: ("components.architectures.eks", "EksArchitecture"),
+    ParallelClusterPlan: (
+        "components.architectures.parallelcluster",
+        "ParallelClusterArchitecture",
+    ),
+}
+"""Module and name of the component of each architecture, by its plan."""
 
 
-def build(plan: EksPlan) -> Architecture:
+def build(plan: EksPlan | ParallelClusterPlan) -> Architecture:
     """Register the resources of a plan and return the architecture."""
-    return ARCHITECTURES[type(plan)](plan.name, plan)
+    module, component = ARCHITECTURES[type(plan)]
+    architecture: Any = getattr(import_module(module), component)
+    return architecture(plan.name, plan)

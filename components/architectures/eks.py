@@ -72,7 +72,13 @@ class EksArchitecture(pulumi.ComponentResource):
             for group in plan.node_groups
             if group.management == "self-managed"
         }
-        self._reservation_groups = make_reservation_groups(name, plan, self._child)
+        self._reservation_groups = make_reservation_groups(
+            name,
+            (group.capacity for group in plan.node_groups),
+            region=plan.region,
+            tags=plan.tags,
+            opts=self._child,
+        )
         self._groups = {group.name: self._make_node_group(group) for group in plan.node_groups}
         system = plan.node_groups[0]
         CoreDns(

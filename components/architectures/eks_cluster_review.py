@@ -5,60 +5,26 @@ from __future__ import annotations
 from datetime import datetime
 
 from components.architectures.eks_version_review import review_version
+from components.architectures.tag_review import review_tags
 from components.config.eks import EksArchitecture
 from components.config.network import ExistingVpc
 from components.config.review import Review
-from components.config.stack import StackConfig
-from components.tagging import MAX_TAGS, OWN_TAGS, tag_fault
+from components.config.stack import EksStackConfig
+from components.network.existing_vpc_review import review_existing_vpc
 
 
-def review_cluster(config: StackConfig, now: datetime, review: Review) -> None:
+def review_cluster(config: EksStackConfig, now: datetime, review: Review) -> None:
     """Record what is wrong with network, version, access and tags of a stack file."""
-    _review_tags(config, review)
+    review_tags(config.tags, review)
     if isinstance(config.network, ExistingVpc):
-        _review_existing_vpc(config.network, review)
+        review_existing_vpc(config.network, review)
+        _review_control_plane_subnets(config.network, review)
     review_version(config.architecture, now, review)
     _review_access(config.architecture, review)
     _review_endpoint(config.architecture, review)
 
 
-def _review_tags(config: StackConfig, review: Review) -> None:
-    for key, value in config.tags.items():
-        fault = tag_fault(key, value)
-        if fault is not None:
-            review.refuse(
-                "tags", f"has a tag that {fault}", found=f"{key}={value}", remedy="change the tag"
-            )
-    limit = MAX_TAGS - OWN_TAGS
-    if len(config.tags) > limit:
-        review.refuse(
-            "tags",
-            f"has more tags than fit: AWS allows {MAX_TAGS}, of which {OWN_TAGS} are kept free",
-            found=len(config.tags),
-            allowed=f"at most {limit}",
-            remedy="remove tags",
-        )
-
-
-def _review_existing_vpc(network: ExistingVpc, review: Review) -> None:
-    both = [s for s in network.private_subnet_ids if s in network.public_subnet_ids]
-    if both:
-        review.refuse(
-            "network.private_subnet_ids",
-            "holds subnets that are given as public too; a subnet routes one way",
-            found=", ".join(both),
-            remedy="remove each from one of the two lists",
-        )
-    for name in ("public_subnet_ids", "private_subnet_ids"):
-        ids: tuple[str, ...] = getattr(network, name)
-        repeated = sorted({s for s in ids if ids.count(s) > 1})
-        if repeated:
-            review.refuse(
-                f"network.{name}",
-                "holds a subnet twice",
-                found=", ".join(repeated),
-                remedy="remove the second one",
-            )
+def _review_control_plane_subnets(network: ExistingVpc, review: Review) -> None:
     if len({*network.public_subnet_ids, *network.private_subnet_ids}) < 2:
         review.refuse(
             "network.private_subnet_ids",

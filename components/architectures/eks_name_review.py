@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from components.config.network import NewVpc
 from components.config.review import Review
-from components.config.stack import StackConfig
+from components.config.stack import EksStackConfig
 from components.eks.node_group_plan import SYSTEM_NODE_GROUP
 from components.naming import EKS_NODE_GROUP_NAME_LIMIT, IAM_ROLE_NAME_LIMIT, excess_length
 
@@ -19,7 +19,7 @@ _NODE_ROLE = "{cluster}-{group}-role"
 _MANAGED_NODE_GROUP = "{cluster}-{group}-node-group"
 
 
-def review_names(config: StackConfig, review: Review) -> None:
+def review_names(config: EksStackConfig, review: Review) -> None:
     """Refuse names of cluster and node groups from which too long ones follow."""
     managed = {
         SYSTEM_NODE_GROUP: True,
@@ -55,7 +55,7 @@ def review_names(config: StackConfig, review: Review) -> None:
             )
 
 
-def _flow_logs(config: StackConfig) -> bool:
+def _flow_logs(config: EksStackConfig) -> bool:
     return isinstance(config.network, NewVpc) and config.network.flow_logs
 
 

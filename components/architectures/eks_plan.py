@@ -8,16 +8,17 @@ from datetime import datetime
 
 from components.architectures.eks_cluster_review import review_cluster
 from components.architectures.eks_name_review import review_names
-from components.architectures.eks_reservation_review import review_reservations
 from components.architectures.eks_storage_plan import plan_file_systems
 from components.architectures.eks_version_review import review_secrets_key
+from components.architectures.reservation_review import review_reservations
+from components.capacity.pool_review import review_instance_type
 from components.catalog.versions import (
     DEFAULT_KUBERNETES_VERSION,
     EKS_VERSIONS,
 )
 from components.config.network import NewVpc
 from components.config.review import Review
-from components.config.stack import StackConfig
+from components.config.stack import EksStackConfig
 from components.eks.addon_plan import plan_addons, plan_node_termination
 from components.eks.addon_review import review_addons
 from components.eks.addon_version_review import chosen_versions, review_addon_versions
@@ -38,7 +39,7 @@ from components.eks.node_group_plan import (
     plan_node_group,
     plan_system_node_group,
 )
-from components.eks.node_group_review import review_instance_type, review_node_group
+from components.eks.node_group_review import review_node_group
 from components.eks.plan import EksPlan, NodeGroupPlan
 from components.eks.room_plan import review_rooms
 from components.eks.zone_choice import launch_zone, review_launch_zones
@@ -48,7 +49,7 @@ from components.tagging import common_tags
 
 
 def plan_eks(
-    config: StackConfig,
+    config: EksStackConfig,
     *,
     stack_file: str,
     region: str,

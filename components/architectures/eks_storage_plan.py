@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from components.config.review import Review
-from components.config.stack import StackConfig
+from components.config.stack import EksStackConfig
 from components.eks.plan import NodeGroupPlan
 from components.network.network_plan import NetworkPlan
 from components.storage.fsx_lustre_plan import FsxLustrePlan
@@ -14,7 +14,7 @@ from components.tagging import common_tags
 
 
 def plan_file_systems(
-    config: StackConfig,
+    config: EksStackConfig,
     network: NetworkPlan,
     groups: Sequence[NodeGroupPlan],
     review: Review,
@@ -31,7 +31,7 @@ def plan_file_systems(
     return plan_storage(config.storage, place, tags=tags, review=review)
 
 
-def _work(config: StackConfig) -> set[str]:
+def _work(config: EksStackConfig) -> set[str]:
     return set(config.architecture.node_groups)
 
 

@@ -1,31 +1,45 @@
-"""The groups of reservations that a stack makes, one for each that node groups launch into."""
+"""The groups of reservations that a stack makes, one for each that its nodes launch into."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pulumi
 
+from components.capacity.plan import CapacityPlan
 from components.compute.reservation_group import ReservationGroup, ReservationGroupArgs
-from components.eks.plan import EksPlan
 
 
 def make_reservation_groups(
-    name: str, plan: EksPlan, opts: pulumi.ResourceOptions
+    name: str,
+    capacities: Iterable[CapacityPlan],
+    *,
+    region: str,
+    tags: Mapping[str, str],
+    opts: pulumi.ResourceOptions,
+    after: Sequence[pulumi.Resource] = (),
 ) -> Mapping[str, pulumi.Output[str]]:
     """Return the ARNs of the groups that the stack makes, by the name of the reservation.
 
-    Node groups that buy from one `odcr-group` share its group. `opts` are those of a child.
+    Node pools that buy from one `odcr-group` share its group.
+
+    Args:
+        name: Prefix of the names of the groups.
+        capacities: Every way in which the node pools of the stack are bought.
+        region: Region of the stack.
+        tags: Tags of the groups.
+        opts: Options of a child.
+        after: Shares of other accounts that must be accepted before their reservations are added.
     """
     wanted = {
-        group.capacity.purchase_option: group.capacity.reservation_group_members
-        for group in plan.node_groups
-        if group.capacity.reservation_group_members
+        capacity.purchase_option: capacity.reservation_group_members
+        for capacity in capacities
+        if capacity.reservation_group_members
     }
     return {
         reservation: ReservationGroup(
             f"{name}-{reservation}",
-            ReservationGroupArgs(members=members, region=plan.region, tags=plan.tags),
+            ReservationGroupArgs(members=members, region=region, tags=tags, after=after),
             opts,
         ).arn
         for reservation, members in wanted.items()

@@ -27,6 +27,8 @@ class ReservationGroupArgs:
     region: str
     """Region of the stack, where the reservations are."""
     tags: Mapping[str, str]
+    after: Sequence[pulumi.Resource] = ()
+    """What makes the members reachable: shares of other accounts that the stack accepts."""
 
 
 class ReservationGroup(pulumi.ComponentResource):
@@ -50,6 +52,7 @@ class ReservationGroup(pulumi.ComponentResource):
     ) -> None:
         super().__init__("trainyard:compute:ReservationGroup", name, {}, opts)
         child = pulumi.ResourceOptions(parent=self)
+        member_options = pulumi.ResourceOptions(parent=self, depends_on=args.after)
 
         group = aws.resourcegroups.Group(
             f"{name}-group",
@@ -73,7 +76,7 @@ class ReservationGroup(pulumi.ComponentResource):
                 f"{name}-{member.rpartition('/')[2]}",
                 group_arn=group.arn,
                 resource_arn=self._member_arn(member, args.region),
-                opts=child,
+                opts=member_options,
             )
             for member in args.members
         ]

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from components.catalog.versions import EksVersion
 from components.config.eks_addons import Addons
-from components.config.stack import StackConfig
+from components.config.stack import EksStackConfig
 from components.eks.plan import (
     AddonPlan,
     NodeGroupPlan,
@@ -40,7 +40,7 @@ _EVERY_TAINT = [{"operator": "Exists"}]
 
 
 def plan_addons(
-    config: StackConfig, version: EksVersion, groups: Iterable[NodeGroupPlan]
+    config: EksStackConfig, version: EksVersion, groups: Iterable[NodeGroupPlan]
 ) -> tuple[AddonPlan, ...]:
     """Return the add-ons besides VPC CNI, kube-proxy and CoreDNS, in the order of installation.
 
@@ -69,7 +69,7 @@ def plan_addons(
     )
 
 
-def fsx_csi_driver_wanted(config: StackConfig) -> bool:
+def fsx_csi_driver_wanted(config: EksStackConfig) -> bool:
     """Return whether pods mount FSx for Lustre: asked for, or because `storage` holds one."""
     lustre = any("fsx-lustre" in system.kind for system in config.storage.values())
     return config.architecture.addons.fsx_csi_driver or lustre

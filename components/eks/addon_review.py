@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from components.config.eks import EksArchitecture, NodeGroup
 from components.config.review import Review
-from components.config.stack import StackConfig
+from components.config.stack import EksStackConfig
 from components.eks.addon_plan import fsx_csi_driver_wanted
 
 EFA_DRA_MINIMUM_MINOR = 34
@@ -27,7 +27,7 @@ _RESERVED_TAINT_NAMESPACES = ("node.kubernetes.io", "node.cloudprovider.kubernet
 https://kubernetes.io/docs/reference/labels-annotations-taints/"""
 
 
-def review_addons(config: StackConfig, review: Review) -> None:
+def review_addons(config: EksStackConfig, review: Review) -> None:
     """Record what is wrong with the add-ons, and taints under which no add-on could work."""
     architecture = config.architecture
     _review_efa_plugins(architecture, review)

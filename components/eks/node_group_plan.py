@@ -21,7 +21,7 @@ from components.config.eks import NodeGroup, SystemNodeGroup
 from components.config.node_pool import RootVolume as RootVolumeConfig
 from components.config.reservations import CapacityBlock, Reservation
 from components.config.review import Review
-from components.config.stack import StackConfig
+from components.config.stack import EksStackConfig
 from components.eks.plan import NodeGroupPlan, Taint
 from components.eks.pod_plan import plan_maximum_pods
 from components.eks.zone_choice import choose_subnets
@@ -35,7 +35,7 @@ SYSTEM_NODE_GROUP = "system"
 class NodeGroupContext:
     """What the plans of all node groups of a stack share."""
 
-    config: StackConfig
+    config: EksStackConfig
     version: EksVersion
     network: NetworkPlan
     now: datetime
@@ -145,7 +145,7 @@ def ami_variant(instance_type: InstanceType) -> AmiVariant:
     return instance_type.accelerators.manufacturer if instance_type.accelerators else "standard"
 
 
-def _capacity(group: NodeGroup, config: StackConfig) -> CapacityPlan:
+def _capacity(group: NodeGroup, config: EksStackConfig) -> CapacityPlan:
     capacity = plan_capacity(group.purchase_option, config.reservations)
     zone = capacity.availability_zone or group.availability_zone
     return replace(capacity, availability_zone=zone)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from components.catalog.instance_type import InstanceType
-from components.config.base import is_zone_id, same_kind_of_zone
+from components.config.base import same_kind_of_zone
 from components.config.eks import NodeGroup
-from components.config.network import ExistingVpc, Network
 from components.config.reservations import Reservation
 from components.config.review import Review
 from components.eks.plan import NodeGroupPlan
@@ -26,25 +24,6 @@ def choose_subnets(
     zone = launch_zone(group, reservation)
     in_zone = tuple(s.name for s in network.private_subnets if zone and s.availability_zone == zone)
     return in_zone or network.private_names
-
-
-def candidate_zones(
-    instance_type: InstanceType,
-    network: Network,
-    offered_zones: Mapping[str, tuple[str, ...]],
-) -> str:
-    """Return, for people, where a node group that must stay in one zone could launch.
-
-    `offered_zones` are those of a new VPC that offer a type, where the account was asked. The
-    catalog knows zones by id only, and ages; of zones by name it can say nothing.
-    """
-    if isinstance(network, ExistingVpc):
-        return "one zone, or one of `network.private_subnet_ids` as `subnet_id`"
-    zones = offered_zones.get(instance_type.name)
-    if zones is None:
-        listed = network.availability_zones
-        zones = tuple(z for z in listed if not is_zone_id(z) or z in instance_type.zone_ids)
-    return f"one zone: {', '.join(zones) or 'none of the VPC offers ' + instance_type.name}"
 
 
 def launch_zone(group: NodeGroup, reservation: Reservation | None) -> str | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from components.config.base import same_kind_of_zone
 from components.config.review import Review
-from components.config.storage import Efs, ExistingFsxLustre, FileSystem, FsxOpenZfs, NewFsxLustre
+from components.config.storage import ExistingFsxLustre, FileSystem, NewFsxLustre
 from components.network.network_plan import NetworkPlan
 from components.storage.fsx_lustre_plan import FsxLustrePlan, plan_existing, plan_new
+from components.storage.subnet_place import given_subnets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +45,7 @@ def plan_storage(
     """Return the file systems that an EKS stack makes or mounts; records what is wrong."""
     planned: list[FsxLustrePlan] = []
     for name, wanted in storage.items():
+        _refuse_mount_directory(name, wanted, review)
         if isinstance(wanted, NewFsxLustre):
             subnets = _subnets(name, wanted, place, review)
             _review_efa(name, wanted, place, review)
@@ -64,70 +65,34 @@ def _refuse_kind(name: str, wanted: FileSystem, review: Review) -> None:
         "fsx-openzfs": "it serves home directories, which pods have none of",
         "ebs": "it is a disk of a head node, which EKS has none of; use addons.ebs_csi_driver",
     }
-    kind = "efs" if isinstance(wanted, Efs) else "ebs"
-    kind = "fsx-openzfs" if isinstance(wanted, FsxOpenZfs) else kind
     review.refuse(
         f"storage.{name}.kind",
-        f"is not mounted on EKS: {reasons[kind]}",
-        found=kind,
+        f"is not mounted on EKS: {reasons[wanted.kind.removeprefix('existing-')]}",
+        found=wanted.kind,
         allowed="fsx-lustre, existing-fsx-lustre",
         remedy=f"use FSx for Lustre, or remove storage.{name}",
     )
 
 
+def _refuse_mount_directory(name: str, wanted: FileSystem, review: Review) -> None:
+    if wanted.mount_directory is not None:
+        review.refuse(
+            f"storage.{name}.mount_directory",
+            "is a directory of the nodes of a ParallelCluster; on EKS each container says where "
+            "it mounts a claim",
+            found=wanted.mount_directory,
+            allowed="no mount_directory",
+            remedy=review.remove_command(f"storage.{name}.mount_directory"),
+        )
+
+
 def _subnets(
     name: str, wanted: NewFsxLustre, place: StoragePlace, review: Review
 ) -> tuple[str, ...]:
-    if wanted.subnet_id is not None:
-        return _given_subnet(name, wanted.subnet_id, place, review)
-    if wanted.availability_zone is not None:
-        return _subnets_in_zone(name, wanted.availability_zone, place, review)
-    return _subnets_of_neighbours(name, place, review)
-
-
-def _given_subnet(
-    name: str, subnet_id: str, place: StoragePlace, review: Review
-) -> tuple[str, ...]:
-    private = place.network.private_names
-    if subnet_id not in private:
-        review.refuse(
-            f"storage.{name}.subnet_id",
-            "is not a private subnet of the network, so that nodes would not reach it",
-            found=subnet_id,
-            allowed=", ".join(private),
-            remedy=(
-                "give availability_zone in its place"
-                if place.network.is_new
-                else "give one of them, or add it to network.private_subnet_ids"
-            ),
-        )
-    return (subnet_id,)
-
-
-def _subnets_in_zone(name: str, zone: str, place: StoragePlace, review: Review) -> tuple[str, ...]:
-    private = place.network.private_subnets
-    found = tuple(subnet.name for subnet in private if subnet.availability_zone == zone)
-    if found:
-        return found[:1]
-    # What is given in the other spelling, or not at all, only the account can compare.
-    open_ = tuple(
-        subnet.name
-        for subnet in private
-        if subnet.availability_zone is None or not same_kind_of_zone(subnet.availability_zone, zone)
+    given = given_subnets(
+        name, wanted, place.network, subnets_known=place.subnets_known, review=review
     )
-    if open_ and not place.subnets_known:
-        review.note(
-            f"storage {name}: lies in the private subnet in {zone}, which only the account knows"
-        )
-        return open_
-    review.refuse(
-        f"storage.{name}.availability_zone",
-        "is a zone in which the network has no private subnet",
-        found=zone,
-        allowed=", ".join(subnet.availability_zone or subnet.name for subnet in private),
-        remedy="give the zone of one of them, or give the network a subnet in this zone",
-    )
-    return tuple(subnet.name for subnet in private)
+    return given or _subnets_of_neighbours(name, place, review)
 
 
 def _subnets_of_neighbours(name: str, place: StoragePlace, review: Review) -> tuple[str, ...]:

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from components.account.facts import AccountFacts, FileSystemFacts, IngressFacts
+from components.account.file_system_complete import complete_storage
 from components.account.prepare import Prepared, prepare
+from components.config.open_zfs import NewFsxOpenZfs
 from components.config.problems import ROOT, ConfigError, Problem
 from components.config.stack import StackConfig
 from tests.account.conftest import NOW, VPC
+from tests.support.shared_storage import OLD_LUSTRE, config_with
 from tests.support.stack_files import PRIVATE
 
 ID = "fs-0123456789abcdef0"
@@ -190,6 +193,21 @@ def test_a_subnet_without_room_for_the_servers_is_refused(configure, facts, with
 def test_a_zone_becomes_the_first_private_subnet_in_it(configure, facts):
     config = configure(storage={"data": {**NEW, "availability_zone": "usw2-az2"}})
     assert prepared(config, facts).plan.file_systems[0].subnets == (PRIVATE[1],)
+
+
+def test_parallelcluster_reads_the_names_itself(facts):
+    """An existing file system stays what the stack file says: its id."""
+    config = config_with({"fsx": OLD_LUSTRE})
+    identifier = OLD_LUSTRE["file_system_id"]
+    known = replace(facts, file_systems={identifier: file_system(file_system_id=identifier)})
+    assert complete_storage(config, known).storage == config.storage
+
+
+def test_a_zone_of_openzfs_becomes_a_subnet_too(configure, facts):
+    wanted = {"kind": "fsx-openzfs", "availability_zone": "usw2-az2"}
+    completed = complete_storage(configure(storage={"home": wanted}), facts).storage["home"]
+    assert isinstance(completed, NewFsxOpenZfs)
+    assert (completed.subnet_id, completed.availability_zone) == (PRIVATE[1], None)
 
 
 def test_what_may_not_be_read_is_not_checked(configure, facts):

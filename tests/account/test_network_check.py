@@ -2,8 +2,16 @@
 
 from dataclasses import replace
 
-from components.account.network_check import network_problems
+from components.account import network_check
+from components.account.control_plane_check import control_plane_problems
+from components.account.network_check import EKS_NODES
 from tests.support.stack_files import PRIVATE, PUBLIC
+
+
+def network_problems(network, facts):
+    """What an EKS stack is told of its network."""
+    yield from network_check.network_problems(network, facts, EKS_NODES)
+    yield from control_plane_problems(network, facts)
 
 
 def only(problems):

@@ -1,16 +1,34 @@
 """From a plan to the component that builds it."""
 
+from typing import get_args, get_type_hints
+
+import pytest
+
 from components.architectures.build import ARCHITECTURES, build
-from components.eks.plan import EksPlan
+from components.parallelcluster.plan import ParallelClusterPlan
 from tests.support.eks_plans import eks_plan
+from tests.support.parallelcluster_plans import plan as parallelcluster_plan
 
 
 def test_every_plan_has_a_component():
-    assert ARCHITECTURES.keys() == {EksPlan}
+    assert set(get_args(get_type_hints(build)["plan"])) == ARCHITECTURES.keys()
+    assert ParallelClusterPlan in ARCHITECTURES
 
 
-def test_the_stack_is_named_after_its_cluster(deploy):
-    cloud = deploy(lambda: build(eks_plan(name="other")))
-    (architecture,) = (made for made in cloud.components() if "architectures:Eks" in made.type)
+@pytest.mark.parametrize(
+    ("plan", "component", "named"),
+    [
+        (eks_plan(name="other"), "EksArchitecture", ("other-eks", "name")),
+        (
+            parallelcluster_plan(name="other"),
+            "ParallelClusterArchitecture",
+            ("other-deployment", "templateBody"),
+        ),
+    ],
+)
+def test_the_stack_is_named_after_its_cluster(deploy, plan, component, named):
+    cloud = deploy(lambda: build(plan))
+    (architecture,) = (made for made in cloud.components() if made.type.endswith(component))
     assert architecture.name == "other"
-    assert cloud.one("other-eks").inputs["name"] == "other"
+    resource, property_ = named
+    assert "other" in cloud.one(resource).inputs[property_]

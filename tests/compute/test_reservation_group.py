@@ -1,5 +1,6 @@
 """The group of reservations that a stack makes."""
 
+import pulumi
 import pytest
 
 from components.compute.reservation_group import ReservationGroup, ReservationGroupArgs
@@ -63,3 +64,17 @@ def test_the_arn_of_the_group_comes_when_its_members_are_in(made):
     cloud, arns = made
     assert arns == [cloud.one(f"dev-reserved-{OWN}").inputs["groupArn"]]
     assert cloud.one("dev-reserved-group").parent in cloud.closed
+
+
+def test_members_wait_for_the_shares_that_they_come_with(deploy):
+    """PR-08: a reservation of another account is not there before its share is accepted."""
+
+    def program():
+        share = pulumi.CustomResource(
+            "aws:ram/resourceShareAccepter:ResourceShareAccepter", "share", {}
+        )
+        args = ReservationGroupArgs(members=(SHARED,), region="us-west-2", tags={}, after=[share])
+        ReservationGroup("dev-reserved", args)
+
+    cloud = deploy(program)
+    assert cloud.one("share").urn in cloud.one("dev-reserved-cr-0a550000000000001").dependencies

@@ -82,6 +82,12 @@ def test_efa_without_nodes_that_have_it_is_refused():
         ({"kind": "efs"}, "efs"),
         ({"kind": "fsx-openzfs"}, "fsx-openzfs"),
         ({"kind": "ebs", "size_gib": 20}, "ebs"),
+        ({"kind": "existing-efs", "file_system_id": "fs-0123456789abcdef0"}, "existing-efs"),
+        (
+            {"kind": "existing-fsx-openzfs", "volume_id": "fsvol-0123456789abcdef0"},
+            "existing-fsx-openzfs",
+        ),
+        ({"kind": "existing-ebs", "volume_id": "vol-0123456789abcdef0"}, "existing-ebs"),
     ],
 )
 def test_what_eks_does_not_mount_here_is_refused_with_a_reason(system, kind):
@@ -89,6 +95,12 @@ def test_what_eks_does_not_mount_here_is_refused_with_a_reason(system, kind):
     assert problem.found == kind
     assert problem.problem.startswith("is not mounted on EKS: ")
     assert problem.allowed == "fsx-lustre, existing-fsx-lustre"
+
+
+def test_a_directory_of_the_nodes_is_refused_on_eks():
+    problem = plan_problems(lustre(mount_directory="/fsx"))["storage.data.mount_directory"]
+    assert "each container says where" in problem.problem
+    assert problem.remedy.startswith("pulumi config rm ")
 
 
 def test_one_claim_for_two_file_systems_is_refused():

@@ -42,6 +42,8 @@ CONFIGURATIONS = [
         ],
     },
 ]
+PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFxtkBQK8pio3VACjCmOl68BcFHYzZ6Xk60QDD9HYPvn me"
+SHARE = "arn:aws:ram:us-west-2:999988887777:resource-share/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f"
 RESERVATION_ARN = f"arn:aws:ec2:us-west-2:{ACCOUNT}:capacity-reservation/{ODCR}"
 
 
@@ -214,6 +216,38 @@ def cases(account: Account) -> list[Case]:
             {"storageCapacity": 1200, "storageType": "HDD"},
         ),
         Case(
+            "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
+            {
+                "subnetIds": [PRIVATE_B],
+                "securityGroupIds": [closed],
+                "storageCapacity": 64,
+                "deploymentType": "SINGLE_AZ_HA_2",
+                "throughputCapacity": 160,
+                "skipFinalBackup": True,
+                "rootVolumeConfiguration": {
+                    "dataCompressionType": "LZ4",
+                    "nfsExports": {
+                        "clientConfigurations": [{"clients": "*", "options": ["rw", "crossmnt"]}]
+                    },
+                },
+                "tags": {"team": "a"},
+            },
+            {
+                "storageCapacity": 128,
+                "throughputCapacity": 320,
+                "rootVolumeConfiguration": {
+                    "dataCompressionType": "ZSTD",
+                    "nfsExports": {
+                        "clientConfigurations": [{"clients": "10.0.0.0/8", "options": ["ro"]}]
+                    },
+                    "readOnly": True,
+                    "recordSizeKib": 1024,
+                },
+                "tags": {"team": "b"},
+            },
+            {"deploymentType": "SINGLE_AZ_2", "storageCapacity": 32},
+        ),
+        Case(
             "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",
             {
                 "fileSystemId": lustre,
@@ -223,6 +257,18 @@ def cases(account: Account) -> list[Case]:
             },
             {"s3": {"autoExportPolicy": {"events": ["NEW", "CHANGED"]}}, "tags": {"team": "b"}},
             {"fileSystemPath": "/other"},
+        ),
+        Case(
+            "aws:ec2/keyPair:KeyPair",
+            {"publicKey": PUBLIC_KEY, "tags": {"team": "a"}},
+            {"tags": {"team": "b"}},
+            {"publicKey": PUBLIC_KEY + "x"},
+        ),
+        Case(
+            "aws:ram/resourceShareAccepter:ResourceShareAccepter",
+            {"shareArn": SHARE},
+            None,
+            {"shareArn": SHARE + "x"},
         ),
         Case(
             "aws:autoscaling/schedule:Schedule",

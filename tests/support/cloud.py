@@ -37,6 +37,8 @@ class Registered:
     retain_on_delete: bool = False
     deleted_with: str = ""
     """URN of the resource with which it goes."""
+    custom_timeouts: dict[str, str] = field(default_factory=dict[str, str], hash=False)
+    """How long the engine waits, by operation."""
 
     @property
     def is_component(self) -> bool:
@@ -117,6 +119,10 @@ class Cloud(MockMonitor):
                     protect=request.protect,
                     retain_on_delete=request.retainOnDelete,
                     deleted_with=request.deletedWith,
+                    custom_timeouts={
+                        operation.name: limit
+                        for operation, limit in request.customTimeouts.ListFields()
+                    },
                 )
             )
         return response

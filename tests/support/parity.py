@@ -6,8 +6,9 @@ that is `not applicable` proves nothing, and says why. `docs/parity-eks.md` is m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any, Literal
 
 Verdict = Literal["same", "better", "not applicable"]
@@ -65,3 +66,47 @@ def counted(rows: Iterable[Row]) -> Mapping[Verdict, int]:
     for row in rows:
         counts[row.verdict] += 1
     return counts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A document that is made from the rows of test modules."""
+
+    introduction: str
+    """What stands before the tables, from the heading on."""
+    stacks: str
+    """Which reference became which stack, as a table."""
+    modules: Mapping[str, tuple[ModuleType, list[str]]]
+    """By the title of each group: the tests, and the rows that they must hold."""
+
+    def groups(self) -> Mapping[str, list[Row]]:
+        """Return the rows of each group, in the order of the reference."""
+        return {
+            title: sorted(rows_of(module), key=lambda row: expected.index(row.id))
+            for title, (module, expected) in self.modules.items()
+        }
+
+    def text(self) -> str:
+        """Return the whole page."""
+        by_group = self.groups()
+        parts = [self.introduction, self.stacks, "\n".join(_count_lines(by_group))]
+        for title, rows in by_group.items():
+            parts.append(f"## {title}\n\n" + "\n".join(_row_lines(rows)))
+        return "\n".join(f"{part}\n" for part in (p.rstrip("\n") for p in parts))
+
+
+def _count_lines(by_group: Mapping[str, Iterable[Row]]) -> Iterator[str]:
+    yield "| Rows | same | better | not applicable |"
+    yield "|---|---|---|---|"
+    for title, rows in by_group.items():
+        yield f"| {title} | {' | '.join(str(n) for n in counted(rows).values())} |"
+    everything = [row for rows in by_group.values() for row in rows]
+    yield f"| All | {' | '.join(str(n) for n in counted(everything).values())} |"
+
+
+def _row_lines(rows: Iterable[Row]) -> Iterator[str]:
+    yield "| Row | Reference | Verdict | Why | Test |"
+    yield "|---|---|---|---|---|"
+    for row in rows:
+        proof = f"`{row.proof}`" if row.proof else ""
+        yield f"| {row.id} | {row.reference} | {row.verdict} | {row.why} | {proof} |"

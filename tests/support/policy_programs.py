@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from policies.resource_types import (
     AUTO_SCALING_GROUP,
+    CLOUDFORMATION_STACK,
     EBS_VOLUME,
     EKS_NODE_GROUP,
     LAUNCH_TEMPLATE,
@@ -156,6 +158,28 @@ LUSTRE_NETWORK = (
 )
 
 
+def slurm_cluster(reservation_id: str = OWN_ID, **networking: Any) -> Declared:
+    """Return a ParallelCluster whose only queue launches into a reservation."""
+    queue = {
+        "Name": "compute-gpu",
+        "CapacityType": "ONDEMAND",
+        "CapacityReservationTarget": {"CapacityReservationId": reservation_id},
+        "Networking": networking,
+        "ComputeResources": [{"Name": "distributed-ml", "InstanceType": "p5.48xlarge"}],
+    }
+    return slurm_queues(queue)
+
+
+def slurm_queues(*queues: Mapping[str, Any]) -> Declared:
+    """Return a ParallelCluster with these queues."""
+    cluster = {
+        "Type": "Custom::PclusterCluster",
+        "Properties": {"ClusterConfiguration": {"Scheduling": {"SlurmQueues": list(queues)}}},
+    }
+    body = json.dumps({"Resources": {"PclusterCluster": cluster}})
+    return Declared(CLOUDFORMATION_STACK, "pc-deployment", {"templateBody": body})
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """A program that breaks one rule, and its neighbour that does not."""
@@ -178,6 +202,11 @@ EXAMPLES: Mapping[str, Example] = {
     "auto-scaling-group-placement-group": Example(
         violating=(template(), auto_scaling_group(placementGroup="mine"), *EFA_NETWORK),
         clean=(in_odcr(OWN_ID), auto_scaling_group(placementGroup=OWN_GROUP), *EFA_NETWORK),
+        config={"own_reservations": {OWN_ID: OWN_GROUP}},
+    ),
+    "parallelcluster-placement-group": Example(
+        violating=(slurm_cluster(PlacementGroup={"Enabled": True}),),
+        clean=(slurm_cluster(PlacementGroup={"Enabled": True, "Name": OWN_GROUP}),),
         config={"own_reservations": {OWN_ID: OWN_GROUP}},
     ),
     "capacity-block-triple": Example(

@@ -25,6 +25,11 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
         "id": ACCOUNT_ID,
         "userId": "test",
     },
+    "aws:cloudformation/getStack:getStack": {
+        "parameters": {"ClusterCWLogGroup": "/aws/parallelcluster/pc-202611210900"},
+        "outputs": {},
+        "id": "pc",
+    },
     "aws:ssm/getParameter:getParameter": {
         "value": "ami-0123456789abcdef0",
         "insecureValue": "ami-0123456789abcdef0",
@@ -86,7 +91,26 @@ def _outputs(name: str, inputs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             "dnsName": f"{name}.fsx.us-west-2.amazonaws.com",
             "mountName": "abcdefgh",
         },
+        "aws:fsx/openZfsFileSystem:OpenZfsFileSystem": {
+            "dnsName": f"{name}.fsx.us-west-2.amazonaws.com",
+            "rootVolumeId": "fsvol-0123456789abcdef0",
+        },
+        "aws:ec2/keyPair:KeyPair": {"keyName": name},
+        "aws:cloudformation/stack:Stack": {"outputs": _stack_outputs(inputs)},
     }
+
+
+def _stack_outputs(inputs: Mapping[str, Any]) -> dict[str, str]:
+    """Return an answer for each output of a template: its name, and for ids and addresses one."""
+    wanted = json.loads(inputs.get("templateBody") or "{}").get("Outputs", {})
+    known = {
+        "HeadNodeInstanceId": "i-0123456789abcdef0",
+        "HeadNodePrivateIp": "10.0.0.10",
+        "HeadNodePublicIp": "203.0.113.10",
+        "ClusterStatus": "CREATE_COMPLETE",
+        "ComputeFleetStatus": "RUNNING",
+    }
+    return {output: known.get(output, f"{output} of the stack") for output in wanted}
 
 
 def _eks_cluster(inputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from ipaddress import IPv4Network
@@ -14,6 +15,7 @@ import yaml
 
 from components.account.facts import (
     AccountFacts,
+    ImageFacts,
     ReservationFacts,
     SubnetFacts,
     VpcFacts,
@@ -22,6 +24,7 @@ from components.account.facts import (
 from components.account.prepare import Prepared, prepare
 from components.architectures.build import build
 from components.catalog.instance_types import INSTANCE_TYPES
+from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.config.load import load_stack_config
 from sandbox.account.fixture import fixture, moment
 from sandbox.account.stacks import completion
@@ -29,6 +32,8 @@ from tests.support.cloud import Cloud, Registered
 
 ROOT = Path(__file__).parents[2]
 STACKS = sorted(path.name.split(".")[1] for path in ROOT.glob("Pulumi.*.yaml"))
+PARALLELCLUSTER_STACKS = [stack for stack in STACKS if stack.startswith("pc-")]
+EKS_STACKS = [stack for stack in STACKS if stack not in PARALLELCLUSTER_STACKS]
 ZONES = ("us-west-2a", "us-west-2b", "us-west-2c", "us-west-2d")
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 """The moment that the goldens are made at; the account's times count from it."""
@@ -82,6 +87,8 @@ def account_facts() -> AccountFacts:
         vpc=vpc,
         subnets={raw["id"]: _subnet(raw, vpc.vpc_id) for raw in account["subnets"]},
         reservations={raw["id"]: _reservation(raw) for raw in account["reservations"]},
+        key_pairs={raw["name"]: "ed25519" for raw in account["key_pairs"]},
+        images={raw["id"]: _image(raw) for raw in account["parallelcluster_images"]["custom"]},
         zones=tuple(
             ZoneFacts(name=name, zone_id=_zone_id(name), kind="availability-zone") for name in ZONES
         ),
@@ -120,6 +127,21 @@ def _reservation(raw: dict[str, Any]) -> ReservationFacts:
         placement_group=raw.get("placement_group"),
         starts_at=starts,
         ends_at=moment(ends, NOW) if ends else None,
+    )
+
+
+def _image(raw: dict[str, Any]) -> ImageFacts:
+    version = raw.get("version", PARALLELCLUSTER_VERSION)
+    return ImageFacts(
+        image_id=raw["id"],
+        state="available",
+        architecture="x86_64",
+        root_volume_gib=45,
+        tags={
+            "parallelcluster:version": version,
+            "parallelcluster:os": raw["os"],
+            "parallelcluster:build_status": "available",
+        },
     )
 
 
@@ -168,6 +190,8 @@ def _described(made: Registered, names: dict[str, str]) -> dict[str, Any]:
 def _legible(value: Any, key: str = "") -> Any:
     if key == "userData":
         return base64.b64decode(value).decode()
+    if key == "templateBody":
+        return json.loads(value)
     if key == "securityGroups":
         return " + ".join(value)
     if isinstance(value, dict):

@@ -128,3 +128,31 @@ def test_efa_in_a_group_of_reservations_needs_its_zone():
     """A6: such a group may lie in several zones."""
     raw = changed(reservations__block={"kind": "odcr-group", "group_arn": GROUP_ARN})
     assert list(plan_problems(raw)) == ["architecture.node_groups.p5.availability_zone"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "key"),
+    [
+        ({"group_arn": GROUP_ARN.replace("us-west-2", "us-east-2")}, "group_arn"),
+        (
+            {
+                "members": [
+                    RESERVATION,
+                    f"arn:aws:ec2:sa-east-1:123456789012:capacity-reservation/{OTHER_RESERVATION}",
+                ]
+            },
+            "members[1]",
+        ),
+    ],
+)
+def test_refuses_reservations_of_another_region(entry, key):
+    """PR-07: the sample of the reference groups reservations of São Paulo in Ohio."""
+    raw = changed(reservations__block={"kind": "odcr-group", **entry})
+    assert "us-west-2" in plan_problems(raw)[f"reservations.block.{key}"].problem
+
+
+def test_a_resource_share_is_refused_where_nothing_accepts_it():
+    """PR-08: stacks of EKS leave the acceptance to the user."""
+    share = "arn:aws:ram:us-west-2:999988887777:resource-share/01234567-89ab-cdef-0123-456789abcdef"
+    raw = block(kind="odcr", resource_share_arn=share)
+    assert "reservations.block.resource_share_arn" in plan_problems(raw)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from datetime import datetime
 
 from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
 from components.config.base import is_zone_id
-from components.config.eks import NodeGroup
+from components.config.eks import EksArchitecture
+from components.config.pools import Pool, pools
 from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
 from components.config.review import Review
 from components.config.stack import StackConfig
@@ -15,13 +17,10 @@ from components.config.stack import StackConfig
 
 def review_reservations(config: StackConfig, region: str, now: datetime, review: Review) -> None:
     """Record what is wrong with the reservations of a stack file."""
+    noun = "node group" if isinstance(config.architecture, EksArchitecture) else "compute resource"
+    users = {name: _users(config, name) for name in config.reservations}
     for name, reservation in config.reservations.items():
         key = f"reservations.{name}"
-        groups = {
-            group_name: group
-            for group_name, group in config.architecture.node_groups.items()
-            if group.purchase_option == name
-        }
         if name in OPEN_PURCHASE_OPTIONS:
             review.refuse(
                 key,
@@ -29,12 +28,29 @@ def review_reservations(config: StackConfig, region: str, now: datetime, review:
                 "`purchase_option` could mean either",
                 remedy="rename the reservation",
             )
-        if not groups:
-            review.note(f"reservation {name}: no node group uses it")
+        if not users[name]:
+            review.note(f"reservation {name}: no {noun} uses it")
+        if isinstance(config.architecture, EksArchitecture):
+            _review_share(review, key, reservation)
         _review_region(review, key, reservation, region)
-        _review_end(review, key, reservation, now)
-        _review_count(review, name, reservation, groups)
+        _review_end(review, key, reservation, now, noun)
+        _review_count(review, name, reservation, users[name], noun)
     _review_twice(config, review)
+
+
+def _users(config: StackConfig, reservation: str) -> list[Pool]:
+    return [pool for pool in pools(config) if pool.purchase_option == reservation]
+
+
+def _review_share(review: Review, key: str, reservation: Reservation) -> None:
+    if isinstance(reservation, CapacityBlock) or reservation.resource_share_arn is None:
+        return
+    review.refuse(
+        f"{key}.resource_share_arn",
+        "is accepted by stacks of ParallelCluster only; nodes would find no reservation",
+        found=reservation.resource_share_arn,
+        remedy=("accept it once (`aws ram accept-resource-share-invitation`), and remove the key"),
+    )
 
 
 def _review_region(review: Review, key: str, reservation: Reservation, region: str) -> None:
@@ -47,9 +63,34 @@ def _review_region(review: Review, key: str, reservation: Reservation, region: s
             allowed=f"a zone of {region}",
             remedy="change the zone, or `aws:region`",
         )
+    for place, arn in _arns(reservation):
+        if arn.split(":")[3] != region:
+            review.refuse(
+                f"{key}.{place}",
+                f"is of another region than the stack, {region}; nodes cannot launch from it",
+                found=arn,
+                allowed=f"an ARN of {region}",
+                remedy="give one of this region, or change `aws:region`",
+            )
 
 
-def _review_end(review: Review, key: str, reservation: Reservation, now: datetime) -> None:
+def _arns(reservation: Reservation) -> Iterator[tuple[str, str]]:
+    """Yield the key and the ARN of everything that the entry names by its ARN."""
+    if isinstance(reservation, CapacityBlock):
+        return
+    if reservation.resource_share_arn is not None:
+        yield "resource_share_arn", reservation.resource_share_arn
+    if isinstance(reservation, OdcrGroup):
+        if reservation.group_arn is not None:
+            yield "group_arn", reservation.group_arn
+        for index, member in enumerate(reservation.members or ()):
+            if member.startswith("arn:"):
+                yield f"members[{index}]", member
+
+
+def _review_end(
+    review: Review, key: str, reservation: Reservation, now: datetime, noun: str
+) -> None:
     if not isinstance(reservation, CapacityBlock) or reservation.ends_at is None:
         return
     if now >= reservation.ends_at:
@@ -62,37 +103,34 @@ def _review_end(review: Review, key: str, reservation: Reservation, now: datetim
                 f"buy another block and set its id: "
                 f"{review.set_command(f'{key}.reservation_id', 'cr-…')} "
                 "(and `starts_at` and `ends_at`, if the file has them); or remove the reservation "
-                "and the node groups that use it"
+                f"and the {noun}s that use it"
             ),
         )
 
 
 def _review_count(
-    review: Review, name: str, reservation: Reservation, groups: dict[str, NodeGroup]
+    review: Review, name: str, reservation: Reservation, users: list[Pool], noun: str
 ) -> None:
     count = reservation.instance_count
     if count is None:
         return
-    desired = sum(group.desired for group in groups.values())
-    if desired > count:
-        names = ", ".join(f"{key} {group.desired}" for key, group in groups.items())
-        ids = ", ".join(_ids(reservation))
-        first = next(iter(groups))
+    wanted = sum(pool.wanted for pool in users)
+    if wanted > count:
+        first = users[0]
         review.refuse(
-            f"architecture.node_groups.{first}.desired",
+            first.wanted_key,
             (
-                f"asks for more nodes than the reservation `{name}` ({ids}) holds: "
-                f"{desired} of {count}; the ones beyond it never launch"
+                f"asks for more nodes than the reservation `{name}` ({', '.join(_ids(reservation))}"
+                f") holds: {wanted} of {count}; the ones beyond it never launch"
             ),
-            found=names,
-            allowed=f"at most {count}, over all node groups that use `{name}`",
+            found=", ".join(f"{pool.name} {pool.wanted}" for pool in users),
+            allowed=f"at most {count}, over all {noun}s that use `{name}`",
             remedy=review.set_command(
-                f"architecture.node_groups.{first}.desired",
-                str(max(count - desired + groups[first].desired, 0)),
+                first.wanted_key, str(max(count - wanted + first.wanted, first.least))
             ),
         )
-    elif sum(group.maximum for group in groups.values()) > count:
-        review.note(f"reservation {name}: node groups may grow beyond its {count} instances")
+    elif sum(pool.maximum for pool in users) > count:
+        review.note(f"reservation {name}: {noun}s may grow beyond its {count} instances")
 
 
 def _review_twice(config: StackConfig, review: Review) -> None:

@@ -1,0 +1,77 @@
+"""What an EKS stack is checked for in an account, beside what every architecture is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from components.account.addon_version_check import addon_version_problems, look_up_addon_offers
+from components.account.authorization_check import (
+    authorization_problems,
+    authorization_warnings,
+    needs_aws_auth,
+)
+from components.account.cluster_lookup import look_up_cluster
+from components.account.control_plane_check import control_plane_problems
+from components.account.facts import AccountFacts
+from components.account.file_system_check import file_system_plan_problems, file_system_warnings
+from components.account.key_pair_check import missing_key_problems
+from components.account.lookup import AccountReader
+from components.account.pool_check import room_problems
+from components.account.version_check import version_problems, version_warnings
+from components.config.network import ExistingVpc
+from components.config.problems import ROOT, Problem
+from components.config.stack import EksStackConfig
+from components.eks.plan import EksPlan
+from components.eks.room_plan import addresses_by_subnet
+
+
+def look_up_eks(reader: AccountReader, config: EksStackConfig, facts: AccountFacts) -> AccountFacts:
+    """Return the facts with what only an EKS stack depends on.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    return replace(
+        facts,
+        cluster=look_up_cluster(reader, config.name, with_aws_auth=needs_aws_auth(config)),
+        addon_offers=look_up_addon_offers(reader, config),
+    )
+
+
+def eks_problems(
+    config: EksStackConfig, facts: AccountFacts, *, stack_file: str
+) -> Iterator[Problem]:
+    """Yield what is wrong with a completed configuration in this account."""
+    if isinstance(config.network, ExistingVpc):
+        yield from control_plane_problems(config.network, facts)
+    for name, group in config.architecture.node_groups.items():
+        yield from missing_key_problems(
+            f"{ROOT}.architecture.node_groups.{name}.ssh_key_name",
+            group.ssh_key_name,
+            facts,
+            loss="no node would launch",
+            remedy="remove ssh_key_name",
+        )
+    yield from authorization_problems(config, facts, stack_file=stack_file)
+    yield from version_problems(config, facts, stack_file=stack_file)
+    yield from addon_version_problems(config, facts, stack_file=stack_file)
+
+
+def eks_plan_problems(plan: EksPlan, facts: AccountFacts, *, stack_file: str) -> Iterator[Problem]:
+    """Yield what is wrong with a plan in this account."""
+    yield from room_problems(
+        addresses_by_subnet(plan.node_groups),
+        plan.network,
+        facts,
+        takers="interfaces and pods",
+        remedy="fewer nodes, or interface_layout: efa-only, which takes one address a node",
+    )
+    yield from file_system_plan_problems(plan, facts, stack_file=stack_file)
+
+
+def eks_warnings(config: EksStackConfig, plan: EksPlan, facts: AccountFacts) -> Iterator[str]:
+    """Yield what the user should know before it is done."""
+    yield from authorization_warnings(config, facts)
+    yield from version_warnings(config, facts)
+    yield from file_system_warnings(plan, facts)

@@ -1,0 +1,100 @@
+"""What a ParallelCluster stack is checked for in an account, beside what every architecture is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from components.account.facts import AccountFacts
+from components.account.head_node_check import head_node_problems
+from components.account.lookup import AccountReader
+from components.account.mounted_storage_check import mounted_storage_problems
+from components.account.mounted_storage_lookup import (
+    look_up_efs,
+    look_up_open_zfs,
+    look_up_volumes,
+)
+from components.account.parallelcluster_image_check import (
+    image_ids,
+    image_problems,
+    image_warnings,
+)
+from components.account.parallelcluster_key_check import key_problems
+from components.account.parallelcluster_lookup import look_up_deployed, look_up_fleet_stopped
+from components.account.pool_check import room_problems
+from components.account.queue_subnet_check import queue_subnet_problems
+from components.account.reservations import unseen_reservations
+from components.config.network import ExistingVpc
+from components.config.problems import Problem
+from components.config.stack import ParallelClusterStackConfig
+from components.parallelcluster.plan import ParallelClusterPlan, deployment_stack_name
+from components.parallelcluster.rendering.cluster import render_cluster
+from components.parallelcluster.room_plan import addresses_by_subnet
+from components.parallelcluster.update_review import update_problems
+
+
+def look_up_parallelcluster(
+    reader: AccountReader, config: ParallelClusterStackConfig, facts: AccountFacts
+) -> AccountFacts:
+    """Return the facts with what only a ParallelCluster stack depends on.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    images = {image_id: reader.image(image_id) for image_id in image_ids(config.architecture)}
+    deployed = look_up_deployed(reader, deployment_stack_name(config.name))
+    return replace(
+        facts,
+        images={image_id: image for image_id, image in images.items() if image is not None},
+        efs=look_up_efs(reader, config),
+        open_zfs=look_up_open_zfs(reader, config),
+        volumes=look_up_volumes(reader, config),
+        deployed_cluster=deployed,
+        fleet_stopped=deployed is not None and look_up_fleet_stopped(reader, config.name),
+    )
+
+
+def parallelcluster_problems(
+    config: ParallelClusterStackConfig, facts: AccountFacts
+) -> Iterator[Problem]:
+    """Yield what is wrong with a completed configuration in this account."""
+    architecture = config.architecture
+    if isinstance(config.network, ExistingVpc):
+        yield from head_node_problems(architecture.head_node, config.network, facts)
+    yield from queue_subnet_problems(architecture, facts)
+    yield from key_problems(architecture, facts)
+    yield from image_problems(architecture, facts)
+
+
+def parallelcluster_plan_problems(
+    plan: ParallelClusterPlan, facts: AccountFacts, *, stack_file: str
+) -> Iterator[Problem]:
+    """Yield what is wrong with a plan in this account, and what the cluster cannot become."""
+    yield from room_problems(
+        addresses_by_subnet(plan),
+        plan.network,
+        facts,
+        takers="interfaces",
+        remedy="or fewer nodes",
+    )
+    yield from mounted_storage_problems(plan, facts)
+    if facts.deployed_cluster is not None:
+        yield from update_problems(
+            facts.deployed_cluster,
+            render_cluster(plan),
+            stack_file=stack_file,
+            cluster_name=plan.name,
+            fleet_stopped=facts.fleet_stopped,
+        )
+
+
+def parallelcluster_warnings(
+    config: ParallelClusterStackConfig, facts: AccountFacts
+) -> Iterator[str]:
+    """Yield what the user should know before it is done."""
+    yield from image_warnings(config.architecture, facts)
+    for name in unseen_reservations(config, facts):
+        yield (
+            f"reservation {name} is not seen yet: the stack accepts its resource share first, and "
+            "the next command checks it"
+        )

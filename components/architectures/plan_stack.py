@@ -1,0 +1,62 @@
+"""From the configuration of any stack to its plan.
+
+The planner of another architecture is not imported: `check` answers in a fraction of a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from components.config.stack import AnyStackConfig, EksStackConfig
+
+if TYPE_CHECKING:
+    from components.eks.plan import EksPlan
+    from components.parallelcluster.plan import ParallelClusterPlan
+
+
+def plan_stack(
+    config: AnyStackConfig,
+    *,
+    stack_file: str,
+    region: str,
+    now: datetime,
+    subnets_known: bool = False,
+    offered_zones: Mapping[str, tuple[str, ...]] | None = None,
+) -> EksPlan | ParallelClusterPlan:
+    """Return everything that the components of a stack need.
+
+    Args:
+        config: The stack file.
+        stack_file: Its name, for messages.
+        region: Region of the stack.
+        now: The time, with its offset.
+        subnets_known: Whether the account was asked, and the subnets of nodes were filled in.
+        offered_zones: Zones of a new VPC that offer an instance type, by type, where the account
+            was asked.
+
+    Raises:
+        ConfigError: every problem that the configuration has.
+    """
+    if isinstance(config, EksStackConfig):
+        from components.architectures.eks_plan import plan_eks
+
+        return plan_eks(
+            config,
+            stack_file=stack_file,
+            region=region,
+            now=now,
+            subnets_known=subnets_known,
+            offered_zones=offered_zones,
+        )
+    from components.architectures.parallelcluster_plan import plan_parallelcluster
+
+    return plan_parallelcluster(
+        config,
+        stack_file=stack_file,
+        region=region,
+        now=now,
+        subnets_known=subnets_known,
+        offered_zones=offered_zones,
+    )

@@ -1,0 +1,27 @@
+"""What can be wrong with the tags of a stack, whatever its architecture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from components.config.review import Review
+from components.tagging import MAX_TAGS, OWN_TAGS, tag_fault
+
+
+def review_tags(tags: Mapping[str, str], review: Review) -> None:
+    """Refuse tags of the stack file that AWS or the program would not take."""
+    for key, value in tags.items():
+        fault = tag_fault(key, value)
+        if fault is not None:
+            review.refuse(
+                "tags", f"has a tag that {fault}", found=f"{key}={value}", remedy="change the tag"
+            )
+    limit = MAX_TAGS - OWN_TAGS
+    if len(tags) > limit:
+        review.refuse(
+            "tags",
+            f"has more tags than fit: AWS allows {MAX_TAGS}, of which {OWN_TAGS} are kept free",
+            found=len(tags),
+            allowed=f"at most {limit}",
+            remedy="remove tags",
+        )

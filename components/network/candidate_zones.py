@@ -1,0 +1,30 @@
+"""Where nodes that must stay in one zone could launch, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from components.catalog.instance_type import InstanceType
+from components.config.base import is_zone_id
+from components.config.network import ExistingVpc, Network
+
+
+def candidate_zones(
+    instance_type: InstanceType,
+    network: Network,
+    offered_zones: Mapping[str, tuple[str, ...]],
+    *,
+    subnet_key: str = "subnet_id",
+) -> str:
+    """Return, for people, where nodes that must stay in one zone could launch.
+
+    `offered_zones` are those of a new VPC that offer a type, where the account was asked. The
+    catalog knows zones by id only, and ages; of zones by name it can say nothing.
+    """
+    if isinstance(network, ExistingVpc):
+        return f"one zone, or one of `network.private_subnet_ids` as `{subnet_key}`"
+    zones = offered_zones.get(instance_type.name)
+    if zones is None:
+        listed = network.availability_zones
+        zones = tuple(z for z in listed if not is_zone_id(z) or z in instance_type.zone_ids)
+    return f"one zone: {', '.join(zones) or 'none of the VPC offers ' + instance_type.name}"

@@ -1,0 +1,28 @@
+"""What can be wrong with the subnets of a VPC that exists, as far as the stack file shows it."""
+
+from __future__ import annotations
+
+from components.config.network import ExistingVpc
+from components.config.review import Review
+
+
+def review_existing_vpc(network: ExistingVpc, review: Review) -> None:
+    """Refuse subnets that are listed twice; what they really are only the account knows."""
+    both = [s for s in network.private_subnet_ids if s in network.public_subnet_ids]
+    if both:
+        review.refuse(
+            "network.private_subnet_ids",
+            "holds subnets that are given as public too; a subnet routes one way",
+            found=", ".join(both),
+            remedy="remove each from one of the two lists",
+        )
+    for name in ("public_subnet_ids", "private_subnet_ids"):
+        ids: tuple[str, ...] = getattr(network, name)
+        repeated = sorted({s for s in ids if ids.count(s) > 1})
+        if repeated:
+            review.refuse(
+                f"network.{name}",
+                "holds a subnet twice",
+                found=", ".join(repeated),
+                remedy="remove the second one",
+            )

@@ -1,0 +1,62 @@
+"""Whether subnets have the addresses that a plan takes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from components.config.problems import ROOT
+from components.config.review import Review
+from components.network.network_plan import NetworkPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What is taken of the addresses of one subnet at the most."""
+
+    addresses: int
+    users: tuple[str, ...]
+    """Names of what takes them."""
+
+
+def needs_of(taken: Iterable[tuple[str, int, str]]) -> dict[str, Need]:
+    """Return the need of each subnet, from subnet, addresses and name of everything in one."""
+    needs: dict[str, Need] = {}
+    for subnet, addresses, user in taken:
+        before = needs.get(subnet, Need(0, ()))
+        needs[subnet] = Need(before.addresses + addresses, (*before.users, user))
+    return needs
+
+
+def review_new_subnets(
+    needs: Mapping[str, Need], network: NetworkPlan, review: Review, *, takers: str, remedy: str
+) -> None:
+    """Refuse subnets that are to be made too small for what lies there.
+
+    Nothing is measured in addresses that are refused already.
+
+    Args:
+        needs: By reference of the subnet.
+        network: What is to be made.
+        review: Where to record it.
+        takers: What has the addresses, for people: `interfaces and pods`.
+        remedy: What else helps than larger networks.
+    """
+    refused = any(problem.path.startswith(f"{ROOT}.network.") for problem in review.problems)
+    if not network.is_new or refused:
+        return
+    for subnet in network.subnets:
+        need, usable = needs.get(subnet.name), subnet.usable_addresses
+        if need is not None and usable is not None and need.addresses > usable:
+            kind = "public" if subnet.public else "private"
+            review.refuse(
+                "network.cidr",
+                (
+                    f"gives the {kind} subnet in {subnet.availability_zone} {usable} addresses; "
+                    f"the {takers} of {', '.join(need.users)} need {need.addresses}, and the "
+                    "nodes that get none fail to launch"
+                ),
+                found=f"{subnet.cidr} of {', '.join(network.blocks)}",
+                allowed=f"room for {need.addresses} addresses",
+                remedy=f"give a larger `cidr` (or `{kind}_subnet_cidrs`), {remedy}",
+            )

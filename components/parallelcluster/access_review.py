@@ -1,0 +1,53 @@
+"""What can be wrong with the scripts that nodes run.
+
+https://docs.aws.amazon.com/parallelcluster/latest/ug/custom-bootstrap-actions-v3.html
+"""
+
+from __future__ import annotations
+
+import re
+
+from components.catalog.post_install_scripts import POST_INSTALL_SCRIPTS, script_supports
+from components.config.parallelcluster import HeadNode, OperatingSystem, Queue
+from components.config.review import Review
+
+_S3_OBJECT = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/.+"
+"""`s3_validators.py`, `UrlValidator`, and
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html"""
+
+
+def review_access(
+    key: str, node: HeadNode | Queue, operating_system: OperatingSystem, review: Review
+) -> None:
+    """Record what is wrong with the scripts of a head node or a queue, at `key`."""
+    actions = node.custom_actions
+    for event, scripts in (
+        ("on_node_start", actions.on_node_start),
+        ("on_node_configured", actions.on_node_configured),
+    ):
+        for index, each in enumerate(scripts):
+            at = f"{key}.custom_actions.{event}[{index}].script"
+            _review_script(at, each.script, operating_system, review)
+
+
+def _review_script(
+    key: str, script: str, operating_system: OperatingSystem, review: Review
+) -> None:
+    if script.startswith("s3://") and re.fullmatch(_S3_OBJECT, script) is None:
+        review.refuse(
+            key,
+            "is not the address of an object in S3 (UrlValidator)",
+            found=script,
+            allowed="s3://BUCKET/KEY",
+            remedy="give bucket and key of the script",
+        )
+    if not script_supports(script, operating_system):
+        systems = POST_INSTALL_SCRIPTS[script].systems
+        review.refuse(
+            key,
+            f"does not run on {operating_system}; the nodes would end it with an error, and the "
+            "cluster would never come up",
+            found=script,
+            allowed=f"with an operating system that begins with {', '.join(systems)}",
+            remedy="remove the script, or change `architecture.operating_system`",
+        )

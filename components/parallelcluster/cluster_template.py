@@ -1,0 +1,109 @@
+"""The CloudFormation template around ParallelCluster's custom resource, as a document.
+
+Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/cloudformation-v3.html and
+`cloudformation/custom_resource/cluster.yaml` of https://github.com/aws/aws-parallelcluster, the
+provider that AWS publishes for each version.
+
+Left out on purpose are the properties of the custom resource that break updates:
+`RollbackOnFailure` is an argument of the creation alone and `ForceUpdate` of the update alone, but
+the provider hands every property to both.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from components.parallelcluster.plan import DeploymentPlan, ParallelClusterPlan
+
+CLUSTER = "PclusterCluster"
+PROVIDER = "PclusterClusterProvider"
+"""Logical ids, those of ParallelCluster's documentation. They never change: CloudFormation would
+replace the cluster."""
+
+MAXIMUM_TEMPLATE_BYTES = 51_200
+"""Size of a template in a call, bytes.
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"""
+
+OUTPUTS: Mapping[str, str] = {
+    "ClusterStatus": "clusterStatus",
+    "ClusterVersion": "version",
+    "ComputeFleetStatus": "computeFleetStatus",
+    "ClusterStackArn": "cloudformationStackArn",
+    "HeadNodeInstanceId": "headNode.instanceId",
+    "HeadNodePrivateIp": "headNode.privateIpAddress",
+    "ValidationMessages": "validationMessages",
+}
+"""Outputs of the stack, by the attribute of the custom resource that they hold."""
+
+PUBLIC_ADDRESS = ("HeadNodePublicIp", "headNode.publicIpAddress")
+"""Output and attribute of a public head node; a private one has no such attribute, and asking for
+it fails the stack."""
+
+
+def cluster_template(plan: ParallelClusterPlan, configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the template that makes the cluster of a plan.
+
+    Args:
+        plan: The plan.
+        configuration: Its cluster file, as `render_cluster` makes it.
+    """
+    deployment = plan.deployment
+    resources: dict[str, Any] = {CLUSTER: _cluster(plan, configuration)}
+    if deployment.provider_service_token is None:
+        resources = {PROVIDER: _provider(deployment), **resources}
+    return {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Description": f"Slurm cluster {plan.name}, made by AWS ParallelCluster {plan.version}",
+        "Resources": resources,
+        "Outputs": _outputs(plan),
+    }
+
+
+def template_bytes(template: Mapping[str, Any]) -> int:
+    """Return the size of a template as CloudFormation counts it."""
+    return len(template_body(template).encode())
+
+
+def template_body(template: Mapping[str, Any]) -> str:
+    """Return a template as JSON, without blanks: the size is limited."""
+    return json.dumps(template, separators=(",", ":"), ensure_ascii=False)
+
+
+def _provider(deployment: DeploymentPlan) -> dict[str, Any]:
+    return {
+        "Type": "AWS::CloudFormation::Stack",
+        "Properties": {"TemplateURL": deployment.provider_template_url},
+    }
+
+
+def _cluster(plan: ParallelClusterPlan, configuration: Mapping[str, Any]) -> dict[str, Any]:
+    deployment = plan.deployment
+    token = deployment.provider_service_token
+    properties: dict[str, Any] = {
+        "ServiceToken": token or _attribute(PROVIDER, "Outputs.ServiceToken"),
+        "ClusterName": plan.name,
+        "ClusterConfiguration": dict(configuration),
+        "DeletionPolicy": deployment.deletion_policy,
+    }
+    if deployment.suppress_validators:
+        properties["SuppressValidators"] = list(deployment.suppress_validators)
+    return {"Type": "Custom::PclusterCluster", "Properties": properties}
+
+
+def _outputs(plan: ParallelClusterPlan) -> dict[str, Any]:
+    attributes = dict(OUTPUTS)
+    if plan.head_node.public:
+        attributes.update([PUBLIC_ADDRESS])
+    values = {output: _attribute(CLUSTER, attribute) for output, attribute in attributes.items()}
+    if plan.deployment.provider_service_token is None:
+        values["ProviderLogGroupArn"] = _attribute(PROVIDER, "Outputs.LogGroupArn")
+    return {
+        "ClusterName": {"Value": {"Ref": CLUSTER}},
+        **{output: {"Value": value} for output, value in values.items()},
+    }
+
+
+def _attribute(resource: str, attribute: str) -> dict[str, Any]:
+    return {"Fn::GetAtt": [resource, attribute]}

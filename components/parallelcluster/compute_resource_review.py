@@ -1,0 +1,112 @@
+"""What can be wrong with a compute resource that its schema alone cannot see.
+
+Source of the limits: `components.catalog.parallelcluster`; the names in parentheses are those of
+ParallelCluster's own validators, which would refuse the same after everything before it was made.
+"""
+
+from __future__ import annotations
+
+from components.capacity.pool_review import (
+    note_unlisted_zone,
+    review_efa_support,
+    review_instance_type,
+    review_purchase_option,
+    review_usage_class,
+)
+from components.catalog.instance_type import InstanceType
+from components.catalog.instance_types import INSTANCE_TYPES
+from components.catalog.parallelcluster import (
+    DENIED_NODE_SETTINGS,
+    FORBIDDEN_NAME,
+)
+from components.config.parallelcluster import ComputeResource, Queue
+from components.config.reservations import CapacityBlock
+from components.config.review import Review
+from components.parallelcluster.queue_context import QueueContext, purchase_option, queue_zone
+from components.parallelcluster.slurm_review import review_denied_settings
+
+
+def review_compute_resource(
+    queue_name: str, name: str, queue: Queue, context: QueueContext, review: Review
+) -> None:
+    """Record what is wrong with a compute resource of the stack file."""
+    key = f"architecture.queues.{queue_name}.compute_resources.{name}"
+    resource = queue.compute_resources[name]
+    if name == FORBIDDEN_NAME:
+        review.refuse(
+            key, "has a name that ParallelCluster forbids (NameValidator)", remedy="rename it"
+        )
+    if resource.purchase_option is not None:
+        review_purchase_option(review, key, resource.purchase_option, context.config.reservations)
+    _review_sizes(key, queue, resource, context, review)
+    review_denied_settings(
+        f"{key}.slurm_settings", resource.slurm_settings, DENIED_NODE_SETTINGS, review
+    )
+    found = review_instance_type(review, key, resource.instance_type)
+    if found is None:
+        return
+    option, where = purchase_option(queue, resource), f"{queue_name}/{name}"
+    at = key if resource.purchase_option is not None else f"architecture.queues.{queue_name}"
+    review_usage_class(review, at, option, context.config.reservations, found)
+    if resource.efa_enabled:
+        review_efa_support(review, key, found)
+    _review_architecture(key, found, context, review)
+    _review_memory(key, resource, found, review)
+    note_unlisted_zone(review, f"compute resource {where}", queue_zone(queue, context), found)
+
+
+def _review_sizes(
+    key: str, queue: Queue, resource: ComputeResource, context: QueueContext, review: Review
+) -> None:
+    if resource.minimum > resource.maximum:
+        review.refuse(
+            f"{key}.minimum",
+            f"is more than `maximum`, {resource.maximum} (ComputeResourceSizeValidator)",
+            found=resource.minimum,
+            allowed=f"at most {resource.maximum}",
+            remedy=review.set_command(f"{key}.maximum", str(resource.minimum)),
+        )
+        return
+    block = isinstance(context.reservation_of(queue, resource), CapacityBlock)
+    if block and resource.minimum != resource.maximum:
+        review.refuse(
+            f"{key}.minimum",
+            "is not `maximum`: ParallelCluster manages the instances of a Capacity Block as static "
+            "nodes, all of them (ComputeResourceSizeValidator)",
+            found=resource.minimum,
+            allowed=str(resource.maximum),
+            remedy=review.set_command(f"{key}.minimum", str(resource.maximum)),
+        )
+
+
+def _review_architecture(
+    key: str, found: InstanceType, context: QueueContext, review: Review
+) -> None:
+    head = INSTANCE_TYPES.get(context.config.architecture.head_node.instance_type)
+    if head is None or head.architecture == found.architecture:
+        return
+    review.refuse(
+        f"{key}.instance_type",
+        f"is {found.architecture}, and the head node, {head.name}, is {head.architecture}; all "
+        "nodes run one operating system image (InstanceArchitectureCompatibilityValidator)",
+        found=found.name,
+        allowed=f"a type with {head.architecture}",
+        remedy="change this type, or `architecture.head_node.instance_type`",
+    )
+
+
+def _review_memory(
+    key: str, resource: ComputeResource, found: InstanceType, review: Review
+) -> None:
+    wanted = resource.schedulable_memory_mib
+    if wanted is None or wanted <= found.memory_mib:
+        return
+    review.refuse(
+        f"{key}.schedulable_memory_mib",
+        f"is more than {found.name} has (SchedulableMemoryValidator)",
+        found=wanted,
+        allowed=f"at most {found.memory_mib}; left out, 95 % of that",
+        remedy=review.set_command(
+            f"{key}.schedulable_memory_mib", str(found.memory_mib * 95 // 100)
+        ),
+    )

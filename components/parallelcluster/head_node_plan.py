@@ -1,0 +1,72 @@
+"""From the head node of the stack file to its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from components.config.parallelcluster import HeadNode
+from components.network.network_plan import SubnetPlan
+from components.parallelcluster.node_access_plan import plan_access
+from components.parallelcluster.plan import HeadNodePlan
+from components.parallelcluster.queue_context import QueueContext, queue_zone
+
+
+def plan_head_node(context: QueueContext) -> HeadNodePlan:
+    """Return the plan of the head node.
+
+    Its subnet is the named one, that in its zone, or the first; of an existing VPC, whose zones
+    only the account knows, all that may be meant.
+    """
+    node = context.config.architecture.head_node
+    return HeadNodePlan(
+        instance_type=node.instance_type,
+        subnets=_subnets(node, context),
+        public=is_public(node, context),
+        root_volume=node.root_volume,
+        key_name=node.ssh.key_name,
+        public_key=node.ssh.public_key,
+        allowed_cidr=node.ssh.allowed_cidr,
+        access=plan_access(node, context.region),
+    )
+
+
+def is_public(node: HeadNode, context: QueueContext) -> bool:
+    """Return whether the head node stands in a public subnet; a named subnet decides."""
+    if node.subnet_id is None:
+        return node.network == "public"
+    return any(node.subnet_id == subnet.name for subnet in context.network.public_subnets)
+
+
+def head_node_zone(context: QueueContext) -> str | None:
+    """Return the zone that the head node should stand in: its own, else that of a queue.
+
+    Near the nodes traffic between zones costs nothing, and shared EBS volumes need it.
+    """
+    architecture = context.config.architecture
+    queues: Iterable[str | None] = (queue_zone(q, context) for q in architecture.queues.values())
+    own = architecture.head_node.availability_zone
+    return own or next((zone for zone in queues if zone is not None), None)
+
+
+def candidate_subnets(node: HeadNode, context: QueueContext) -> Sequence[SubnetPlan]:
+    """Return the subnets of the kind that the head node stands in."""
+    network = context.network
+    return network.public_subnets if node.network == "public" else network.private_subnets
+
+
+def _subnets(node: HeadNode, context: QueueContext) -> tuple[str, ...]:
+    if node.subnet_id is not None:
+        return (node.subnet_id,)
+    candidates = candidate_subnets(node, context)
+    zone = head_node_zone(context)
+    if zone is None:
+        return _first(candidates, context)
+    in_zone = tuple(s.name for s in candidates if s.availability_zone == zone)
+    return in_zone[:1] or tuple(subnet.name for subnet in candidates)
+
+
+def _first(candidates: Sequence[SubnetPlan], context: QueueContext) -> tuple[str, ...]:
+    # A queue in one subnet of an existing VPC has a zone, though only the account knows which.
+    named = (len(q.subnet_ids) == 1 for q in context.config.architecture.queues.values())
+    open_ = not context.network.is_new and any(named) and not context.subnets_known
+    return tuple(s.name for s in (candidates if open_ else candidates[:1]))

@@ -1,0 +1,119 @@
+"""What can be wrong with the head node that its schema alone cannot see.
+
+The names in parentheses are those of ParallelCluster's own validators.
+"""
+
+from __future__ import annotations
+
+import math
+
+from components.capacity.pool_review import review_instance_type, review_zone_region
+from components.catalog.instance_type import InstanceType
+from components.catalog.parallelcluster import (
+    MOST_HEAD_NODE_MEMORY_GIB,
+    NODES_PER_GIB,
+    OPERATING_SYSTEM_MEMORY_GIB,
+)
+from components.config.network import ExistingVpc
+from components.config.parallelcluster import HeadNode
+from components.config.review import Review
+from components.parallelcluster.access_review import review_access
+from components.parallelcluster.head_node_plan import (
+    candidate_subnets,
+    head_node_zone,
+    is_public,
+    plan_head_node,
+)
+from components.parallelcluster.queue_context import QueueContext
+from components.parallelcluster.root_volume_review import review_root_volume
+from components.parallelcluster.ssh_review import review_ssh
+
+KEY = "architecture.head_node"
+
+
+def review_head_node(context: QueueContext, review: Review) -> None:
+    """Record what is wrong with the head node of the stack file."""
+    architecture = context.config.architecture
+    node = architecture.head_node
+    found = review_instance_type(review, KEY, node.instance_type)
+    if found is not None:
+        _review_memory(found, context, review)
+    review_zone_region(review, KEY, node.availability_zone, context.region)
+    if node.subnet_id is not None:
+        _review_subnet(node, node.subnet_id, context, review)
+    else:
+        _review_zone(node, context, review)
+    review_root_volume(KEY, node.root_volume, architecture.custom_ami_id, review)
+    public = is_public(node, context)
+    review_ssh(node, architecture.operating_system, review, public=public)
+    review_access(KEY, node, architecture.operating_system, review)
+
+
+def _review_memory(found: InstanceType, context: QueueContext, review: Review) -> None:
+    queues = context.config.architecture.queues.values()
+    nodes = sum(each.maximum for queue in queues for each in queue.compute_resources.values())
+    needed = min(nodes / NODES_PER_GIB + OPERATING_SYSTEM_MEMORY_GIB, MOST_HEAD_NODE_MEMORY_GIB)
+    if found.memory_mib / 1024 >= needed:
+        return
+    review.refuse(
+        f"{KEY}.instance_type",
+        f"has {found.memory_mib // 1024} GiB of memory, too little for the scheduler of {nodes} "
+        "nodes (HeadNodeMemorySizeValidator)",
+        found=found.name,
+        allowed=f"a type with {math.ceil(needed)} GiB or more",
+        remedy=review.set_command(f"{KEY}.instance_type", "m5.2xlarge"),
+    )
+
+
+def _review_subnet(node: HeadNode, subnet: str, context: QueueContext, review: Review) -> None:
+    network, key = context.config.network, f"{KEY}.subnet_id"
+    if not isinstance(network, ExistingVpc):
+        review.refuse(
+            key,
+            "names a subnet, and the stack makes its own in a new VPC",
+            found=subnet,
+            allowed=f"`availability_zone`: {', '.join(network.availability_zones)}",
+            remedy="remove it, and give `network` and `availability_zone`",
+        )
+        return
+    listed = (*network.public_subnet_ids, *network.private_subnet_ids)
+    if subnet not in listed:
+        review.refuse(
+            key,
+            "is not a subnet of the network",
+            found=subnet,
+            allowed=", ".join(listed),
+            remedy=review.set_command(key, listed[0]),
+        )
+    if node.availability_zone is not None:
+        review.refuse(
+            key,
+            "stands beside `availability_zone`; a subnet already lies in one zone",
+            found=subnet,
+            allowed="one of `subnet_id` and `availability_zone`",
+            remedy="remove one of the two",
+        )
+
+
+def _review_zone(node: HeadNode, context: QueueContext, review: Review) -> None:
+    subnets = plan_head_node(context).subnets
+    if len(subnets) == 1 and node.availability_zone is None:
+        return
+    zone = head_node_zone(context)
+    candidates = candidate_subnets(node, context)
+    if zone is not None and any(s.availability_zone == zone for s in candidates):
+        return
+    known = [s.availability_zone for s in candidates if s.availability_zone is not None]
+    if not context.subnets_known:
+        review.note(
+            f"head node: stands in the {node.network} subnet in "
+            f"{zone or 'the zone of its queues'}, which only the account knows"
+        )
+        return
+    review.refuse(
+        f"{KEY}.availability_zone",
+        f"leads to no {node.network} subnet: the network has none in {zone}",
+        found=node.availability_zone,
+        allowed=", ".join(known or [s.name for s in candidates]),
+        remedy="give the zone of one of them, or `subnet_id`",
+    )

@@ -1,0 +1,146 @@
+"""Where nodes mount shared storage: once each, in nobody's way.
+
+Sources: `SharedStorageMountDirValidator`, `DuplicateMountDirValidator` and
+`OverlappingMountDirValidator` of the package `aws-parallelcluster`, version 3.16.1;
+https://docs.aws.amazon.com/parallelcluster/latest/ug/directories-v3.html for `/home`. That version
+hands the last of them names in the place of directories, so that it finds no overlap; here it is
+found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from components.catalog.instance_types import UnknownInstanceTypeError, instance_type
+from components.config.parallelcluster import OperatingSystem
+from components.config.review import Review
+from components.config.stack import ParallelClusterStackConfig
+
+RESERVED = frozenset(
+    {
+        *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/media", "/mnt", "/opt"),
+        *("/opt/parallelcluster", "/opt/parallelcluster/shared"),
+        *("/opt/parallelcluster/shared_login_nodes", "/opt/slurm", "/opt/intel"),
+        *("/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/usr", "/var"),
+        "/tmp",  # noqa: S108 - the name of a directory, not a file in it
+    }
+)
+"""Directories that ParallelCluster or the operating system needs."""
+UNUSABLE = "/NONE"
+"""ParallelCluster's own word for no directory."""
+HEAD_NODE_SCRATCH = "/scratch"
+"""Where the head node mounts its own disks."""
+USERS: Mapping[OperatingSystem, str] = {
+    "alinux2023": "ec2-user",
+    "ubuntu2204": "ubuntu",
+    "ubuntu2404": "ubuntu",
+    "rhel8": "ec2-user",
+    "rhel9": "ec2-user",
+    "rocky8": "rocky",
+    "rocky9": "rocky",
+}
+"""Who logs in; `OS_MAPPING` of ParallelCluster."""
+
+
+def review_mount_directories(config: ParallelClusterStackConfig, review: Review) -> None:
+    """Record entries without a directory, and directories that clash with another."""
+    mounted: dict[str, str] = {}
+    for name, wanted in config.storage.items():
+        directory = wanted.mount_directory
+        if directory is None:
+            _refuse_missing(name, review)
+            continue
+        _review_reserved(name, directory, config, review)
+        _review_others(name, directory, mounted, review)
+        _review_scratch(name, directory, config, review)
+        mounted[name] = directory
+
+
+def _refuse_missing(name: str, review: Review) -> None:
+    key = f"storage.{name}.mount_directory"
+    review.refuse(
+        key,
+        "is missing: the directory of every node in which it is mounted",
+        allowed="an absolute path, such as /fsx",
+        remedy=review.set_command(key, f"/{name.lower()}"),
+    )
+
+
+def _review_reserved(
+    name: str, directory: str, config: ParallelClusterStackConfig, review: Review
+) -> None:
+    user = f"/home/{USERS[config.architecture.operating_system]}"
+    if directory in RESERVED or directory == UNUSABLE:
+        why = "is a directory that the nodes need for themselves"
+    elif _overlap(directory, user) and directory != "/home":
+        why = f"would hide {user} with the keys of those who log in"
+    else:
+        return
+    key = f"storage.{name}.mount_directory"
+    review.refuse(
+        key,
+        why,
+        found=directory,
+        allowed="a directory of its own, such as /shared, or /home",
+        remedy=review.set_command(key, f"/{name.lower()}"),
+    )
+
+
+def _review_others(name: str, directory: str, mounted: Mapping[str, str], review: Review) -> None:
+    for other, theirs in mounted.items():
+        if _overlap(directory, theirs):
+            same = directory == theirs
+            review.refuse(
+                f"storage.{name}.mount_directory",
+                f"is {'also that' if same else 'in the way'} of storage.{other}, mounted in "
+                f"{theirs}: one would hide the other",
+                found=directory,
+                allowed="directories of which none lies in another",
+                remedy=review.set_command(f"storage.{name}.mount_directory", f"/{name.lower()}"),
+            )
+
+
+def _review_scratch(
+    name: str, directory: str, config: ParallelClusterStackConfig, review: Review
+) -> None:
+    for owner, scratch in _scratch_directories(config):
+        if _overlap(directory, scratch):
+            review.refuse(
+                f"storage.{name}.mount_directory",
+                f"clashes with {scratch}, where {owner} mounts the disks of its instances",
+                found=directory,
+                allowed=f"a directory outside of {scratch}",
+                remedy=_scratch_remedy(owner, name, review),
+            )
+
+
+def _scratch_remedy(owner: str, name: str, review: Review) -> str:
+    moved = review.set_command(f"storage.{name}.mount_directory", f"/{name.lower()}")
+    if owner == "head_node":
+        return moved
+    scratch = review.set_command(f"architecture.{owner}.scratch_directory", "/local_scratch")
+    return f"{scratch}; or mount the storage elsewhere"
+
+
+def _scratch_directories(config: ParallelClusterStackConfig) -> Iterator[tuple[str, str]]:
+    architecture = config.architecture
+    if _has_disks([architecture.head_node.instance_type]):
+        yield "head_node", HEAD_NODE_SCRATCH
+    for name, queue in architecture.queues.items():
+        if _has_disks(each.instance_type for each in queue.compute_resources.values()):
+            yield f"queues.{name}", queue.scratch_directory
+
+
+def _has_disks(names: Iterable[str]) -> bool:
+    return any(_disks(name) for name in names)
+
+
+def _disks(name: str) -> int:
+    try:
+        return instance_type(name).local_nvme_disks
+    except UnknownInstanceTypeError:
+        return 0
+
+
+def _overlap(one: str, other: str) -> bool:
+    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")

@@ -1,0 +1,48 @@
+"""What ParallelCluster wants of a new VPC, whatever its addresses.
+
+Source:
+https://docs.aws.amazon.com/parallelcluster/latest/ug/aws-parallelcluster-in-a-single-public-subnet-no-internet-v3.html
+"""
+
+from __future__ import annotations
+
+from components.config.network import NewVpc
+from components.config.parallelcluster import HeadNode
+from components.config.review import Review
+
+ENDPOINTS_WITHOUT_NAT = ("cloudformation", "ec2", "logs")
+"""What nodes call while they start, and through which their logs go."""
+GATEWAYS_WITHOUT_NAT = ("s3", "dynamodb")
+"""Where nodes read the cluster's files and the names of their neighbours."""
+
+
+def review_cluster_network(network: NewVpc, head_node: HeadNode, review: Review) -> None:
+    """Record what nodes would miss in a new VPC without a NAT gateway."""
+    if network.nat_gateways != "none":
+        return
+    for key, given, needed in (
+        ("interface_endpoints", network.interface_endpoints, ENDPOINTS_WITHOUT_NAT),
+        ("gateway_endpoints", network.gateway_endpoints, GATEWAYS_WITHOUT_NAT),
+    ):
+        missing = [name for name in needed if name not in given]
+        if missing:
+            review.refuse(
+                f"network.{key}",
+                "lacks services without which no node joins the cluster where `nat_gateways` is "
+                "none",
+                found=", ".join(given) or "none",
+                allowed=f"also {', '.join(missing)}",
+                remedy=(
+                    f"add {', '.join(missing)} to `network.{key}`, or "
+                    f"{review.set_command('network.nat_gateways', 'single')}"
+                ),
+            )
+    if head_node.network == "private":
+        review.refuse(
+            "architecture.head_node.network",
+            "is private, and the head node gives its nodes names in Route 53, which has no "
+            "endpoint in a VPC: without a NAT gateway it never comes up",
+            found="private",
+            allowed="public, or `network.nat_gateways: single`",
+            remedy=review.set_command("network.nat_gateways", "single"),
+        )

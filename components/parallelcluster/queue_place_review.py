@@ -1,0 +1,211 @@
+"""What can be wrong with the zone and the subnets of a queue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.capacity.pool_review import (
+    purchase_options,
+    review_reserved_zone,
+    review_zone_region,
+)
+from components.catalog.instance_types import INSTANCE_TYPES
+from components.config.base import same_kind_of_zone
+from components.config.network import ExistingVpc
+from components.config.parallelcluster import Queue
+from components.config.review import Review
+from components.network.candidate_zones import candidate_zones
+from components.parallelcluster.queue_context import (
+    QueueContext,
+    needs_one_subnet,
+    one_zone,
+    queue_zone,
+    reservations_of,
+)
+
+
+def review_place(name: str, queue: Queue, context: QueueContext, review: Review) -> None:
+    """Record what is wrong with the zone and the subnets of a queue of the stack file."""
+    key = f"architecture.queues.{name}"
+    review_zone_region(review, key, queue.availability_zone, context.region)
+    _review_reserved_zones(key, queue, context, review)
+    _review_subnets(key, queue, context, review)
+    _review_several_subnets(key, queue, context, review)
+    _review_missing_zone(key, queue, context, review)
+
+
+def _review_reserved_zones(key: str, queue: Queue, context: QueueContext, review: Review) -> None:
+    reserved = {
+        option: found.availability_zone
+        for option, found in reservations_of(queue, context).items()
+        if found.availability_zone is not None
+    }
+    if queue.availability_zone is not None:
+        for option, zone in reserved.items():
+            review_reserved_zone(
+                review, key, queue.availability_zone, option, zone, what="this queue"
+            )
+        return
+    pairs = list(reserved.items())
+    for option, other in pairs[1:]:
+        first, zone = pairs[0]
+        if same_kind_of_zone(zone, other) and zone != other:
+            review.refuse(
+                f"{key}.compute_resources",
+                "buy from reservations in two zones, and the nodes of a queue with a reservation "
+                "launch in one subnet",
+                found=f"`{first}` in {zone}, `{option}` in {other}",
+                allowed="reservations of one zone",
+                remedy="give each reservation a queue of its own",
+            )
+
+
+def _review_subnets(key: str, queue: Queue, context: QueueContext, review: Review) -> None:
+    subnets, network = queue.subnet_ids, context.config.network
+    if not subnets:
+        return
+    key = f"{key}.subnet_ids"
+    if not isinstance(network, ExistingVpc):
+        review.refuse(
+            key,
+            "names subnets, and the stack makes its own in a new VPC",
+            found=", ".join(subnets),
+            allowed=f"`availability_zone`: {', '.join(network.availability_zones)}",
+            remedy="remove it, and give `availability_zone`",
+        )
+        return
+    if queue.availability_zone is not None:
+        review.refuse(
+            key,
+            "stands beside `availability_zone`; a subnet already lies in one zone",
+            found=", ".join(subnets),
+            allowed="one of `subnet_ids` and `availability_zone`",
+            remedy="remove one of the two",
+        )
+    _review_listed(key, subnets, network, review)
+
+
+def _review_listed(key: str, subnets: Sequence[str], network: ExistingVpc, review: Review) -> None:
+    if len(set(subnets)) < len(subnets):
+        review.refuse(
+            key,
+            "holds a subnet twice; ParallelCluster refuses that (QueueSubnetsValidator)",
+            found=", ".join(subnets),
+            remedy="remove the second one",
+        )
+    foreign = [subnet for subnet in subnets if subnet not in network.private_subnet_ids]
+    public = [subnet for subnet in foreign if subnet in network.public_subnet_ids]
+    if foreign:
+        review.refuse(
+            key,
+            (
+                "holds a public subnet; nodes run in private ones, and an instance with several "
+                "interfaces gets no public address"
+                if public
+                else "holds a subnet that is not one of `network.private_subnet_ids`"
+            ),
+            found=", ".join(public or foreign),
+            allowed=", ".join(network.private_subnet_ids),
+            remedy=review.set_command(f"{key}[0]", network.private_subnet_ids[0]),
+        )
+
+
+def _review_several_subnets(key: str, queue: Queue, context: QueueContext, review: Review) -> None:
+    if len(set(queue.subnet_ids)) < 2 or not needs_one_subnet(queue, context):
+        return
+    efa = [name for name, each in queue.compute_resources.items() if each.efa_enabled]
+    review.refuse(
+        f"{key}.subnet_ids",
+        (
+            f"holds several subnets, and {', '.join(efa)} has EFA, whose traffic does not leave a "
+            "zone (EfaMultiAzValidator)"
+            if efa
+            else "holds several subnets, and a reservation by its id works in one subnet only "
+            "(SingleInstanceTypeSubnetValidator)"
+        ),
+        found=", ".join(queue.subnet_ids),
+        allowed="one subnet",
+        remedy="keep the one in the zone of the capacity, or turn EFA off"
+        if efa
+        else "keep the one in the zone of the reservation",
+    )
+
+
+def _review_missing_zone(key: str, queue: Queue, context: QueueContext, review: Review) -> None:
+    efa = [each for each in queue.compute_resources.values() if each.efa_enabled]
+    options = purchase_options(context.config.reservations)
+    # An unknown purchase option is refused by itself; it may well be meant to give the zone.
+    wanted = [each.purchase_option or queue.purchase_option for each in efa]
+    known = all(option in options for option in wanted)
+    if not efa or not known or queue.subnet_ids or one_zone(queue, context):
+        return
+    found = INSTANCE_TYPES.get(efa[0].instance_type)
+    review.refuse(
+        f"{key}.availability_zone",
+        (
+            "is missing: EFA traffic does not leave a zone, so all nodes must launch in one, "
+            "and the stack file does not say in which"
+        ),
+        allowed=None
+        if found is None
+        else candidate_zones(
+            found, context.config.network, context.offered_zones, subnet_key="subnet_ids"
+        ),
+        remedy=review.set_command(f"{key}.availability_zone", "ZONE"),
+    )
+
+
+def review_launch_zones(context: QueueContext, review: Review) -> None:
+    """Record what is wrong with the zones of the queues in their network, or note what is open."""
+    network = context.network
+    missing: dict[str, list[str]] = {}
+    for name, queue in context.config.architecture.queues.items():
+        zone = queue_zone(queue, context)
+        if not network.is_new or zone is None:
+            _review_one_subnet(name, queue, zone, context, review)
+        elif zone in network.availability_zones:
+            continue
+        elif context.subnets_known or _comparable(zone, network.availability_zones):
+            missing.setdefault(zone, []).append(name)
+        else:
+            review.note(
+                f"queue {name}: launches in the private subnet in {zone}; only the account knows "
+                f"which of {', '.join(network.availability_zones)} that is"
+            )
+    for index, (zone, names) in enumerate(missing.items(), start=len(network.private_subnets)):
+        at = f"network.availability_zones[{index}]"
+        review.refuse(
+            at,
+            f"is missing: {', '.join(names)} must launch in {zone}, where the VPC has no subnet",
+            found=", ".join(network.availability_zones),
+            allowed=f"also {zone}",
+            remedy=review.set_command(at, zone),
+        )
+
+
+def _comparable(zone: str, others: Sequence[str]) -> bool:
+    return all(same_kind_of_zone(zone, other) for other in others)
+
+
+def _review_one_subnet(
+    name: str, queue: Queue, zone: str | None, context: QueueContext, review: Review
+) -> None:
+    network = context.network
+    decided = bool(queue.subnet_ids) or len(network.private_subnets) == 1
+    if decided or not one_zone(queue, context):
+        return
+    where = zone or "the zone of its capacity"
+    if not context.subnets_known:
+        review.note(
+            f"queue {name}: launches in the private subnet in {where}, which only the account knows"
+        )
+        return
+    new = network.is_new
+    what, example = ("availability_zone", "ZONE") if new else ("subnet_ids[0]", "subnet-…")
+    key = f"architecture.queues.{name}.{what}"
+    review.refuse(
+        key,
+        f"is missing, and the account did not say which private subnet lies in {where}",
+        allowed=", ".join(network.availability_zones if new else network.private_names),
+        remedy=review.set_command(key, example),
+    )

@@ -1,0 +1,150 @@
+"""What can be wrong with a queue that its schema alone cannot see.
+
+Nothing here asks the account: `components.account` compares with what really exists. The names in
+parentheses are those of ParallelCluster's own validators.
+"""
+
+from __future__ import annotations
+
+from components.capacity.pool_review import purchase_options, review_purchase_option
+from components.capacity.purchase import plan_capacity
+from components.catalog.instance_type import InstanceType
+from components.catalog.instance_types import INSTANCE_TYPES
+from components.catalog.parallelcluster import (
+    DENIED_PARTITION_SETTINGS,
+    FORBIDDEN_NAME,
+    MAXIMUM_COMPUTE_RESOURCES,
+    MAXIMUM_QUEUES,
+)
+from components.config.parallelcluster import ParallelClusterArchitecture, Queue
+from components.config.review import Review
+from components.parallelcluster.access_review import review_access
+from components.parallelcluster.compute_resource_review import review_compute_resource
+from components.parallelcluster.queue_context import QueueContext, reservations_of
+from components.parallelcluster.queue_place_review import review_place
+from components.parallelcluster.root_volume_review import review_root_volume
+from components.parallelcluster.slurm_review import review_denied_settings
+
+
+def review_queue(name: str, queue: Queue, context: QueueContext, review: Review) -> None:
+    """Record what is wrong with a queue of the stack file, and with its compute resources."""
+    key = f"architecture.queues.{name}"
+    if name == FORBIDDEN_NAME:
+        review.refuse(
+            key, "has a name that ParallelCluster forbids (NameValidator)", remedy="rename it"
+        )
+    review_purchase_option(review, key, queue.purchase_option, context.config.reservations)
+    review_place(name, queue, context, review)
+    _review_markets(key, queue, context, review)
+    _review_allocation_strategy(key, queue, context, review)
+    _review_devices(name, queue, review)
+    review_denied_settings(
+        f"{key}.slurm_settings", queue.slurm_settings, DENIED_PARTITION_SETTINGS, review
+    )
+    review_access(key, queue, context.config.architecture.operating_system, review)
+    custom_ami = queue.custom_ami_id or context.config.architecture.custom_ami_id
+    review_root_volume(key, queue.root_volume, custom_ami, review)
+    for resource_name in queue.compute_resources:
+        review_compute_resource(name, resource_name, queue, context, review)
+
+
+def review_counts(architecture: ParallelClusterArchitecture, review: Review) -> None:
+    """Refuse more queues or compute resources than a cluster may have."""
+    queues = architecture.queues
+    resources = sum(len(queue.compute_resources) for queue in queues.values())
+    for noun, count, limit in (
+        ("queues", len(queues), MAXIMUM_QUEUES),
+        ("compute resources, over all queues,", resources, MAXIMUM_COMPUTE_RESOURCES),
+    ):
+        if count > limit:
+            review.refuse(
+                "architecture.queues",
+                f"holds more {noun} than ParallelCluster takes (MaxCountValidator)",
+                found=count,
+                allowed=f"at most {limit}",
+                remedy="remove some, or make a second cluster",
+            )
+
+
+def _review_markets(key: str, queue: Queue, context: QueueContext, review: Review) -> None:
+    """Refuse a compute resource that buys in another market than its queue, which has one."""
+    reservations = context.config.reservations
+    options = purchase_options(reservations)
+    if queue.purchase_option not in options:
+        return
+    market = plan_capacity(queue.purchase_option, reservations).market_type
+    for name, resource in queue.compute_resources.items():
+        own = resource.purchase_option
+        if own is None or own not in options:
+            continue
+        if plan_capacity(own, reservations).market_type != market:
+            review.refuse(
+                f"{key}.compute_resources.{name}.purchase_option",
+                f"buys in another market than its queue, `{queue.purchase_option}`; "
+                "`CapacityType` belongs to a queue",
+                found=own,
+                allowed=", ".join(
+                    each
+                    for each in options
+                    if plan_capacity(each, reservations).market_type == market
+                ),
+                remedy=(
+                    "move the compute resource to a queue of its own, or set "
+                    f"`{key}.purchase_option` to `{own}`"
+                ),
+            )
+
+
+def _review_allocation_strategy(
+    key: str, queue: Queue, context: QueueContext, review: Review
+) -> None:
+    strategy = queue.allocation_strategy
+    reserved = list(reservations_of(queue, context))
+    if strategy is None:
+        return
+    if reserved:
+        review.refuse(
+            f"{key}.allocation_strategy",
+            f"chooses among pools of capacity, and `{reserved[0]}` is one reservation "
+            "(CapacityReservationValidator, InstancesAllocationStrategyValidator)",
+            found=strategy,
+            allowed="none with a reservation",
+            remedy=f"remove `allocation_strategy` of {key}",
+        )
+    elif queue.purchase_option == "on-demand" and strategy != "lowest-price":
+        review.refuse(
+            f"{key}.allocation_strategy",
+            "is a strategy for Spot capacity (InstancesAllocationStrategyValidator)",
+            found=strategy,
+            allowed="lowest-price, or `purchase_option: spot`",
+            remedy=review.set_command(f"{key}.allocation_strategy", "lowest-price"),
+        )
+
+
+def _review_devices(name: str, queue: Queue, review: Review) -> None:
+    resources = queue.compute_resources.values()
+    found = [INSTANCE_TYPES.get(resource.instance_type) for resource in resources]
+    types = [each for each in found if each is not None]
+    if len(types) < len(found):
+        return  # a type that is unknown is refused by itself
+    key = f"architecture.queues.{name}"
+    if queue.gpu_health_check and not any(_has_gpu(each) for each in types):
+        review.refuse(
+            f"{key}.gpu_health_check",
+            "is on, and no compute resource of the queue has an NVIDIA GPU to test",
+            found=True,
+            allowed="false",
+            remedy=review.set_command(f"{key}.gpu_health_check", "false"),
+        )
+    if "scratch_directory" in queue.model_fields_set and not any(
+        each.local_nvme_disks for each in types
+    ):
+        review.note(
+            f"queue {name}: `scratch_directory` is of no use, because its instance types have no "
+            "NVMe disks of their own"
+        )
+
+
+def _has_gpu(instance_type: InstanceType) -> bool:
+    accelerators = instance_type.accelerators
+    return accelerators is not None and accelerators.manufacturer == "nvidia"

@@ -1,0 +1,78 @@
+"""The whole cluster file, as a document and as YAML.
+
+Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/cluster-configuration-file-v3.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from components.parallelcluster.plan import ParallelClusterPlan
+from components.parallelcluster.references import references
+from components.parallelcluster.rendering.head_node import render_head_node
+from components.parallelcluster.rendering.monitoring import render_monitoring
+from components.parallelcluster.rendering.slurm import render_scheduling
+from components.parallelcluster.rendering.storage import render_shared_storage
+
+IMDS_SUPPORT = "v2.0"
+"""Instance metadata needs a session token on every node.
+https://docs.aws.amazon.com/parallelcluster/latest/ug/Imds-cluster-v3.html"""
+
+
+class UnresolvedReferenceError(ValueError):
+    """A document still holds values that only a made stack knows."""
+
+
+def render_cluster(plan: ParallelClusterPlan) -> dict[str, Any]:
+    """Return the cluster file of a plan, in the order in which people read it.
+
+    Ids that do not exist yet are a `Reference`; `resolve` puts them in.
+    """
+    document: dict[str, Any] = {
+        "Region": plan.region,
+        "Imds": {"ImdsSupport": IMDS_SUPPORT},
+        "Image": _image(plan),
+        "HeadNode": render_head_node(plan.head_node),
+        "Scheduling": render_scheduling(plan),
+    }
+    if plan.shared_storage:
+        document["SharedStorage"] = [render_shared_storage(each) for each in plan.shared_storage]
+    document["Monitoring"] = render_monitoring(plan.monitoring)
+    if plan.tags:
+        document["Tags"] = [{"Key": key, "Value": value} for key, value in plan.tags.items()]
+    return document
+
+
+def _image(plan: ParallelClusterPlan) -> dict[str, Any]:
+    image = {"Os": plan.operating_system}
+    return {**image, "CustomAmi": plan.custom_ami_id} if plan.custom_ami_id else image
+
+
+class _BlockDumper(yaml.SafeDumper):
+    """Writes lists indented below their key, and every value out: no anchors."""
+
+    def increase_indent(self, *given: bool, **named: bool) -> None:
+        super().increase_indent(*given, **{**named, "indentless": False})
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def to_yaml(document: Mapping[str, Any]) -> str:
+    """Return a cluster file as YAML that people read and `pcluster create-cluster` takes.
+
+    Raises:
+        UnresolvedReferenceError: a value is still a `Reference`.
+    """
+    open_values = references(document)
+    if open_values:
+        names = ", ".join(f"{each.kind} {each.name}" for each in open_values)
+        raise UnresolvedReferenceError(
+            f"the cluster file has no ids yet for: {names}; resolve the references first"
+        )
+    return yaml.dump(
+        dict(document), Dumper=_BlockDumper, sort_keys=False, default_flow_style=False, width=100
+    )

@@ -1,0 +1,49 @@
+"""What nodes may do and what they run: `Iam` and `CustomActions`, alike for head node and queues.
+
+Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/HeadNode-v3.html and
+https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.config.parallelcluster import S3Access
+from components.parallelcluster.plan import NodeAccess, ScriptPlan
+
+
+def render_access(access: NodeAccess) -> dict[str, Any]:
+    """Return the sections `CustomActions` and `Iam` of a node, those that are not empty."""
+    sections = {"CustomActions": _custom_actions(access), "Iam": _iam(access)}
+    return {name: section for name, section in sections.items() if section}
+
+
+def _custom_actions(access: NodeAccess) -> dict[str, Any]:
+    actions = {"OnNodeStart": access.on_node_start, "OnNodeConfigured": access.on_node_configured}
+    return {
+        name: {"Sequence": [_script(script) for script in scripts]}
+        for name, scripts in actions.items()
+        if scripts
+    }
+
+
+def _script(script: ScriptPlan) -> dict[str, Any]:
+    rendered: dict[str, Any] = {"Script": script.url}
+    return {**rendered, "Args": list(script.arguments)} if script.arguments else rendered
+
+
+def _iam(access: NodeAccess) -> dict[str, Any]:
+    iam: dict[str, Any] = {}
+    if access.iam_policies:
+        iam["AdditionalIamPolicies"] = [{"Policy": arn} for arn in access.iam_policies]
+    if access.s3_access:
+        iam["S3Access"] = [_s3_access(each) for each in access.s3_access]
+    return iam
+
+
+def _s3_access(access: S3Access) -> dict[str, Any]:
+    return {
+        "BucketName": access.bucket,
+        **({"KeyName": access.key} if access.key is not None else {}),
+        "EnableWriteAccess": access.write,
+    }

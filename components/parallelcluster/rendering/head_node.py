@@ -1,0 +1,42 @@
+"""The section `HeadNode`.
+
+Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/HeadNode-v3.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.parallelcluster.plan import HeadNodePlan
+from components.parallelcluster.references import Reference
+from components.parallelcluster.rendering.custom_actions import render_access
+from components.parallelcluster.rendering.storage import render_root_volume
+
+HEAD_NODE_KEY = "head-node"
+"""Name of the reference to the key pair that a stack imports; a cluster has one."""
+
+
+def render_head_node(head_node: HeadNodePlan) -> dict[str, Any]:
+    """Return the section; the subnet, and an imported key pair, are references."""
+    return {
+        "InstanceType": head_node.instance_type,
+        "Networking": {"SubnetId": Reference("subnet", head_node.subnets[0])},
+        "Ssh": _ssh(head_node),
+        "LocalStorage": {
+            "RootVolume": {
+                **render_root_volume(head_node.root_volume),
+                "DeleteOnTermination": True,
+            }
+        },
+        **render_access(head_node.access),
+    }
+
+
+def _ssh(head_node: HeadNodePlan) -> dict[str, Any]:
+    # Without the section the port is open to everybody, also where there is no key.
+    allowed = {"AllowedIps": head_node.allowed_cidr}
+    if head_node.public_key is not None:
+        return {"KeyName": Reference("key-pair", HEAD_NODE_KEY), **allowed}
+    if head_node.key_name is not None:
+        return {"KeyName": head_node.key_name, **allowed}
+    return allowed

@@ -1,0 +1,30 @@
+"""The section `Monitoring`.
+
+Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/Monitoring-v3.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.config.parallelcluster import Monitoring
+
+
+def render_monitoring(monitoring: Monitoring) -> dict[str, Any]:
+    """Return the section, everything said, because ParallelCluster's own defaults change."""
+    return {
+        "DetailedMonitoring": monitoring.detailed,
+        "Logs": {"CloudWatch": _logs(monitoring)},
+        "Dashboards": {"CloudWatch": {"Enabled": monitoring.dashboard}},
+        "Alarms": {"Enabled": monitoring.alarms},
+    }
+
+
+def _logs(monitoring: Monitoring) -> dict[str, Any]:
+    if not monitoring.logs:
+        return {"Enabled": False}
+    return {
+        "Enabled": True,
+        "RetentionInDays": monitoring.log_retention_days,
+        "DeletionPolicy": "Retain" if monitoring.keep_logs else "Delete",
+    }

@@ -1,0 +1,130 @@
+"""The entries of `SlurmQueues`, with what a queue and its compute resources may both say.
+
+ParallelCluster takes placement group and reservation at either level. They stand at the queue
+where all compute resources agree, else at each compute resource, so that a reader finds each
+once.
+
+Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.capacity.plan import CapacityPlan, PlacementPlan
+from components.parallelcluster.plan import ComputeResourcePlan, QueuePlan
+from components.parallelcluster.references import Reference
+from components.parallelcluster.rendering.custom_actions import render_access
+from components.parallelcluster.rendering.storage import render_root_volume
+
+_CAPACITY_TYPES = {None: "ONDEMAND", "spot": "SPOT", "capacity-block": "CAPACITY_BLOCK"}
+"""`CapacityType` by the market that instances are bought in."""
+
+_NO_TARGET: dict[str, Any] = {}
+
+
+def render_queue(queue: QueuePlan) -> dict[str, Any]:
+    """Return one queue with its compute resources."""
+    placement = _common([placement_group(r.placement) for r in queue.compute_resources])
+    target = _common([reservation_target(r.capacity) for r in queue.compute_resources])
+    return {
+        "Name": queue.name,
+        "CapacityType": _CAPACITY_TYPES[queue.capacity.market_type],
+        **_some("AllocationStrategy", queue.allocation_strategy),
+        "JobExclusiveAllocation": queue.exclusive_jobs,
+        **({"Image": {"CustomAmi": queue.custom_ami_id}} if queue.custom_ami_id else {}),
+        **_some("CapacityReservationTarget", target),
+        "Networking": {
+            "SubnetIds": [Reference("subnet", subnet) for subnet in queue.subnets],
+            **_some("PlacementGroup", placement),
+        },
+        "ComputeSettings": {
+            "LocalStorage": {
+                "RootVolume": render_root_volume(queue.root_volume),
+                "EphemeralVolume": {"MountDir": queue.scratch_directory},
+            }
+        },
+        **({"HealthChecks": {"Gpu": {"Enabled": True}}} if queue.gpu_health_check else {}),
+        "ComputeResources": [
+            _compute_resource(
+                resource,
+                flexible=_is_flexible(queue),
+                with_placement=placement is None,
+                with_target=target is None,
+            )
+            for resource in queue.compute_resources
+        ],
+        **render_access(queue.access),
+        **_some("CustomSlurmSettings", dict(queue.slurm_settings)),
+    }
+
+
+def placement_group(placement: PlacementPlan) -> dict[str, Any]:
+    """Return `PlacementGroup`, said also where there is none: with EFA silence is an error."""
+    if placement.group == "none":
+        return {"Enabled": False}
+    if placement.group == "create":
+        return {"Enabled": True}
+    return {"Enabled": True, "Name": placement.name}
+
+
+def reservation_target(capacity: CapacityPlan) -> dict[str, Any]:
+    """Return `CapacityReservationTarget`, empty where nothing is reserved.
+
+    A group that the stack makes has its ARN only then: it is a reference by the reservation's name.
+    """
+    if capacity.reservation_id is not None:
+        return {"CapacityReservationId": capacity.reservation_id}
+    if capacity.reservation_group_arn is not None:
+        return {"CapacityReservationResourceGroupArn": capacity.reservation_group_arn}
+    if capacity.reservation_group_members:
+        group = Reference("reservation-group", capacity.purchase_option)
+        return {"CapacityReservationResourceGroupArn": group}
+    return _NO_TARGET
+
+
+def _is_flexible(queue: QueuePlan) -> bool:
+    # ParallelCluster refuses `InstanceType` in a queue of several subnets, and hears of the
+    # strategy only where it asks for a fleet (SingleInstanceTypeSubnetValidator).
+    return len(queue.subnets) > 1 or queue.allocation_strategy is not None
+
+
+def _compute_resource(
+    resource: ComputeResourcePlan, *, flexible: bool, with_placement: bool, with_target: bool
+) -> dict[str, Any]:
+    instance_type = resource.instance_type.name
+    placement = placement_group(resource.placement)
+    return {
+        "Name": resource.name,
+        **(
+            {"Instances": [{"InstanceType": instance_type}]}
+            if flexible
+            else {"InstanceType": instance_type}
+        ),
+        "MinCount": resource.minimum,
+        "MaxCount": resource.maximum,
+        **({"Efa": {"Enabled": True}} if resource.efa_enabled else {}),
+        **(
+            {}
+            if resource.simultaneous_multithreading
+            else {"DisableSimultaneousMultithreading": True}
+        ),
+        **_some("SchedulableMemory", resource.schedulable_memory_mib),
+        **(
+            _some("CapacityReservationTarget", reservation_target(resource.capacity))
+            if with_target
+            else {}
+        ),
+        **({"Networking": {"PlacementGroup": placement}} if with_placement else {}),
+        **_some("CustomSlurmSettings", dict(resource.slurm_settings)),
+    }
+
+
+def _common(sections: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the section that all share, None where they differ."""
+    first, *others = sections
+    return first if all(other == first for other in others) else None
+
+
+def _some(key: str, value: object) -> dict[str, Any]:
+    return {key: value} if value else {}

@@ -1,0 +1,34 @@
+"""The section `Scheduling`: Slurm, and its queues.
+
+Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.config.parallelcluster import Slurm
+from components.parallelcluster.plan import ParallelClusterPlan
+from components.parallelcluster.rendering.queues import render_queue
+
+
+def render_scheduling(plan: ParallelClusterPlan) -> dict[str, Any]:
+    """Return the section; queues keep their order, because the first is the default one."""
+    return {
+        "Scheduler": "slurm",
+        "ScalingStrategy": plan.slurm.scaling_strategy,
+        "SlurmSettings": _slurm_settings(plan.slurm),
+        "SlurmQueues": [render_queue(queue) for queue in plan.queues],
+    }
+
+
+def _slurm_settings(slurm: Slurm) -> dict[str, Any]:
+    settings: dict[str, Any] = {
+        "ScaledownIdletime": slurm.idle_minutes,
+        # Without it every update that removes a node is refused until the fleet is stopped.
+        "QueueUpdateStrategy": slurm.queue_update_strategy,
+        "EnableMemoryBasedScheduling": slurm.memory_based_scheduling,
+    }
+    if slurm.settings:
+        settings["CustomSlurmSettings"] = [{key: value} for key, value in slurm.settings.items()]
+    return settings

@@ -1,0 +1,42 @@
+"""Storage: the entries of `SharedStorage`, and the root volumes of nodes.
+
+Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.config.node_pool import RootVolume
+from components.parallelcluster.plan import SharedStoragePlan
+
+_SETTINGS = {
+    "Ebs": "EbsSettings",
+    "Efs": "EfsSettings",
+    "FsxLustre": "FsxLustreSettings",
+    "FsxOpenZfs": "FsxOpenZfsSettings",
+}
+"""Section of each `StorageType`."""
+
+
+def render_shared_storage(storage: SharedStoragePlan) -> dict[str, Any]:
+    """Return one entry of `SharedStorage`; its settings may hold references."""
+    entry: dict[str, Any] = {
+        "MountDir": storage.mount_directory,
+        "Name": storage.name,
+        "StorageType": storage.type,
+    }
+    if storage.settings:
+        entry[_SETTINGS[storage.type]] = dict(storage.settings)
+    return entry
+
+
+def render_root_volume(volume: RootVolume) -> dict[str, Any]:
+    """Return the settings that head node and compute nodes have in common: gp3, encrypted."""
+    return {
+        "Size": volume.size_gib,
+        "Encrypted": True,
+        "VolumeType": "gp3",
+        "Iops": volume.iops,
+        "Throughput": volume.throughput_mibps,
+    }

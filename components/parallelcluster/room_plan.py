@@ -1,0 +1,95 @@
+"""Whether a cluster's machines and file systems find addresses in the subnets that they lie in.
+
+Source: `add_network_interfaces` of `pcluster/templates/queues_stack.py` and `_add_head_node` of
+`cluster_stack.py`, aws-parallelcluster 3.16.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.catalog.instance_types import INSTANCE_TYPES
+from components.config.lustre_rules import capacity_rule
+from components.config.review import Review
+from components.network.room import Need, needs_of, review_new_subnets
+from components.parallelcluster.plan import (
+    ComputeResourcePlan,
+    HeadNodePlan,
+    ParallelClusterPlan,
+    SharedStoragePlan,
+)
+
+
+def addresses_by_subnet(plan: ParallelClusterPlan) -> dict[str, Need]:
+    """Return the need for addresses in each subnet that something lies in alone, at the largest.
+
+    A queue over several subnets takes what it finds in any of them.
+    """
+    return needs_of(_taken(plan))
+
+
+def review_rooms(plan: ParallelClusterPlan, review: Review) -> None:
+    """Refuse subnets that are to be made too small for what lies there."""
+    review_new_subnets(
+        addresses_by_subnet(plan),
+        plan.network,
+        review,
+        takers="interfaces",
+        remedy="or fewer nodes",
+    )
+
+
+def addresses_of_node(resource: ComputeResourcePlan) -> int:
+    """Return the addresses that one node takes.
+
+    With EFA every interface but the first is `efa-only`, without an address. Without EFA each
+    network card carries an interface that has one.
+    """
+    return 1 if resource.efa_enabled else len(resource.instance_type.network_cards)
+
+
+def _taken(plan: ParallelClusterPlan) -> Iterator[tuple[str, int, str]]:
+    if len(plan.head_node.subnets) == 1:
+        yield plan.head_node.subnets[0], _addresses_of_head_node(plan.head_node), "the head node"
+    for queue in plan.queues:
+        if len(queue.subnets) == 1:
+            for resource in queue.compute_resources:
+                taken = resource.maximum * addresses_of_node(resource)
+                yield queue.subnets[0], taken, f"{queue.name}/{resource.name}"
+    yield from _taken_by_storage(plan)
+
+
+def _addresses_of_head_node(head_node: HeadNodePlan) -> int:
+    known = INSTANCE_TYPES.get(head_node.instance_type)
+    return len(known.network_cards) if known is not None else 1
+
+
+def _taken_by_storage(plan: ParallelClusterPlan) -> Iterator[tuple[str, int, str]]:
+    # ParallelCluster makes Lustre in the queues' one subnet, and refuses it where they have more.
+    subnets = {subnet for queue in plan.queues for subnet in queue.subnets}
+    if len(subnets) == 1:
+        (subnet,) = subnets
+        for storage in plan.shared_storage:
+            if storage.type == "FsxLustre" and "FileSystemId" not in storage.settings:
+                yield subnet, lustre_addresses(storage), f"storage {storage.name}"
+    for system in plan.open_zfs:
+        if len(system.subnets) == 1:
+            # One a file server, of which a highly available system has a pair:
+            # https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/availability-durability.html
+            servers = 2 if "_HA_" in system.deployment_type else 1
+            yield system.subnets[0], servers, f"storage {system.name}"
+
+
+def lustre_addresses(storage: SharedStoragePlan) -> int:
+    """Return the addresses of a new file system: one a server, at least one server of metadata.
+
+    https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html#ip-addesses-for-fs
+    """
+    settings = storage.settings
+    rule = capacity_rule(
+        settings["DeploymentType"],
+        settings.get("StorageType", "SSD"),
+        settings.get("PerUnitStorageThroughput"),
+        efa=False,
+    )
+    return 1 + (-(-settings["StorageCapacity"] // rule.step) if rule else 1)

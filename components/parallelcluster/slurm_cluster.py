@@ -1,0 +1,137 @@
+"""A Slurm cluster: the CloudFormation stack in which ParallelCluster makes it.
+
+Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/cloudformation-v3.html and
+https://www.pulumi.com/registry/packages/aws/api-docs/cloudformation/stack/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from components.parallelcluster.cluster_template import cluster_template, template_body
+from components.parallelcluster.plan import ParallelClusterPlan
+from components.parallelcluster.references import Reference, ReferenceKind, references, resolve
+from components.parallelcluster.rendering.cluster import render_cluster, to_yaml
+
+CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND")
+"""The provider's nested stack makes roles, of its own names too, and its template is transformed.
+https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html"""
+
+CREATION_ONLY = ("timeoutInMinutes", "onFailure")
+"""Properties that mean nothing once the stack is made, and whose change would replace it, and the
+cluster with it."""
+
+_SPARE_MINUTES = 30
+"""Minutes that the engine waits beyond CloudFormation's own limit: for the roll-back, whose reasons
+are the message, and for the last answer."""
+_OPERATION_MINUTES = 120
+"""Minutes for an update or a deletion, which CloudFormation does not limit: twice the hour that it
+gives the custom resource, because a failed update is followed by one back.
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-customresource.html"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlurmClusterArgs:
+    """Arguments of `SlurmCluster`."""
+
+    plan: ParallelClusterPlan
+    subnet_id: Callable[[str], pulumi.Input[str]]
+    """Reference of a subnet to its id."""
+    reservation_group_arns: Mapping[str, pulumi.Input[str]]
+    """Of the groups that the stack makes, by the name of the reservation."""
+    open_zfs_volume_ids: Mapping[str, pulumi.Input[str]]
+    """Of the file systems that the stack makes, by their names."""
+    launch_after: Sequence[pulumi.Resource]
+    """What must be there before a node starts, and may go only after the last one: ways out of the
+    network, and shares of reservations."""
+
+
+class SlurmCluster(pulumi.ComponentResource):
+    """The cluster with its head node and queues.
+
+    Nothing in it is a resource of its own here: ParallelCluster makes security groups, launch
+    templates, roles, and the file systems of the cluster file in a stack that has the cluster's
+    name, beside the one that this component makes.
+
+    A creation that fails is deleted whole, and its reason is the message: a stack that was rolled
+    back takes no update, so that the next `up` could only fail.
+
+    Children: `<name>-key` (`aws.ec2.KeyPair`, where the stack imports a public key) and
+    `<name>-deployment` (`aws.cloudformation.Stack`).
+    """
+
+    configuration: pulumi.Output[str]
+    """The cluster file as YAML, with real ids."""
+    outputs: pulumi.Output[Mapping[str, str]]
+    """Outputs of the template, by their names in `components.parallelcluster.cluster_template`."""
+
+    def __init__(
+        self, name: str, args: SlurmClusterArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("trainyard:parallelcluster:SlurmCluster", name, {}, opts)
+        plan = args.plan
+        self._args = args
+        self._key_name = self._import_key(name)
+        document = self._resolved(render_cluster(plan))
+        stack = self._make_stack(
+            f"{name}-deployment",
+            document.apply(lambda made: template_body(cluster_template(plan, made))),
+        )
+        self.configuration = document.apply(to_yaml)
+        self.outputs = stack.outputs
+        self.register_outputs({"configuration": self.configuration, "outputs": self.outputs})
+
+    def _import_key(self, name: str) -> pulumi.Output[str] | None:
+        public_key = self._args.plan.head_node.public_key
+        if public_key is None:
+            return None
+        return aws.ec2.KeyPair(
+            f"{name}-key",
+            public_key=public_key,
+            tags={"Name": name, **self._args.plan.tags},
+            opts=pulumi.ResourceOptions(parent=self),
+        ).key_name
+
+    def _make_stack(self, name: str, body: pulumi.Input[str]) -> aws.cloudformation.Stack:
+        deployment = self._args.plan.deployment
+        return aws.cloudformation.Stack(
+            name,
+            name=deployment.stack_name,
+            template_body=body,
+            capabilities=list(CAPABILITIES),
+            timeout_in_minutes=deployment.timeout_minutes,
+            on_failure="DELETE",
+            tags=dict(self._args.plan.tags),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=self._args.launch_after,
+                ignore_changes=list(CREATION_ONLY),
+                custom_timeouts=pulumi.CustomTimeouts(
+                    create=f"{deployment.timeout_minutes + _SPARE_MINUTES}m",
+                    update=f"{_OPERATION_MINUTES}m",
+                    delete=f"{_OPERATION_MINUTES}m",
+                ),
+            ),
+        )
+
+    def _resolved(self, document: dict[str, Any]) -> pulumi.Output[dict[str, Any]]:
+        wanted = references(document)
+        values = pulumi.Output.all(*(self._value_of(reference) for reference in wanted))
+        return values.apply(
+            lambda known: resolve(document, dict(zip(wanted, known, strict=True)).__getitem__)
+        )
+
+    def _value_of(self, reference: Reference) -> pulumi.Input[str]:
+        args = self._args
+        values: dict[ReferenceKind, Callable[[str], Any]] = {
+            "subnet": args.subnet_id,
+            "key-pair": lambda _: self._key_name,
+            "reservation-group": args.reservation_group_arns.__getitem__,
+            "open-zfs-volume": args.open_zfs_volume_ids.__getitem__,
+        }
+        return values[reference.kind](reference.name)

@@ -1,0 +1,63 @@
+"""What can be wrong with the way in to the head node.
+
+https://docs.aws.amazon.com/parallelcluster/latest/ug/HeadNode-v3.html, `Ssh`
+"""
+
+from __future__ import annotations
+
+from components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
+from components.config.parallelcluster import HeadNode, OperatingSystem
+from components.config.review import Review
+
+KEY = "architecture.head_node.ssh"
+SESSION_MANAGER_POLICY = "AmazonSSMManagedInstanceCore"
+"""Without it no session reaches a node.
+
+https://docs.aws.amazon.com/systems-manager/latest/userguide/setup-instance-permissions.html
+"""
+_EVERYBODY = "0.0.0.0/0"
+
+
+def review_ssh(
+    node: HeadNode, operating_system: OperatingSystem, review: Review, *, public: bool
+) -> None:
+    """Record what is wrong with keys, and note who gets in."""
+    ssh = node.ssh
+    if ssh.key_name is not None and ssh.public_key is not None:
+        review.refuse(
+            f"{KEY}.public_key",
+            "stands beside `key_name`; a head node takes one key pair",
+            found=ssh.public_key,
+            allowed="one of `key_name` and `public_key`",
+            remedy="remove one of the two",
+        )
+    rsa = ssh.public_key is not None and ssh.public_key.startswith("ssh-rsa ")
+    if rsa and operating_system in OPERATING_SYSTEMS_WITHOUT_RSA_KEYS:
+        review.refuse(
+            f"{KEY}.public_key",
+            f"is an RSA key, which {operating_system} does not take (KeyPairValidator)",
+            found=ssh.public_key,
+            allowed="an ssh-ed25519 key",
+            remedy="make one: ssh-keygen -t ed25519",
+        )
+    _note_access(node, review, public=public)
+
+
+def _note_access(node: HeadNode, review: Review, *, public: bool) -> None:
+    ssh = node.ssh
+    has_key = ssh.key_name is not None or ssh.public_key is not None
+    if not has_key and SESSION_MANAGER_POLICY not in node.iam_policies:
+        review.note(
+            "head node: nobody can log in: it has no SSH key, and its role lacks "
+            f"{SESSION_MANAGER_POLICY} for Session Manager"
+        )
+    if has_key and not public:
+        review.note(
+            "head node: SSH reaches it from inside of the VPC only, or through Session Manager, "
+            "because its subnet is private"
+        )
+    if has_key and public and ssh.allowed_cidr == _EVERYBODY:
+        review.note(
+            f"head node: SSH is open to the world; narrow it: "
+            f"{review.set_command(f'{KEY}.allowed_cidr', 'YOUR.NET.WORK.0/24')}"
+        )

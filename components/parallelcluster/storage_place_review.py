@@ -1,0 +1,135 @@
+"""Whether nodes reach the shared storage of a stack file from where they are.
+
+Source: `ManagedFsxMultiAzValidator`, `MultiAzEbsVolumeValidator` and `add_managed_fsx` of the
+package `aws-parallelcluster`, version 3.16.1: it makes FSx for Lustre in the one subnet of all
+queues, and EBS volumes in the zone of the head node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from components.config.efs import NewEfs
+from components.config.parallelcluster import ComputeResource, Queue
+from components.config.review import Review
+from components.config.stack import ParallelClusterStackConfig
+from components.config.storage import NewFsxLustre
+from components.network.network_plan import NetworkPlan
+
+_IN_A_VPC = ("existing-fsx-lustre", "existing-efs", "existing-fsx-openzfs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoragePlace:
+    """What is around the shared storage of a cluster."""
+
+    network: NetworkPlan
+    queue_subnets: tuple[str, ...]
+    """References of the subnets of all queues; candidates where only the account knows which."""
+    head_subnets: tuple[str, ...]
+    subnets_known: bool
+    """Whether the account was asked, so that what is unknown now stays unknown."""
+
+
+def review_places(config: ParallelClusterStackConfig, place: StoragePlace, review: Review) -> None:
+    """Record storage that ParallelCluster would not place, or that nodes would not reach."""
+    for name, wanted in config.storage.items():
+        if wanted.kind in _IN_A_VPC and place.network.is_new:
+            _refuse_new_vpc(name, wanted.kind, review)
+        if isinstance(wanted, NewFsxLustre):
+            _review_lustre(name, config, place, review)
+        if isinstance(wanted, NewFsxLustre | NewEfs) and place.network.is_new:
+            _review_protection(name, protected=wanted.deletion_protection, review=review)
+        if wanted.kind.endswith("ebs"):
+            _note_other_zones(name, place, review)
+
+
+def _refuse_new_vpc(name: str, kind: str, review: Review) -> None:
+    review.refuse(
+        f"storage.{name}.kind",
+        "is a file system that exists, which cannot lie in a VPC that is yet to be made",
+        found=kind,
+        allowed=f"{kind.removeprefix('existing-')}, or network.kind: existing-vpc",
+        remedy="adopt the VPC of the file system, or let the stack make a file system",
+    )
+
+
+def _review_protection(name: str, *, protected: bool, review: Review) -> None:
+    if not protected:
+        return
+    key = f"storage.{name}.deletion_protection"
+    review.refuse(
+        key,
+        "keeps a file system in a VPC that goes with the stack: AWS deletes no subnet that a file "
+        "system lies in, so `destroy` would end half-way",
+        found=True,
+        allowed="false with network.kind: new-vpc",
+        remedy=(
+            f"{review.set_command(key, 'false')}, and what is in it goes with the cluster; or put "
+            "the cluster into a VPC that outlives it, with network.kind: existing-vpc"
+        ),
+    )
+
+
+def _review_lustre(
+    name: str, config: ParallelClusterStackConfig, place: StoragePlace, review: Review
+) -> None:
+    if len(place.queue_subnets) < 2:
+        return
+    if not place.subnets_known and not _spread(config, place.network):
+        review.note(
+            f"storage {name}: ParallelCluster makes it in the one subnet of the queues, which only "
+            "the account knows"
+        )
+        return
+    first = next(iter(config.architecture.queues))
+    review.refuse(
+        f"storage.{name}.kind",
+        "is made by ParallelCluster, which takes one subnet for all queues then; these are in "
+        + ", ".join(place.queue_subnets),
+        found="fsx-lustre",
+        allowed="queues in one subnet, or existing-fsx-lustre",
+        remedy=(
+            f"give every queue the same subnet, as in architecture.queues.{first}.availability_zone"
+            " or subnet_ids; or make the file system in a stack of its own, and mount it as "
+            "kind: existing-fsx-lustre"
+        ),
+    )
+
+
+def _spread(config: ParallelClusterStackConfig, network: NetworkPlan) -> bool:
+    """Return whether the stack file alone says that queues are in several subnets."""
+    queues = config.architecture.queues.values()
+    given = {subnet for queue in queues for subnet in queue.subnet_ids}
+    several = len(network.private_subnets) > 1
+    return len(given) > 1 or (several and any(_goes_anywhere(q, config) for q in queues))
+
+
+def _goes_anywhere(queue: Queue, config: ParallelClusterStackConfig) -> bool:
+    bought = [queue.purchase_option, *(r.purchase_option for r in _resources(queue))]
+    return not (
+        queue.subnet_ids
+        or queue.availability_zone
+        or any(option in config.reservations for option in bought)
+        or any(resource.efa_enabled for resource in _resources(queue))
+    )
+
+
+def _resources(queue: Queue) -> tuple[ComputeResource, ...]:
+    return tuple(queue.compute_resources.values())
+
+
+def _note_other_zones(name: str, place: StoragePlace, review: Review) -> None:
+    head = _zones(place.head_subnets, place.network)
+    others = _zones(place.queue_subnets, place.network) - head
+    if len(head) == 1 and others:
+        review.note(
+            f"storage {name}: the volume is in {head.pop()} with the head node; traffic of nodes "
+            f"in {', '.join(sorted(others))} is slower, and billed"
+        )
+
+
+def _zones(subnets: Sequence[str], network: NetworkPlan) -> set[str]:
+    known = {subnet.name: subnet.availability_zone for subnet in network.subnets}
+    return {zone for zone in map(known.get, subnets) if zone}

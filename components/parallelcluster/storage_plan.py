@@ -1,0 +1,113 @@
+"""From `storage` of a stack file to the shared storage of a ParallelCluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from components.config.open_zfs import NewFsxOpenZfs
+from components.config.review import Review
+from components.config.stack import ParallelClusterStackConfig
+from components.config.storage import FileSystem
+from components.network.network_plan import NetworkPlan
+from components.parallelcluster.mount_directory_review import review_mount_directories
+from components.parallelcluster.plan import SharedStoragePlan
+from components.parallelcluster.storage_place_review import StoragePlace, review_places
+from components.parallelcluster.storage_review import review_storage
+from components.parallelcluster.storage_settings import is_new, storage_settings, storage_type
+from components.storage.open_zfs_plan import OpenZfsPlan, plan_open_zfs
+from components.storage.subnet_place import given_subnets
+from components.tagging import common_tags
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedStorage:
+    """What a ParallelCluster mounts, and what of it the stack makes."""
+
+    entries: tuple[SharedStoragePlan, ...]
+    """In the order of the stack file."""
+    open_zfs: tuple[OpenZfsPlan, ...]
+
+
+def plan_shared_storage(
+    config: ParallelClusterStackConfig,
+    network: NetworkPlan,
+    *,
+    queue_subnets: tuple[str, ...],
+    head_subnets: tuple[str, ...],
+    review: Review,
+    subnets_known: bool,
+) -> SharedStorage:
+    """Return the shared storage of a cluster; records what is wrong.
+
+    Args:
+        config: The stack.
+        network: Its network.
+        queue_subnets: References of the subnets of all queues; more than there will be where only
+            the account knows which.
+        head_subnets: The same of the head node.
+        review: Takes problems and notes.
+        subnets_known: Whether the account was asked, so that what is unknown now stays unknown.
+    """
+    place = StoragePlace(
+        network=network,
+        queue_subnets=queue_subnets,
+        head_subnets=head_subnets,
+        subnets_known=subnets_known,
+    )
+    review_storage(config, review)
+    review_mount_directories(config, review)
+    review_places(config, place, review)
+    return SharedStorage(
+        entries=tuple(_entry(name, wanted) for name, wanted in config.storage.items()),
+        open_zfs=tuple(
+            _open_zfs(name, wanted, config, place, review)
+            for name, wanted in config.storage.items()
+            if isinstance(wanted, NewFsxOpenZfs)
+        ),
+    )
+
+
+def _entry(name: str, wanted: FileSystem) -> SharedStoragePlan:
+    return SharedStoragePlan(
+        name=name,
+        mount_directory=wanted.mount_directory or "",
+        type=storage_type(wanted),
+        settings=storage_settings(name, wanted),
+        # What exists is not ours to delete.
+        retained=not is_new(wanted) or getattr(wanted, "deletion_protection", False),
+    )
+
+
+def _open_zfs(
+    name: str,
+    wanted: NewFsxOpenZfs,
+    config: ParallelClusterStackConfig,
+    place: StoragePlace,
+    review: Review,
+) -> OpenZfsPlan:
+    given = given_subnets(
+        name, wanted, place.network, subnets_known=place.subnets_known, review=review
+    )
+    return plan_open_zfs(
+        name,
+        wanted,
+        subnets=given or _beside_queues(name, place, review),
+        clients=tuple(dict.fromkeys((*place.head_subnets, *place.queue_subnets))),
+        tags=common_tags(config.name, config.tags),
+    )
+
+
+def _beside_queues(name: str, place: StoragePlace, review: Review) -> tuple[str, ...]:
+    """Return the subnet of the first queue; it is reached from the others too."""
+    if len(place.queue_subnets) < 2:
+        return place.queue_subnets
+    if not place.subnets_known:
+        review.note(
+            f"storage {name}: lies in the first subnet of the queues, which only the account knows"
+        )
+        return place.queue_subnets
+    review.note(
+        f"storage {name}: lies in {place.queue_subnets[0]}; traffic of nodes in other zones is "
+        "slower, and billed"
+    )
+    return place.queue_subnets[:1]

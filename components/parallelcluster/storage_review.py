@@ -1,0 +1,221 @@
+"""What ParallelCluster does not take of the shared storage of a stack file.
+
+Sources, all of the package `aws-parallelcluster`, version 3.16.1: `SharedStorageNameValidator`
+and `NumberOfStorageValidator` in `validators/cluster_validators.py`, the counts in `constants.py`,
+`FsxLustreSettingsSchema` in `schemas/cluster_schema.py`; and
+https://docs.aws.amazon.com/parallelcluster/latest/ug/shared-storage-quotas-v3.html.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from components.config.efs import ExistingEfs
+from components.config.open_zfs import ExistingFsxOpenZfs
+from components.config.review import Review
+from components.config.shared_ebs import ExistingSharedEbs, NewSharedEbs
+from components.config.stack import ParallelClusterStackConfig
+from components.config.storage import ExistingFsxLustre, FileSystem, NewFsxLustre
+
+LONGEST_NAME = 30
+FORBIDDEN_NAME = "default"
+BUSY_EBS_NODES = 100
+"""Nodes from which ParallelCluster warns of volumes that the head node shares."""
+_OF_KUBERNETES = ("claim_name", "claim_namespace", "mount_options")
+_EXISTING_LUSTRE_ID = re.compile(r"fs-[0-9a-f]{17}")
+
+_OWN_STACK = (
+    "make it in a stack of its own, and mount it here as kind: existing-fsx-lustre; or remove it"
+)
+_REMOVE = "remove"
+_BY_ITSELF = ("ParallelCluster reads it from the account itself", _REMOVE)
+_IN_QUEUES = ("ParallelCluster puts the file system into the subnet of the queues", _REMOVE)
+_NOT_OF_NEW: Mapping[str, tuple[str, str]] = {
+    "efa_enabled": ("ParallelCluster makes no file system with EFA", _OWN_STACK),
+    "metadata_iops": ("ParallelCluster buys no metadata operations", _OWN_STACK),
+    "subnet_id": _IN_QUEUES,
+    "availability_zone": _IN_QUEUES,
+}
+"""Keys of a new FSx for Lustre: why they cannot stand there, and the way out."""
+_NOT_OF_EXISTING: Mapping[str, tuple[str, str]] = {
+    "security_group_id": (
+        "ParallelCluster makes the groups of the nodes itself, once the file system lets them in",
+        "let the subnets of the cluster in on TCP 988 and 1018-1023, and remove it",
+    ),
+    "dns_name": _BY_ITSELF,
+    "mount_name": _BY_ITSELF,
+    "storage_capacity_gib": _BY_ITSELF,
+}
+"""The same of an existing one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    what: str
+    most: int
+    counts: Callable[[FileSystem], bool]
+    remedy: str
+
+
+def _is_raid(wanted: FileSystem) -> bool:
+    return isinstance(wanted, NewSharedEbs) and wanted.raid is not None
+
+
+_LIMITS = (
+    _Limit(
+        "new FSx for Lustre file system",
+        1,
+        lambda wanted: isinstance(wanted, NewFsxLustre),
+        "make the others in a stack of their own, and mount them as kind: existing-fsx-lustre",
+    ),
+    _Limit(
+        "new EFS file system",
+        1,
+        lambda wanted: wanted.kind == "efs",
+        "mount the others as kind: existing-efs",
+    ),
+    _Limit("RAID of EBS volumes", 1, _is_raid, "remove raid from the others"),
+    _Limit(
+        "EBS volumes without RAID",
+        5,
+        lambda wanted: wanted.kind.endswith("ebs") and not _is_raid(wanted),
+        "join them, with a larger size_gib, or use EFS or FSx",
+    ),
+    _Limit(
+        "existing FSx file systems, among them every OpenZFS volume",
+        20,
+        lambda wanted: wanted.kind == "existing-fsx-lustre" or wanted.kind.endswith("openzfs"),
+        "remove some",
+    ),
+    _Limit(
+        "existing EFS file systems", 20, lambda wanted: wanted.kind == "existing-efs", "remove some"
+    ),
+)
+
+
+def review_storage(config: ParallelClusterStackConfig, review: Review) -> None:
+    """Record what of the entries ParallelCluster does not take, each alone and together."""
+    for name, wanted in config.storage.items():
+        _review_name(name, review)
+        _review_kubernetes_keys(name, wanted, review)
+        _review_lustre(name, wanted, review)
+    _review_counts(config, review)
+    _review_ids(config, review)
+    _note_busy_head_node(config, review)
+
+
+def _review_name(name: str, review: Review) -> None:
+    if len(name) > LONGEST_NAME:
+        review.refuse(
+            f"storage.{name}",
+            f"has a name of {len(name)} characters, which ParallelCluster does not take",
+            found=name,
+            allowed=f"at most {LONGEST_NAME} characters",
+            remedy=f"rename this entry, for example to `{name[:LONGEST_NAME].rstrip('-_')}`",
+        )
+    if name == FORBIDDEN_NAME:
+        review.refuse(
+            f"storage.{name}",
+            "has a name that ParallelCluster keeps for itself",
+            found=name,
+            allowed="another name",
+            remedy="rename this entry, for example to `shared`",
+        )
+
+
+def _review_kubernetes_keys(name: str, wanted: FileSystem, review: Review) -> None:
+    for key in _OF_KUBERNETES:
+        if key in wanted.model_fields_set:
+            review.refuse(
+                f"storage.{name}.{key}",
+                "says how pods of an EKS cluster mount it; a ParallelCluster has none",
+                found=getattr(wanted, key),
+                allowed=f"no {key}, and mount_directory in its place",
+                remedy=review.remove_command(f"storage.{name}.{key}"),
+            )
+
+
+def _review_lustre(name: str, wanted: FileSystem, review: Review) -> None:
+    if isinstance(wanted, NewFsxLustre):
+        _refuse_keys(name, wanted, _NOT_OF_NEW, review)
+    if not isinstance(wanted, ExistingFsxLustre):
+        return
+    _refuse_keys(name, wanted, _NOT_OF_EXISTING, review)
+    if not _EXISTING_LUSTRE_ID.fullmatch(wanted.file_system_id):
+        review.refuse(
+            f"storage.{name}.file_system_id",
+            "is an id that ParallelCluster does not take",
+            found=wanted.file_system_id,
+            allowed="`fs-` and 17 hexadecimal digits",
+            remedy="give the whole id of the file system",
+        )
+
+
+def _refuse_keys(
+    name: str, wanted: FileSystem, keys: Mapping[str, tuple[str, str]], review: Review
+) -> None:
+    for key, (reason, way_out) in keys.items():
+        value = getattr(wanted, key)
+        if value is None or value is False:
+            continue
+        remove = review.remove_command(f"storage.{name}.{key}")
+        review.refuse(
+            f"storage.{name}.{key}",
+            f"cannot be chosen: {reason}",
+            found=value,
+            allowed=f"no {key}",
+            remedy=remove if way_out == _REMOVE else way_out,
+        )
+
+
+def _review_counts(config: ParallelClusterStackConfig, review: Review) -> None:
+    for limit in _LIMITS:
+        names = [name for name, wanted in config.storage.items() if limit.counts(wanted)]
+        if len(names) > limit.most:
+            review.refuse(
+                "storage",
+                f"has {len(names)} of these: {limit.what}; a ParallelCluster has at most "
+                f"{limit.most}",
+                found=", ".join(names),
+                allowed=f"at most {limit.most}",
+                remedy=limit.remedy,
+            )
+
+
+def _review_ids(config: ParallelClusterStackConfig, review: Review) -> None:
+    seen: dict[str, str] = {}
+    for name, wanted in config.storage.items():
+        key, value = _existing_id(wanted)
+        other = seen.setdefault(value, name) if value else name
+        if other != name:
+            review.refuse(
+                f"storage.{name}.{key}",
+                f"is mounted by storage.{other} already; ParallelCluster mounts it once",
+                found=value,
+                allowed="another one",
+                remedy=f"remove storage.{name}, and link its directory to that of storage.{other}",
+            )
+
+
+def _existing_id(wanted: FileSystem) -> tuple[str, str | None]:
+    if isinstance(wanted, ExistingFsxLustre | ExistingEfs):
+        return "file_system_id", wanted.file_system_id
+    if isinstance(wanted, ExistingFsxOpenZfs | ExistingSharedEbs):
+        return "volume_id", wanted.volume_id
+    return "", None
+
+
+def _note_busy_head_node(config: ParallelClusterStackConfig, review: Review) -> None:
+    nodes = sum(
+        resource.maximum
+        for queue in config.architecture.queues.values()
+        for resource in queue.compute_resources.values()
+    )
+    shared = [name for name, wanted in config.storage.items() if wanted.kind.endswith("ebs")]
+    if shared and nodes > BUSY_EBS_NODES:
+        review.note(
+            f"storage {', '.join(shared)}: the head node alone shares it with up to {nodes} nodes; "
+            "EFS and FSx are faster"
+        )

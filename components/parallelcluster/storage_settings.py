@@ -1,0 +1,180 @@
+"""What an entry of `storage` is in ParallelCluster's own words.
+
+Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html, and
+`schemas/cluster_schema.py` of the package `aws-parallelcluster`, version 3.16.1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from components.config.efs import ExistingEfs, NewEfs
+from components.config.open_zfs import ExistingFsxOpenZfs
+from components.config.shared_ebs import ExistingSharedEbs, NewSharedEbs
+from components.config.storage import (
+    DataRepository,
+    ExistingFsxLustre,
+    FileSystem,
+    NewFsxLustre,
+)
+from components.parallelcluster.references import Reference
+
+Settings = dict[str, Any]
+StorageType = Literal["Ebs", "Efs", "FsxLustre", "FsxOpenZfs"]
+
+_TYPES: Mapping[str, StorageType] = {
+    "ebs": "Ebs",
+    "efs": "Efs",
+    "fsx-lustre": "FsxLustre",
+    "fsx-openzfs": "FsxOpenZfs",
+}
+_LONGEST_LABEL = 20
+_DIGEST_DIGITS = 8
+
+
+def storage_type(wanted: FileSystem) -> StorageType:
+    """Return `StorageType` of an entry."""
+    return _TYPES[wanted.kind.removeprefix("existing-")]
+
+
+def is_new(wanted: FileSystem) -> bool:
+    """Return whether an entry is made, by ParallelCluster or by the stack."""
+    return not wanted.kind.startswith("existing-")
+
+
+def storage_settings(name: str, wanted: FileSystem) -> Settings:
+    """Return the type's own settings of an entry; values may be a `Reference`."""
+    settings = _SETTINGS.get(wanted.kind)
+    # ParallelCluster makes no OpenZFS; it mounts the root volume of the one that the stack makes.
+    found = settings(wanted) if settings else {"VolumeId": Reference("open-zfs-volume", name)}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _ebs(wanted: NewSharedEbs) -> Settings:
+    gone = "Snapshot" if wanted.final_snapshot else "Delete"
+    raid = wanted.raid
+    return {
+        "VolumeType": wanted.volume_type,
+        "Size": wanted.size_gib,
+        "Iops": wanted.iops,
+        "Throughput": wanted.throughput_mibps,
+        "Encrypted": wanted.encrypted,
+        "KmsKeyId": wanted.kms_key_arn,
+        "Raid": {"Type": raid.type, "NumberOfVolumes": raid.number_of_volumes} if raid else None,
+        "DeletionPolicy": "Retain" if wanted.deletion_protection else gone,
+    }
+
+
+def _existing_ebs(wanted: ExistingSharedEbs) -> Settings:
+    return {"VolumeId": wanted.volume_id}
+
+
+def _transit(wanted: NewEfs | ExistingEfs) -> Settings:
+    return {
+        "EncryptionInTransit": wanted.encryption_in_transit or None,
+        "IamAuthorization": wanted.iam_authorization or None,
+    }
+
+
+def _efs(wanted: NewEfs) -> Settings:
+    return {
+        "Encrypted": wanted.encrypted,
+        "KmsKeyId": wanted.kms_key_arn,
+        "PerformanceMode": wanted.performance_mode,
+        "ThroughputMode": wanted.throughput_mode,
+        "ProvisionedThroughput": wanted.provisioned_throughput_mibps,
+        **_transit(wanted),
+        "DeletionPolicy": _retain_or_delete(kept=wanted.deletion_protection),
+    }
+
+
+def _existing_efs(wanted: ExistingEfs) -> Settings:
+    return {
+        "FileSystemId": wanted.file_system_id,
+        "AccessPointId": wanted.access_point_id,
+        **_transit(wanted),
+    }
+
+
+def _lustre(wanted: NewFsxLustre) -> Settings:
+    return {
+        "StorageCapacity": wanted.storage_capacity_gib,
+        "DeploymentType": wanted.deployment_type,
+        "StorageType": wanted.storage_type,
+        "PerUnitStorageThroughput": wanted.per_unit_storage_throughput,
+        # ParallelCluster knows NONE by leaving these out.
+        "DriveCacheType": _unless_none(wanted.drive_cache),
+        "DataCompressionType": _unless_none(wanted.compression),
+        "AutoImportPolicy": _unless_none(wanted.auto_import),
+        "KmsKeyId": wanted.kms_key_arn,
+        "ImportPath": wanted.import_path,
+        "ExportPath": wanted.export_path,
+        "WeeklyMaintenanceStartTime": wanted.weekly_maintenance,
+        **_backups(wanted),
+        "DataRepositoryAssociations": [_association(each) for each in wanted.data_repositories]
+        or None,
+        "DeletionPolicy": _retain_or_delete(kept=wanted.deletion_protection),
+    }
+
+
+def _unless_none(value: str | None) -> str | None:
+    return None if value == "NONE" else value
+
+
+def _retain_or_delete(*, kept: bool) -> str:
+    return "Retain" if kept else "Delete"
+
+
+def _backups(wanted: NewFsxLustre) -> Settings:
+    if not wanted.backup_retention_days:
+        return {}
+    return {
+        "AutomaticBackupRetentionDays": wanted.backup_retention_days,
+        "DailyAutomaticBackupStartTime": wanted.backup_time,
+        "CopyTagsToBackups": True,
+    }
+
+
+def _association(wanted: DataRepository) -> Settings:
+    found = {
+        "Name": association_name(wanted),
+        "BatchImportMetaDataOnCreate": True,
+        "DataRepositoryPath": wanted.s3_path,
+        "FileSystemPath": wanted.file_system_path,
+        "AutoExportPolicy": list(wanted.export_events),
+        "AutoImportPolicy": list(wanted.import_events),
+    }
+    return {key: value for key, value in found.items() if value != []}
+
+
+def association_name(wanted: DataRepository) -> str:
+    """Return the name of a link to S3, which is part of the id of a CloudFormation resource.
+
+    So it holds letters and digits only, and at most 30. It follows from both ends of the link:
+    neither can be changed in place, but links can come and go.
+    """
+    ends = f"{wanted.file_system_path} {wanted.s3_path}"
+    label = re.sub(r"[^A-Za-z0-9]", "", wanted.file_system_path)[:_LONGEST_LABEL] or "root"
+    return label + hashlib.sha256(ends.encode()).hexdigest()[:_DIGEST_DIGITS]
+
+
+def _existing_lustre(wanted: ExistingFsxLustre) -> Settings:
+    return {"FileSystemId": wanted.file_system_id}
+
+
+def _existing_open_zfs(wanted: ExistingFsxOpenZfs) -> Settings:
+    return {"VolumeId": wanted.volume_id}
+
+
+_SETTINGS: Mapping[str, Callable[[Any], Settings]] = {
+    "ebs": _ebs,
+    "existing-ebs": _existing_ebs,
+    "efs": _efs,
+    "existing-efs": _existing_efs,
+    "fsx-lustre": _lustre,
+    "existing-fsx-lustre": _existing_lustre,
+    "existing-fsx-openzfs": _existing_open_zfs,
+}

@@ -1,0 +1,41 @@
+"""Whether the template of a cluster fits into CloudFormation's call."""
+
+from __future__ import annotations
+
+from components.config.review import Review
+from components.parallelcluster.cluster_template import (
+    MAXIMUM_TEMPLATE_BYTES,
+    cluster_template,
+    template_bytes,
+)
+from components.parallelcluster.plan import ParallelClusterPlan
+from components.parallelcluster.references import Reference, resolve
+from components.parallelcluster.rendering.cluster import render_cluster
+
+_LONGEST_VALUE = 200
+"""Characters kept for each id that the stack gives: more than the ARN of a resource group with the
+longest name that AWS takes, 128 characters.
+https://docs.aws.amazon.com/ARG/latest/APIReference/API_CreateGroup.html"""
+
+
+def review_template_size(plan: ParallelClusterPlan, review: Review) -> None:
+    """Refuse a plan whose cluster file is too long for the template that carries it."""
+    configuration = resolve(render_cluster(plan), _longest)
+    size = template_bytes(cluster_template(plan, configuration))
+    if size <= MAXIMUM_TEMPLATE_BYTES:
+        return
+    review.refuse(
+        "architecture.queues",
+        "make a cluster file that is too long: CloudFormation takes the template that carries it "
+        "only up to a limit, and would refuse it after everything else was made",
+        found=f"{size:,} bytes",
+        allowed=f"at most {MAXIMUM_TEMPLATE_BYTES:,} bytes",
+        remedy=(
+            "remove queues or compute resources, or move long `custom_actions` arguments and "
+            "`slurm_settings` into one script"
+        ),
+    )
+
+
+def _longest(reference: Reference) -> str:
+    return "x" * _LONGEST_VALUE

@@ -1,0 +1,141 @@
+"""Refuse changes of a cluster that ParallelCluster would refuse, before anything is changed.
+
+ParallelCluster compares the configurations when the update has begun, and a refusal fails the
+CloudFormation stack; here the deployed configuration is at hand before the first registration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from components.config.problems import ROOT, Problem, set_command, show
+from components.parallelcluster.references import Reference, resolve
+from components.parallelcluster.update_changes import Change, changes
+from components.parallelcluster.update_keys import stack_key
+from components.parallelcluster.update_verdicts import Update, Way, refused
+
+_STRATEGY = f"{ROOT}.architecture.slurm.queue_update_strategy"
+_WHY: Mapping[Way, str] = {
+    Way.NONE: "ParallelCluster never does that to a cluster that exists",
+    Way.STOP: "ParallelCluster does that only while no compute node runs",
+    Way.STOP_OR_TERMINATE: (
+        "ParallelCluster takes nodes away only with the queue update strategy TERMINATE, or while "
+        "no compute node runs"
+    ),
+    Way.STOP_OR_STRATEGY: (
+        "ParallelCluster changes nodes only with the queue update strategy DRAIN or TERMINATE, or "
+        "while none runs"
+    ),
+    Way.WITHOUT_LUSTRE: (
+        "ParallelCluster would make its FSx for Lustre file system anew, and refuses"
+    ),
+}
+
+
+def update_problems(
+    deployed: Mapping[str, Any],
+    rendered: Mapping[str, Any],
+    *,
+    stack_file: str,
+    cluster_name: str = "NAME",
+    fleet_stopped: bool = False,
+) -> Iterator[Problem]:
+    """Yield the changes that ParallelCluster would refuse, each with its way out.
+
+    Args:
+        deployed: Configuration of the cluster as it is; CloudFormation may have made text of its
+            numbers and booleans.
+        rendered: The one that is wanted. A `Reference` in it stands for what is deployed there.
+        stack_file: File that the problems are about.
+        cluster_name: Name of the cluster, for the commands of the ways out.
+        fleet_stopped: Whether somebody has stopped the compute fleet, so that no node runs.
+    """
+    found = tuple(changes(deployed, rendered))
+    update = Update(deployed=deployed, wanted=rendered, changes=found, fleet_stopped=fleet_stopped)
+    seen: set[str] = set()
+    for change in found:
+        way, key = refused(change, update), _key(change)
+        # One key of the stack file may be several settings, such as a placement group.
+        if way is None or key in seen:
+            continue
+        seen.add(key)
+        yield Problem(
+            path=key,
+            problem=f"{_what(change)}: {_WHY[way]}",
+            found=_shown(change.new),
+            allowed=None if change.old is None else f"as deployed: {show(_shown(change.old))}",
+            remedy=_REMEDIES[way](stack_file, cluster_name),
+        )
+
+
+def _key(change: Change) -> str:
+    return stack_key((*change.path, change.key, *filter(None, [change.item])))
+
+
+def _what(change: Change) -> str:
+    setting = ".".join((*change.path, change.key))
+    if change.old is None:
+        return f"adds `{setting}`"
+    return f"removes from `{setting}`" if change.new is None else f"changes `{setting}`"
+
+
+def _shown(value: Any) -> Any:
+    """Return a value for people: an item by its name, a reference by what it refers to."""
+    plain = resolve(value, _reference_in_words)
+    if isinstance(plain, Mapping) and "Name" in plain:
+        return plain["Name"]
+    return plain
+
+
+def _reference_in_words(reference: Reference) -> str:
+    return f"{reference.kind} {reference.name}"
+
+
+def _keep(_stack_file: str, _cluster_name: str) -> str:
+    return (
+        "set it back; to have it, run `destroy` and `up`, or make another stack, with another "
+        "`name`"
+    )
+
+
+def _stop(_stack_file: str, cluster_name: str) -> str:
+    pcluster = f"--cluster-name {cluster_name}"
+    return (
+        f"`pcluster update-compute-fleet {pcluster} --status STOP_REQUESTED` ends nodes and jobs; "
+        f"when `pcluster describe-compute-fleet {pcluster}` says STOPPED, run `up` again, and "
+        "afterwards the first command with START_REQUESTED"
+    )
+
+
+def _terminate(stack_file: str, cluster_name: str) -> str:
+    command = set_command(_STRATEGY, "TERMINATE", stack_file=stack_file)
+    return (
+        f"{command} for this update, which ends the jobs of the nodes that go; or stop the "
+        f"fleet first: {_stop(stack_file, cluster_name)}"
+    )
+
+
+def _strategy(stack_file: str, cluster_name: str) -> str:
+    command = set_command(_STRATEGY, "DRAIN", stack_file=stack_file)
+    return (
+        f"{command}, which lets jobs end before their nodes are replaced; or stop the fleet first: "
+        f"{_stop(stack_file, cluster_name)}"
+    )
+
+
+def _without_lustre(_stack_file: str, _cluster_name: str) -> str:
+    return (
+        "set the subnets back; or mount the file system by its id, as an entry of `storage` with "
+        "another name and `kind: existing-fsx-lustre`: it is kept where it has "
+        "`deletion_protection`"
+    )
+
+
+_REMEDIES = {
+    Way.NONE: _keep,
+    Way.STOP: _stop,
+    Way.STOP_OR_TERMINATE: _terminate,
+    Way.STOP_OR_STRATEGY: _strategy,
+    Way.WITHOUT_LUSTRE: _without_lustre,
+}

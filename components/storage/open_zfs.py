@@ -1,0 +1,156 @@
+"""An FSx for OpenZFS file system that outlives mistakes.
+
+Source: https://www.pulumi.com/registry/packages/aws/api-docs/fsx/openzfsfilesystem/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_aws as aws
+
+from components.network.network_plan import NetworkPlan
+from components.storage.open_zfs_plan import NFS_OPTIONS, NFS_PORTS, OpenZfsPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenZfsArgs:
+    """Arguments of `OpenZfs`."""
+
+    plan: OpenZfsPlan
+    vpc_id: pulumi.Input[str]
+    subnet_id: pulumi.Input[str]
+    client_cidrs: Mapping[str, pulumi.Input[str]]
+    """Networks whose machines mount it, by a name that does not change; see `client_cidrs`."""
+
+
+class OpenZfs(pulumi.ComponentResource):
+    """A file system and the security group that lets its clients in, by network.
+
+    The groups of a ParallelCluster's nodes are made by ParallelCluster, after it has looked
+    whether their subnets are let in; so the rules name subnets and no groups. With
+    `deletion_protection` the engine refuses to delete or replace the file system (`protect`), and
+    even a deletion that somebody forces leaves it in the account (`retain_on_delete`).
+
+    Children: `<name>-servers` (`aws.ec2.SecurityGroup`) with its rules, and `<name>-file-system`
+    (`aws.fsx.OpenZfsFileSystem`).
+    """
+
+    file_system_id: pulumi.Output[str]
+    root_volume_id: pulumi.Output[str]
+    """What clients mount."""
+    dns_name: pulumi.Output[str]
+    ready: Sequence[pulumi.Resource]
+    """What must stand before somebody mounts it: the file system, and the way to it."""
+
+    def __init__(
+        self, name: str, args: OpenZfsArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("trainyard:storage:OpenZfs", name, {}, opts)
+        plan = args.plan
+        group = aws.ec2.SecurityGroup(
+            f"{name}-servers",
+            vpc_id=args.vpc_id,
+            description="NFS traffic of one file system",
+            tags={"Name": f"{name}-servers", **plan.tags},
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        rules = [
+            _rule(f"{name}-servers-{network}", group, cidr, protocol, ports, self, plan)
+            for network, cidr in args.client_cidrs.items()
+            for protocol in ("tcp", "udp")
+            for ports in NFS_PORTS
+        ]
+        kept = pulumi.ResourceOptions(
+            parent=self,
+            protect=plan.deletion_protection,
+            retain_on_delete=plan.deletion_protection,
+        )
+        made = _file_system(f"{name}-file-system", args, group.id, kept)
+        self.file_system_id = made.id
+        self.root_volume_id = made.root_volume_id
+        self.dns_name = made.dns_name
+        self.ready = (made, *rules)
+        self.register_outputs(
+            {"file_system_id": self.file_system_id, "root_volume_id": self.root_volume_id}
+        )
+
+
+def client_cidrs(plan: OpenZfsPlan, network: NetworkPlan) -> dict[str, pulumi.Input[str]]:
+    """Return the networks of the subnets whose machines mount a file system, by reference.
+
+    What the plan does not know of a subnet that exists is read from the account.
+    """
+    return {reference: _cidr(reference, network) for reference in plan.clients}
+
+
+def _cidr(reference: str, network: NetworkPlan) -> pulumi.Input[str]:
+    known = network.subnet(reference).cidr
+    return known if known is not None else aws.ec2.get_subnet_output(id=reference).cidr_block
+
+
+def _rule(
+    name: str,
+    group: aws.ec2.SecurityGroup,
+    cidr: pulumi.Input[str],
+    protocol: str,
+    ports: tuple[int, int],
+    parent: pulumi.Resource,
+    plan: OpenZfsPlan,
+) -> pulumi.Resource:
+    first, last = ports
+    return aws.vpc.SecurityGroupIngressRule(
+        f"{name}-{protocol}-{first}",
+        security_group_id=group.id,
+        cidr_ipv4=cidr,
+        ip_protocol=protocol,
+        from_port=first,
+        to_port=last,
+        description="NFS",
+        tags=dict(plan.tags),
+        opts=pulumi.ResourceOptions(parent=parent),
+    )
+
+
+def _file_system(
+    name: str,
+    args: OpenZfsArgs,
+    security_group_id: pulumi.Input[str],
+    opts: pulumi.ResourceOptions,
+) -> aws.fsx.OpenZfsFileSystem:
+    plan = args.plan
+    backups = plan.backup_retention_days
+    return aws.fsx.OpenZfsFileSystem(
+        name,
+        subnet_ids=[args.subnet_id],
+        security_group_ids=[security_group_id],
+        deployment_type=plan.deployment_type,
+        storage_type="SSD",
+        storage_capacity=plan.storage_capacity_gib,
+        throughput_capacity=plan.throughput_capacity_mbps,
+        kms_key_id=plan.kms_key_arn,
+        root_volume_configuration=_root_volume(plan),
+        weekly_maintenance_start_time=plan.weekly_maintenance,
+        automatic_backup_retention_days=backups or None,
+        daily_automatic_backup_start_time=plan.backup_time,
+        copy_tags_to_backups=True if backups else None,
+        # Whoever asks for backups gets a last one.
+        skip_final_backup=not backups,
+        tags={"Name": name, **plan.tags},
+        opts=opts,
+    )
+
+
+def _root_volume(plan: OpenZfsPlan) -> aws.fsx.OpenZfsFileSystemRootVolumeConfigurationArgs:
+    # Who reaches it is for the security group to say.
+    everyone = aws.fsx.OpenZfsFileSystemRootVolumeConfigurationNfsExportsClientConfigurationArgs(
+        clients="*", options=list(NFS_OPTIONS)
+    )
+    return aws.fsx.OpenZfsFileSystemRootVolumeConfigurationArgs(
+        data_compression_type=plan.compression,
+        nfs_exports=aws.fsx.OpenZfsFileSystemRootVolumeConfigurationNfsExportsArgs(
+            client_configurations=[everyone]
+        ),
+    )

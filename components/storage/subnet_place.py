@@ -1,0 +1,83 @@
+"""Where a file system lies whose stack file names a subnet or a zone."""
+
+from __future__ import annotations
+
+from components.config.base import same_kind_of_zone
+from components.config.review import Review
+from components.config.storage import NewFsxLustre, NewFsxOpenZfs
+from components.network.network_plan import NetworkPlan
+
+
+def given_subnets(
+    name: str,
+    wanted: NewFsxLustre | NewFsxOpenZfs,
+    network: NetworkPlan,
+    *,
+    subnets_known: bool,
+    review: Review,
+) -> tuple[str, ...]:
+    """Return the subnet that an entry of `storage` asks for, as a reference of the network.
+
+    Args:
+        name: Key in `storage`.
+        wanted: The entry.
+        network: The network that it lies in.
+        subnets_known: Whether the account was asked, so that what is unknown now stays unknown.
+        review: Takes what is wrong.
+
+    Returns:
+        One subnet; several where only the account knows which it is; none where the entry asks
+        for nothing.
+    """
+    if wanted.subnet_id is not None:
+        _review_subnet(name, wanted.subnet_id, network, review)
+        return (wanted.subnet_id,)
+    if wanted.availability_zone is None:
+        return ()
+    return _subnets_in_zone(
+        name, wanted.availability_zone, network, subnets_known=subnets_known, review=review
+    )
+
+
+def _review_subnet(name: str, subnet_id: str, network: NetworkPlan, review: Review) -> None:
+    private = network.private_names
+    if subnet_id not in private:
+        review.refuse(
+            f"storage.{name}.subnet_id",
+            "is not a private subnet of the network, so that nodes would not reach it",
+            found=subnet_id,
+            allowed=", ".join(private),
+            remedy=(
+                "give availability_zone in its place"
+                if network.is_new
+                else "give one of them, or add it to network.private_subnet_ids"
+            ),
+        )
+
+
+def _subnets_in_zone(
+    name: str, zone: str, network: NetworkPlan, *, subnets_known: bool, review: Review
+) -> tuple[str, ...]:
+    private = network.private_subnets
+    found = tuple(subnet.name for subnet in private if subnet.availability_zone == zone)
+    if found:
+        return found[:1]
+    # What is given in the other spelling, or not at all, only the account can compare.
+    open_ = tuple(
+        subnet.name
+        for subnet in private
+        if subnet.availability_zone is None or not same_kind_of_zone(subnet.availability_zone, zone)
+    )
+    if open_ and not subnets_known:
+        review.note(
+            f"storage {name}: lies in the private subnet in {zone}, which only the account knows"
+        )
+        return open_
+    review.refuse(
+        f"storage.{name}.availability_zone",
+        "is a zone in which the network has no private subnet",
+        found=zone,
+        allowed=", ".join(subnet.availability_zone or subnet.name for subnet in private),
+        remedy="give the zone of one of them, or give the network a subnet in this zone",
+    )
+    return tuple(subnet.name for subnet in private)

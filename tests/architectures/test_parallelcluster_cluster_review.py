@@ -1,0 +1,95 @@
+"""What is wrong with a ParallelCluster stack as a whole, and what its user should know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.parallelcluster_configs import raw_config, raw_p4de
+from tests.support.parallelcluster_plans import RESERVATION
+from tests.support.parallelcluster_reviews import notes, problems
+
+TOKEN = "arn:aws:lambda:us-east-1:123456789012:function:pcluster-cfn-provider"
+NEW_VPC = {"kind": "new-vpc", "availability_zones": ["us-west-2a"], "flow_logs": True}
+
+
+def block(**times: str) -> dict[str, Any]:
+    return raw_p4de(
+        reservations__p4de={
+            "kind": "capacity-block",
+            "reservation_id": RESERVATION,
+            "availability_zone": "us-west-2b",
+            **times,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("raw", "key", "says"),
+    [
+        (raw_config(name="a" * 61), "name", "ClusterNameValidator"),
+        (raw_config(name="pc_g4dn"), "name", "ClusterNameValidator"),
+        (raw_config(name="a" * 34, network=NEW_VPC), "name", "flow logs"),
+        (raw_config(tags={"parallelcluster:team": "x"}), "tags", "keeps for itself"),
+        (raw_config(tags={f"t{n}": "x" for n in range(40)}), "tags", "more tags"),
+        (
+            raw_config(architecture__operating_system="rocky9"),
+            "architecture.custom_ami_id",
+            "OsCustomAmiValidator",
+        ),
+        (
+            raw_config(architecture__deployment={"provider_service_token": TOKEN}),
+            "architecture.deployment.provider_service_token",
+            "us-east-1",
+        ),
+        (
+            raw_config(
+                architecture__deployment={
+                    "provider_service_token": TOKEN.replace("us-east-1", "us-west-2"),
+                    "provider_template_url": "https://example.org/provider.yaml",
+                }
+            ),
+            "architecture.deployment.provider_template_url",
+            "stands beside",
+        ),
+    ],
+)
+def test_a_stack_that_does_not_work_is_refused(raw: dict[str, Any], key: str, says: str):
+    found = problems(raw)
+    assert list(found) == [key]
+    assert says in found[key].problem
+
+
+def test_names_and_tags_just_fit():
+    assert not problems(raw_config(name="a" * 60, tags={f"t{n}": "x" for n in range(39)}))
+    assert not problems(raw_config(name="a" * 33, network=NEW_VPC))
+
+
+def test_a_region_without_parallelcluster_is_refused():
+    found = problems(raw_config(), region="ap-northeast-3")
+    assert "RegionValidator" in found["architecture.kind"].problem
+
+
+def test_blocks_are_not_everywhere():
+    raw = block()
+    del raw["reservations"]["p4de"]["availability_zone"]
+    found = problems(raw, region="us-iso-east-1")
+    assert "reservations.p4de.kind" in found
+
+
+def test_static_nodes_without_reservation_are_noted():
+    """PR-10: the HeadNodeWaitCondition of the seed's troubleshooting section."""
+    key = "architecture__queues__compute__compute_resources__g4dn__minimum"
+    changes: dict[str, Any] = {key: 2}
+    static = raw_config(**changes)
+    assert "its 2 static nodes have no reservation" in notes(static)
+    assert "static nodes" not in notes(raw_p4de())
+
+
+def test_the_times_of_a_block_are_noted():
+    """The cluster does not wait for the nodes of a block, unlike for other static nodes."""
+    found = notes(block(starts_at="2026-12-01T11:30:00Z", ends_at="2026-12-08T11:30:00Z"))
+    assert "the Capacity Block starts at 2026-12-01 11:30 UTC; the cluster comes up" in found
+    assert "ends at 2026-12-08 11:30 UTC" in found
+    assert "Capacity Block starts" not in notes(block(starts_at="2026-11-01T11:30:00Z"))

@@ -1,0 +1,67 @@
+"""One function plans every architecture."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pytest
+
+from components.architectures.plan_stack import plan_stack
+from components.config.load import load_stack_config
+from components.config.problems import ConfigError
+from components.eks.plan import EksPlan
+from components.parallelcluster.plan import ParallelClusterPlan
+from tests.support.parallelcluster_configs import RAW, raw_config
+from tests.support.stack_files import changed
+from tests.support.tracked import ROOT
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+def planned(raw: object):
+    config = load_stack_config(raw, stack_file="Pulumi.dev.yaml")
+    return plan_stack(config, stack_file="Pulumi.dev.yaml", region="us-west-2", now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("raw", "record"),
+    [
+        pytest.param(changed(), EksPlan, id="eks"),
+        pytest.param(RAW, ParallelClusterPlan, id="parallelcluster"),
+    ],
+)
+def test_a_stack_is_planned_by_its_architecture(raw, record) -> None:
+    assert type(planned(raw)) is record
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [
+        pytest.param(
+            changed(architecture__node_groups__p5__instance_type="p5.48xlarg"),
+            "node_groups.p5.instance_type",
+            id="eks",
+        ),
+        pytest.param(
+            raw_config(architecture__head_node__instance_type="p5.48xlarg"),
+            "head_node.instance_type",
+            id="parallelcluster",
+        ),
+    ],
+)
+def test_what_a_planner_refuses_is_refused(raw, path: str) -> None:
+    with pytest.raises(ConfigError, match=path):
+        planned(raw)
+
+
+def test_the_dispatch_imports_no_planner_by_itself() -> None:
+    program = (
+        "import sys\n"
+        "import components.architectures.plan_stack\n"
+        "print([m for m in sys.modules if m.endswith(('eks_plan', 'parallelcluster_plan'))])\n"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

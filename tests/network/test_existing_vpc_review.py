@@ -1,0 +1,28 @@
+"""Subnets of an existing VPC that are listed twice."""
+
+import pytest
+
+from components.config.network import ExistingVpc
+from components.config.review import Review
+from components.network.existing_vpc_review import review_existing_vpc
+from tests.support.parallelcluster_plans import PRIVATE_A, PUBLIC_A, VPC
+
+
+@pytest.mark.parametrize(
+    ("public", "private", "keys"),
+    [
+        ((PUBLIC_A,), (PRIVATE_A,), []),
+        ((PUBLIC_A,), (PUBLIC_A,), ["network.private_subnet_ids"]),
+        ((PUBLIC_A, PUBLIC_A), (PRIVATE_A,), ["network.public_subnet_ids"]),
+        ((PUBLIC_A,), (PRIVATE_A, PRIVATE_A), ["network.private_subnet_ids"]),
+    ],
+)
+def test_a_subnet_is_listed_once(
+    public: tuple[str, ...], private: tuple[str, ...], keys: list[str]
+):
+    review = Review(stack_file="Pulumi.p5.yaml")
+    network = ExistingVpc(
+        kind="existing-vpc", vpc_id=VPC, public_subnet_ids=public, private_subnet_ids=private
+    )
+    review_existing_vpc(network, review)
+    assert [each.path.partition(":cluster.")[2] for each in review.problems] == keys

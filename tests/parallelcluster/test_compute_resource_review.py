@@ -1,0 +1,77 @@
+"""What is wrong with a compute resource."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from components.catalog.instance_types import INSTANCE_TYPES, instance_type
+from components.parallelcluster import compute_resource_review
+from tests.support.parallelcluster_configs import raw_config, raw_p4de
+from tests.support.parallelcluster_plans import RESERVATION
+from tests.support.parallelcluster_reviews import problems
+
+G4DN = "architecture.queues.compute.compute_resources.g4dn"
+P4DE = "architecture.queues.compute-gpu.compute_resources.distributed-ml"
+
+
+def resource(**changes: Any) -> dict[str, Any]:
+    key = "architecture__queues__compute__compute_resources__g4dn"
+    return raw_config(**{f"{key}__{name}": value for name, value in changes.items()})
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "says"),
+    [
+        ({"minimum": 3}, "minimum", "more than `maximum`"),
+        ({"instance_type": "g4dn.7xlarge"}, "instance_type", "catalog"),
+        ({"purchase_option": "sopt"}, "purchase_option", "neither"),
+        ({"schedulable_memory_mib": 131073}, "schedulable_memory_mib", "g4dn.8xlarge has"),
+        ({"slurm_settings": {"Weight": 1}}, "slurm_settings.Weight", "sets itself"),
+    ],
+)
+def test_a_compute_resource_that_does_not_work_is_refused(
+    changes: dict[str, Any], key: str, says: str
+):
+    found = problems(resource(**changes))
+    assert list(found) == [f"{G4DN}.{key}"]
+    assert says in found[f"{G4DN}.{key}"].problem
+
+
+def test_the_remedy_for_memory_is_what_parallelcluster_takes_by_itself():
+    (problem,) = problems(resource(schedulable_memory_mib=200000)).values()
+    assert problem.remedy.endswith(str(131072 * 95 // 100))
+
+
+@pytest.mark.parametrize(("minimum", "refused"), [(0, True), (3, True), (4, False)])
+def test_every_node_of_a_block_is_static(minimum: int, *, refused: bool):
+    raw = raw_p4de(
+        reservations__p4de={"kind": "capacity-block", "reservation_id": RESERVATION},
+        **{
+            "architecture__queues__compute-gpu__compute_resources__distributed-ml__minimum": minimum
+        },
+    )
+    assert list(problems(raw)) == [f"{P4DE}.minimum"] * refused
+
+
+def test_the_reservation_holds_the_most_nodes_of_all_compute_resources():
+    """ParallelCluster counts `MaxCount`, where EKS counts what is wanted now."""
+    raw = raw_p4de(reservations__p4de__instance_count=3)
+    (problem,) = problems(raw).values()
+    assert (problem.path.rpartition(".")[2], problem.found) == (
+        "maximum",
+        "compute-gpu/distributed-ml 4",
+    )
+    assert problem.remedy.endswith("maximum' 3")
+
+
+def test_head_node_and_nodes_run_on_one_architecture(monkeypatch: pytest.MonkeyPatch):
+    """InstanceArchitectureCompatibilityValidator."""
+    arm = replace(instance_type("m5.8xlarge"), architecture="arm64")
+    types = {**INSTANCE_TYPES, arm.name: arm}
+    monkeypatch.setattr(compute_resource_review, "INSTANCE_TYPES", types)
+    (problem,) = problems(resource()).values()
+    assert problem.path.endswith("g4dn.instance_type")
+    assert "m5.8xlarge, is arm64" in problem.problem

@@ -1,0 +1,91 @@
+"""Where nodes mount shared storage: once each, in nobody's way."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.parallelcluster_configs import RAW
+from tests.support.shared_storage import EBS, EFS, LUSTRE, config_with, planned
+
+
+def directories(*wanted: str, base=None, **changes):
+    storage = {
+        f"s{index}": {**EBS, "mount_directory": directory} for index, directory in enumerate(wanted)
+    }
+    return planned(config_with(storage, **({"base": base} if base else {}), **changes)).problems
+
+
+def test_an_entry_without_a_directory_is_refused_with_the_command():
+    """DF-08: every file system has one directory of its own."""
+    wanted = {key: value for key, value in LUSTRE.items() if key != "mount_directory"}
+    problem = planned({"fsx": wanted}).problems["storage.fsx.mount_directory"]
+    assert problem.problem.startswith("is missing")
+    assert problem.remedy.endswith("storage.fsx.mount_directory' /fsx")
+
+
+@pytest.mark.parametrize("wanted", [("/fsx", "/apps"), ("/home",), ("/shared", "/shared2")])
+def test_directories_beside_one_another_are_accepted(wanted):
+    assert directories(*wanted) == {}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "refused"),
+    [
+        (("/shared", "/shared"), "also that of storage.s0"),
+        (("/shared", "/shared/efs"), "in the way of storage.s0"),
+        (("/shared/efs", "/shared"), "in the way of storage.s0"),
+    ],
+)
+def test_one_directory_inside_of_another_is_refused(wanted, refused):
+    """TRN-27, DF-09: two entries are two file systems, each in a directory of its own."""
+    problem = directories(*wanted)["storage.s1.mount_directory"]
+    assert refused in problem.problem
+    assert problem.allowed == "directories of which none lies in another"
+
+
+@pytest.mark.parametrize(
+    "directory", ["/opt/slurm", "/opt", "/tmp", "/var", "/NONE", "/opt/parallelcluster/shared"]
+)
+def test_directories_of_the_nodes_themselves_are_refused(directory):
+    problem = directories(directory)["storage.s0.mount_directory"]
+    assert problem.found == directory
+    assert "need for themselves" in problem.problem
+
+
+@pytest.mark.parametrize(
+    ("system", "directory", "refused"),
+    [
+        ("alinux2023", "/home/ec2-user", True),
+        ("ubuntu2204", "/home/ubuntu/data", True),
+        ("ubuntu2204", "/home/ec2-user", False),
+        ("rocky9", "/home/rocky", True),
+        ("alinux2023", "/home", False),
+    ],
+)
+def test_nobody_is_locked_out(system, directory, refused):
+    found = directories(directory, architecture__operating_system=system)
+    assert bool(found) is refused
+
+
+def test_the_disks_of_instances_and_storage_have_different_directories():
+    """PC-24: p4de has disks of its own, mounted at `scratch_directory`."""
+    problem = directories("/local_scratch/data")["storage.s0.mount_directory"]
+    assert "/local_scratch, where queues.compute-gpu mounts" in problem.problem
+    assert "architecture.queues.compute-gpu.scratch_directory' /local_scratch" in problem.remedy
+
+
+def test_the_disks_of_the_head_node_are_in_scratch():
+    problem = directories("/scratch", architecture__head_node__instance_type="g4dn.8xlarge")
+    assert "head_node mounts" in problem["storage.s0.mount_directory"].problem
+
+
+def test_a_queue_without_disks_leaves_scratch_free():
+    resources = {"c5": {"instance_type": "c5.2xlarge", "maximum": 2}}
+    changes = {"architecture__queues__compute__compute_resources": resources}
+    assert directories("/scratch", base=RAW, **changes) == {}
+    assert directories("/scratch", base=RAW)  # g4dn has disks
+
+
+def test_every_clash_is_said_at_once():
+    storage = {"a": {**EBS, "mount_directory": "/tmp"}, "b": {**EFS, "mount_directory": "/usr"}}
+    assert len(planned(storage).problems) == 2

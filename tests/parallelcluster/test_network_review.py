@@ -1,0 +1,37 @@
+"""A new VPC without a NAT gateway."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.parallelcluster_configs import raw_config
+from tests.support.parallelcluster_reviews import problems
+
+ENDPOINTS = ["cloudformation", "ec2", "logs"]
+
+
+def network(**changes: Any) -> dict[str, Any]:
+    return {
+        "kind": "new-vpc",
+        "availability_zones": ["us-west-2a"],
+        "nat_gateways": "none",
+        "interface_endpoints": ENDPOINTS,
+        **changes,
+    }
+
+
+@pytest.mark.parametrize(
+    ("vpc", "head_node", "keys"),
+    [
+        (network(), "public", []),
+        (network(nat_gateways="single", interface_endpoints=[]), "private", []),
+        (network(interface_endpoints=["ec2"]), "public", ["network.interface_endpoints"]),
+        (network(gateway_endpoints=["s3"]), "public", ["network.gateway_endpoints"]),
+        (network(), "private", ["architecture.head_node.network"]),
+    ],
+)
+def test_nodes_reach_what_they_need(vpc: dict[str, Any], head_node: str, keys: list[str]):
+    raw = raw_config(network=vpc, architecture__head_node__network=head_node)
+    assert list(problems(raw)) == keys

@@ -1,0 +1,22 @@
+"""Root volumes and the images that they hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.config.node_pool import RootVolume
+from components.config.review import Review
+from components.parallelcluster.root_volume_review import review_root_volume
+
+
+@pytest.mark.parametrize(
+    ("size_gib", "custom_ami_id", "refused"),
+    [(45, None, False), (44, None, True), (20, "ami-0123456789abcdef0", False)],
+)
+def test_a_root_volume_holds_the_official_image(
+    size_gib: int, custom_ami_id: str | None, *, refused: bool
+):
+    """Of another image only the account knows the size."""
+    review = Review(stack_file="Pulumi.pc.yaml")
+    review_root_volume("head", RootVolume(size_gib=size_gib), custom_ami_id, review)
+    assert bool(review.problems) == refused

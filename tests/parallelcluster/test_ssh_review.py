@@ -1,0 +1,58 @@
+"""The way in to the head node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.parallelcluster_configs import raw_config
+from tests.support.parallelcluster_reviews import notes, problems
+
+RSA = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDcluster me"
+ED25519 = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0000000000000000000000000000000000000000000 me"
+KEY = "architecture.head_node.ssh.public_key"
+
+
+def ssh(system: str = "alinux2023", network: str = "public", **settings: Any) -> dict[str, Any]:
+    return raw_config(
+        architecture__operating_system=system,
+        architecture__head_node__network=network,
+        architecture__head_node__ssh=settings,
+    )
+
+
+@pytest.mark.parametrize(
+    ("raw", "refused"),
+    [
+        (ssh(public_key=ED25519), False),
+        (ssh(public_key=RSA), False),
+        (ssh(public_key=ED25519, key_name="sandbox"), True),
+        (ssh("ubuntu2204", public_key=ED25519), False),
+        (ssh("ubuntu2204", public_key=RSA), True),
+        (ssh("ubuntu2404", public_key=RSA), True),
+    ],
+)
+def test_a_head_node_takes_one_key_of_a_type_that_it_knows(raw: dict[str, Any], *, refused: bool):
+    """PC-05; KeyPairValidator."""
+    assert list(problems(raw)) == [KEY] * refused
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (ssh(key_name="sandbox"), "SSH is open to the world"),
+        (ssh(key_name="sandbox", allowed_cidr="10.0.0.0/8"), ""),
+        (ssh(network="private", key_name="sandbox"), "from inside of the VPC only"),
+        (ssh(), ""),
+    ],
+)
+def test_who_gets_in_is_noted(raw: dict[str, Any], says: str):
+    found = notes(raw)
+    assert says in found if says else "head node" not in found
+
+
+def test_a_head_node_that_nobody_reaches_is_noted():
+    raw = ssh()
+    raw["architecture"]["head_node"]["iam_policies"] = []
+    assert "nobody can log in" in notes(raw)

@@ -1,0 +1,118 @@
+"""Cluster configurations of ParallelCluster that fit the sandbox's account, and changes of them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import yaml
+
+from tests.support.sandbox_aws import ODCR_IN_GROUP
+
+GPU_IMAGE, OLD_IMAGE = "ami-0c00000000000a231", "ami-0c0000000000bad01"
+NEURON_IMAGE = "ami-0c000000000022042"
+TRAINIUM_ODCR = "cr-00d00000000000003"
+P4DE_GROUP = "arn:aws:resource-groups:us-west-2:123456789012:group/p4de-reservations"
+EFS, LUSTRE = "fs-0ef50000000000001", "fs-0f5c0000000000001"
+OPENZFS_VOLUME = "fsvol-0f5c0000000000002"
+SCRIPT = "s3://trainyard-sandbox-scripts/post-install.sh"
+
+Config = dict[str, Any]
+
+_P4DE = f"""
+Region: us-west-2
+Image: {{Os: alinux2023, CustomAmi: {GPU_IMAGE}}}
+HeadNode:
+  InstanceType: m5.8xlarge
+  Networking: {{SubnetId: subnet-0b000000000000001}}
+  Ssh: {{KeyName: sandbox}}
+  Iam:
+    AdditionalIamPolicies:
+      - {{Policy: "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"}}
+      - {{Policy: "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"}}
+      - {{Policy: "arn:aws:iam::aws:policy/AmazonEC2ContainerRegistryReadOnly"}}
+  CustomActions: {{OnNodeConfigured: {{Script: "{SCRIPT}"}}}}
+Scheduling:
+  Scheduler: slurm
+  SlurmQueues:
+    - Name: train
+      Networking:
+        SubnetIds: [subnet-0b000000000000002]
+        PlacementGroup: {{Enabled: false}}
+      CustomActions:
+        OnNodeStart: {{Sequence: [{{Script: "https://example.com/docker.sh", Args: ["1"]}}]}}
+      ComputeResources:
+        - Name: p4de
+          InstanceType: p4de.24xlarge
+          MinCount: 2
+          MaxCount: 2
+          Efa: {{Enabled: true}}
+          CapacityReservationTarget: {{CapacityReservationId: {ODCR_IN_GROUP}}}
+SharedStorage:
+  - Name: fsx
+    MountDir: /fsx
+    StorageType: FsxLustre
+    FsxLustreSettings:
+      {{StorageCapacity: 4800, DeploymentType: PERSISTENT_2, PerUnitStorageThroughput: 250}}
+  - {{Name: apps, MountDir: /apps, StorageType: Ebs, EbsSettings: {{VolumeType: gp3, Size: 200}}}}
+"""
+
+
+def p4de(*changes: Callable[[Config], None]) -> Config:
+    """Return a static p4de cluster in the reserved placement group, with some changes."""
+    config = yaml.safe_load(_P4DE)
+    for change in changes:
+        change(config)
+    return copy.deepcopy(config)
+
+
+def queue(config: Config) -> Config:
+    """Return its only queue."""
+    return config["Scheduling"]["SlurmQueues"][0]
+
+
+def nodes(config: Config) -> Config:
+    """Return the only compute resource of its queue."""
+    return queue(config)["ComputeResources"][0]
+
+
+def setting(path: str, value: object) -> Callable[[Config], None]:
+    """Return a change that sets the value at a path such as `HeadNode/Ssh/KeyName`."""
+
+    def change(config: Config) -> None:
+        *parents, last = path.split("/")
+        place: Any = config
+        for key in parents:
+            place = place[int(key)] if isinstance(place, list) else place.setdefault(key, {})
+        place[int(last) if isinstance(place, list) else last] = value
+
+    return change
+
+
+def existing_storage(config: Config) -> None:
+    """Mount the account's own file systems of three kinds."""
+    config["SharedStorage"] = [
+        storage("efs", "/home2", "Efs", FileSystemId=EFS),
+        storage("fsx", "/fsx", "FsxLustre", FileSystemId=LUSTRE),
+        storage("zfs", "/zfs", "FsxOpenZfs", VolumeId=OPENZFS_VOLUME),
+    ]
+
+
+def storage(name: str, mount: str, kind: str, **settings: object) -> Config:
+    """Return one shared storage."""
+    return {"Name": name, "MountDir": mount, "StorageType": kind, f"{kind}Settings": settings}
+
+
+def trainium(config: Config) -> None:
+    """Make it sixteen reserved trn1.32xlarge on Ubuntu, in the zone where they are."""
+    config["Image"] = {"Os": "ubuntu2204", "CustomAmi": NEURON_IMAGE}
+    config["HeadNode"]["Networking"]["SubnetId"] = "subnet-0d000000000000001"
+    queue(config)["Networking"]["SubnetIds"] = ["subnet-0d000000000000002"]
+    nodes(config).update(
+        Name="trn1",
+        InstanceType="trn1.32xlarge",
+        MinCount=16,
+        MaxCount=16,
+        CapacityReservationTarget={"CapacityReservationId": TRAINIUM_ODCR},
+    )

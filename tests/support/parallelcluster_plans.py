@@ -1,0 +1,283 @@
+"""ParallelCluster stacks for tests: complete plans.
+
+Plans are written by hand, so that a test of a component or of the renderer does not depend on
+the planner: a small one without a reservation, p4de in an own ODCR, and Trainium.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from components.capacity.plan import CapacityPlan, PlacementPlan
+from components.catalog.instance_types import instance_type
+from components.catalog.versions import PARALLELCLUSTER_VERSION
+from components.config.network import ExistingVpc, NewVpc
+from components.config.node_pool import RootVolume
+from components.config.parallelcluster import Monitoring, S3Access, Slurm
+from components.network.network_plan import existing_network
+from components.network.vpc_plan import plan_network
+from components.parallelcluster.plan import (
+    ComputeResourcePlan,
+    DeploymentPlan,
+    HeadNodePlan,
+    NodeAccess,
+    ParallelClusterPlan,
+    QueuePlan,
+    ScriptPlan,
+    SharedStoragePlan,
+)
+from tests.support.parallelcluster_configs import (
+    AMI,
+    PRIVATE_A,
+    PRIVATE_B,
+    PUBLIC_A,
+    PUBLIC_B,
+    RESERVATION,
+    VPC,
+)
+
+REGION = "us-west-2"
+POLICY = "arn:aws:iam::aws:policy/"
+
+NETWORK = existing_network(
+    VPC, public_subnet_ids=(PUBLIC_A, PUBLIC_B), private_subnet_ids=(PRIVATE_A, PRIVATE_B)
+)
+NEW_NETWORK = plan_network(
+    NewVpc(kind="new-vpc", availability_zones=("us-west-2a", "us-west-2b")),
+    region=REGION,
+    public_subnet_tags={},
+    private_subnet_tags={},
+)
+EXISTING_VPC = ExistingVpc(
+    kind="existing-vpc",
+    vpc_id=VPC,
+    public_subnet_ids=(PUBLIC_A, PUBLIC_B),
+    private_subnet_ids=(PRIVATE_A, PRIVATE_B),
+)
+
+ON_DEMAND = CapacityPlan(purchase_option="on-demand", kind="on-demand")
+SPOT = CapacityPlan(
+    purchase_option="spot", kind="spot", market_type="spot", eks_capacity_type="SPOT"
+)
+ODCR = CapacityPlan(
+    purchase_option="p4de",
+    kind="odcr",
+    reservation_id=RESERVATION,
+    preference="capacity-reservations-only",
+    availability_zone="us-west-2b",
+)
+ODCR_GROUP = CapacityPlan(
+    purchase_option="group",
+    kind="odcr-group",
+    reservation_group_members=(RESERVATION, "cr-0123456789abcdef1"),
+    preference="capacity-reservations-only",
+    availability_zone="us-west-2b",
+)
+BLOCK = CapacityPlan(
+    purchase_option="block",
+    kind="capacity-block",
+    market_type="capacity-block",
+    reservation_id=RESERVATION,
+    preference="capacity-reservations-only",
+    availability_zone="us-west-2b",
+    eks_capacity_type="CAPACITY_BLOCK",
+)
+NO_PLACEMENT = PlacementPlan(group="none", reason="only training needs instances close together")
+MANAGED_PLACEMENT = PlacementPlan(group="create", reason="training with EFA runs fastest")
+NAMED_PLACEMENT = PlacementPlan(
+    group="existing", name="training-group", reason="the reservation was made in it"
+)
+
+
+def compute_resource(name: str = "g4dn", **changes: Any) -> ComputeResourcePlan:
+    """Return up to two g4dn.8xlarge on demand, without EFA."""
+    plan = ComputeResourcePlan(
+        name=name,
+        instance_type=instance_type("g4dn.8xlarge"),
+        minimum=0,
+        maximum=2,
+        efa_enabled=False,
+        capacity=ON_DEMAND,
+        placement=NO_PLACEMENT,
+        simultaneous_multithreading=True,
+        schedulable_memory_mib=None,
+        slurm_settings={},
+    )
+    return replace(plan, **changes)
+
+
+def queue(name: str = "compute", *resources: ComputeResourcePlan, **changes: Any) -> QueuePlan:
+    """Return a queue of these compute resources (left out, of `compute_resource()`)."""
+    plan = QueuePlan(
+        name=name,
+        capacity=ON_DEMAND,
+        subnets=(PRIVATE_A, PRIVATE_B),
+        compute_resources=resources or (compute_resource(),),
+        custom_ami_id=None,
+        root_volume=RootVolume(size_gib=200),
+        scratch_directory="/scratch",
+        exclusive_jobs=False,
+        gpu_health_check=False,
+        allocation_strategy=None,
+        access=NodeAccess(),
+        slurm_settings={},
+    )
+    return replace(plan, **changes)
+
+
+def head_node(**changes: Any) -> HeadNodePlan:
+    """Return a head node in a public subnet that people reach with a key pair that exists."""
+    plan = HeadNodePlan(
+        instance_type="m5.8xlarge",
+        subnets=(PUBLIC_A,),
+        public=True,
+        root_volume=RootVolume(size_gib=500),
+        key_name="sandbox",
+        public_key=None,
+        allowed_cidr="0.0.0.0/0",
+        access=NodeAccess(iam_policies=(f"{POLICY}AmazonSSMManagedInstanceCore",)),
+    )
+    return replace(plan, **changes)
+
+
+def _plan(name: str, **settings: Any) -> ParallelClusterPlan:
+    defaults: dict[str, Any] = {
+        "tags": {"team": "vision", "trainyard:cluster": name},
+        "network": NETWORK,
+        "custom_ami_id": None,
+        "head_node": head_node(),
+        "slurm": Slurm(),
+        "monitoring": Monitoring(),
+        "deployment": DeploymentPlan(
+            stack_name=f"{name}-deployment",
+            provider_template_url=(
+                f"https://{REGION}-aws-parallelcluster.s3.{REGION}.amazonaws.com/parallelcluster/"
+                f"{PARALLELCLUSTER_VERSION}/templates/custom_resource/cluster.yaml"
+            ),
+            provider_service_token=None,
+            suppress_validators=(),
+            deletion_policy="Delete",
+            timeout_minutes=90,
+        ),
+    }
+    return ParallelClusterPlan(
+        name=name,
+        region=REGION,
+        version=PARALLELCLUSTER_VERSION,
+        operating_system="alinux2023",
+        **{**defaults, **settings},
+    )
+
+
+def plan(**changes: Any) -> ParallelClusterPlan:
+    """Return the small plan: one queue of g4dn on demand in an existing VPC, no storage."""
+    return replace(_plan("pc-g4dn", queues=(queue(),)), **changes)
+
+
+def new_vpc_plan(**changes: Any) -> ParallelClusterPlan:
+    """Return the small plan in a new VPC, so that no subnet has an id yet."""
+    public, private = (NEW_NETWORK.public_subnets, NEW_NETWORK.private_subnets)
+    small = plan(
+        network=NEW_NETWORK,
+        head_node=head_node(subnets=(public[0].name,)),
+        queues=(queue(subnets=tuple(subnet.name for subnet in private)),),
+    )
+    return replace(small, **changes)
+
+
+FSX = SharedStoragePlan(
+    name="fsx",
+    mount_directory="/fsx",
+    type="FsxLustre",
+    settings={
+        "StorageCapacity": 4800,
+        "DeploymentType": "PERSISTENT_2",
+        "PerUnitStorageThroughput": 250,
+        "DataCompressionType": "LZ4",
+        "DeletionPolicy": "Retain",
+    },
+    retained=True,
+)
+APPS = SharedStoragePlan(
+    name="apps",
+    mount_directory="/apps",
+    type="Ebs",
+    settings={
+        "VolumeType": "gp3",
+        "Size": 200,
+        "Iops": 6000,
+        "Throughput": 300,
+        "Encrypted": True,
+        "DeletionPolicy": "Retain",
+    },
+    retained=True,
+)
+SCRIPTS = (
+    ScriptPlan(url="https://scripts.example.com/0123abc/docker.sh"),
+    ScriptPlan(url="https://scripts.example.com/0123abc/pyxis.sh", arguments=("/fsx",)),
+)
+
+
+def p4de_plan(**changes: Any) -> ParallelClusterPlan:
+    """Return the p4de plan: four static nodes with EFA in an own ODCR, FSx for Lustre and EBS."""
+    training = compute_resource(
+        "distributed-ml",
+        instance_type=instance_type("p4de.24xlarge"),
+        minimum=4,
+        maximum=4,
+        efa_enabled=True,
+        capacity=ODCR,
+        placement=PlacementPlan(group="none", reason="the reservation already has its place"),
+    )
+    policies = ("AmazonSSMManagedInstanceCore", "AmazonS3ReadOnlyAccess")
+    access = NodeAccess(
+        iam_policies=tuple(POLICY + policy for policy in policies),
+        s3_access=(S3Access(bucket="training-scripts"),),
+        on_node_configured=SCRIPTS,
+    )
+    full = _plan(
+        "pc-p4de",
+        custom_ami_id=AMI,
+        head_node=head_node(access=access),
+        queues=(
+            queue(
+                "compute-gpu",
+                training,
+                capacity=ODCR,
+                subnets=(PRIVATE_B,),
+                scratch_directory="/local_scratch",
+                exclusive_jobs=True,
+                access=NodeAccess(on_node_configured=SCRIPTS),
+            ),
+        ),
+        slurm=Slurm(
+            idle_minutes=60,
+            settings={
+                "JobCompType": "jobcomp/filetxt",
+                "JobCompLoc": "/home/slurm/slurm-job-completions.txt",
+                "JobAcctGatherType": "jobacct_gather/linux",
+            },
+        ),
+        shared_storage=(FSX, APPS),
+        monitoring=Monitoring(dashboard=False),
+    )
+    return replace(full, **changes)
+
+
+def trn1_plan(**changes: Any) -> ParallelClusterPlan:
+    """Return the Trainium plan: up to 16 trn1.32xlarge on demand with EFA, in a managed group."""
+    training = compute_resource(
+        "queue1-i1",
+        instance_type=instance_type("trn1.32xlarge"),
+        maximum=16,
+        efa_enabled=True,
+        placement=MANAGED_PLACEMENT,
+    )
+    full = _plan(
+        "pc-trn1",
+        head_node=head_node(instance_type="m5.4xlarge"),
+        queues=(queue("compute1", training, subnets=(PRIVATE_B,)),),
+        shared_storage=(FSX,),
+    )
+    return replace(full, **changes)

@@ -1,0 +1,272 @@
+"""Changes of a cluster that exists, and what ParallelCluster needs to take each."""
+
+from __future__ import annotations
+
+from components.parallelcluster.update_verdicts import Way
+from tests.support.parallelcluster_updates import (
+    QUEUE,
+    RESOURCE,
+    Case,
+    Config,
+    add,
+    both,
+    drop,
+    put,
+)
+
+SMALL_QUEUE: Config = {
+    "Name": "inference",
+    "CapacityType": "ONDEMAND",
+    "Networking": {"SubnetIds": ["subnet-00000000000000b02"], "PlacementGroup": {"Enabled": False}},
+    "ComputeResources": [
+        {"Name": "g5", "InstanceType": "g5.12xlarge", "MinCount": 0, "MaxCount": 10}
+    ],
+}
+EXISTING_EFS: Config = {
+    "Name": "home2",
+    "MountDir": "/home2",
+    "StorageType": "Efs",
+    "EfsSettings": {"FileSystemId": "fs-0ef50000000000001"},
+}
+MANAGED_GROUP = put(f"{QUEUE}.Networking.PlacementGroup", {"Enabled": True})
+NO_LUSTRE = drop("SharedStorage.0")
+HEAD = "architecture.head_node"
+GPU = "architecture.queues.compute-gpu"
+ML = f"{GPU}.compute_resources.distributed-ml"
+SLURM = "architecture.slurm"
+
+CASES = (
+    Case(
+        name="head node type",
+        changed=put("HeadNode.InstanceType", "m5.4xlarge"),
+        way=Way.NONE,
+        key=f"{HEAD}.instance_type",
+    ),
+    Case(
+        name="head node volume",
+        changed=put("HeadNode.LocalStorage.RootVolume.Size", 600),
+        way=Way.NONE,
+        key=f"{HEAD}.root_volume.size_gib",
+    ),
+    Case(
+        name="head node subnet",
+        changed=put("HeadNode.Networking.SubnetId", "subnet-00000000000000a99"),
+        way=Way.NONE,
+        key=f"{HEAD}.subnet_id",
+    ),
+    Case(
+        name="key pair",
+        changed=put("HeadNode.Ssh.KeyName", "another"),
+        way=Way.NONE,
+        key=f"{HEAD}.ssh.key_name",
+    ),
+    Case(name="who may log in", changed=put("HeadNode.Ssh.AllowedIps", "10.0.0.0/8"), way=None),
+    Case(
+        name="script of the head node",
+        changed=put("HeadNode.CustomActions.OnNodeConfigured.Sequence.0.Script", "s3://b/s.sh"),
+        way=Way.NONE,
+        key=f"{HEAD}.custom_actions.on_node_configured",
+    ),
+    Case(
+        name="no scripts on the head node",
+        changed=drop("HeadNode.CustomActions"),
+        way=Way.NONE,
+        key=f"{HEAD}.custom_actions.on_node_configured",
+    ),
+    Case(name="policies of the head node", changed=drop("HeadNode.Iam"), way=None),
+    Case(
+        name="operating system",
+        changed=put("Image.Os", "ubuntu2204"),
+        way=Way.NONE,
+        key="architecture.operating_system",
+    ),
+    Case(
+        name="AMI of the cluster",
+        changed=drop("Image.CustomAmi"),
+        way=Way.NONE,
+        key="architecture.custom_ami_id",
+    ),
+    Case(
+        name="AMI of a queue",
+        changed=put(f"{QUEUE}.Image", {"CustomAmi": "ami-0c00000000000a231"}),
+        way=None,
+    ),
+    Case(
+        name="AMI of a queue, without a strategy",
+        strategy="COMPUTE_FLEET_STOP",
+        changed=put(f"{QUEUE}.Image", {"CustomAmi": "ami-0c00000000000a231"}),
+        way=Way.STOP_OR_STRATEGY,
+        key=f"{GPU}.custom_ami_id",
+    ),
+    Case(
+        name="instance type",
+        changed=put(f"{RESOURCE}.InstanceType", "p4d.24xlarge"),
+        way=Way.STOP,
+        key=f"{ML}.instance_type",
+    ),
+    Case(
+        name="instance type, with TERMINATE",
+        strategy="TERMINATE",
+        changed=put(f"{RESOURCE}.InstanceType", "p4d.24xlarge"),
+        way=Way.STOP,
+        key=f"{ML}.instance_type",
+    ),
+    Case(
+        name="more nodes",
+        changed=both(put(f"{RESOURCE}.MaxCount", 6), put(f"{RESOURCE}.MinCount", 6)),
+        way=None,
+    ),
+    Case(
+        name="more static nodes of as many",
+        before=put(f"{RESOURCE}.MinCount", 0),
+        changed=put(f"{RESOURCE}.MinCount", 4),
+        way=Way.STOP_OR_TERMINATE,
+        key=f"{ML}.minimum",
+    ),
+    Case(
+        name="fewer nodes",
+        changed=put(f"{RESOURCE}.MaxCount", 2),
+        before=put(f"{RESOURCE}.MinCount", 0),
+        way=Way.STOP_OR_TERMINATE,
+        key=f"{ML}.maximum",
+    ),
+    Case(
+        name="fewer nodes, with TERMINATE",
+        strategy="TERMINATE",
+        changed=put(f"{RESOURCE}.MaxCount", 2),
+        before=put(f"{RESOURCE}.MinCount", 0),
+        way=None,
+    ),
+    Case(name="another queue", changed=add("Scheduling.SlurmQueues", SMALL_QUEUE), way=None),
+    Case(
+        name="a queue less",
+        before=add("Scheduling.SlurmQueues", SMALL_QUEUE),
+        changed=drop("Scheduling.SlurmQueues.1"),
+        way=Way.STOP_OR_TERMINATE,
+        key="architecture.queues.inference",
+    ),
+    Case(
+        name="a queue less, with TERMINATE",
+        strategy="TERMINATE",
+        before=add("Scheduling.SlurmQueues", SMALL_QUEUE),
+        changed=drop("Scheduling.SlurmQueues.1"),
+        way=None,
+    ),
+    Case(
+        name="another compute resource",
+        changed=add(f"{QUEUE}.ComputeResources", SMALL_QUEUE["ComputeResources"][0]),
+        way=None,
+    ),
+    Case(
+        name="capacity reservation",
+        changed=put(f"{QUEUE}.CapacityReservationTarget.CapacityReservationId", "cr-0"),
+        way=None,
+    ),
+    Case(
+        name="a placement group that ParallelCluster makes",
+        changed=MANAGED_GROUP,
+        way=None,
+    ),
+    Case(
+        name="giving up a placement group that ParallelCluster made",
+        before=MANAGED_GROUP,
+        changed=put(f"{QUEUE}.Networking.PlacementGroup", {"Enabled": False}),
+        way=Way.STOP,
+        key=f"{GPU}.compute_resources",
+    ),
+    Case(
+        name="subnet beside a Lustre file system of the cluster",
+        changed=put(f"{QUEUE}.Networking.SubnetIds", ["subnet-00000000000000b99"]),
+        way=Way.WITHOUT_LUSTRE,
+        key=f"{GPU}.subnet_ids",
+    ),
+    Case(
+        name="subnet without one",
+        before=NO_LUSTRE,
+        changed=put(f"{QUEUE}.Networking.SubnetIds", ["subnet-00000000000000b99"]),
+        way=None,
+    ),
+    Case(
+        name="multithreading",
+        changed=put(f"{RESOURCE}.DisableSimultaneousMultithreading", True),
+        way=Way.STOP,
+        key=f"{ML}.simultaneous_multithreading",
+    ),
+    Case(
+        name="idle time",
+        changed=put("Scheduling.SlurmSettings.ScaledownIdletime", 5),
+        way=Way.STOP,
+        key=f"{SLURM}.idle_minutes",
+    ),
+    Case(
+        name="queue update strategy",
+        changed=put("Scheduling.SlurmSettings.QueueUpdateStrategy", "TERMINATE"),
+        way=None,
+    ),
+    Case(
+        name="Slurm parameters",
+        changed=put("Scheduling.SlurmSettings.CustomSlurmSettings", [{"MaxJobCount": "9"}]),
+        way=None,
+    ),
+    Case(name="exclusive jobs", changed=put(f"{QUEUE}.JobExclusiveAllocation", False), way=None),
+    Case(
+        name="no Lustre file system any more",
+        changed=NO_LUSTRE,
+        way=None,
+    ),
+    Case(
+        name="no Lustre file system any more, without a strategy",
+        strategy="COMPUTE_FLEET_STOP",
+        changed=NO_LUSTRE,
+        way=Way.STOP_OR_STRATEGY,
+        key="storage.fsx",
+    ),
+    Case(
+        name="an existing EFS, without a strategy",
+        strategy="COMPUTE_FLEET_STOP",
+        changed=add("SharedStorage", EXISTING_EFS),
+        way=None,
+    ),
+    Case(
+        name="a home directory",
+        changed=add("SharedStorage", {**EXISTING_EFS, "MountDir": "/home"}),
+        way=Way.NONE,
+        key="storage.home2",
+    ),
+    Case(
+        name="size of the Lustre file system",
+        changed=put("SharedStorage.0.FsxLustreSettings.StorageCapacity", 7200),
+        way=Way.NONE,
+        key="storage.fsx.storage_capacity_gib",
+    ),
+    Case(
+        name="size of the shared volume",
+        changed=put("SharedStorage.1.EbsSettings.Size", 400),
+        way=Way.NONE,
+        key="storage.apps.size_gib",
+    ),
+    Case(
+        name="operations of the shared volume",
+        changed=put("SharedStorage.1.EbsSettings.Iops", 8000),
+        way=None,
+    ),
+    Case(
+        name="metrics every minute",
+        changed=put("Monitoring.DetailedMonitoring", False),
+        way=Way.STOP,
+        key="architecture.monitoring.detailed",
+    ),
+    Case(
+        name="days of logs",
+        changed=put("Monitoring.Logs.CloudWatch.RetentionInDays", 30),
+        way=None,
+    ),
+    Case(
+        name="logs",
+        changed=put("Monitoring.Logs.CloudWatch.Enabled", False),
+        way=Way.NONE,
+        key="architecture.monitoring.logs",
+    ),
+    Case(name="a tag", changed=put("Tags.0.Value", "audio"), way=None),
+    Case(name="region", changed=put("Region", "us-east-1"), way=Way.NONE),
+)
