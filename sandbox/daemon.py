@@ -1,7 +1,8 @@
 """The sandbox's one long-living process: `python -m sandbox.daemon`.
 
-It answers AWS calls, runs a control plane for each EKS cluster, and lets EC2 instances join their
-clusters as nodes. SIGTERM and SIGINT end it with everything that it started.
+It answers AWS calls, runs a control plane for each EKS cluster, lets EC2 instances join their
+clusters as nodes, and runs CloudFormation when somebody calls it. SIGTERM and SIGINT end it with
+everything that it started.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from sandbox.aws.cloudformation.service import CloudFormation
 from sandbox.aws.environment import ACCOUNT_ID
 from sandbox.aws.server import AwsServer, PortInUseError  # first: it prepares moto's environment
 from sandbox.file_lock import LockTakenError, locked
 from sandbox.process_identity import own_identity, write_identity
 from sandbox.processes import Spawner, sweep
-from sandbox.state import SandboxDirectory, SandboxStatus
+from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory, SandboxStatus
 
 LOG = logging.getLogger("sandbox.daemon")
 
@@ -66,6 +68,8 @@ def _serve(
         LOG.warning("ended what an earlier daemon left: %s", ", ".join(left))
     server = AwsServer(region=options.region, port=options.port)
     spawner = Spawner(directory.processes)
+    programs.pop(PARALLELCLUSTER_PYTHON, None)
+    server.look_for_cloudformation(lambda: _cloudformation(directory, spawner, options.region))
     stop_kubernetes = _kubernetes(directory, programs, server, spawner, options.region)
     with server:
         identity = own_identity()
@@ -84,6 +88,16 @@ def _serve(
         directory.daemon_file.unlink(missing_ok=True)
         stop_kubernetes()
         spawner.stop_all()
+
+
+def _cloudformation(
+    directory: SandboxDirectory, spawner: Spawner, region: str
+) -> CloudFormation | None:
+    """Return what answers CloudFormation, if the sandbox was given a Python for it by now."""
+    python = directory.program(PARALLELCLUSTER_PYTHON)
+    if python is None:
+        return None
+    return CloudFormation(directory.cloudformation, python, spawner.spawn, region=region)
 
 
 def _wait(directory: SandboxDirectory, ended: threading.Event) -> None:

@@ -25,6 +25,9 @@ from sandbox.removal import remove_tree
 
 ROOT = Path(__file__).resolve().parents[1]
 
+PARALLELCLUSTER_PYTHON = "parallelcluster-python"
+"""Name among the programs of the Python that has aws-parallelcluster and ministack."""
+
 _START_SECONDS = 60.0
 _STOP_SECONDS = 30.0
 _POLL_SECONDS = 0.05
@@ -74,7 +77,7 @@ class SandboxDirectory:
 
     @property
     def programs_file(self) -> Path:
-        """The commands of the Kubernetes programs, as the daemon was given them."""
+        """The commands of the programs, as the daemon was given them."""
         return self.path / "programs.json"
 
     @property
@@ -91,6 +94,11 @@ class SandboxDirectory:
     def clusters(self) -> Path:
         """A directory for each control plane."""
         return self.path / "clusters"
+
+    @property
+    def cloudformation(self) -> Path:
+        """What CloudFormation and its functions keep while they run."""
+        return self.path / "cloudformation"
 
     @property
     def pulumi_state(self) -> Path:
@@ -122,8 +130,9 @@ class SandboxDirectory:
         """Start the daemon, or find the one that runs; return when it answers.
 
         Args:
-            programs: Commands of the Kubernetes programs by name; None: clusters without a
-                control plane.
+            programs: Commands of the Kubernetes programs by name, and the Python that has
+                aws-parallelcluster and ministack as `parallelcluster-python`; without the former
+                clusters have no control plane, without the latter CloudFormation refuses.
             region: Region that the account fixture fills.
             port: Port of the AWS endpoint; 0 takes a free one.
 
@@ -137,11 +146,28 @@ class SandboxDirectory:
                 return running
             self._clear_leftovers()
             self.logs.mkdir(exist_ok=True)
-            self.programs_file.write_text(
-                json.dumps({name: list(argv) for name, argv in (programs or {}).items()}),
-                encoding="utf-8",
-            )
+            self._write_programs(programs or {})
             return self._wait_until_ready(self._launch(region, port))
+
+    def program(self, name: str) -> list[str] | None:
+        """Return the command of a program that the daemon may use, or None."""
+        try:
+            return json.loads(self.programs_file.read_text(encoding="utf-8")).get(name)
+        except FileNotFoundError:
+            return None
+
+    def give(self, name: str, command: Sequence[str]) -> None:
+        """Let the daemon, running or not, use one more program; it looks when it needs one."""
+        with self._alone():
+            known = json.loads(self.programs_file.read_text(encoding="utf-8"))
+            self._write_programs({**known, name: command})
+
+    def _write_programs(self, programs: Mapping[str, Sequence[str]]) -> None:
+        partial = self.programs_file.with_suffix(".partial")
+        partial.write_text(
+            json.dumps({name: list(argv) for name, argv in programs.items()}), encoding="utf-8"
+        )
+        partial.replace(self.programs_file)
 
     def stop(self) -> bool:
         """End the daemon with everything that it started; say whether it ran."""
@@ -246,6 +272,7 @@ class SandboxDirectory:
         sweep(self.processes)
         self.daemon_file.unlink(missing_ok=True)
         remove_tree(self.clusters)
+        remove_tree(self.cloudformation)
         if self.pulumi_state.exists():
             now = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
             aside = self.pulumi_state.with_name("ended") / now

@@ -76,38 +76,82 @@ def load_images(region: str, images: Mapping[str, Any]) -> None:
     """Register the images and the parameters."""
     ec2 = ec2_backends[ACCOUNT_ID][region]
     for image in eks_images(images["kinds"]):
-        _register(ec2, image.image_id, image.name, images["owner"], image.description)
+        register(ec2, image.image_id, image.name, images["owner"], image.description)
         for name, value in image.parameters():
             _publish(region, name, value)
     for other in images["others"]:
-        _register(ec2, other["id"], other["name"], other["owner"])
+        register(ec2, other["id"], other["name"], other["owner"])
 
 
-def _register(ec2: Any, image_id: str, name: str, owner: str, description: str = "") -> None:
-    ec2.amis[image_id] = Ami(
+class SizedImage(Ami):
+    """An image whose root volume is as large as its owner made it; moto's are all of one size."""
+
+    volume_gib: int | None = None
+    """Size of the root volume in GiB; None: moto's."""
+
+    @property
+    def block_device_mappings(self) -> list[dict[str, Any]]:
+        """The root volume, as DescribeImages gives it."""
+        mappings = super().block_device_mappings
+        if self.volume_gib is not None:
+            mappings[0]["Ebs"]["VolumeSize"] = self.volume_gib
+        return mappings
+
+
+def register(
+    ec2: Any,
+    image_id: str,
+    name: str,
+    owner: str,
+    description: str = "",
+    *,
+    architecture: str = "x86_64",
+    root_device: str = ROOT_DEVICE,
+    volume_gib: int | None = None,
+    tags: Mapping[str, str] | None = None,
+) -> None:
+    """Put an image into EC2: public and of Amazon's, or private where the account owns it.
+
+    Args:
+        ec2: moto's EC2 backend.
+        image_id: Its id.
+        name: Its name.
+        owner: Id of the account that owns it.
+        description: Its description.
+        architecture: `x86_64` or `arm64`.
+        root_device: Name of the root device.
+        volume_gib: Size of the root volume; None: moto's.
+        tags: Its tags, which only the owner sees in AWS.
+    """
+    own = owner == ACCOUNT_ID
+    # moto's metaclass hides the class that the call makes from type checkers.
+    image: Any = SizedImage(
         ec2,
         image_id,
         name=name,
         description=description,
         owner_id=owner,
-        owner_alias="amazon",
-        public=True,
+        owner_alias=None if own else "amazon",
+        public=not own,
         virtualization_type="hvm",
-        architecture="x86_64",
+        architecture=architecture,
         creation_date=PUBLISHED_AT,
         platform=None,
-        image_location=f"amazon/{name}",
+        image_location=f"{owner if own else 'amazon'}/{name}",
         hypervisor="xen",
         root_device_type="ebs",
-        root_device_name=ROOT_DEVICE,
+        root_device_name=root_device,
         region_name=f"{ec2.region_name}a",
+        tags=dict(tags or {}),
     )
+    image.volume_gib = volume_gib
+    ec2.amis[image_id] = image
 
 
 def _publish(region: str, name: str, value: str) -> None:
     # PutParameter refuses names below /aws, so past it, as moto does for the ones that it knows.
     parameters = ssm_backends[ACCOUNT_ID][region]._parameters  # noqa: SLF001 - moto has no other way
-    # moto's metaclass hides the class that the call makes from type checkers.
+    # As with images above.
     parameter: Any = Parameter(
         account_id=ACCOUNT_ID,
         name=name,

@@ -7,7 +7,14 @@ from moto.ec2.models import ec2_backends
 from sandbox.account.fixture import fixture
 from sandbox.account.images import load_images
 from sandbox.account.network import load_key_pairs, load_network
-from sandbox.account.reservations import load_placement_groups, load_reservations
+from sandbox.account.parallelcluster_images import load_parallelcluster_images
+from sandbox.account.reservations import (
+    load_placement_groups,
+    load_reservation_groups,
+    load_reservations,
+    load_resource_shares,
+)
+from sandbox.account.storage import load_buckets, load_file_systems, load_security_groups
 from sandbox.aws.environment import ACCOUNT_ID
 
 
@@ -23,4 +30,10 @@ def load_account(region: str) -> None:
     load_key_pairs(ec2, account["key_pairs"])
     load_placement_groups(ec2, account["placement_groups"])
     load_reservations(ec2, account["reservations"])
+    load_reservation_groups(ec2, account["reservation_groups"])
+    load_resource_shares(ec2, account["resource_shares"])
     load_images(region, account["images"])
+    load_parallelcluster_images(ec2, account["parallelcluster_images"])
+    load_security_groups(ec2, account["security_groups"], account["vpc"])
+    load_buckets(region, account["buckets"])
+    load_file_systems(region, account["file_systems"])

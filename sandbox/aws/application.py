@@ -2,6 +2,7 @@
 
 moto keeps its state in plain dictionaries and gives no promise under threads, and the sandbox's
 clock works on the same state, so a lock is held for every request and every tick of the clock.
+CloudFormation and Lambda are answered elsewhere, and outside of the lock.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
+from sandbox.aws.cloudformation.forwarding import Forwarder, is_forwarded
 from sandbox.aws.internal import PREFIX, InternalEndpoints
 from sandbox.aws.unimplemented import FAILURE_CODE, Call, call_of, error_response, not_implemented
 
@@ -28,24 +30,30 @@ class Application:
 
     Attributes:
         lock: Held while a request is answered; hold it to look at moto's objects from outside.
+        forwarder: Answers CloudFormation and Lambda.
     """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._moto = DomainDispatcherApplication(_backend_application)
         self._internal = InternalEndpoints()
+        self.forwarder = Forwarder()
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request (WSGI)."""
         body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
         environ["wsgi.input"] = io.BytesIO(body)
-        with self.lock:
-            if environ.get("PATH_INFO", "").startswith(PREFIX):
-                status, headers, answer = self._internal.answer(environ, body)
-            else:
-                status, headers, answer = self._aws(environ, body)
+        status, headers, answer = self._answer(environ, body)
         start_response(status, headers)
         return [answer]
+
+    def _answer(self, environ: dict[str, Any], body: bytes) -> Answer:
+        if is_forwarded(environ):
+            return self.forwarder.answer(_call(environ, body), environ, body)
+        with self.lock:
+            if environ.get("PATH_INFO", "").startswith(PREFIX):
+                return self._internal.answer(environ, body)
+            return self._aws(environ, body)
 
     def _aws(self, environ: dict[str, Any], body: bytes) -> Answer:
         seen: list[Any] = []
@@ -67,7 +75,9 @@ class Application:
                 f"The sandbox broke on {call.name}: {type(error).__name__}: {error}",
             )
         status, headers = seen
-        if _nobody_answered(status, headers, answer):
+        # Only S3 is asked with HEAD, and its own 404 has no body either.
+        is_head = environ.get("REQUEST_METHOD") == "HEAD"
+        if not is_head and _nobody_answered(status, headers, answer):
             return not_implemented(_call(environ, body), "no such path in the emulator")
         return status, headers, answer
 

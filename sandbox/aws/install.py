@@ -14,6 +14,7 @@ import moto.ec2.utils
 import moto.eks.urls
 import moto.fsx.urls
 import moto.iam.models
+import moto.ram.urls
 import moto.resourcegroups.urls
 
 from sandbox.aws.autoscaling.groups import Group
@@ -24,6 +25,7 @@ from sandbox.aws.eks.responses import SandboxEksResponse
 from sandbox.aws.fsx.responses import SandboxFsxResponse
 from sandbox.aws.managed_policies import managed_policies
 from sandbox.aws.resource_groups import SandboxResourceGroupsResponse
+from sandbox.aws.resource_shares import SandboxRamResponse
 
 _TAGGABLE = {"placement-group": "pg", "capacity-reservation": "cr"}
 """Resource types that CreateTags takes here and not in moto, with the prefix of their ids."""
@@ -34,6 +36,24 @@ _INSTANCE_FILTERS = {
 }
 """Filters of DescribeInstances that moto lacks, and what of the instance they look at."""
 
+_RESOURCE_GROUPS_CALLS = (
+    "delete-group",
+    "get-group-configuration",
+    "group-resources",
+    "ungroup-resources",
+    "list-group-resources",
+)
+"""Paths of Resource Groups that are answered here."""
+
+_RAM_CALLS = (
+    "acceptresourceshareinvitation",
+    "disassociateresourceshare",
+    "getresourceshareinvitations",
+    "getresourceshares",
+    "listresources",
+)
+"""Paths of Resource Access Manager that are answered here."""
+
 
 @cache
 def install() -> None:
@@ -43,8 +63,10 @@ def install() -> None:
     moto.eks.urls.url_paths = {"{0}/(?P<path>.+)$": SandboxEksResponse.dispatch}
     moto.fsx.urls.url_paths = {"{0}/$": SandboxFsxResponse.dispatch}
     groups = moto.resourcegroups.urls.url_paths
-    for path in ("delete-group", "group-resources", "ungroup-resources", "list-group-resources"):
+    for path in _RESOURCE_GROUPS_CALLS:
         groups[f"{{0}}/{path}$"] = SandboxResourceGroupsResponse.dispatch
+    for path in _RAM_CALLS:
+        moto.ram.urls.url_paths[f"{{0}}/{path}$"] = SandboxRamResponse.dispatch
     moto.autoscaling.models.FakeAutoScalingGroup = Group  # type: ignore[misc] - the replacement
     iam_backend: Any = moto.iam.models.IAMBackend
     iam_backend._init_aws_policies = managed_policies  # noqa: SLF001 - the replacement

@@ -1,4 +1,4 @@
-"""GroupResources, UngroupResources and ListGroupResources for capacity reservations."""
+"""What is in a resource group of capacity reservations, and how the group is set up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sandbox.aws.ec2.reservation_groups import GroupMembers, group_members
 
 
 class SandboxResourceGroupsResponse(ResourceGroupsResponse):
-    """The calls on the content of a group; moto answers those on the group."""
+    """The calls that moto lacks or breaks on; it answers the others."""
 
     def group_resources(self) -> str:
         """GroupResources."""
@@ -46,8 +46,17 @@ class SandboxResourceGroupsResponse(ResourceGroupsResponse):
             }
         )
 
+    def get_group_configuration(self) -> str:
+        """GetGroupConfiguration: moto's breaks on a group that is named by its ARN or not there."""
+        group = self._group()
+        configuration = {"Configuration": group.configuration, "Status": "UPDATE_COMPLETE"}
+        return json.dumps({"GroupConfiguration": configuration})
+
     def _members(self) -> list[str]:
-        asked = self._get_param("Group") or self._get_param("GroupName")
-        group = self.resourcegroups_backend.get_group(asked.rpartition("/")[2])
         all_members: GroupMembers = group_members(ec2_backends[self.current_account][self.region])
-        return all_members.by_name.setdefault(group.name, [])
+        return all_members.by_name.setdefault(self._group().name, [])
+
+    def _group(self) -> Any:
+        """Return the group that the request names or gives the ARN of."""
+        asked = self._get_param("Group") or self._get_param("GroupName")
+        return self.resourcegroups_backend.get_group(asked.rpartition("/")[2])

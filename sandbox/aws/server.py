@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -20,10 +21,12 @@ environment.prepare()  # before anything imports moto
 from moto.core import base_backend, config  # noqa: E402 - after prepare(), see above
 from moto.moto_api._internal import mock_random  # noqa: E402
 from moto.moto_server.werkzeug_app import MotoRequestHandler  # noqa: E402
+from moto.s3.models import s3_backends  # noqa: E402
 
 from sandbox.account.load import load_account  # noqa: E402
 from sandbox.aws.application import Application  # noqa: E402
 from sandbox.aws.clock import CLOCK  # noqa: E402
+from sandbox.aws.cloudformation.service import CloudFormation  # noqa: E402
 from sandbox.aws.eks.addon_workloads import AddonInstaller, use_addon_installer  # noqa: E402
 from sandbox.aws.eks.control_plane import (  # noqa: E402
     CheckVersion,
@@ -80,6 +83,7 @@ class AwsServer:
 
     def reset(self) -> None:
         """Throw away all state and load the account again; control planes are let go."""
+        self._end_cloudformation()
         with self.application.lock:
             _forget_everything()
             mock_random.seed(_SEED)
@@ -103,6 +107,19 @@ class AwsServer:
         """Let add-ons install something; without it they are ACTIVE at once."""
         use_addon_installer(installer)
 
+    def look_for_cloudformation(self, look: Callable[[], CloudFormation | None]) -> None:
+        """Let `look` make what answers CloudFormation, as soon as there is a call and it can."""
+        self.application.forwarder.look_for = look
+
+    def use_cloudformation(self, cloudformation: CloudFormation) -> None:
+        """Let CloudFormation and Lambda be answered; without it their calls are refused."""
+        self.application.forwarder.cloudformation = cloudformation
+
+    def _end_cloudformation(self) -> None:
+        cloudformation = self.application.forwarder.cloudformation
+        if cloudformation is not None:
+            cloudformation.stop()
+
     def start(self) -> None:
         """Begin to answer."""
         self._thread.start()
@@ -112,6 +129,7 @@ class AwsServer:
     def stop(self) -> None:
         """Stop answering and close the port; idempotent."""
         self._timekeeper.stop()
+        self._end_cloudformation()
         if self._thread.is_alive():
             self._server.shutdown()
             self._thread.join()
@@ -139,6 +157,8 @@ def _forget_everything() -> None:
         for backends in registry._instances:  # noqa: SLF001 - as moto's reset does
             backends.clear()
         registry._instances.clear()  # noqa: SLF001
+        # Names of buckets are the world's, so moto keeps them apart from accounts.
+        s3_backends.bucket_accounts.clear()
 
 
 def _listen(port: int, application: Application) -> BaseWSGIServer:

@@ -52,7 +52,14 @@ def clients_of(endpoint: str, region: str) -> Clients:
 def account_items(clients: Clients) -> Iterator[Item]:
     """Yield every object in the account."""
     # Imported here: these modules need the class above.
-    from sandbox.inventory import containers, machines, network, permissions, storage
+    from sandbox.inventory import (
+        containers,
+        deployments,
+        machines,
+        network,
+        permissions,
+        storage,
+    )
 
-    for module in (network, machines, permissions, containers, storage):
+    for module in (network, machines, permissions, containers, storage, deployments):
         yield from module.items(clients)

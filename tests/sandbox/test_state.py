@@ -146,3 +146,17 @@ def test_a_status_of_another_process_with_the_same_id_is_no_status(
         )
     )
     assert directory.read_status() is None
+
+
+def test_a_sandbox_is_given_a_program_while_it_runs(directory: SandboxDirectory) -> None:
+    """A ParallelCluster stack comes into a sandbox that an EKS stack has started."""
+    status = directory.start(NO_PROGRAMS)
+    assert directory.program("parallelcluster-python") is None
+    directory.give("parallelcluster-python", ["/bin/python"])
+    directory.give("other", ["/bin/other"])
+    assert directory.program("parallelcluster-python") == ["/bin/python"]
+    assert directory.read_status() == status
+
+
+def test_a_directory_that_nobody_made_has_no_program(tmp_path: Path) -> None:
+    assert SandboxDirectory(tmp_path / "none").program("other") is None

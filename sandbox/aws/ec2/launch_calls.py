@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from moto.core.responses import ActionResult
+from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.responses import EC2Response
 
 from sandbox.aws.ec2.launch_request import merge
 from sandbox.aws.ec2.launches import check_launch, run
+from sandbox.aws.errors import code_and_message
+
+_NO_CAPACITY = ("InsufficientInstanceCapacity", "ReservationCapacityExceeded")
 
 
 class LaunchCalls(EC2Response):
     """Launches through the checks of `sandbox.aws.ec2.launches`; mixed into the response class."""
 
     def run_instances(self) -> ActionResult:
-        """RunInstances; with DryRun everything is checked and nothing launched."""
-        checked = check_launch(self.ec2_backend, merge(self.ec2_backend, dict(self.params)))
+        """RunInstances; with DryRun all but the capacity is checked and nothing launched.
+
+        Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_RunInstances.html; a
+        cluster whose own nodes fill a reservation could not be updated otherwise, as
+        ParallelCluster's validators launch each kind of node once more as a dry run.
+        """
+        try:
+            checked = check_launch(self.ec2_backend, merge(self.ec2_backend, dict(self.params)))
+        except EC2ClientError as error:
+            if code_and_message(error)[0] in _NO_CAPACITY:
+                self.error_on_dryrun()
+            raise
         self.error_on_dryrun()
         return ActionResult(run(self.ec2_backend, checked))
 

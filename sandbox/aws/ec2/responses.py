@@ -5,6 +5,7 @@ from __future__ import annotations
 from sandbox.aws.ec2.capacity_reservation_calls import CapacityReservationCalls
 from sandbox.aws.ec2.endpoint_calls import EndpointCalls
 from sandbox.aws.ec2.instance_types import OfferingCalls
+from sandbox.aws.ec2.key_pair_calls import KeyPairCalls
 from sandbox.aws.ec2.launch_calls import LaunchCalls
 from sandbox.aws.ec2.launch_template_calls import LaunchTemplateCalls
 from sandbox.aws.ec2.network_calls import NetworkCalls
@@ -17,6 +18,7 @@ class SandboxEc2Response(
     NetworkCalls,
     EndpointCalls,
     SecurityGroupCalls,
+    KeyPairCalls,
     LaunchTemplateCalls,
     PlacementGroupCalls,
     CapacityReservationCalls,

@@ -35,8 +35,16 @@ def records_of(backend: Any) -> LustreRecords:
     return state_of(backend, LustreRecords)
 
 
-def create(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Make a Lustre file system and return its description."""
+def create(
+    backend: Any, wanted: Mapping[str, Any], *, identifier: str | None = None
+) -> dict[str, Any]:
+    """Make a Lustre file system and return its description.
+
+    Args:
+        backend: moto's backend of FSx.
+        wanted: What CreateFileSystem was given.
+        identifier: Its id; None: a new one.
+    """
     lustre = dict(wanted.get("LustreConfiguration") or {})
     lustre.setdefault("DeploymentType", "SCRATCH_1")
     storage_type, capacity = wanted.get("StorageType", "SSD"), wanted.get("StorageCapacity", 0)
@@ -49,7 +57,9 @@ def create(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
     check_network(ec2, subnet, groups, efa=efa)
     step = storage_step(lustre["DeploymentType"], storage_type, lustre)
     interfaces = _interfaces(ec2, subnet, groups, servers=1 + -(-capacity // step))
-    made = _record(backend, wanted, lustre, subnet.vpc_id)
+    identifier = identifier or f"fs-{mock_random.get_random_hex(17)}"
+    made = _record(backend, identifier, wanted, lustre)
+    made["VpcId"] = subnet.vpc_id
     made["NetworkInterfaceIds"] = interfaces
     records_of(backend).described[made["FileSystemId"]] = made
     if wanted.get("Tags"):
@@ -81,9 +91,8 @@ def _interfaces(ec2: Any, subnet: Any, groups: list[str], *, servers: int) -> li
 
 
 def _record(
-    backend: Any, wanted: Mapping[str, Any], lustre: dict[str, Any], vpc_id: str
+    backend: Any, identifier: str, wanted: Mapping[str, Any], lustre: dict[str, Any]
 ) -> dict[str, Any]:
-    identifier = f"fs-{mock_random.get_random_hex(17)}"
     place = f"arn:aws:fsx:{backend.region_name}:{backend.account_id}"
     persistent = lustre["DeploymentType"].startswith("PERSISTENT")
     s3 = {
@@ -101,7 +110,6 @@ def _record(
         "Lifecycle": "AVAILABLE",
         "StorageCapacity": wanted["StorageCapacity"],
         "StorageType": wanted.get("StorageType", "SSD"),
-        "VpcId": vpc_id,
         "SubnetIds": wanted["SubnetIds"],
         "DNSName": f"{identifier}.fsx.{backend.region_name}.amazonaws.com",
         "KmsKeyId": wanted.get("KmsKeyId", key) if persistent else None,

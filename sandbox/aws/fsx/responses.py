@@ -1,4 +1,4 @@
-"""The calls of FSx that the sandbox answers itself; Lustre only."""
+"""The calls of FSx that the sandbox answers itself: Lustre and OpenZFS."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ from typing import Any
 
 from moto.fsx.responses import FSxResponse
 
-from sandbox.aws.fsx import associations, file_systems
+from sandbox.aws.fsx import associations, file_systems, openzfs, openzfs_systems
+from sandbox.aws.fsx.checks import refuse
 from sandbox.aws.fsx.file_systems import records_of
+
+_CREATE = {"LUSTRE": file_systems.create, "OPENZFS": openzfs_systems.create}
+_UPDATE = {"LUSTRE": file_systems.update, "OPENZFS": openzfs_systems.update}
 
 
 class SandboxFsxResponse(FSxResponse):
-    """FSx as AWS answers for Lustre; tags and backups are moto's."""
+    """FSx as AWS answers for Lustre and OpenZFS; tags and backups are moto's."""
 
     def create_file_system(self) -> str:
         """CreateFileSystem."""
         wanted = self._asked()
-        if wanted["FileSystemType"] != "LUSTRE":
+        create = _CREATE.get(wanted["FileSystemType"])
+        if create is None:
             raise NotImplementedError(f"file systems of type {wanted['FileSystemType']}")
-        return json.dumps({"FileSystem": file_systems.create(self.fsx_backend, wanted)})
+        return json.dumps({"FileSystem": create(self.fsx_backend, wanted)})
 
     def describe_file_systems(self) -> str:
         """DescribeFileSystems."""
@@ -32,12 +37,33 @@ class SandboxFsxResponse(FSxResponse):
 
     def update_file_system(self) -> str:
         """UpdateFileSystem."""
-        changed = file_systems.update(self.fsx_backend, self._asked())
+        asked = self._asked()
+        found = file_systems.describe(self.fsx_backend, asked["FileSystemId"])
+        changed = _UPDATE[found["FileSystemType"]](self.fsx_backend, asked)
         return json.dumps({"FileSystem": changed})
 
     def delete_file_system(self) -> str:
         """DeleteFileSystem."""
-        return json.dumps(file_systems.delete(self.fsx_backend, self._asked()["FileSystemId"]))
+        identifier = self._asked()["FileSystemId"]
+        gone = file_systems.delete(self.fsx_backend, identifier)
+        openzfs_systems.forget_volumes(self.fsx_backend, identifier)
+        return json.dumps(gone)
+
+    def describe_backups(self) -> Any:
+        """DescribeBackups: moto leaves out the ones that are not there."""
+        for identifier in self._asked().get("BackupIds") or []:
+            if identifier not in self.fsx_backend.backups:
+                refuse("BackupNotFound", f"Backup '{identifier}' does not exist.")
+        return super().describe_backups()
+
+    def describe_volumes(self) -> str:
+        """DescribeVolumes."""
+        return json.dumps(openzfs.describe_volumes(self.fsx_backend, self._asked()))
+
+    def update_volume(self) -> str:
+        """UpdateVolume."""
+        changed = openzfs_systems.change_volume(self.fsx_backend, self._asked())
+        return json.dumps({"Volume": changed})
 
     def create_data_repository_association(self) -> str:
         """CreateDataRepositoryAssociation."""

@@ -259,6 +259,15 @@ def test_a_security_group_of_another_vpc_is_refused(account: Account) -> None:
         account.ec2.run_instances(**PLAIN, SecurityGroupIds=[account.group("other", other)])
 
 
+def test_a_dry_run_does_not_ask_for_capacity(account: Account, block_launch: Request) -> None:
+    # A cluster whose nodes fill their reservation is still updated: the validators dry-run them.
+    account.ec2.run_instances(**{**block_launch, "MinCount": 2, "MaxCount": 2})
+    with refused("ReservationCapacityExceeded"):
+        account.ec2.run_instances(**block_launch)
+    with refused("DryRunOperation"):
+        account.ec2.run_instances(**block_launch, DryRun=True)
+
+
 def test_the_addresses_of_the_efa_layout_do_not_fit_a_tiny_subnet(account: Account) -> None:
     # Pain 15: with the layout `efa` every interface takes an address, with `efa-only` one does.
     interfaces = p5_interfaces(account.group())

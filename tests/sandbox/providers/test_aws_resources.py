@@ -19,8 +19,11 @@ from tests.support.sandbox_aws import (
     Account,
 )
 
+STACK = "aws:cloudformation/stack:Stack"
+"""Needs CloudFormation beside the account; see `test_cloudformation_stack.py`."""
 
-@pytest.fixture(params=sorted(RESOURCE_TYPES))
+
+@pytest.fixture(params=sorted(RESOURCE_TYPES.keys() - {STACK}))
 def case(request: pytest.FixtureRequest, account: Account) -> Case:
     made = (*cases(account), *network_cases(account))
     found = [each for each in made if each.token == request.param]
@@ -82,6 +85,11 @@ def test_a_type_that_the_sandbox_does_not_know_is_named(aws: Plugin) -> None:
 def test_a_function_that_the_sandbox_does_not_know_is_named(aws: Plugin) -> None:
     with pytest.raises(RefusedError, match="aws:ec2/getAmi:getAmi: the sandbox does not know"):
         aws.invoke("aws:ec2/getAmi:getAmi", {})
+
+
+def test_a_subnet_is_found_by_id_only(aws: Plugin) -> None:
+    with pytest.raises(RefusedError, match="finds subnets by id, not by"):
+        aws.invoke("aws:ec2/getSubnet:getSubnet", {"vpcId": "vpc-0123456789abcdef0"})
 
 
 def test_an_error_of_aws_names_resource_call_and_code(aws: Plugin) -> None:
@@ -190,6 +198,7 @@ def test_a_preview_of_a_change_still_knows_the_cluster_security_group(
 @pytest.mark.parametrize(
     ("token", "arguments", "answer"),
     [
+        ("aws:ec2/getSubnet:getSubnet", {"id": PRIVATE_B}, {"availabilityZone": "us-west-2b"}),
         ("aws:index/getPartition:getPartition", {}, {"partition": "aws"}),
         ("aws:index/getRegion:getRegion", {}, {"region": "us-west-2"}),
         ("aws:index/getCallerIdentity:getCallerIdentity", {}, {"accountId": "123456789012"}),

@@ -106,10 +106,18 @@ def _update(account: Account, identifier: str, olds: Values, news: Values) -> No
     if lustre or larger:
         capacity = {"StorageCapacity": news["storageCapacity"]} if larger else {}
         fsx.update_file_system(FileSystemId=identifier, LustreConfiguration=lustre, **capacity)
-    _retag(account, f"file-system/{identifier}", olds, news)
+    retag(account, f"file-system/{identifier}", olds, news)
 
 
-def _retag(account: Account, resource: str, olds: Values, news: Values) -> None:
+def retag(account: Account, resource: str, olds: Values, news: Values) -> None:
+    """Bring the tags of an object of FSx in line.
+
+    Args:
+        account: The account.
+        resource: The part of its ARN behind the account, such as `file-system/fs-…`.
+        olds: Inputs before.
+        news: Inputs now.
+    """
     fsx, arn = account.client("fsx"), account.arn("fsx", resource)
     gone = removed_tags(olds, news)
     if gone:
@@ -233,7 +241,7 @@ def _update_association(account: Account, identifier: str, olds: Values, news: V
         account.client("fsx").update_data_repository_association(
             AssociationId=identifier, S3=_s3(news)
         )
-    _retag(account, f"association/{news['fileSystemId']}/{identifier}", olds, news)
+    retag(account, f"association/{news['fileSystemId']}/{identifier}", olds, news)
 
 
 def _dissociate(account: Account, identifier: str, outputs: Values) -> None:

@@ -1,0 +1,128 @@
+"""Sends calls of CloudFormation and Lambda on to ministack, outside of the account's lock.
+
+While CloudFormation waits for a function, the function calls the account: a lock held over such a
+call would never be let go.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import parse_qs
+
+import urllib3
+
+from sandbox.aws.cloudformation.service import CloudFormation, CloudFormationError
+from sandbox.aws.unimplemented import CODE, FAILURE_CODE, Call, error_response
+
+LOG = logging.getLogger("sandbox.cloudformation")
+
+Answer = tuple[str, list[tuple[str, str]], bytes]
+
+_SERVICES = frozenset({"cloudformation", "lambda"})
+_HOP_BY_HOP = frozenset(
+    {"connection", "content-length", "date", "host", "keep-alive", "server", "transfer-encoding"}
+)
+"""Headers of one connection (RFC 9110, section 7.6.1), and those that each server sets itself."""
+_CONNECTIONS = 16
+"""That are kept open; more are made where more calls come at once."""
+_NAMESPACE = "http://cloudformation.amazonaws.com/doc/2010-05-15/"
+_NO_ENVIRONMENT = (
+    "CloudFormation and Lambda are answered in ParallelCluster's Python environment, which this "
+    "sandbox does not have yet. Every command of a ParallelCluster stack gets it: ./trainyard up "
+    "<stack> --sandbox"
+)
+
+
+def is_forwarded(environ: Mapping[str, Any]) -> bool:
+    """Tell whether a request is one of CloudFormation or Lambda, by its signature."""
+    scope = environ.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2].split(",")[0]
+    parts = scope.split("/")
+    return len(parts) >= 5 and parts[3] in _SERVICES
+
+
+class Forwarder:
+    """Answers forwarded calls.
+
+    Attributes:
+        cloudformation: What answers them; None: the sandbox had no environment for it so far.
+        look_for: Makes what answers them where there is an environment by now.
+    """
+
+    def __init__(self) -> None:
+        self.cloudformation: CloudFormation | None = None
+        self.look_for: Callable[[], CloudFormation | None] = lambda: None
+        self._looking = threading.Lock()
+        self._pool = urllib3.PoolManager(
+            maxsize=_CONNECTIONS, retries=False, timeout=urllib3.Timeout(connect=10)
+        )
+
+    def answer(self, call: Call, environ: Mapping[str, Any], body: bytes) -> Answer:
+        """Answer one request; starts CloudFormation where it does not run."""
+        running = self.cloudformation is not None and self.cloudformation.is_running
+        if not running and call.operation in _EMPTY:
+            return _without_stacks(call, body)
+        cloudformation = self._found()
+        if cloudformation is None:
+            return error_response(call, CODE, _NO_ENVIRONMENT)
+        try:
+            endpoint = cloudformation.endpoint(_own_address(environ))
+            return self._forward(endpoint, environ, body)
+        except (CloudFormationError, urllib3.exceptions.HTTPError) as error:
+            LOG.exception("%s was not answered", call.name)
+            return error_response(call, FAILURE_CODE, f"{call.name} was not answered: {error}")
+
+    def _found(self) -> CloudFormation | None:
+        with self._looking:
+            if self.cloudformation is None:
+                self.cloudformation = self.look_for()
+            return self.cloudformation
+
+    def _forward(self, endpoint: str, environ: Mapping[str, Any], body: bytes) -> Answer:
+        path = environ.get("RAW_URI") or environ.get("REQUEST_URI") or environ["PATH_INFO"]
+        response = self._pool.request(
+            environ["REQUEST_METHOD"],
+            f"{endpoint}{path}",
+            body=body,
+            headers=_headers(environ),
+            decode_content=False,
+            redirect=False,
+        )
+        kept = [(k, v) for k, v in response.headers.items() if k.lower() not in _HOP_BY_HOP]
+        return f"{response.status} {response.reason or ''}".strip(), kept, response.data
+
+
+_EMPTY = {"ListStacks": "StackSummaries", "DescribeStacks": "Stacks"}
+"""Calls that list, with what they list: they need not start anything to find nothing."""
+
+
+def _without_stacks(call: Call, body: bytes) -> Answer:
+    """Answer for a CloudFormation that does not run, and so holds nothing."""
+    name = parse_qs(body.decode()).get("StackName", [""])[0]
+    if name:
+        return error_response(call, "ValidationError", f"Stack with id {name} does not exist")
+    return "200 OK", [("Content-Type", "text/xml")], _empty(call.operation)
+
+
+def _empty(operation: str) -> bytes:
+    listed = f"<{operation}Result><{_EMPTY[operation]}/></{operation}Result>"
+    metadata = "<ResponseMetadata><RequestId>sandbox</RequestId></ResponseMetadata>"
+    response = f'<{operation}Response xmlns="{_NAMESPACE}">{listed}{metadata}</{operation}Response>'
+    return response.encode()
+
+
+def _headers(environ: Mapping[str, Any]) -> dict[str, str]:
+    sent = {
+        name.removeprefix("HTTP_").replace("_", "-").lower(): value
+        for name, value in environ.items()
+        if name.startswith("HTTP_")
+    }
+    if environ.get("CONTENT_TYPE"):
+        sent["content-type"] = environ["CONTENT_TYPE"]
+    return {name: value for name, value in sent.items() if name not in _HOP_BY_HOP}
+
+
+def _own_address(environ: Mapping[str, Any]) -> str:
+    return f"http://{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"

@@ -1,0 +1,178 @@
+"""ministack's process: started at the first call that needs it, ended with the sandbox."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from subprocess import Popen
+from typing import Any, Protocol
+
+import urllib3
+
+from sandbox.aws.environment import ACCOUNT_ID
+from sandbox.removal import remove_tree
+
+ROOT = Path(__file__).resolve().parents[3]
+
+_SUPERVISOR = Path(__file__).with_name("supervise.py")
+_READY_SECONDS = 60.0
+"""Usually 1 s; a machine that builds something else beside it takes several times that."""
+_STOP_SECONDS = 10.0
+_POLL_SECONDS = 0.05
+_LOG_LINES = 15
+
+
+class Spawn(Protocol):
+    """Starts a process that does not outlive the sandbox."""
+
+    def __call__(
+        self,
+        argv: Sequence[str],
+        *,
+        name: str,
+        log_path: Path,
+        env: Mapping[str, str] | None = None,
+    ) -> Popen[Any]:
+        """Start `argv`, its output going to `log_path`; `name` is for people."""
+        ...
+
+
+class CloudFormationError(RuntimeError):
+    """ministack does not come up; the message ends with the lines that say why."""
+
+
+class CloudFormation:
+    """CloudFormation and Lambda of one sandbox.
+
+    Args:
+        directory: Everything of ministack and of the functions that it runs goes there; what is
+            there is removed at a start.
+        interpreter: Command of the Python that has ministack and aws-parallelcluster.
+        spawn: Starts a process.
+        region: Region of requests that name none.
+
+    Attributes:
+        directory: As given.
+    """
+
+    def __init__(
+        self, directory: Path, interpreter: Sequence[str], spawn: Spawn, *, region: str
+    ) -> None:
+        self.directory = directory
+        self._interpreter = list(interpreter)
+        self._spawn = spawn
+        self._region = region
+        self._lock = threading.Lock()
+        self._process: Popen[Any] | None = None
+        self._endpoint = ""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it was started; one that was not holds no stack and no function."""
+        return self._process is not None and self._process.poll() is None
+
+    def endpoint(self, aws_endpoint: str) -> str:
+        """Return its address; starts it where it does not run.
+
+        Args:
+            aws_endpoint: The sandbox's AWS endpoint, which its functions call.
+
+        Raises:
+            CloudFormationError: It does not come up.
+        """
+        with self._lock:
+            if not self.is_running:
+                self._start(aws_endpoint)
+            return self._endpoint
+
+    def stop(self) -> None:
+        """End it with all its functions, and forget its stacks; idempotent."""
+        with self._lock:
+            process, self._process = self._process, None
+            if process is None:
+                return
+            process.terminate()  # the supervisor kills the group
+            process.wait(_STOP_SECONDS)
+
+    def _start(self, aws_endpoint: str) -> None:
+        remove_tree(self.directory)
+        temporary = self.directory / "tmp"
+        temporary.mkdir(parents=True)
+        port = _free_port()
+        self._process = self._spawn(
+            [
+                *(sys.executable, "-I", "-S", str(_SUPERVISOR), str(os.getpid())),
+                *(*self._interpreter, "-m", "sandbox.aws.cloudformation.engine"),
+            ],
+            name="cloudformation",
+            log_path=self._log,
+            env=_environment(self.directory, port, aws_endpoint, self._region),
+        )
+        self._endpoint = f"http://127.0.0.1:{port}"
+        self._wait_until_ready(self._process)
+
+    def _wait_until_ready(self, process: Popen[Any]) -> None:
+        deadline = time.monotonic() + _READY_SECONDS
+        while not _answers(self._endpoint):
+            if process.poll() is not None:
+                raise CloudFormationError(f"CloudFormation did not start:\n{self._tail()}")
+            if time.monotonic() > deadline:
+                process.terminate()
+                raise CloudFormationError(
+                    f"CloudFormation was not ready after {_READY_SECONDS:.0f} s:\n{self._tail()}"
+                )
+            time.sleep(_POLL_SECONDS)
+
+    @property
+    def _log(self) -> Path:
+        return self.directory / "ministack.log"
+
+    def _tail(self) -> str:
+        text = self._log.read_text(errors="replace") if self._log.exists() else ""
+        last = [f"  {line}" for line in text.splitlines()[-_LOG_LINES:]]
+        return "\n".join([*(last or ["  (it wrote nothing)"]), f"the whole log: {self._log}"])
+
+
+def _environment(directory: Path, port: int, aws_endpoint: str, region: str) -> dict[str, str]:
+    """Return ministack's settings (its `app.py` and `core/`), and what its functions inherit."""
+    return {
+        "BIND_HOST": "127.0.0.1",
+        "GATEWAY_PORT": str(port),
+        "MINISTACK_HOST": "127.0.0.1",
+        "MINISTACK_ACCOUNT_ID": ACCOUNT_ID,
+        "MINISTACK_REGION": region,
+        # Listeners of services that nobody uses here, on fixed ports.
+        "IOT_MTLS_ENABLED": "0",
+        "SFTP_ENABLED": "0",
+        # It would remove containers of the user's that look like its own.
+        "DOCKER_HOST": f"unix://{directory}/no-container-engine",
+        "LAMBDA_EXECUTOR": "local",
+        "PERSIST_STATE": "0",
+        "STATE_DIR": str(directory / "state"),
+        "TMPDIR": str(directory / "tmp"),
+        # What functions call is the sandbox's account, not ministack's own services.
+        "AWS_ENDPOINT_URL": aws_endpoint,
+        "HOME": str(directory),  # ParallelCluster writes a log there
+        "TRAINYARD_CLUSTERS": str(directory / "clusters"),
+        "TRAINYARD_PROVIDER_LOG": str(directory / "provider.log"),
+        "PYTHONPATH": str(ROOT),
+    }
+
+
+def _answers(endpoint: str) -> bool:
+    try:
+        url = f"{endpoint}/_ministack/health"
+        return urllib3.request("GET", url, retries=False, timeout=5).status == 200
+    except urllib3.exceptions.HTTPError:
+        return False
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]

@@ -1,0 +1,101 @@
+"""Templates by URL: from the sandbox's S3, and the official ones of ParallelCluster.
+
+Runs in the environment of ministack, which reads path-style URLs of its own S3 only, while the
+official template has a virtual-hosted one and everything else of this account is in the sandbox's
+S3. Forms of the URLs:
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+OFFICIAL_BUCKET = re.compile(r"^[a-z0-9-]+-aws-parallelcluster$")
+"""The bucket of ParallelCluster's releases in each region; source:
+https://docs.aws.amazon.com/parallelcluster/latest/ug/tutorials_09_cfn-custom-resource-v3.html"""
+
+OFFICIAL_KEY = re.compile(
+    r"^parallelcluster/(?P<version>\d+\.\d+\.\d+)/templates/custom_resource/cluster\.yaml$"
+)
+"""The provider's template of a release; source: the same page."""
+
+_VIRTUAL_HOST = re.compile(r"^(?P<bucket>.+?)\.s3[.-][a-z0-9.-]*amazonaws\.com(\.cn)?$")
+_PATH_HOST = re.compile(r"^s3([.-][a-z0-9.-]*)?\.amazonaws\.com(\.cn)?$|^(127\.0\.0\.1|localhost)$")
+
+ReadObject = Callable[[str, str], str]
+
+
+class TemplateUrlError(ValueError):
+    """There is no template at a URL; the message is CloudFormation's."""
+
+
+def location(url: str) -> tuple[str, str]:
+    """Return bucket and key of an S3 URL.
+
+    Raises:
+        TemplateUrlError: It is none.
+    """
+    parsed = urlparse(url)
+    host, path = parsed.hostname or "", unquote(parsed.path.lstrip("/"))
+    virtual = _VIRTUAL_HOST.match(host)
+    if virtual:
+        return virtual["bucket"], path
+    bucket, _, key = path.partition("/")
+    if not _PATH_HOST.match(host) or not key:
+        raise TemplateUrlError("TemplateURL must be a supported URL.")
+    return bucket, key
+
+
+def template_at(url: str, read_object: ReadObject, stand_in: Path, version: str) -> str:
+    """Return the template at a URL.
+
+    Args:
+        url: Of the account's S3, or of ParallelCluster's releases.
+        read_object: Returns the object of a bucket and key; KeyError: there is none.
+        stand_in: Template that stands in for ParallelCluster's own.
+        version: The ParallelCluster release that the stand-in runs.
+
+    Raises:
+        TemplateUrlError: There is none.
+    """
+    bucket, key = location(url)
+    if OFFICIAL_BUCKET.match(bucket):
+        official = OFFICIAL_KEY.match(key)
+        if official is None:
+            raise TemplateUrlError("S3 error: The specified key does not exist.")
+        if official["version"] != version:
+            raise TemplateUrlError(
+                f"The sandbox stands in for the provider of ParallelCluster {version} only, and "
+                f"{url} is that of {official['version']}."
+            )
+        return stand_in.read_text(encoding="utf-8")
+    try:
+        return read_object(bucket, key)
+    except KeyError as error:
+        raise TemplateUrlError(f"S3 error: {error.args[0]}") from error
+
+
+def sandbox_object(endpoint: str, region: str) -> ReadObject:
+    """Return what reads objects of the sandbox's S3."""
+    boto3, exceptions = import_module("boto3"), import_module("botocore.exceptions")
+    client: Any = boto3.client(
+        "s3",
+        endpoint_url=endpoint,
+        region_name=region,
+        aws_access_key_id="sandbox",
+        aws_secret_access_key="sandbox",  # noqa: S106 - any value will do: nobody checks it
+        config=import_module("botocore.config").Config(s3={"addressing_style": "path"}),
+    )
+
+    def read(bucket: str, key: str) -> str:
+        try:
+            return client.get_object(Bucket=bucket, Key=key)["Body"].read().decode("utf-8")
+        except exceptions.ClientError as error:
+            raise KeyError(error.response["Error"]["Message"]) from error
+
+    return read

@@ -1,0 +1,109 @@
+"""Makes, changes and removes what a cluster consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from sandbox.parallelcluster.provider import launch, network, storage
+from sandbox.parallelcluster.provider.account import Clients
+from sandbox.parallelcluster.provider.model import Cluster, ComputeNodes
+from sandbox.parallelcluster.provider.network import Groups
+
+
+class BuildError(Exception):
+    """A part of a cluster could not be made; the message names ParallelCluster's failure code.
+
+    The codes: https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/models/cluster_resources.py
+    """
+
+
+def build(clients: Clients, cluster: Cluster) -> None:
+    """Make everything of a cluster.
+
+    Raises:
+        BuildError: Something cannot be made; what was made before is still there.
+    """
+    try:
+        groups = network.make_groups(clients, cluster)
+        for each in cluster.storage:
+            storage.make_storage(clients, cluster, each, groups)
+        launch.launch_head_node(clients, cluster, groups)
+    except (ClientError, BotoCoreError, TimeoutError) as error:
+        raise _failure("ClusterCreationFailure", "", error) from error
+    for nodes in cluster.compute:
+        _make_nodes(clients, cluster, nodes, groups)
+
+
+def change(clients: Clients, old: Cluster, new: Cluster) -> None:
+    """Make of one cluster another: nodes and storage come and go, the head node stays.
+
+    Raises:
+        BuildError: Something cannot be made; the cluster is somewhere between the two.
+    """
+    groups = network.find_groups(clients, new.name)
+    _change_storage(clients, old, new, groups)
+    before, after = _by_key(old), _by_key(new)
+    for key, nodes in before.items():
+        if key not in after or not _same_nodes(nodes, after[key]):
+            launch.remove_compute(clients, old.name, nodes)
+    for nodes in after.values():
+        _make_nodes(clients, new, nodes, groups)
+
+
+def remove(clients: Clients, name: str, *, retained: Collection[str]) -> None:
+    """Remove everything of a cluster that is there, by its tags.
+
+    Args:
+        clients: The account.
+        name: Name of the cluster.
+        retained: Names of the shared storage that stays.
+    """
+    launch.remove_instances(clients, name)
+    kept = storage.remove_storage(clients, name, retained=retained)
+    network.remove_groups(clients, name, keep=sorted(kept))
+
+
+def _make_nodes(clients: Clients, cluster: Cluster, nodes: ComputeNodes, groups: Groups) -> None:
+    """Bring the number of static nodes to what it is to be."""
+    there = launch.compute_instances(clients, cluster.name, nodes)
+    surplus = [each["InstanceId"] for each in there[nodes.static_count :]]
+    missing = max(0, nodes.static_count - len(there))
+    try:
+        launch.make_placement_group(clients, cluster, nodes)
+        launch.terminate(clients, surplus)
+        launch.launch_compute(clients, cluster, nodes, groups, missing)
+    except (ClientError, BotoCoreError) as error:
+        where = f"queue {nodes.queue}, compute resource {nodes.name}: "
+        raise _failure("StaticNodeBootstrapFailure", where, error) from error
+
+
+def _change_storage(clients: Clients, old: Cluster, new: Cluster, groups: Groups) -> None:
+    before = {each.name: each for each in old.storage}
+    after = {each.name: each for each in new.storage}
+    there = {each.name for each in storage.storage_of(clients, new.name)}
+    staying = {*after, *(name for name, each in before.items() if each.is_retained)}
+    storage.remove_storage(clients, new.name, retained=staying)
+    try:
+        for name in after.keys() - there:
+            storage.make_storage(clients, new, after[name], groups)
+    except (ClientError, BotoCoreError, TimeoutError) as error:
+        raise _failure("ClusterUpdateFailure", "", error) from error
+
+
+def _failure(code: str, where: str, error: Exception) -> BuildError:
+    """Return the failure with its codes last: of a long reason CloudFormation sees the end."""
+    if not isinstance(error, ClientError):
+        return BuildError(f"{where}{error} ({code})")
+    said = error.response["Error"]
+    return BuildError(f"{where}{said['Message']} ({code}, {error.operation_name}: {said['Code']})")
+
+
+def _by_key(cluster: Cluster) -> Mapping[tuple[str, str], ComputeNodes]:
+    return {(nodes.queue, nodes.name): nodes for nodes in cluster.compute}
+
+
+def _same_nodes(one: ComputeNodes, other: ComputeNodes) -> bool:
+    return replace(one, static_count=0) == replace(other, static_count=0)

@@ -1,0 +1,98 @@
+"""The function itself: answers the requests that CloudFormation makes for a cluster.
+
+The real provider answers a request over several runs of the function, which AWS ends after a
+minute, asking each time how far the cluster is; here a cluster is there at once.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sandbox.parallelcluster.provider.account import client
+from sandbox.parallelcluster.provider.clusters import Clusters
+from sandbox.parallelcluster.provider.records import Records
+from sandbox.parallelcluster.provider.refusals import RefusedError, as_reported
+from sandbox.parallelcluster.provider.requests import is_retained, read_request
+from sandbox.parallelcluster.provider.responses import flattened, send
+
+LOG = logging.getLogger("sandbox.parallelcluster")
+
+LOG_VARIABLE = "TRAINYARD_PROVIDER_LOG"
+"""Environment variable of the function that names its log file."""
+
+_MESSAGES_LIMIT = 2048
+_PARENT_POLL_SECONDS = 0.5
+
+
+def handler(event: Mapping[str, Any], context: Any) -> None:
+    """Answer one request of CloudFormation (AWS Lambda's signature)."""
+    clusters = Clusters(client, Records.of_this_function(), log_group=str(context.log_group_name))
+    name = event["ResourceProperties"].get("ClusterName")
+    physical_id = event.get("PhysicalResourceId") or _id_of_nothing(event)
+    LOG.info("stand-in of ParallelCluster's provider: %s %s", event["RequestType"], name)
+    try:
+        data = _answer(clusters, event)
+    except RefusedError as error:
+        LOG.warning("%s %s is refused: %s", event["RequestType"], name, error)
+        send(event, status="FAILED", physical_id=physical_id, reason=str(error))
+    except Exception as error:
+        LOG.exception("%s %s broke", event["RequestType"], name)
+        reason = f"the sandbox's provider broke: {type(error).__name__}: {error}"
+        send(event, status="FAILED", physical_id=physical_id, reason=reason)
+    else:
+        made = name if event["RequestType"] == "Create" else physical_id
+        send(event, status="SUCCESS", physical_id=str(made), data=data)
+
+
+def _id_of_nothing(event: Mapping[str, Any]) -> str:
+    """Return the id of a resource that was not made: no cluster's, so that none is deleted."""
+    return f"{event['StackId'].split('/')[1]}_{event['LogicalResourceId']}_{event['RequestId']}"
+
+
+def _answer(clusters: Clusters, event: Mapping[str, Any]) -> dict[str, Any]:
+    if event["RequestType"] == "Delete":
+        _delete(clusters, event)
+        return {}
+    request = read_request(client, event)
+    do = clusters.create if event["RequestType"] == "Create" else clusters.update
+    said = json.dumps(as_reported(do(request)))
+    if len(said) > _MESSAGES_LIMIT:
+        said = f"TRUNCATED:{said[:_MESSAGES_LIMIT]}"
+    return {**flattened(clusters.describe(request.name)), "validationMessages": said}
+
+
+def _delete(clusters: Clusters, event: Mapping[str, Any]) -> None:
+    """Delete the cluster of a resource that was made; one whose creation failed has none."""
+    properties = event["ResourceProperties"]
+    if not is_retained(properties) and event["PhysicalResourceId"] == properties.get("ClusterName"):
+        clusters.delete(properties["ClusterName"])
+
+
+def _prepare() -> None:
+    """Open the log, and end with whoever started this process."""
+    path = os.environ.get(LOG_VARIABLE)
+    if path is None:
+        return
+    logging.basicConfig(
+        filename=Path(path),
+        level=logging.INFO,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    # A function that waits for an answer of the account would outlive it.
+    while os.getppid() == parent:
+        time.sleep(_PARENT_POLL_SECONDS)
+    os._exit(1)
+
+
+_prepare()

@@ -1,0 +1,66 @@
+"""What the provider remembers of its clusters: a file each, in the directory of the sandbox."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+DIRECTORY_VARIABLE = "TRAINYARD_CLUSTERS"
+"""Environment variable of the function that names the directory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One cluster that exists."""
+
+    name: str
+    configuration: Mapping[str, Any]
+    """As ParallelCluster took it, the tags of the stack among its own."""
+    stack_id: str
+    """ARN of the cluster's own CloudFormation stack."""
+    created: str
+    """When, in ISO 8601."""
+    updated: str
+    status: str
+    """`CREATE_COMPLETE` or `UPDATE_COMPLETE`."""
+
+
+class Records:
+    """The clusters of a sandbox.
+
+    Args:
+        directory: Where the files are; made when the first one is written.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    @classmethod
+    def of_this_function(cls) -> Records:
+        """Return the records of the sandbox whose function this process runs."""
+        return cls(Path(os.environ[DIRECTORY_VARIABLE]))
+
+    def find(self, name: str) -> Record | None:
+        """Return a cluster, or None."""
+        try:
+            return Record(**json.loads(self._path(name).read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return None
+
+    def write(self, record: Record) -> None:
+        """Remember a cluster as it is now."""
+        self._directory.mkdir(parents=True, exist_ok=True)
+        partial = self._path(record.name).with_suffix(".partial")
+        partial.write_text(json.dumps(asdict(record)), encoding="utf-8")
+        partial.replace(self._path(record.name))
+
+    def remove(self, name: str) -> None:
+        """Forget a cluster; nothing if it is not known."""
+        self._path(name).unlink(missing_ok=True)
+
+    def _path(self, name: str) -> Path:
+        return self._directory / f"{name}.json"

@@ -1,0 +1,108 @@
+"""What a template asks of the provider, checked as the real one checks it.
+
+Source: https://github.com/aws/aws-parallelcluster/blob/v3.13.1/cloudformation/custom_resource/cluster.yaml
+(`create_or_update`), and `pcluster/lib/lib.py` of the package for the arguments of an operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from sandbox.parallelcluster.provider.account import Clients
+from sandbox.parallelcluster.provider.refusals import RefusedError, bad_request
+
+_POLICIES = ("Retain", "Delete")
+_META = frozenset({"ServiceToken", "DeletionPolicy"})
+_OWN_TAG = {"Key": "parallelcluster:custom_resource", "Value": "cluster"}
+_LEVELS = ("INFO", "WARNING", "ERROR")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A cluster that is to be created or changed."""
+
+    name: str
+    configuration: Mapping[str, Any]
+    """With the tags of the stack."""
+    suppressed: frozenset[str]
+    """Names of the validators that are left out; `ALL`."""
+    refused_levels: frozenset[str]
+    """Levels of messages for which a configuration is refused."""
+    is_dry_run: bool
+    is_forced: bool
+
+
+def read_request(clients: Clients, event: Mapping[str, Any]) -> Request:
+    """Read a `Create` or `Update`.
+
+    Raises:
+        RefusedError: The properties are not what the operation takes.
+    """
+    properties, is_update = event["ResourceProperties"], event["RequestType"] == "Update"
+    is_retained(properties)
+    if not is_update and "ClusterName" not in properties:
+        raise RefusedError("Couldn't find a ClusterName in the properties.")
+    if is_update and event["PhysicalResourceId"] != properties.get("ClusterName"):
+        raise RefusedError("Cannot update the ClusterName in the properties.")
+    configuration = properties.get("ClusterConfiguration")
+    if not configuration:
+        raise bad_request("configuration is required and cannot be empty")
+    arguments = {_snake_case(key): properties[key] for key in properties.keys() - _META}
+    _check_arguments("update-cluster" if is_update else "create-cluster", arguments)
+    least = arguments.get("validation_failure_level", "ERROR")
+    return Request(
+        name=properties["ClusterName"],
+        configuration=_with_tags(clients, event["StackId"], configuration),
+        suppressed=_suppressed(arguments.get("suppress_validators", ())),
+        refused_levels=frozenset(_LEVELS[_LEVELS.index(least) :]),
+        is_dry_run=arguments.get("dryrun") == "true",
+        is_forced=arguments.get("force_update") == "true",
+    )
+
+
+def is_retained(properties: Mapping[str, Any]) -> bool:
+    """Return whether the cluster outlives the resource.
+
+    Raises:
+        RefusedError: `DeletionPolicy` is something else than `Retain` or `Delete`.
+    """
+    policy = properties.get("DeletionPolicy", "Delete")
+    if policy not in _POLICIES:
+        raise RefusedError('DeletionPolicy must be one of ["Retain", "Delete"].')
+    return policy == "Retain"
+
+
+def _check_arguments(operation: str, given: Mapping[str, Any]) -> None:
+    parameters = import_module("pcluster.lib.lib")._load_model()[operation]["params"]  # noqa: SLF001
+    known = {_snake_case(each["name"]) for each in parameters}
+    required = {_snake_case(each["name"]) for each in parameters if each["required"]}
+    missing = required - given.keys()
+    if missing:
+        raise RefusedError(f"<{operation}> missing required arguments: {missing}")
+    unexpected = given.keys() - known - {"query", "debug"}
+    if unexpected:
+        raise RefusedError(f"<{operation}> got unexpected arguments: {unexpected}")
+
+
+def _snake_case(name: str) -> str:
+    return import_module("pcluster.utils").to_snake_case(name)
+
+
+def _suppressed(given: Sequence[str] | str) -> frozenset[str]:
+    names = [given] if isinstance(given, str) else given
+    return frozenset(name.removeprefix("type:") for name in names)
+
+
+def _with_tags(clients: Clients, stack_id: str, configuration: Mapping[str, Any]) -> dict[str, Any]:
+    own = configuration.get("Tags") or []
+    overridden = {tag["Key"] for tag in own}
+    stack = clients("cloudformation").describe_stacks(StackName=stack_id)["Stacks"][0]
+    of_stack = [
+        tag
+        for tag in stack.get("Tags") or []
+        if not tag["Key"].startswith("aws:") and tag["Key"] not in overridden
+    ]
+    return {**configuration, "Tags": [*of_stack, *own, _OWN_TAG]}

@@ -1,0 +1,182 @@
+"""Clusters in the emulated account: everything made, changed, and gone again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sandbox.inventory.account import Clients, account_items, clients_of
+from sandbox.parallelcluster.provider import building, launch, naming, storage
+from sandbox.parallelcluster.provider.building import BuildError
+from sandbox.parallelcluster.provider.interfaces import Card, compute_interfaces, head_interfaces
+from sandbox.parallelcluster.provider.model import Cluster, ComputeNodes, HeadNode, SharedStorage
+from tests.support.sandbox_aws import (
+    AWS_ASSISTED,
+    NVIDIA_IMAGE,
+    PRIVATE_A,
+    PRIVATE_B,
+    STANDARD_IMAGE,
+    VPC,
+    Account,
+    target,
+)
+
+TAGS = {naming.CLUSTER_NAME: "c", "team": "a"}
+P5 = [Card(0, 2), *(Card(index, 1) for index in range(1, 32))]
+COMMON: dict[str, Any] = {
+    "security_groups": (),
+    "additional_security_groups": (),
+    "root_volume": {"VolumeType": "gp3", "Encrypted": True},
+}
+
+
+def nodes(count: int = 1, **changes: Any) -> ComputeNodes:
+    made = ComputeNodes(
+        instance_type="c5.large",
+        image_id=STANDARD_IMAGE,
+        subnet_id=PRIVATE_B,
+        interfaces=head_interfaces([Card(0, 3)]),
+        tags={
+            **TAGS,
+            naming.NODE_TYPE: naming.COMPUTE,
+            naming.QUEUE_NAME: "q",
+            naming.COMPUTE_RESOURCE_NAME: "r",
+        },
+        queue="q",
+        name="r",
+        static_count=count,
+        launch={},
+        placement_group="c-q-r",
+        makes_placement_group=True,
+        **COMMON,
+    )
+    return replace(made, **changes)
+
+
+def p5(reservation: str, group: str | None) -> ComputeNodes:
+    return nodes(
+        instance_type="p5.48xlarge",
+        image_id=NVIDIA_IMAGE,
+        interfaces=compute_interfaces(
+            P5, efa_enabled=True, efa_on_first_card=True, assign_public_ip=None
+        ),
+        launch={"CapacityReservationSpecification": target(reservation)},
+        placement_group=group,
+        makes_placement_group=group is not None,
+    )
+
+
+def cluster(*compute: ComputeNodes, stored: tuple[SharedStorage, ...] = ()) -> Cluster:
+    head = HeadNode(
+        instance_type="c5.large",
+        image_id=STANDARD_IMAGE,
+        subnet_id=PRIVATE_A,
+        interfaces=head_interfaces([Card(0, 3)]),
+        tags={**TAGS, naming.NODE_TYPE: naming.HEAD_NODE},
+        key_name=None,
+        allowed_ips="0.0.0.0/0",
+        elastic_ip=True,
+        **COMMON,
+    )
+    return Cluster(name="c", vpc_id=VPC, head_node=head, compute=compute, storage=stored, tags=TAGS)
+
+
+def stored(*, retained: bool = False) -> tuple[SharedStorage, ...]:
+    def one(kind: str, settings: dict[str, Any], *subnets: str) -> SharedStorage:
+        return SharedStorage(
+            kind=kind, name=kind, is_retained=retained, settings=settings, subnet_ids=subnets
+        )
+
+    lustre = {"LustreConfiguration": {"DeploymentType": "SCRATCH_2"}}
+    return (
+        one("fsx", {"FileSystemType": "LUSTRE", "StorageCapacity": 1200, **lustre}, PRIVATE_B),
+        one("efs", {"Encrypted": True}, PRIVATE_A, PRIVATE_B),
+        one("ebs", {"AvailabilityZone": "us-west-2a", "Size": 10, "VolumeType": "gp3"}),
+    )
+
+
+@pytest.fixture
+def clients(account: Account) -> Any:
+    return account.client
+
+
+def everything(account: Account) -> list[str]:
+    of_account: Clients = clients_of(account.server.endpoint, "us-west-2")
+    return sorted(item.line for item in account_items(of_account))
+
+
+def test_a_cluster_leaves_the_account_as_it_was(account: Account, clients: Any) -> None:
+    before = everything(account)
+    building.build(clients, cluster(nodes(2), stored=stored()))
+    running = account.instances()
+    kinds = sorted(
+        tag["Value"] for each in running for tag in each["Tags"] if tag["Key"] == naming.NODE_TYPE
+    )
+    assert kinds == ["Compute", "Compute", "HeadNode"]
+    head = launch.head_node(clients, "c")
+    assert head is not None
+    assert head["PublicIpAddress"]
+    made = {each.kind for each in storage.storage_of(clients, "c")}
+    assert made == {"fsx", "efs", "ebs"}
+    building.remove(clients, "c", retained=())
+    assert everything(account) == before
+
+
+def test_what_is_retained_stays_with_its_security_group(account: Account, clients: Any) -> None:
+    building.build(clients, cluster(stored=stored(retained=True)))
+    building.remove(clients, "c", retained={"fsx", "efs", "ebs"})
+    left = list(storage.storage_of(clients, "c"))
+    assert {each.kind for each in left} == {"fsx", "efs", "ebs"}
+    groups = account.ec2.describe_security_groups(Filters=naming.of_cluster("c"))["SecurityGroups"]
+    assert {group["GroupName"] for group in groups} == {"c-fsxSecurityGroup", "c-efsSecurityGroup"}
+    assert account.instances() == []
+
+
+def test_nodes_and_storage_come_and_go(account: Account, clients: Any) -> None:
+    other = nodes(1, name="s", tags={**nodes().tags, naming.COMPUTE_RESOURCE_NAME: "s"})
+    other = replace(other, placement_group="c-q-s")
+    first = cluster(nodes(1), stored=stored()[:1])
+    building.build(clients, first)
+    second = cluster(nodes(3), other, stored=stored()[1:])
+    building.change(clients, first, second)
+    assert len(account.instances()) == 5
+    assert {each.kind for each in storage.storage_of(clients, "c")} == {"efs", "ebs"}
+    building.change(clients, second, cluster(nodes(1)))
+    assert len(account.instances()) == 2
+    groups = account.ec2.describe_placement_groups(Filters=naming.of_cluster("c"))
+    assert [group["GroupName"] for group in groups["PlacementGroups"]] == ["c-q-r"]
+
+
+def test_nodes_of_another_kind_take_the_place_of_the_old_ones(
+    account: Account, clients: Any
+) -> None:
+    first = cluster(nodes(1))
+    building.build(clients, first)
+    (old,) = launch.compute_instances(clients, "c", nodes())
+    building.change(clients, first, cluster(nodes(1, instance_type="c5.xlarge")))
+    (new,) = launch.compute_instances(clients, "c", nodes())
+    assert new["InstanceType"] == "c5.xlarge"
+    assert new["InstanceId"] != old["InstanceId"]
+
+
+def test_a_placement_group_with_an_aws_assisted_reservation_gets_no_capacity(
+    account: Account, clients: Any
+) -> None:
+    before = everything(account)
+    with pytest.raises(BuildError, match=r"StaticNodeBootstrapFailure, RunInstances: Insuffici"):
+        building.build(clients, cluster(p5(AWS_ASSISTED, "c-q-r")))
+    building.remove(clients, "c", retained=())
+    assert everything(account) == before
+    building.build(clients, cluster(p5(AWS_ASSISTED, None)))
+    (node,) = launch.compute_instances(clients, "c", nodes())
+    assert node["CapacityReservationId"] == AWS_ASSISTED
+    assert len(node["NetworkInterfaces"]) == 33
+
+
+def test_storage_that_aws_refuses_names_the_failure(account: Account, clients: Any) -> None:
+    lustre = stored()[0]
+    wrong = replace(lustre, settings={**lustre.settings, "StorageCapacity": 1234})
+    with pytest.raises(BuildError, match="ClusterCreationFailure"):
+        building.build(clients, cluster(stored=(wrong,)))

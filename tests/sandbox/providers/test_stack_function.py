@@ -1,0 +1,47 @@
+"""`aws.cloudformation.get_stack`: what a program reads of a stack that it did not make."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from sandbox.aws.server import AwsServer
+from sandbox.providers.aws.servicer import AwsServicer
+from tests.support.cloudformation import Stacks, cloudformation
+from tests.support.provider_plugin import Plugin, RefusedError
+from tests.support.sandbox_aws import Account
+
+pytestmark = pytest.mark.parallelcluster
+
+TOKEN = "aws:cloudformation/getStack:getStack"
+TEMPLATE = json.dumps(
+    {
+        "Parameters": {"ClusterCWLogGroup": {"Type": "String", "Default": "/aws/training-1"}},
+        "Resources": {"Handle": {"Type": "AWS::CloudFormation::WaitConditionHandle"}},
+        "Outputs": {"Name": {"Value": "training"}},
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def plugin(server: AwsServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugin]:
+    """The provider, beside an account with one stack."""
+    server.reset()
+    with cloudformation(server, tmp_path_factory.mktemp("engine")):
+        assert Stacks(Account(server)).create("training", TEMPLATE) == "CREATE_COMPLETE"
+        yield Plugin(AwsServicer(server.endpoint), region="us-west-2")
+
+
+def test_parameters_show_their_defaults(plugin: Plugin) -> None:
+    """PR-46: the log group of a cluster is a parameter of its stack, and nothing else tells it."""
+    answer = plugin.invoke(TOKEN, {"name": "training", "region": "us-west-2"})
+    assert answer["parameters"] == {"ClusterCWLogGroup": "/aws/training-1"}
+    assert answer["outputs"] == {"Name": "training"}
+    assert answer["id"].startswith("arn:aws:cloudformation:us-west-2:")
+
+
+def test_a_stack_that_is_not_there_is_an_error(plugin: Plugin) -> None:
+    with pytest.raises(RefusedError, match="does not exist"):
+        plugin.invoke(TOKEN, {"name": "nobody"})
