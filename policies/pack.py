@@ -8,6 +8,7 @@ from policies.rules.capacity import (
     capacity_block_triple,
     eks_capacity_block_node_group,
     odcr_aws_assisted_no_placement_group,
+    parallelcluster_placement_group,
     reservation_only_preference,
 )
 from policies.rules.efa import (
@@ -25,6 +26,7 @@ POLICIES = (
     odcr_aws_assisted_no_placement_group.POLICY,
     capacity_block_no_placement_group.POLICY,
     auto_scaling_group_placement_group.POLICY,
+    parallelcluster_placement_group.POLICY,
     capacity_block_triple.POLICY,
     eks_capacity_block_node_group.POLICY,
     reservation_only_preference.POLICY,

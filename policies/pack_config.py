@@ -14,6 +14,7 @@ from components.config.reservations import CapacityBlock, Odcr, OdcrGroup
 from components.config.stack import StackConfig
 from policies.rules.capacity.auto_scaling_group_placement_group import POLICY as AUTO_SCALING_GROUP
 from policies.rules.capacity.odcr_aws_assisted_no_placement_group import POLICY as ASSISTED_ODCR
+from policies.rules.capacity.parallelcluster_placement_group import POLICY as PARALLELCLUSTER
 
 
 def pack_config(config: StackConfig) -> dict[str, dict[str, Any]]:
@@ -29,7 +30,9 @@ def pack_config(config: StackConfig) -> dict[str, dict[str, Any]]:
             else:
                 own[target] = reservation.placement_group or ""
     declared = {"own_reservations": own, "assisted_reservations": assisted}
-    return {policy.name: declared for policy in (ASSISTED_ODCR, AUTO_SCALING_GROUP)}
+    return {
+        policy.name: declared for policy in (ASSISTED_ODCR, AUTO_SCALING_GROUP, PARALLELCLUSTER)
+    }
 
 
 def _targets(reservation: Odcr | OdcrGroup) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 AUTO_SCALING_GROUP = "aws:autoscaling/group:Group"
+CLOUDFORMATION_STACK = "aws:cloudformation/stack:Stack"
 EBS_VOLUME = "aws:ebs/volume:Volume"
 EFS_FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
 EKS_NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"

@@ -39,4 +39,5 @@ def test_every_reservation_but_a_capacity_block_is_declared():
     assert pack_config(stack) == {
         "odcr-aws-assisted-no-placement-group": declared,
         "auto-scaling-group-placement-group": declared,
+        "parallelcluster-placement-group": declared,
     }

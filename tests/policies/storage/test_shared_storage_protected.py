@@ -2,19 +2,33 @@
 
 import pytest
 
-from policies.resource_types import EFS_FILE_SYSTEM, SECURITY_GROUP
+from policies.resource_types import EFS_FILE_SYSTEM, OPENZFS_FILE_SYSTEM, SECURITY_GROUP
 from policies.rules.storage.shared_storage_protected import POLICY
 from tests.support.policy import Declared, check
 from tests.support.policy_programs import lustre
 
 
-@pytest.mark.parametrize("system", [lustre(protect=False), Declared(EFS_FILE_SYSTEM, "home")])
+@pytest.mark.parametrize(
+    "system",
+    [
+        lustre(protect=False),
+        Declared(EFS_FILE_SYSTEM, "home"),
+        Declared(OPENZFS_FILE_SYSTEM, "home"),
+    ],
+)
 def test_fails(system):
     (message,) = check(POLICY, system).messages
     assert message.startswith(f"{system.name}: the file system is not protected")
     assert message.endswith("set the resource option protect")
 
 
-@pytest.mark.parametrize("program", [lustre(), Declared(SECURITY_GROUP, "group")])
+@pytest.mark.parametrize(
+    "program",
+    [
+        lustre(),
+        Declared(OPENZFS_FILE_SYSTEM, "home", protect=True),
+        Declared(SECURITY_GROUP, "group"),
+    ],
+)
 def test_passes(program):
     assert check(POLICY, program).messages == []
