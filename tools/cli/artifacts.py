@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tools.cli import console, failures, options
+from tools.workspace.stack_files import EKS, PARALLELCLUSTER
 
 if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace
 
-ARTIFACTS = {"kubeconfig": "kubeconfig"}
-"""Names of artifacts, with the stack output that holds each."""
+ARTIFACTS = {
+    EKS: {"kubeconfig": "kubeconfig"},
+    PARALLELCLUSTER: {"cluster-config": "cluster_config"},
+}
+"""Names of artifacts, with the stack output that holds each, by the kind of the architecture."""
 
 
 def outputs(
@@ -34,21 +38,22 @@ def outputs(
 
 def artifact(
     stack: options.Stack,
-    name: Annotated[str, typer.Argument(help="Which document: kubeconfig.")],
+    name: Annotated[str, typer.Argument(help="Which document: kubeconfig, cluster-config.")],
     sandbox: options.Sandbox = False,
 ) -> None:
     """Print a document that the stack makes."""
-    if name not in ARTIFACTS:
+    made = ARTIFACTS.get(options.stack_file(stack, path=None, sandbox=sandbox).architecture, {})
+    if name not in made:
         raise failures.WrongUseError(
-            f"{stack} makes no artifact {name!r}; there is: {', '.join(ARTIFACTS)}"
+            f"{stack} makes no artifact {name!r}; there is: {', '.join(made) or 'none'}"
         )
     values = _outputs(stack, sandbox=sandbox, show_secrets=True)
-    if ARTIFACTS[name] not in values:
+    if made[name] not in values:
         raise failures.CommandError(
             f"{stack} has no {name} yet; bring it up first: ./trainyard up {stack}"
             + (" --sandbox" if sandbox else "")
         )
-    console.answer(document(values[ARTIFACTS[name]]))
+    console.answer(document(values[made[name]]))
 
 
 def document(value: Any) -> str:

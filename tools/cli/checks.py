@@ -11,8 +11,9 @@ from tools.cli import console, failures, options
 from tools.workspace.stack_files import REGION_KEY, StackFile
 
 if TYPE_CHECKING:
-    from components.config.stack import StackConfig
+    from components.config.stack import AnyStackConfig
     from components.eks.plan import EksPlan
+    from components.parallelcluster.plan import ParallelClusterPlan
 
 
 def check(
@@ -64,15 +65,15 @@ def _result(stack_file: StackFile, *, live: bool) -> dict[str, Any]:
     return {"stack": stack_file.stack, "ok": True, "notes": notes, "warnings": warnings}
 
 
-def plan_of(stack_file: StackFile) -> EksPlan:
+def plan_of(stack_file: StackFile) -> EksPlan | ParallelClusterPlan:
     """Return the plan of a stack file, from schema and plan alone.
 
     Raises:
         ConfigError: with every problem.
     """
-    from components.architectures.eks_plan import plan_eks
+    from components.architectures.plan_stack import plan_stack
 
-    return plan_eks(
+    return plan_stack(
         config_of(stack_file),
         stack_file=stack_file.name,
         region=stack_file.region,
@@ -80,7 +81,7 @@ def plan_of(stack_file: StackFile) -> EksPlan:
     )
 
 
-def config_of(stack_file: StackFile) -> StackConfig:
+def config_of(stack_file: StackFile) -> AnyStackConfig:
     """Return the configuration of a stack file, checked by the schema.
 
     Raises:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from tools.cli import console, failures, options
+from tools.workspace.stack_files import PARALLELCLUSTER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,14 @@ def up(
     _require_answer(yes=yes, command="up")
     workspace = _open(stack, stack_file, sandbox=sandbox, checks_config=True)
     _finish(_run(workspace, "up", yes=yes, policies=True), workspace, "up", sandbox=sandbox)
-    from tools.cli.summary import show_summary
+    _show_summary(workspace, sandbox=sandbox)
+
+
+def _show_summary(workspace: Workspace, *, sandbox: bool) -> None:
+    if workspace.stack_file.architecture == PARALLELCLUSTER:
+        from tools.cli.parallelcluster_summary import show_summary
+    else:
+        from tools.cli.summary import show_summary
 
     show_summary(workspace, sandbox=sandbox)
 
@@ -59,6 +67,7 @@ def destroy(
 
     # The engine refuses to begin where something is protected, unless it is told to leave that.
     keeps = any(each.protected for each in protected.kept_objects(workspace))
+    retained = _retained(workspace)
     flags = [protected.FLAG] if keeps else []
     result = _run(workspace, "destroy", yes=yes, policies=False, flags=flags)
     _finish(result, workspace, "destroy", sandbox=sandbox)
@@ -67,6 +76,20 @@ def destroy(
         kept = protected.kept_objects(workspace)
         name = workspace.stack_file.name
         console.answer(protected.explanation(kept, stack=stack, stack_file=name, sandbox=sandbox))
+    if retained:
+        console.answer(retained)
+
+
+def _retained(workspace: Workspace) -> str:
+    """Return what to say of storage that ParallelCluster keeps; empty where there is none."""
+    if workspace.stack_file.architecture != PARALLELCLUSTER:
+        return ""
+    from tools.cli.retained import explanation, retained_storage
+    from tools.workspace.workspace import outputs
+
+    values = outputs(workspace)
+    kept = retained_storage(values, workspace.stack_file.cluster.get("storage"))
+    return explanation(kept, cluster_name=values["cluster_name"]) if kept else ""
 
 
 def refresh(

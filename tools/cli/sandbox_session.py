@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sandbox.state import SandboxDirectory, SandboxStatus
+from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory, SandboxStatus
 from tools.cli import failures
 from tools.engine import ensure_kubernetes, ensure_pulumi
 from tools.workspace.engine_process import PulumiCommand
@@ -81,11 +81,19 @@ def sandbox_directory() -> SandboxDirectory:
     return SandboxDirectory(path.resolve())
 
 
-def started_sandbox(report: Report, *, port: int = 0) -> RunningSandbox:
+def started_sandbox(
+    report: Report, *, port: int = 0, with_parallelcluster: bool = False
+) -> RunningSandbox:
     """Return the running sandbox; gets its programs and starts it where it does not run.
 
+    Args:
+        report: Told what is done.
+        port: Port of the AWS endpoint of a sandbox that is started; 0 takes a free one.
+        with_parallelcluster: Whether CloudFormation must be able to make a cluster; a sandbox
+            that runs without that is given what it needs, and keeps its account.
+
     Raises:
-        EngineError: the Kubernetes programs can neither be downloaded nor built.
+        EngineError: the programs can neither be downloaded nor built.
         SandboxError: it does not start.
     """
     directory = sandbox_directory()
@@ -95,7 +103,18 @@ def started_sandbox(report: Report, *, port: int = 0) -> RunningSandbox:
         report("starting the sandbox (usually 3 s)")
         status = directory.start(programs, port=port)
         _write_kubectl_wrapper(directory, programs["kubectl"])
+    if with_parallelcluster:
+        _give_parallelcluster(directory, report)
     return RunningSandbox(directory, status)
+
+
+def _give_parallelcluster(directory: SandboxDirectory, report: Report) -> None:
+    """Let the sandbox use ParallelCluster's Python; makes its environment where there is none."""
+    from tools.parallelcluster.environment import parallelcluster_python
+
+    command = [str(parallelcluster_python(report))]
+    if directory.program(PARALLELCLUSTER_PYTHON) != command:
+        directory.give(PARALLELCLUSTER_PYTHON, command)
 
 
 def running_sandbox() -> RunningSandbox:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tools.cli import console, failures
 from tools.workspace.environment import account_environment, process_environment
-from tools.workspace.stack_files import ROOT, StackFile
+from tools.workspace.stack_files import EKS, PARALLELCLUSTER, ROOT, StackFile
 
 if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace
@@ -129,7 +129,9 @@ def _tell_foreign_ids(stack_file: StackFile) -> None:
 def _sandbox(stack_file: StackFile) -> Workspace:
     from tools.cli.sandbox_session import started_sandbox
 
-    return started_sandbox(console.progress).workspace(stack_file, console.progress)
+    needs_parallelcluster = stack_file.architecture == PARALLELCLUSTER
+    sandbox = started_sandbox(console.progress, with_parallelcluster=needs_parallelcluster)
+    return sandbox.workspace(stack_file, console.progress)
 
 
 def _account(stack_file: StackFile) -> Workspace:
@@ -138,7 +140,8 @@ def _account(stack_file: StackFile) -> Workspace:
     from tools.workspace.workspace import AccountWorkspace
 
     require_credentials()
-    require_aws_cli()
+    if stack_file.architecture == EKS:
+        require_aws_cli()
     engine = ensure_pulumi(console.progress)
     environment = account_environment(os.environ, engine=engine.directory)
     tracked = stack_file.path == ROOT / f"Pulumi.{stack_file.stack}.yaml"

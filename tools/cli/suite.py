@@ -70,10 +70,12 @@ def _passes(command: list[str]) -> bool:
 
 
 def _get_programs(arguments: list[str]) -> None:
-    """Get the engine and the Kubernetes programs before the first test waits for them."""
+    """Get engine, Kubernetes programs and ParallelCluster before the first test waits for them."""
     if arguments:
         return
     from tools.engine import ensure_kubernetes, ensure_pulumi
+    from tools.parallelcluster.environment import parallelcluster_python
 
     ensure_pulumi(console.progress)
     ensure_kubernetes(console.progress)
+    parallelcluster_python(console.progress)

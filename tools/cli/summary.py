@@ -1,21 +1,18 @@
-"""What a user wants to know when `up` is done."""
+"""What a user of an EKS stack wants to know when `up` is done."""
 
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-from rich.console import Console
-from rich.panel import Panel
 from rich.table import Table
 
 from tools.cli import console, failures
 from tools.cli.artifacts import document
+from tools.cli.panel import end_commands, facts_table, print_panel
 from tools.cli.rollout import ClusterState, wait_until_ready
 from tools.cli.rollout_expectation import expected_of
 from tools.cli.session import kubeconfig_path
@@ -27,8 +24,6 @@ if TYPE_CHECKING:
 SANDBOX_DEADLINE_SECONDS = 120.0
 ACCOUNT_DEADLINE_SECONDS = 1200.0
 """Until instances that are in service have joined; p5 instances take several minutes to start."""
-LOG_WIDTH = 140
-"""Columns where nobody's terminal says how wide it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,24 +101,13 @@ def _kubectl(*, sandbox: bool) -> str:
 
 def print_summary(summary: Summary) -> None:
     """Print the panel, then the commands to try next, which are not folded."""
-    title = "SANDBOX (emulated AWS, real Kubernetes)" if summary.sandbox else "AWS"
-    width = None if sys.stdout.isatty() else LOG_WIDTH
-    Console(highlight=False, width=width).print(
-        Panel(_table(summary), title=f"{summary.stack} · {title}", title_align="left", expand=False)
+    place = "SANDBOX (emulated AWS, real Kubernetes)" if summary.sandbox else "AWS"
+    print_panel(
+        f"{summary.stack} · {place}",
+        _table(summary),
+        changes=summary.changes,
+        commands=next_commands(summary),
     )
-    typer.echo(f"Resources: {changes_line(summary.changes)}")
-    typer.echo("Next:")
-    for command in next_commands(summary):
-        typer.echo(f"  {command}")
-
-
-def changes_line(changes: Mapping[str, int]) -> str:
-    """Return the counts in words, such as `0 changed, 61 unchanged`."""
-    same = changes.get("same", 0)
-    changed = {kind: count for kind, count in changes.items() if kind != "same" and count}
-    detail = ", ".join(f"{count} {kind}" for kind, count in sorted(changed.items()))
-    total = f"{sum(changed.values())} changed" + (f" ({detail})" if detail else "")
-    return f"{total}, {same} unchanged"
 
 
 JOBS = {"nvidia": "nccl-tests", "neuron": "nccom-tests"}
@@ -134,24 +118,20 @@ def next_commands(summary: Summary) -> list[str]:
     """Return what to try next."""
     flag = " --sandbox" if summary.sandbox else ""
     kubectl = f"{summary.kubectl} --kubeconfig {summary.kubeconfig}"
-    commands = [
+    return [
         f"{kubectl} get nodes",
         *(
             f"./trainyard job {summary.stack} {JOBS[plugin]}{flag} | {kubectl} apply -f -"
             for plugin in summary.outputs.get("device_plugins") or []
             if plugin in JOBS
         ),
-        f"./trainyard up {summary.stack}{flag} --yes          # again: changes nothing",
-        f"./trainyard destroy {summary.stack}{flag} --yes",
+        *end_commands(summary.stack, sandbox=summary.sandbox),
     ]
-    return [*commands, "./trainyard sandbox stop"] if summary.sandbox else commands
 
 
 def _table(summary: Summary) -> Table:
     outputs, cluster = summary.outputs, summary.cluster
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
+    table = facts_table()
     table.add_row("cluster", f"{outputs['cluster_name']}, Kubernetes {outputs['cluster_version']}")
     table.add_row("endpoint", str(outputs["cluster_endpoint"]))
     for name, group in outputs.get("node_groups", {}).items():

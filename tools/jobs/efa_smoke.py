@@ -86,7 +86,7 @@ def _job(nodes: JobNodes, namespace: str) -> dict[str, Any]:
 
 def _container(nodes: JobNodes) -> dict[str, Any]:
     environment = {
-        **nccl_environment(nodes),
+        **nccl_environment(nodes.efa_interfaces),
         "NCCL_P2P_DISABLE": "1",
         "NCCL_SHM_DISABLE": "1",
     }

@@ -57,25 +57,25 @@ def render_nccl_tests(plan: EksPlan, request: JobRequest) -> str:
         environment={
             # Names of pods are not known without their domain.
             "OMPI_MCA_orte_keep_fqdn_hostnames": "true",
-            **nccl_environment(chosen),
+            **nccl_environment(chosen.efa_interfaces),
         },
         session_environment=["PATH", "LD_LIBRARY_PATH", "OPAL_PREFIX"],
     )
     return render_mpi_job(job, chosen, request.namespace)
 
 
-def nccl_environment(nodes: JobNodes) -> dict[str, str]:
-    """Return NCCL's settings for the image's versions.
+def nccl_environment(efa_interfaces: int) -> dict[str, str]:
+    """Return NCCL's settings for nodes with so many EFA interfaces (0: EFA is off).
 
     Left out on purpose: FI_EFA_USE_DEVICE_RDMA (A23), FI_EFA_SET_CUDA_SYNC_MEMOPS, FI_PROVIDER,
     NCCL_PROTO (A24), FI_EFA_FORK_SAFE and NCCL_TUNER_PLUGIN. Libfabric and the plugin choose
-    right by themselves since versions that are older than the image's; NCCL finds the tuner in
-    the plugin since 2.21.
+    right by themselves since versions that are older than the image's and those of
+    ParallelCluster's AMIs; NCCL finds the tuner in the plugin since 2.21.
     """
     # NCCL fails where a network that is named does not load, instead of falling back to TCP. The
     # plugin's name on AWS is Libfabric since 1.15; before, it was AWS Libfabric.
-    network = "Libfabric" if nodes.efa_interfaces else "Socket"
-    several = _SEVERAL_EFA if nodes.efa_interfaces > 1 else {}
+    network = "Libfabric" if efa_interfaces else "Socket"
+    several = _SEVERAL_EFA if efa_interfaces > 1 else {}
     return {"NCCL_DEBUG": "INFO", "NCCL_NET": network, **several}
 
 
@@ -90,7 +90,7 @@ def largest_message(accelerators: Accelerators) -> str:
 
 def _command(nodes: JobNodes, *, built: bool) -> str:
     gpus = nodes.accelerators.count
-    passed = ["PATH", "LD_LIBRARY_PATH", *nccl_environment(nodes)]
+    passed = ["PATH", "LD_LIBRARY_PATH", *nccl_environment(nodes.efa_interfaces)]
     program = f"{_BUILT}/nccl-tests/all_reduce_perf" if built else ALL_REDUCE
     largest = largest_message(nodes.accelerators)
     return f"""\

@@ -19,6 +19,10 @@ PROJECT = "trainyard"
 CLUSTER_KEY = f"{PROJECT}:cluster"
 REGION_KEY = "aws:region"
 
+EKS = "eks"
+PARALLELCLUSTER = "parallelcluster"
+"""Kinds of architectures, as stack files name them."""
+
 
 class StackFileError(Exception):
     """A stack file cannot be found or read; the message says what to do."""
@@ -87,6 +91,14 @@ class StackFile:
         """The object under `trainyard:cluster`; an empty one where the key is missing."""
         value = self.config.get(CLUSTER_KEY)
         return {} if value is None else value
+
+    @property
+    def architecture(self) -> str:
+        """The kind of the architecture, such as `eks`; empty where the file names none."""
+        cluster = self.cluster
+        architecture = cluster.get("architecture") if isinstance(cluster, Mapping) else None
+        kind = architecture.get("kind") if isinstance(architecture, Mapping) else None
+        return kind if isinstance(kind, str) else ""
 
     @property
     def stray_keys(self) -> tuple[str, ...]:

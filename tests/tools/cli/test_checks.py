@@ -7,8 +7,12 @@ import json
 import subprocess
 import sys
 
+import pytest
+
+from tests.support.parallelcluster_configs import RAW_P4DE
 from tests.support.tracked import ROOT
 from tests.tools.cli.conftest import COMPLETE
+from tools.workspace.stack_files import stack_names
 
 
 def test_a_complete_stack_file_passes(trainyard, stack_file) -> None:
@@ -81,6 +85,37 @@ def test_check_imports_neither_pulumi_nor_an_aws_sdk(stack_file) -> None:
     command = [sys.executable, "-c", program, str(stack_file(COMPLETE))]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("cluster", "other"),
+    [
+        pytest.param(COMPLETE, "components.parallelcluster.queue_plan", id="eks"),
+        pytest.param(RAW_P4DE, "components.eks.node_group_plan", id="parallelcluster"),
+    ],
+)
+def test_check_imports_no_planner_of_another_architecture(stack_file, cluster, other) -> None:
+    program = (
+        "import sys\n"
+        "from tools.cli.app import app\n"
+        "app(['check', 'p5-cb', '--stack-file', sys.argv[1]], standalone_mode=False)\n"
+        "heavy = {'pulumi', 'boto3', 'botocore', 'rich', sys.argv[2]}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    command = [sys.executable, "-c", program, str(stack_file(cluster)), other]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == "p5-cb: ok"
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_parallelcluster_stack_file_passes(trainyard, stack_file) -> None:
+    result = trainyard("check", "pc-p4de", "--stack-file", stack_file(RAW_P4DE))
+    assert (result.exit_code, result.output.splitlines()[0]) == (0, "pc-p4de: ok")
+
+
+@pytest.mark.parametrize("stack", [name for name in stack_names() if name.startswith("pc-")])
+def test_every_parallelcluster_stack_passes_with_the_ids_of_the_sandbox(trainyard, stack) -> None:
+    assert trainyard("check", stack, "--sandbox").exit_code == 0
 
 
 def test_refuses_a_stack_file_without_a_region(trainyard, stack_file) -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.parallelcluster_configs import RAW_P4DE
 from tests.tools.cli.conftest import COMPLETE
+from tools.engine import EngineError
 
 
 @pytest.mark.parametrize("command", ["up", "destroy", "refresh"])
@@ -65,6 +67,39 @@ def test_the_aws_cli_of_version_1_is_refused(
     result = trainyard("up", "p5-cb", "--yes", "--stack-file", stack_file(COMPLETE))
     assert result.exit_code == 2
     assert "found aws-cli/1.32.0" in result.stderr
+
+
+def test_parallelcluster_needs_no_aws_cli(
+    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """No Kubernetes token is asked for; the engine is the next thing that is looked for."""
+
+    def no_engine(_report: object) -> None:
+        raise EngineError("there is no engine")
+
+    monkeypatch.setattr("tools.engine.ensure_pulumi", no_engine)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "not-real")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-real")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    result = trainyard("up", "pc-p4de", "--yes", "--stack-file", stack_file(RAW_P4DE))
+    assert result.exit_code != 0
+    assert "there is no engine" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("stack", "artifact", "there_is"),
+    [
+        pytest.param("p5-cb", "cluster-config", "kubeconfig", id="eks"),
+        pytest.param("pc-gpu", "kubeconfig", "cluster-config", id="parallelcluster"),
+    ],
+)
+def test_an_artifact_of_another_architecture_is_answered_with_those_there_are(
+    trainyard, stack: str, artifact: str, there_is: str
+) -> None:
+    """PC-01: a cluster file is made by ParallelCluster stacks, a kubeconfig by EKS stacks."""
+    result = trainyard("artifact", stack, artifact, "--sandbox")
+    assert result.exit_code == 2
+    assert f"there is: {there_is}" in result.stderr
 
 
 def test_an_unknown_artifact_is_answered_with_those_there_are(trainyard) -> None:

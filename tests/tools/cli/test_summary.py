@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tools.cli.rollout import ClusterState, DaemonSetState, NodeState
-from tools.cli.summary import Summary, changes_line, next_commands, print_summary
+from tools.cli.summary import Summary, next_commands, print_summary
 
 ROLE = "arn:aws:iam::123456789012:role/p5-cb-p5-node"
 
@@ -107,15 +107,3 @@ def test_the_job_to_try_next_is_the_one_for_the_accelerators(plugins, job) -> No
     commands = next_commands(summary(plugins=plugins))
     jobs = [command.split()[3] for command in commands if command.startswith("./trainyard job")]
     assert jobs == ([job] if job else [])
-
-
-@pytest.mark.parametrize(
-    ("changes", "line"),
-    [
-        pytest.param({"same": 61}, "0 changed, 61 unchanged", id="nothing"),
-        pytest.param({"same": 60, "update": 1}, "1 changed (1 update), 60 unchanged", id="one"),
-        pytest.param({}, "0 changed, 0 unchanged", id="empty"),
-    ],
-)
-def test_changes_are_counted_in_words(changes: dict[str, int], line: str) -> None:
-    assert changes_line(changes) == line

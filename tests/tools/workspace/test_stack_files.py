@@ -146,3 +146,19 @@ def test_values_of_another_account_than_the_completions_are_found() -> None:
     completion = {"network": {"vpc_id": "vpc-1"}, "reservations": {"block": {"kind": "odcr"}}}
     assert overruled(values, completion) == ["network.vpc_id"]
     assert overruled({}, completion) == []
+
+
+@pytest.mark.parametrize(
+    ("cluster", "kind"),
+    [
+        pytest.param({"architecture": {"kind": "parallelcluster"}}, "parallelcluster", id="named"),
+        pytest.param({"architecture": {}}, "", id="no-kind"),
+        pytest.param({"architecture": "eks"}, "", id="no-mapping"),
+        pytest.param([], "", id="no-cluster"),
+        pytest.param(None, "", id="empty"),
+    ],
+)
+def test_the_kind_of_the_architecture_is_read_from_any_file(cluster, kind: str) -> None:
+    """`destroy` and `outputs` work where the configuration is wrong by now."""
+    file = StackFile("dev", Path("Pulumi.dev.yaml"), {"config": {"trainyard:cluster": cluster}})
+    assert file.architecture == kind

@@ -1,0 +1,20 @@
+# shellcheck shell=bash
+# nccl-tests on the cluster pc-p4de: 4 x p4de.24xlarge (compute-gpu/distributed-ml).
+# The other scripts of this directory read this file.
+
+shared=/fsx/$(id -un)
+[[ -d $shared ]] || mkdir -p "$shared"
+
+export NCCL_VERSION=v2.30.4-1
+export NCCL_TESTS_VERSION=v2.18.3
+# One build for each kind of GPU, in the directory that all nodes share.
+export BUILT=$shared/nccl-tests/a100-$NCCL_VERSION-$NCCL_TESTS_VERSION
+export CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}
+export MPI_HOME=${MPI_HOME:-/opt/amazon/openmpi}
+
+# NCCL, its plugin for EFA, and Open MPI; distributions differ in where libraries lie.
+LD_LIBRARY_PATH=$BUILT/nccl/lib:/opt/amazon/ofi-nccl/lib:/opt/amazon/ofi-nccl/lib64
+LD_LIBRARY_PATH+=:/opt/amazon/ofi-nccl/lib/x86_64-linux-gnu
+LD_LIBRARY_PATH+=:/opt/amazon/efa/lib:/opt/amazon/efa/lib64:$MPI_HOME/lib:$MPI_HOME/lib64
+LD_LIBRARY_PATH+=:$CUDA_HOME/lib64
+export LD_LIBRARY_PATH

@@ -1,0 +1,55 @@
+"""What a sandbox is given for the stack that is about to run in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory, SandboxStatus
+from tools.cli import sandbox_session
+
+STATUS = SandboxStatus(
+    pid=1,
+    process_start_time="",
+    aws_endpoint="http://127.0.0.1:1",
+    account_id="123456789012",
+    region="us-west-2",
+)
+PYTHON = Path("/cache/parallelcluster/bin/python")
+
+
+@pytest.fixture
+def running(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SandboxDirectory:
+    """A sandbox that runs already, started with a program of its own."""
+    monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
+    monkeypatch.setattr(SandboxDirectory, "read_status", lambda _: STATUS)
+    monkeypatch.setattr(
+        "tools.parallelcluster.environment.parallelcluster_python", lambda _report: PYTHON
+    )
+    directory = sandbox_session.sandbox_directory()
+    directory.programs_file.write_text('{"kubectl": ["/bin/kubectl"]}')
+    return directory
+
+
+def started(*, with_parallelcluster: bool) -> None:
+    found = sandbox_session.started_sandbox(print, with_parallelcluster=with_parallelcluster)
+    assert found.status == STATUS
+
+
+def test_a_running_sandbox_is_given_parallelcluster_for_its_first_such_stack(running) -> None:
+    started(with_parallelcluster=True)
+    assert running.program(PARALLELCLUSTER_PYTHON) == [str(PYTHON)]
+    assert running.program("kubectl") == ["/bin/kubectl"]
+
+
+def test_it_is_given_once(running, monkeypatch: pytest.MonkeyPatch) -> None:
+    started(with_parallelcluster=True)
+    monkeypatch.setattr(SandboxDirectory, "give", None)
+    started(with_parallelcluster=True)
+    assert running.program(PARALLELCLUSTER_PYTHON) == [str(PYTHON)]
+
+
+def test_a_stack_of_eks_makes_no_environment_of_parallelcluster(running) -> None:
+    started(with_parallelcluster=False)
+    assert running.program(PARALLELCLUSTER_PYTHON) is None

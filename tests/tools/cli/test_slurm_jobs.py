@@ -1,0 +1,181 @@
+"""`job` for ParallelCluster stacks: what is written where, and what is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.parallelcluster_configs import raw_config, raw_p4de, raw_trn1
+from tests.support.stack_files import p5
+from tests.support.tracked import ROOT
+
+
+@pytest.fixture
+def job(trainyard, stack_file, tmp_path, monkeypatch):
+    """Run `job` in an empty directory, for a stack file with this configuration."""
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+
+    def run(cluster, *arguments):
+        return trainyard("job", "p5-cb", *arguments, "--stack-file", stack_file(cluster))
+
+    return run
+
+
+def written(path):
+    return sorted(found.name for found in path.iterdir())
+
+
+STACKS = {
+    "pc-gpu": ("nccl-tests", "compute-gpu"),
+    "pc-p4de-ami": ("nccl-tests", "compute-gpu"),
+    "pc-p4de-g5": ("nccl-tests", "compute-gpu"),
+    "pc-p4de-postinstall": ("nccl-tests", "compute-gpu"),
+    "pc-trn1": ("bert-pretraining", "compute1"),
+    "pc-trn1-ami": ("nccom-tests", "compute-trn"),
+    "pc-trn1-ultracluster": ("bert-pretraining", "compute1"),
+}
+NCCL = ["all-reduce.sbatch", "build.sbatch", "settings.sh"]
+BERT = [
+    "addresses.sh",
+    "compile.sbatch",
+    "phase1.sh",
+    "phase2.sh",
+    "settings.sh",
+    "setup.sh",
+    "submit.sh",
+    "train.sbatch",
+    "worker.sh",
+]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "name", "files", "nodes"),
+    [
+        pytest.param(
+            raw_p4de(),
+            "nccl-tests",
+            NCCL,
+            "4 x p4de.24xlarge (compute-gpu/distributed-ml)",
+            id="nccl",
+        ),
+        pytest.param(
+            raw_trn1(),
+            "nccom-tests",
+            ["addresses.sh", "all-reduce.sbatch"],
+            "16 x trn1.32xlarge (compute1/queue1-i1)",
+            id="nccom",
+        ),
+        pytest.param(
+            raw_trn1(),
+            "bert-pretraining",
+            BERT,
+            "16 x trn1.32xlarge (compute1/queue1-i1)",
+            id="bert",
+        ),
+    ],
+)
+def test_writes_a_directory_and_says_what_comes_next(job, tmp_path, cluster, name, files, nodes):
+    result = job(cluster, name)
+    assert result.exit_code == 0, result.output
+    directory = tmp_path / "here" / f"p5-cb-{name}"
+    assert written(directory) == files
+    assert nodes in result.stdout
+    for said in ("scp -i KEY_FILE -r", f"cd p5-cb-{name}", "squeue --partition", "sinfo"):
+        assert said in result.stdout
+
+
+def test_the_directory_can_be_named(job, tmp_path):
+    result = job(raw_p4de(), "nccl-tests", "--output", tmp_path / "there")
+    assert result.exit_code == 0, result.output
+    assert written(tmp_path / "there") == NCCL
+    assert "cd there" in result.stdout
+
+
+def test_a_directory_with_files_is_only_written_by_force(job, tmp_path):
+    target = tmp_path / "there"
+    assert job(raw_p4de(), "nccl-tests", "--output", target).exit_code == 0
+    again = job(raw_p4de(), "nccl-tests", "--output", target)
+    assert again.exit_code == 2
+    assert "--force" in again.stderr
+    assert job(raw_p4de(), "nccl-tests", "--output", target, "--force").exit_code == 0
+
+
+def test_a_named_storage_and_number_of_nodes_reach_the_scripts(job, tmp_path):
+    assert job(raw_p4de(), "nccl-tests", "--nodes", "2").exit_code == 0
+    directory = tmp_path / "here" / "p5-cb-nccl-tests"
+    assert "#SBATCH --nodes=2\n" in (directory / "all-reduce.sbatch").read_text()
+    assert "shared=/fsx/" in (directory / "settings.sh").read_text()
+
+
+def test_weak_scaling_takes_any_number_of_nodes(job, tmp_path):
+    result = job(raw_trn1(), "bert-pretraining", "--nodes", "12", "--scaling", "weak")
+    assert result.exit_code == 0, result.output
+    text = (tmp_path / "here" / "p5-cb-bert-pretraining" / "phase1.sh").read_text()
+    assert "a global batch of 196608 sequences" in text
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_every_stack_file_has_the_job_for_its_accelerators(trainyard, tmp_path, stack):
+    name, queue = STACKS[stack]
+    target = tmp_path / "job"
+    result = trainyard("job", stack, name, "--queue", queue, "--sandbox", "--output", target)
+    assert result.exit_code == 0, result.output
+    assert written(target)
+
+
+def test_every_stack_of_this_kind_is_among_them():
+    named = {path.name.split(".")[1] for path in ROOT.glob("Pulumi.pc-*.yaml")}
+    assert named == set(STACKS)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "arguments", "said"),
+    [
+        pytest.param(
+            raw_p4de(),
+            ("efa-smoke",),
+            "there is: nccl-tests, nccom-tests, bert-pretraining",
+            id="job-of-eks",
+        ),
+        pytest.param(p5(), ("bert-pretraining",), "there is: nccl-tests, nccom-tests, efa-smoke"),
+        pytest.param(
+            raw_p4de(), ("bert-pretraining",), "no compute resource with Neuron devices", id="gpu"
+        ),
+        pytest.param(
+            raw_trn1(),
+            ("bert-pretraining", "--nodes", "12"),
+            "choose --nodes 1, 2, 4, 8, 16, or --scaling weak",
+            id="batch",
+        ),
+        pytest.param(
+            raw_p4de(),
+            ("nccl-tests", "--group", "p4de", "-n", "vision"),
+            "leave out --group and --namespace",
+            id="options-of-eks",
+        ),
+        pytest.param(
+            p5(),
+            ("nccl-tests", "--queue", "compute", "--output", "there"),
+            "leave out --queue and --output",
+            id="options-of-slurm",
+        ),
+        pytest.param(
+            raw_p4de(),
+            ("nccl-tests", "--scaling", "weak"),
+            "nccl-tests trains nothing: leave out --scaling",
+            id="scaling",
+        ),
+        pytest.param(
+            raw_config(),
+            ("nccl-tests", "--queue", "gpu"),
+            "there is: compute/g4dn",
+            id="no-such-queue",
+        ),
+    ],
+)
+def test_refuses_and_writes_nothing(job, tmp_path, cluster, arguments, said):
+    result = job(cluster, *arguments)
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+    assert not written(tmp_path / "here")

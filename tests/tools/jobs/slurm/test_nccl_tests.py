@@ -1,0 +1,126 @@
+"""`nccl-tests` for Slurm: one build, one test over all nodes."""
+
+import pytest
+
+from tests.support.parallelcluster_plans import p4de_plan, plan
+from tests.support.slurm_jobs import cluster, files_of, mixed_plan
+
+RANKS = """\
+for rank in $(seq 0 31); do
+  printf '#  Rank %2d Group  0 Pid %6d on compute-gpu-st-1 device %2d\\n' "$rank" 1 0
+done"""
+ALONE = RANKS.replace("seq 0 31", "seq 0 7; seq 0 7; seq 0 7; seq 0 7")
+
+
+@pytest.mark.parametrize("name", ["settings.sh", "build.sbatch", "all-reduce.sbatch"])
+def test_the_scripts_of_a_stack_stay_as_they_are(golden, name):
+    golden(f"jobs/slurm/nccl-tests-p4de/{name}", files_of("nccl-tests", p4de_plan())[name])
+
+
+@pytest.fixture
+def built(tmp_path):
+    """A cluster on which NCCL's tests are built."""
+    made = cluster(tmp_path, "nccl-tests", p4de_plan())
+    made.command("nvidia-smi", "echo 8.0")
+    made.command("curl")
+    made.command("tar")
+    made.command(
+        "make",
+        'for word in "$@"; do case $word in BUILDDIR=*/nccl-tests)\n'
+        '  mkdir -p "${word#*=}"; touch "${word#*=}/all_reduce_perf"\n'
+        '  chmod +x "${word#*=}/all_reduce_perf" ;; esac; done',
+    )
+    done = made.run("build.sbatch")
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def test_the_build_is_for_the_gpus_of_the_node_and_knows_mpi(built):
+    """DF-11: without MPI every process is a test of its own."""
+    library, tests = built.calls("make")
+    for call in (library, tests):
+        assert "NVCC_GENCODE=-gencode=arch=compute_80,code=sm_80" in call
+    assert " MPI=1 MPI_HOME=/opt/amazon/openmpi " in tests
+
+
+def test_what_is_built_is_pinned(built):
+    library, tests = built.calls("curl")
+    assert library.endswith("https://github.com/NVIDIA/nccl/archive/refs/tags/v2.30.4-1.tar.gz")
+    assert tests.endswith("https://github.com/NVIDIA/nccl-tests/archive/refs/tags/v2.18.3.tar.gz")
+
+
+def test_a_second_build_does_nothing(built):
+    before = built.calls("make")
+    again = built.run("build.sbatch")
+    assert "is there already" in again.stdout
+    assert built.calls("make") == before
+
+
+def test_a_build_that_fails_leaves_nothing_that_looks_complete(tmp_path):
+    made = cluster(tmp_path, "nccl-tests", p4de_plan())
+    made.command("nvidia-smi", "echo 8.0")
+    for name in ("curl", "tar"):
+        made.command(name)
+    made.command("make", "exit 2")
+    assert made.run("build.sbatch").returncode == 2
+    assert not list((tmp_path / "shared").glob("*/nccl-tests/*"))
+
+
+def mpirun(made, tmp_path, output):
+    """Run the test with an Open MPI that prints what it was given."""
+    home = tmp_path / "mpi"
+    (home / "bin").mkdir(parents=True)
+    made.command("mpirun", output)
+    (made.commands / "mpirun").rename(home / "bin" / "mpirun")
+    return made.run("all-reduce.sbatch", SLURM_JOB_NUM_NODES="4", MPI_HOME=str(home))
+
+
+def test_one_test_has_a_rank_for_every_gpu_of_every_node(built, tmp_path):
+    ended = mpirun(built, tmp_path, RANKS)
+    assert ended.returncode == 0, ended.stderr
+    (call,) = built.calls("mpirun")
+    assert call.startswith("-n 32 --map-by ppr:8:node --bind-to none ")
+    assert call.endswith("all_reduce_perf -b 8 -e 16G -f 2 -g 1 -c 1 -n 100")
+
+
+def test_four_tests_of_a_node_each_are_no_result(built, tmp_path):
+    """DF-11: their figures look fine, and say nothing about the network."""
+    ended = mpirun(built, tmp_path, ALONE)
+    assert ended.returncode == 1
+    assert "had 8 ranks, not 32" in ended.stderr
+
+
+def test_a_test_that_fails_fails_the_job(built, tmp_path):
+    assert mpirun(built, tmp_path, f"{RANKS}\nexit 4").returncode == 4
+
+
+def test_the_test_says_what_to_do_first(tmp_path):
+    ended = cluster(tmp_path, "nccl-tests", p4de_plan()).run("all-reduce.sbatch")
+    assert ended.returncode == 1
+    assert "sbatch build.sbatch" in ended.stderr
+
+
+def test_settings_that_harm_are_left_out():
+    """A23, A24: libfabric and the plugin choose right by themselves."""
+    scripts = "".join(files_of("nccl-tests", p4de_plan()).values())
+    for name in ("FI_EFA_", "FI_PROVIDER", "NCCL_PROTO", "RDMAV_"):
+        assert name not in scripts
+    assert "export NCCL_NET=Libfabric" in scripts
+
+
+def test_nodes_without_efa_use_tcp():
+    assert "export NCCL_NET=Socket" in files_of("nccl-tests", plan())["all-reduce.sbatch"]
+
+
+def test_jobs_take_whole_nodes_of_their_queue():
+    script = files_of("nccl-tests", mixed_plan(), queue="compute-gpu")["all-reduce.sbatch"]
+    assert script.splitlines()[1:9] == [
+        "#SBATCH --job-name=nccl-tests",
+        "#SBATCH --partition=compute-gpu",
+        "#SBATCH --nodes=4",
+        "#SBATCH --ntasks-per-node=8",
+        "#SBATCH --gpus-per-node=8",
+        "#SBATCH --exclusive",
+        "#SBATCH --mem=0",
+        "#SBATCH --output=%x-%j.out",
+    ]

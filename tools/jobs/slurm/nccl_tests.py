@@ -1,0 +1,64 @@
+"""`nccl-tests` for Slurm: NCCL's all-reduce over every GPU of every node of a compute resource.
+
+ParallelCluster's AMIs hold the driver, CUDA, Open MPI, libfabric and the NCCL plugin, but neither
+NCCL nor its tests; one job builds both in the shared directory, another one runs them.
+
+Source:
+    https://github.com/NVIDIA/nccl-tests
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start-nccl.html
+    https://github.com/aws/aws-parallelcluster, tests/integration-tests/tests/efa: it too builds
+    both in a shared directory, and starts them with mpirun
+    https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests: the versions
+    belong together and to CUDA 13 and the EFA installer 1.48
+"""
+
+from __future__ import annotations
+
+from components.parallelcluster.plan import ParallelClusterPlan
+from tools.jobs.nccl_tests import MPI, largest_message, nccl_environment
+from tools.jobs.slurm.directory import JobDirectory
+from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes, shared_directory
+from tools.jobs.slurm.templates import exports, render_script
+
+JOB = "nccl-tests"
+NCCL_VERSION = "v2.30.4-1"
+"""Tag of https://github.com/NVIDIA/nccl."""
+NCCL_TESTS_VERSION = "v2.18.3"
+"""Tag of https://github.com/NVIDIA/nccl-tests."""
+
+
+def render_nccl_directory(
+    plan: ParallelClusterPlan, request: SlurmRequest
+) -> tuple[JobDirectory, SlurmNodes]:
+    """Return the scripts for a compute resource with NVIDIA GPUs, and its nodes.
+
+    Raises:
+        JobError: the stack has no such nodes, or too few.
+    """
+    nodes = choose_slurm_nodes(plan, "nvidia", request)
+    environment = nccl_environment(nodes.efa_interfaces)
+    values = {
+        "cluster": plan.name,
+        "description": nodes.description,
+        "placement": nodes.placement,
+        "nodes": nodes.count,
+        "gpus": nodes.accelerators.count,
+        "largest": largest_message(nodes.accelerators),
+        "shared": shared_directory(plan),
+        "model": nodes.accelerators.model.lower().replace(" ", "-"),
+        "nccl_version": NCCL_VERSION,
+        "nccl_tests_version": NCCL_TESTS_VERSION,
+        "mpi": MPI,
+        "environment": exports(environment),
+        "passed": " ".join(f"-x {name}" for name in environment),
+    }
+    names = ("settings.sh", "build.sbatch", "all-reduce.sbatch")
+    job = JobDirectory(
+        files={name: render_script(f"{JOB}/{name}", values) for name in names},
+        submit=(
+            "build=$(sbatch --parsable build.sbatch)",
+            'sbatch --dependency=afterok:"$build" --kill-on-invalid-dep=yes all-reduce.sbatch',
+        ),
+        results=("tail -f nccl-tests-*.out",),
+    )
+    return job, nodes

@@ -1,0 +1,154 @@
+"""On which nodes of a ParallelCluster stack a job runs, and which directory they share.
+
+Source:
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-workload-manager-v3.html
+    https://github.com/aws/aws-parallelcluster-cookbook, `config_renderer.py` of the Slurm cookbook:
+    the features of a node are `static` or `dynamic`, its instance type, the name of its compute
+    resource, `efa` and `gpu`; so a job asks for a compute resource with `--constraint`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from components.catalog.instance_type import Accelerators
+from components.parallelcluster.plan import ComputeResourcePlan, ParallelClusterPlan, QueuePlan
+from tools.jobs.nodes import JobError
+
+_KIND = {"nvidia": "NVIDIA GPUs", "neuron": "Neuron devices"}
+_PREFERRED = ("FsxLustre", "FsxOpenZfs", "Efs", "Ebs")
+"""Kinds of shared storage, the fastest for many nodes first; an EBS volume is shared over NFS by
+the head node."""
+HOME = "/home"
+"""What every node has of the head node over NFS, where a stack has no storage of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlurmRequest:
+    """What the user says about a job."""
+
+    queue: str | None = None
+    """Slurm partition; None: the one that fits."""
+    compute_resource: str | None = None
+    """None: the one that fits."""
+    nodes: int | None = None
+    """How many nodes; None: as many as the compute resource may have."""
+    scaling: Literal["strong", "weak"] = "strong"
+    """Whether more nodes share the same global batch, or make it larger."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlurmNodes:
+    """The nodes of one job: all of one compute resource."""
+
+    queue: QueuePlan
+    resource: ComputeResourcePlan
+    count: int
+
+    @property
+    def accelerators(self) -> Accelerators:
+        """The accelerators of one node."""
+        found = self.resource.instance_type.accelerators
+        assert found is not None  # noqa: S101 - `choose_slurm_nodes` takes no other resource
+        return found
+
+    @property
+    def efa_interfaces(self) -> int:
+        """EFA interfaces of one node; 0 where EFA is off."""
+        return self.resource.instance_type.efa_interfaces if self.resource.efa_enabled else 0
+
+    @property
+    def constraint(self) -> str | None:
+        """Feature that only these nodes of the partition have; None where it has no others."""
+        return self.resource.name if len(self.queue.compute_resources) > 1 else None
+
+    @property
+    def placement(self) -> str:
+        """The lines of a batch script that say where it runs."""
+        lines = [f"#SBATCH --partition={self.queue.name}"]
+        if self.constraint:
+            lines.append(f"#SBATCH --constraint={self.constraint}")
+        return "\n".join(lines)
+
+    @property
+    def description(self) -> str:
+        """The nodes in words, such as `4 x p5.48xlarge (compute-gpu/p5)`."""
+        names = f"{self.queue.name}/{self.resource.name}"
+        return f"{self.count} x {self.resource.instance_type.name} ({names})"
+
+
+def choose_slurm_nodes(
+    plan: ParallelClusterPlan, manufacturer: Literal["nvidia", "neuron"], request: SlurmRequest
+) -> SlurmNodes:
+    """Return the nodes of a job: of the only compute resource with such devices, or the named one.
+
+    As many as are asked for, or as the compute resource may have.
+
+    Raises:
+        JobError: there is no such compute resource, several and none is named, it is too small,
+            or it has several nodes and no EFA, over which Neuron devices communicate.
+    """
+    queue, resource = _choose(plan, manufacturer, request)
+    count = request.nodes or resource.maximum
+    where = f"compute resource {queue.name}/{resource.name}"
+    if count > resource.maximum:
+        raise JobError(
+            f"{where} has at most {resource.maximum} nodes, and the job wants {count}: it would "
+            "wait for ever; ask for fewer with --nodes, or raise `maximum`"
+        )
+    if manufacturer == "neuron" and count > 1 and not resource.efa_enabled:
+        raise JobError(
+            f"{where} has no EFA, and Neuron devices of several nodes communicate over EFA only; "
+            "set `efa_enabled: true` on a type that has it, or ask for one node with --nodes 1"
+        )
+    return SlurmNodes(queue=queue, resource=resource, count=count)
+
+
+def _choose(
+    plan: ParallelClusterPlan, manufacturer: str, request: SlurmRequest
+) -> tuple[QueuePlan, ComputeResourcePlan]:
+    kind = _KIND[manufacturer]
+    fitting = list(_with_devices(plan, manufacturer))
+    if not fitting:
+        raise JobError(f"{plan.name} has no compute resource with {kind}, so the job has no nodes")
+    named = [
+        (queue, resource)
+        for queue, resource in fitting
+        if request.queue in (None, queue.name) and request.compute_resource in (None, resource.name)
+    ]
+    if not named:
+        wanted = f"{request.queue or '*'}/{request.compute_resource or '*'}"
+        raise JobError(
+            f"{plan.name} has no compute resource {wanted!r} with {kind}; there is: "
+            + _listed(fitting)
+        )
+    if len(named) > 1:
+        raise JobError(
+            f"{plan.name} has several compute resources with {kind}; name one with --queue and "
+            f"--compute-resource: {_listed(named)}"
+        )
+    return named[0]
+
+
+def _with_devices(
+    plan: ParallelClusterPlan, manufacturer: str
+) -> Iterator[tuple[QueuePlan, ComputeResourcePlan]]:
+    for queue in plan.queues:
+        for resource in queue.compute_resources:
+            accelerators = resource.instance_type.accelerators
+            if accelerators and accelerators.manufacturer == manufacturer:
+                yield queue, resource
+
+
+def _listed(found: list[tuple[QueuePlan, ComputeResourcePlan]]) -> str:
+    return ", ".join(f"{queue.name}/{resource.name}" for queue, resource in found)
+
+
+def shared_directory(plan: ParallelClusterPlan) -> str:
+    """Return where all nodes see the same files: the stack's fastest storage, or `/home`."""
+    mounted = {storage.type: storage.mount_directory for storage in reversed(plan.shared_storage)}
+    found = next((mounted[kind] for kind in _PREFERRED if kind in mounted), HOME)
+    # ParallelCluster takes a directory without the first slash too.
+    return f"/{found.strip('/')}"
