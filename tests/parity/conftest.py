@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
+import pulumi
 import pytest
 
+from components.architectures.build import build
+from components.parallelcluster.plan import ParallelClusterPlan
 from tests.support.built_stacks import BuiltStack
 from tests.support.cloud import Cloud
+from tests.support.slurm_stacks import SlurmStack, planned
 from tests.support.stacks import prepared, program_of, stack_config
 
 _BUILT: dict[str, BuiltStack] = {}
+_SLURM: dict[str, SlurmStack] = {}
 
 
 @pytest.fixture
@@ -49,3 +55,46 @@ def reference(stack: Callable[[str], BuiltStack]) -> Mapping[str, BuiltStack]:
 def eksctl(reference: Mapping[str, BuiltStack]) -> Mapping[str, BuiltStack]:
     """Return the five whose node group eksctl made; that of p5-cb has a template of its own."""
     return {name: made for name, made in reference.items() if name != "p5-cb"}
+
+
+@pytest.fixture
+def slurm(deploy: Callable[..., Cloud]) -> Callable[[str], SlurmStack]:
+    """Return a ParallelCluster stack by its name; the program runs once for all tests."""
+
+    def get(name: str) -> SlurmStack:
+        if name not in _SLURM:
+            plan = prepared(name).plan
+            assert isinstance(plan, ParallelClusterPlan)
+            _SLURM[name] = SlurmStack(
+                config=stack_config(name),
+                plan=plan,
+                cloud=deploy(program_of(name), stack=name),
+            )
+        return _SLURM[name]
+
+    return get
+
+
+@pytest.fixture
+def templates(slurm: Callable[[str], SlurmStack]) -> Mapping[str, SlurmStack]:
+    """Return the stacks of the five ParallelCluster templates, by name."""
+    return {
+        name: slurm(name)
+        for name in ("pc-gpu", "pc-p4de-ami", "pc-p4de-postinstall", "pc-p4de-g5", "pc-trn1-ami")
+    }
+
+
+@pytest.fixture
+def registered(deploy: Callable[..., Cloud]) -> Callable[..., Cloud]:
+    """Return what a ParallelCluster stack file registers with some keys changed."""
+
+    def run(stack: str, **changes: Any) -> Cloud:
+        plan = planned(stack, **changes)
+
+        def program() -> None:
+            for name, value in build(plan).outputs().items():
+                pulumi.export(name, value)
+
+        return deploy(program, stack=stack)
+
+    return run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.parity import better
-from tests.support.stacks import STACKS
+from tests.support.stacks import EKS_STACKS
 
 
 @better(
@@ -12,7 +12,7 @@ from tests.support.stacks import STACKS
     why="names are right, and every cluster has all three",
 )
 def test_every_stack_has_its_own_name_a_system_group_oidc_and_one_zone(stack):
-    for name in STACKS:
+    for name in EKS_STACKS:
         made = stack(name)
         assert made.cluster["name"] == name
         assert made.system.name == "system"
@@ -27,7 +27,7 @@ def test_every_stack_has_its_own_name_a_system_group_oidc_and_one_zone(stack):
     why="private subnets, in every stack",
 )
 def test_no_node_of_any_stack_is_in_a_public_subnet(stack):
-    for name in STACKS:
+    for name in EKS_STACKS:
         made = stack(name)
         public = {subnet.name for subnet in made.plan.network.public_subnets}
         for group in made.plan.node_groups:
@@ -40,7 +40,7 @@ def test_no_node_of_any_stack_is_in_a_public_subnet(stack):
     why="IMDSv2, encrypted gp3, no key, the image's EFA, and `up` itself waits for the nodes",
 )
 def test_nodes_are_hardened_and_boot_without_downloads(stack):
-    for name in STACKS:
+    for name in EKS_STACKS:
         made = stack(name)
         for group in made.plan.node_groups:
             template = made.template(group)

@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-
 from tests.parity import (
     test_capacity_block_template,
     test_defects,
     test_eksctl_implied,
     test_eksctl_manifests,
 )
-from tests.support.parity import Row, counted, rows_of
+from tests.support.parity import Page
 from tests.support.stacks import ROOT
 
 DOCUMENT = ROOT / "docs" / "parity-eks.md"
@@ -51,54 +49,23 @@ STACKS = """\
 """
 
 
-def groups() -> Mapping[str, list[Row]]:
-    """Return the rows of each group, in the order of the reference."""
-    return {
-        title: sorted(rows_of(module), key=lambda row: row.id)
-        for title, (module, _) in GROUPS.items()
-    }
-
-
-def document() -> str:
-    """Return the whole page."""
-    by_group = groups()
-    parts = [INTRODUCTION, STACKS, "\n".join(_counts(by_group))]
-    for title, rows in by_group.items():
-        parts.append(f"## {title}\n\n" + "\n".join(_table(rows)))
-    return "\n".join(f"{part}\n" for part in (p.rstrip("\n") for p in parts))
-
-
-def _counts(by_group: Mapping[str, Iterable[Row]]) -> Iterator[str]:
-    yield "| Rows | same | better | not applicable |"
-    yield "|---|---|---|---|"
-    for title, rows in by_group.items():
-        yield f"| {title} | {' | '.join(str(n) for n in counted(rows).values())} |"
-    everything = [row for rows in by_group.values() for row in rows]
-    yield f"| All | {' | '.join(str(n) for n in counted(everything).values())} |"
-
-
-def _table(rows: Iterable[Row]) -> Iterator[str]:
-    yield "| Row | Reference | Verdict | Why | Test |"
-    yield "|---|---|---|---|---|"
-    for row in rows:
-        proof = f"`{row.proof}`" if row.proof else ""
-        yield f"| {row.id} | {row.reference} | {row.verdict} | {row.why} | {proof} |"
+PAGE = Page(introduction=INTRODUCTION, stacks=STACKS, modules=GROUPS)
 
 
 def test_every_row_of_the_reference_has_one_verdict():
     """EKS-01 to EKS-16, EKX-01 to EKX-10, EKN-01 to EKN-16, DF-13 to DF-15."""
-    for title, rows in groups().items():
+    for title, rows in PAGE.groups().items():
         assert [row.id for row in rows] == GROUPS[title][1]
 
 
 def test_what_is_better_or_not_applicable_says_why():
-    rows = [row for group in groups().values() for row in group]
+    rows = [row for group in PAGE.groups().values() for row in group]
     assert not [row.id for row in rows if row.verdict != "same" and not row.why]
 
 
 def test_what_is_same_or_better_is_proved_by_a_test():
     """The decorator is the row, so that only a row without a test can lack one."""
-    for title, rows in groups().items():
+    for title, rows in PAGE.groups().items():
         tests = {name for name in vars(GROUPS[title][0]) if name.startswith("test_")}
         for row in rows:
             assert (row.proof in tests) == (row.verdict != "not applicable"), row.id
@@ -106,5 +73,5 @@ def test_what_is_same_or_better_is_proved_by_a_test():
 
 def test_the_document_is_current(request):
     if request.config.getoption("--update-goldens"):
-        DOCUMENT.write_text(document(), encoding="utf-8")
-    assert DOCUMENT.read_text(encoding="utf-8") == document()
+        DOCUMENT.write_text(PAGE.text(), encoding="utf-8")
+    assert DOCUMENT.read_text(encoding="utf-8") == PAGE.text()

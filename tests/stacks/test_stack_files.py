@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.stacks import STACKS, program_of, render
+from tests.support.stacks import PARALLELCLUSTER_STACKS, STACKS, program_of, render
 
 
 @pytest.fixture
@@ -16,6 +16,12 @@ def test_a_stack_file_registers_what_its_golden_says(built, golden, stack):
     golden(f"stacks/{stack}.yaml", render(built(stack)))
 
 
+@pytest.mark.parametrize("stack", PARALLELCLUSTER_STACKS)
+def test_a_stack_file_s_cluster_configuration_is_its_golden(built, golden, stack):
+    """What `./trainyard artifact <stack> cluster-config` prints."""
+    golden(f"clusters/{stack}.yaml", built(stack).exports["cluster_config"])
+
+
 @pytest.mark.parametrize("stack", STACKS)
 def test_the_same_stack_file_registers_the_same_twice(built, stack):
     assert render(built(stack)) == render(built(stack))
@@ -26,7 +32,8 @@ def test_children_stay_inside_their_components(built, stack):
     cloud = built(stack)
     urns = {made.urn for made in cloud.registered}
     roots = [made for made in cloud.registered if made.parent not in urns]
-    assert [made.type for made in roots] == ["trainyard:architectures:EksArchitecture"]
+    kind = "ParallelCluster" if stack in PARALLELCLUSTER_STACKS else "Eks"
+    assert [made.type for made in roots] == [f"trainyard:architectures:{kind}Architecture"]
     assert {made.urn for made in cloud.components()} <= set(cloud.closed)
 
 

@@ -1,0 +1,43 @@
+"""Every stack's cluster configuration is one that ParallelCluster itself takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.aws.server import AwsServer  # before boto3 makes a client
+
+from components.parallelcluster.references import Reference, resolve  # isort: skip
+from components.parallelcluster.rendering.cluster import render_cluster  # isort: skip
+from tests.support.slurm_stacks import planned  # isort: skip
+from tests.support.stacks import PARALLELCLUSTER_STACKS  # isort: skip
+from tools.parallelcluster.validators import Validation, validate  # isort: skip
+
+pytestmark = pytest.mark.parallelcluster
+
+
+def configuration(stack: str) -> dict[str, Any]:
+    """Return the configuration of a stack with ids that the sandbox's account has."""
+    return resolve(render_cluster(planned(stack)), id_of)
+
+
+def id_of(reference: Reference) -> str:
+    """Return the id of a subnet; one of a new VPC is stood for by one of the same zone."""
+    if reference.name.startswith("subnet-"):
+        return reference.name
+    return f"subnet-0d000000000000{'001' if reference.name.startswith('public') else '002'}"
+
+
+@pytest.fixture(scope="module")
+def judged() -> dict[str, Validation]:
+    """What ParallelCluster says of every stack; one process for all."""
+    stacks = {stack: configuration(stack) for stack in PARALLELCLUSTER_STACKS}
+    with AwsServer(region="us-west-2", keep_time=False) as server:
+        return validate(stacks, aws_endpoint=server.endpoint, region="us-west-2")
+
+
+@pytest.mark.parametrize("stack", PARALLELCLUSTER_STACKS)
+def test_parallelcluster_refuses_nothing_in_a_stack(stack: str, judged: dict[str, Validation]):
+    assert judged[stack].loaded
+    assert judged[stack].errors == ()

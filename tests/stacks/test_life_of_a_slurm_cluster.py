@@ -1,0 +1,136 @@
+"""The stack pc-gpu in the sandbox: refused by ParallelCluster, up, again, smaller, destroyed.
+
+The commands run once, in the order of `life`; every test asserts one claim about what they left.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.sandbox import Done, Sandbox, copied_stack_file
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.parallelcluster]
+
+STACK = "pc-gpu"
+RESOURCE = "architecture.queues.compute-gpu.compute_resources.distributed-ml"
+HEAD = "architecture.head_node"
+# What is protected outlives the stack; here the account must be as it was.
+NOTHING_KEPT = {"storage.fsx.deletion_protection": False, "storage.apps.deletion_protection": False}
+SMALLER = {
+    f"{RESOURCE}.minimum": 3,
+    f"{RESOURCE}.maximum": 3,
+    "architecture.slurm.queue_update_strategy": "TERMINATE",
+}
+
+
+@dataclass(slots=True)
+class Life:
+    """What was seen, by the name of the moment."""
+
+    done: dict[str, Done] = field(default_factory=dict[str, Done])
+    changes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    inventory: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    outputs: dict[str, Any] = field(default_factory=dict[str, Any])
+    cluster_config: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@pytest.fixture(scope="module")
+def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
+    """Live the whole life of the stack, and look at it at every moment that matters."""
+    life, copies = Life(), tmp_path_factory.mktemp("copies")
+    life.inventory["before"] = sandbox.inventory()
+    try:
+        _live(life, sandbox, copies)
+    finally:
+        # Whatever went wrong, other tests find the account as it was.
+        life.done["destroy"] = sandbox.run("destroy", STACK, "--sandbox", "--yes")
+    life.inventory["after"] = sandbox.inventory()
+    return life
+
+
+def _live(life: Life, sandbox: Sandbox, copies: Path) -> None:
+    def up(moment: str, change: dict[str, Any]) -> Done:
+        path = copied_stack_file(copies / f"{moment}.yaml", NOTHING_KEPT | change, STACK)
+        done = sandbox.run("up", STACK, "--sandbox", "--yes", "--stack-file", path)
+        life.done[moment] = done
+        life.changes[moment] = sandbox.resource_changes(STACK)
+        life.inventory[moment] = sandbox.inventory()
+        return done
+
+    up("refused by ParallelCluster", {f"{HEAD}.iam_policies": ["NoSuchPolicy"]})
+    for moment in ("up", "again"):
+        assert up(moment, {}).exit_code == 0, life.done[moment].said
+    life.outputs = json.loads(sandbox.must("outputs", STACK, "--sandbox", "--json").stdout)
+    artifact = sandbox.must("artifact", STACK, "cluster-config", "--sandbox")
+    life.cluster_config = yaml.safe_load(artifact.stdout)
+    up("another head node", {f"{HEAD}.instance_type": "m5.4xlarge"})
+    up("smaller", SMALLER)
+
+
+def _nodes(lines: list[str], kind: str) -> list[str]:
+    return [line for line in lines if f"parallelcluster:node-type:{kind}" in line]
+
+
+def test_what_only_parallelcluster_can_refuse_ends_with_its_own_reason(life: Life) -> None:
+    done = life.done["refused by ParallelCluster"]
+    assert done.exit_code == 1
+    assert "NoSuchPolicy" in done.said
+    assert f"./trainyard up {STACK} --sandbox" in done.stderr
+
+
+def test_a_refused_cluster_leaves_nothing_in_the_account(life: Life) -> None:
+    assert life.inventory["refused by ParallelCluster"] == life.inventory["before"]
+
+
+def test_the_next_up_brings_it_up(life: Life) -> None:
+    assert life.outputs["cluster_status"] == "CREATE_COMPLETE"
+    assert life.outputs["compute_fleet_status"] == "RUNNING"
+
+
+def test_the_static_nodes_run_in_the_reservation(life: Life) -> None:
+    """PCx-03, PCx-05."""
+    reservation = life.cluster_config["Scheduling"]["SlurmQueues"][0]["CapacityReservationTarget"]
+    nodes = _nodes(life.inventory["up"], "Compute")
+    assert len(nodes) == 4
+    target = f"reservation={reservation['CapacityReservationId']}"
+    assert all("type=p4de.24xlarge" in node and target in node for node in nodes)
+
+
+def test_the_head_node_is_there_and_the_summary_says_how_to_get_in(life: Life) -> None:
+    """PC-03."""
+    (head,) = _nodes(life.inventory["up"], "HeadNode")
+    assert "type=m5.8xlarge" in head
+    assert life.outputs["head_node"]["instance_id"] in head
+    assert f"aws ssm start-session --target {head.split()[1]}" in life.done["up"].stdout
+
+
+def test_the_same_command_changes_nothing(life: Life) -> None:
+    assert set(life.changes["again"]) == {"same"}
+    assert "Resources: 0 changed, " in life.done["again"].stdout
+
+
+def test_what_parallelcluster_never_changes_is_refused_before_anything_is(life: Life) -> None:
+    done = life.done["another head node"]
+    assert done.exit_code == 2
+    assert f"{HEAD}.instance_type" in done.stderr
+    assert life.inventory["another head node"] == life.inventory["again"]
+
+
+def test_a_smaller_queue_is_an_update_of_the_same_cluster(life: Life) -> None:
+    assert life.done["smaller"].exit_code == 0, life.done["smaller"].said
+    assert life.changes["smaller"].get("update") == 1
+    assert set(life.changes["smaller"]) <= {"update", "same"}
+    assert len(_nodes(life.inventory["smaller"], "Compute")) == 3
+    head_before, head_after = (_nodes(life.inventory[m], "HeadNode") for m in ("up", "smaller"))
+    assert head_before == head_after
+
+
+def test_destroy_leaves_the_account_as_it_was(life: Life) -> None:
+    assert life.done["destroy"].exit_code == 0, life.done["destroy"].said
+    assert life.inventory["after"] == life.inventory["before"]
