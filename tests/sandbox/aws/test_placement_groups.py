@@ -60,6 +60,7 @@ def test_reservations_are_found_by_filters(account: Account) -> None:
         Filters=[
             {"Name": "instance-type", "Values": ["p4de.*"]},
             {"Name": "state", "Values": ["active"]},
+            {"Name": "placement-group-arn", "Values": ["*/p4de-reserved"]},
         ]
     )["CapacityReservations"]
     assert [each["CapacityReservationId"] for each in found] == [ODCR_IN_GROUP]
