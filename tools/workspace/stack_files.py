@@ -28,7 +28,11 @@ class StackFileError(Exception):
     """A stack file cannot be found or read; the message says what to do."""
 
 
-class _EngineLoader(yaml.SafeLoader):
+# libyaml reads several times faster than the parser in Python, and is not in every build of PyYAML.
+_FastLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _EngineLoader(_FastLoader):
     """Reads YAML 1.2 scalars as the engine's Go decoder does, not YAML 1.1 ones."""
 
 
