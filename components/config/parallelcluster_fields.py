@@ -6,7 +6,12 @@ Sources: the pages named below, and `pcluster/schemas` of the package `aws-paral
 
 from __future__ import annotations
 
+import base64
+import binascii
 from typing import Annotated
+
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
 
 from components.config.base import Form, Text
 
@@ -50,15 +55,50 @@ BucketName = Annotated[
         example="training-scripts",
     ),
 ]
+_PUBLIC_KEY = Form(
+    pattern=r"(?:ssh-ed25519|ssh-rsa) [A-Za-z0-9+/]+={0,3}(?: [^\r\n]*)?",
+    expected="one whole line of a public key file: `ssh-ed25519` or `ssh-rsa`, and the key",
+    example="ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFxtkBQK8pio3VACjCmOl68BcFHYzZ6Xk60QDD9HYPvn",
+)
+_FIELDS = {"ssh-ed25519": 2, "ssh-rsa": 3}
+"""Fields of a key, its type among them: https://www.rfc-editor.org/rfc/rfc8709#section-4 and
+https://www.rfc-editor.org/rfc/rfc4253#section-6.6."""
+
+
+def _whole_key(line: str) -> str:
+    """Refuse a key that was cut or mistyped; EC2 would, in the middle of an update."""
+    key_type, key = line.split()[:2]
+    try:
+        fields = _fields(base64.b64decode(key, validate=True))
+    except (binascii.Error, ValueError):
+        fields = []
+    if len(fields) != _FIELDS[key_type] or fields[0] != key_type.encode():
+        raise PydanticCustomError(
+            "form",
+            "is not {expected}",
+            {"expected": _PUBLIC_KEY.expected, "example": _PUBLIC_KEY.example},
+        )
+    return line
+
+
+def _fields(blob: bytes) -> list[bytes]:
+    """Return the fields of a key: each has its length in four bytes before it.
+
+    Raises:
+        ValueError: the last field is cut.
+    """
+    fields: list[bytes] = []
+    while blob:
+        length = int.from_bytes(blob[:4])
+        field, blob = blob[4 : 4 + length], blob[4 + length :]
+        if not length or len(field) != length:
+            raise ValueError("the key is cut")
+        fields.append(field)
+    return fields
+
+
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-key-pairs.html#how-to-generate-your-own-key-and-import-it-to-aws
-PublicKey = Annotated[
-    str,
-    Form(
-        pattern=r"(?:ssh-ed25519|ssh-rsa) [A-Za-z0-9+/]+={0,3}(?: [^\r\n]*)?",
-        expected="one line of a public key file: `ssh-ed25519` or `ssh-rsa`, and the key",
-        example="ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0000000000000000000000000000000000000000000",
-    ),
-]
+PublicKey = Annotated[str, _PUBLIC_KEY, AfterValidator(_whole_key)]
 LambdaArn = Annotated[
     str,
     Form(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.parallelcluster_configs import raw_p4de
 from tests.support.stack_files import schema_problems
 
@@ -18,3 +20,24 @@ def test_a_stack_about_an_image_asks_for_it():
 def test_an_image_beside_the_official_one_is_a_contradiction():
     raw = raw_p4de(architecture__image="official")
     assert "`image: official`" in schema_problems(raw)["architecture.custom_ami_id"].problem
+
+
+ED25519 = "AAAAC3NzaC1lZDI1NTE5AAAAIFxtkBQK8pio3VACjCmOl68BcFHYzZ6Xk60QDD9HYPvn"
+
+
+@pytest.mark.parametrize(
+    ("line", "taken"),
+    [
+        pytest.param(f"ssh-ed25519 {ED25519}", True, id="without-comment"),
+        pytest.param(f"ssh-ed25519 {ED25519} me@home", True, id="with-comment"),
+        pytest.param(f"ssh-ed25519 {ED25519[:-4]}", False, id="cut"),
+        pytest.param(f"ssh-ed25519 {ED25519[:-1]}", False, id="cut-inside-of-a-byte"),
+        pytest.param(f"ssh-rsa {ED25519}", False, id="of-another-type"),
+        pytest.param("ssh-ed25519 AAAA", False, id="empty"),
+        pytest.param("-----BEGIN OPENSSH PRIVATE KEY-----", False, id="the-private-half"),
+    ],
+)
+def test_a_public_key_is_whole(line: str, *, taken: bool):
+    """EC2 refuses others when half of the stack is made."""
+    found = schema_problems(raw_p4de(architecture__head_node__ssh={"public_key": line}))
+    assert list(found) == ["architecture.head_node.ssh.public_key"] * (not taken)

@@ -21,7 +21,7 @@ from tests.support.parallelcluster_plans import (
 
 STACK = "aws:cloudformation/stack:Stack"
 KEY = "aws:ec2/keyPair:KeyPair"
-PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB00000000000000000000000000000000000000000 me"
+PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFxtkBQK8pio3VACjCmOl68BcFHYzZ6Xk60QDD9HYPvn me"
 GROUP = "arn:aws:resource-groups:us-west-2:123456789012:group/reservations-pc-g4dn-group"
 
 

@@ -9,8 +9,12 @@ import pytest
 from tests.support.parallelcluster_configs import raw_config
 from tests.support.parallelcluster_reviews import notes, problems
 
-RSA = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDcluster me"
-ED25519 = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0000000000000000000000000000000000000000000 me"
+RSA = (
+    "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQCd2jddDyCrk2DXgASI115RElkN2SMBO6Y3E7VYiRW/FQTB8"
+    "/tRY9mA+LlEiiYKPH8DcFTrhOwE5iAt8d2qvqbSg0/BgJ9oQIl5Ouzr1EO4HeMAe4sGZM8X01s2YQe6s8q+cm"
+    "j43NqhoRPH+mZDnWD+/hYYXUYrweiayak/t29Xcw== me"
+)
+ED25519 = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFxtkBQK8pio3VACjCmOl68BcFHYzZ6Xk60QDD9HYPvn me"
 KEY = "architecture.head_node.ssh.public_key"
 
 

@@ -8,7 +8,11 @@ SCHEMA = ("ConfigSchemaValidator",)
 SLURM = ("CustomSlurmSettingsValidator",)
 _HEAD, _YAML_HEAD = "architecture.head_node", "HeadNode"
 _SETTINGS = "Scheduling.SlurmSettings.CustomSlurmSettings"
-_RSA_KEY = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDcluster me"
+_RSA_KEY = (
+    "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQCd2jddDyCrk2DXgASI115RElkN2SMBO6Y3E7VYiRW/FQTB8"
+    "/tRY9mA+LlEiiYKPH8DcFTrhOwE5iAt8d2qvqbSg0/BgJ9oQIl5Ouzr1EO4HeMAe4sGZM8X01s2YQe6s8q+cm"
+    "j43NqhoRPH+mZDnWD+/hYYXUYrweiayak/t29Xcw== me"
+)
 
 CLUSTER_CASES = (
     Case(
