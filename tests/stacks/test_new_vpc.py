@@ -1,25 +1,31 @@
-"""An EKS stack that makes its own VPC, in the sandbox: up, again, and everything gone."""
+"""A Slurm stack that makes its own VPC, in the sandbox: up, again, and everything gone."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.sandbox import Sandbox, copied_stack_file
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.parallelcluster]
 
-STACK = "eks-g4dn"
-NETWORK = {
-    "kind": "new-vpc",
-    # By name and by id: what is us-west-2b in the sandbox is usw2-az1.
-    "availability_zones": ["us-west-2a", "usw2-az1"],
-    "addresses": "vpc-multi-az",
-    "nat_gateways": "one-per-zone",
-    "gateway_endpoints": ["s3"],
-    "interface_endpoints": ["ecr.dkr"],
-    "flow_logs": True,
+STACK = "pc-trn1"
+QUEUE = "architecture.queues.compute1"
+CHANGES: dict[str, Any] = {
+    "network": {
+        "kind": "new-vpc",
+        # By name and by id: what is us-west-2b in the sandbox is usw2-az1.
+        "availability_zones": ["us-west-2a", "usw2-az1"],
+        "addresses": "vpc-multi-az",
+        "nat_gateways": "one-per-zone",
+        "gateway_endpoints": ["s3"],
+        "interface_endpoints": ["ecr.dkr"],
+        "flow_logs": True,
+    },
+    f"{QUEUE}.availability_zone": "usw2-az1",
+    f"{QUEUE}.compute_resources.queue-0.minimum": 1,
 }
 
 
@@ -32,9 +38,16 @@ def kinds(lines: list[str], known: set[str]) -> dict[str, int]:
     return counts
 
 
+def subnet_of(instance: str, inventory: list[str]) -> str:
+    """Return the line of the subnet that an instance runs in."""
+    (subnet,) = [part for part in instance.split() if part.startswith("subnet=")]
+    (line,) = [each for each in inventory if each.startswith(f"ec2:{subnet.replace('=', ' ')} ")]
+    return line
+
+
 def test_a_stack_in_its_own_vpc_lives_and_leaves_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
-    """EKS-04, EKX-01: a second `up` changes nothing, `destroy` leaves no interface behind."""
-    file = copied_stack_file(tmp_path / f"Pulumi.{STACK}.yaml", {"network": NETWORK}, STACK)
+    """TRN-04, VPCM-09, VPCM-10, VPCM-12: subnets of the zone, and nothing is left behind."""
+    file = copied_stack_file(tmp_path / f"Pulumi.{STACK}.yaml", CHANGES, STACK)
     before = sandbox.inventory()
 
     sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", file)
@@ -47,12 +60,11 @@ def test_a_stack_in_its_own_vpc_lives_and_leaves_nothing(sandbox: Sandbox, tmp_p
     # The main table, one for the public subnets, one for each private one.
     assert made["ec2:route-table"] == 4
     assert made["ec2:vpc-endpoint"] == 2
-    nodes = [line for line in during if line.startswith("ec2:instance ") and "g4dn." in line]
-    subnets = {part for line in nodes for part in line.split() if part.startswith("subnet=")}
-    (subnet,) = subnets
-    (private,) = [line for line in during if line.startswith(f"ec2:{subnet.replace('=', ' ')} ")]
-    assert "zone=us-west-2b cidr=10.1.128.0/17" in private
-    assert "kubernetes.io/role/internal-elb:1" in private
+    instances = [line for line in during if line.startswith("ec2:instance ")]
+    (head,) = [line for line in instances if "parallelcluster:node-type:HeadNode" in line]
+    (node,) = [line for line in instances if "parallelcluster:node-type:Compute" in line]
+    assert "zone=us-west-2b cidr=10.0.1.0/24" in subnet_of(head, during)
+    assert "zone=us-west-2b cidr=10.1.128.0/17" in subnet_of(node, during)
 
     sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", file)
     assert set(sandbox.resource_changes(STACK)) == {"same"}
