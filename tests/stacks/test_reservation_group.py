@@ -53,7 +53,8 @@ def test_nodes_run_in_the_reservations_of_a_group_that_the_stack_makes(
     one = copied_stack_file(tmp_path / "one.yaml", {**CHANGES, f"{GROUP}.desired": 1}, STACK)
     own_sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", one)
     after_up = own_sandbox.inventory()
-    (group,) = [line for line in after_up if line.startswith("resource-groups:group ")]
+    made = set(after_up) - set(before)
+    (group,) = [line for line in made if line.startswith("resource-groups:group ")]
     assert group.endswith(f"capacity-reservation/{RESERVATION}")
     assert reserved_instances(after_up) == len(gpu_nodes(own_sandbox)) == 1
 

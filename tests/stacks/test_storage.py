@@ -104,6 +104,12 @@ def _mount(life: Life, sandbox: Sandbox) -> None:
         life.claim_phase = claim.status.phase
 
 
+def _file_systems(life: Life, moment: str) -> list[str]:
+    """Return the lines of the file systems that were not there before."""
+    made = set(life.inventory[moment]) - set(life.inventory["before"])
+    return [line for line in made if line.startswith("fsx:file-system")]
+
+
 def _kinds(lines: list[str]) -> set[str]:
     return {line.split(" ")[0] for line in lines}
 
@@ -120,7 +126,7 @@ def test_the_outputs_say_how_to_mount_it(life: Life) -> None:
 
 
 def test_it_lies_in_the_subnet_of_the_nodes_with_efa(life: Life) -> None:
-    (line,) = [each for each in life.inventory["up"] if each.startswith("fsx:file-system")]
+    (line,) = _file_systems(life, "up")
     assert "subnets=subnet-0b000000000000002" in line
 
 
@@ -141,7 +147,7 @@ def test_destroy_leaves_the_file_system_and_what_it_needs_and_nothing_else(
 ) -> None:
     left = set(life.inventory[moment]) - set(life.inventory["before"])
     assert _kinds(list(left)) == KEPT_KINDS
-    (system,) = [line for line in left if line.startswith("fsx:file-system")]
+    (system,) = _file_systems(life, moment)
     assert system in life.inventory["up"]
 
 
@@ -153,7 +159,7 @@ def test_destroy_says_what_stays_and_how_to_remove_it(life: Life, moment: str) -
 
 
 def test_the_next_up_takes_the_file_system_up_again(life: Life) -> None:
-    (before,) = [each for each in life.inventory["up"] if each.startswith("fsx:file-system")]
+    (before,) = _file_systems(life, "up")
     assert before in life.inventory["given up"]
 
 
