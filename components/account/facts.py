@@ -184,6 +184,16 @@ class VolumeFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPairFacts:
+    """The key pair of a head node that exists."""
+
+    name: str
+    public_key: str
+    """As its file has it, with or without a comment."""
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImageFacts:
     """A machine image that exists."""
 
@@ -247,6 +257,8 @@ class AccountFacts:
     deployed_cluster: Mapping[str, Any] | None = None
     """Configuration of the ParallelCluster cluster that the stack has made, in ParallelCluster's
     own words; None where there is none yet."""
+    deployed_key: KeyPairFacts | None = None
+    """Key pair of its head node; None without one, and where the stack imports none."""
     fleet_stopped: bool = False
     """Whether somebody has stopped its compute fleet."""
     unreadable: tuple[str, ...] = ()

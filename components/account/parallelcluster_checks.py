@@ -19,8 +19,12 @@ from components.account.parallelcluster_image_check import (
     image_problems,
     image_warnings,
 )
-from components.account.parallelcluster_key_check import key_problems
-from components.account.parallelcluster_lookup import look_up_deployed, look_up_fleet_stopped
+from components.account.parallelcluster_key_check import key_problems, replaced_key_problems
+from components.account.parallelcluster_lookup import (
+    look_up_deployed,
+    look_up_deployed_key,
+    look_up_fleet_stopped,
+)
 from components.account.pool_check import room_problems
 from components.account.queue_subnet_check import queue_subnet_problems
 from components.account.reservations import unseen_reservations
@@ -43,6 +47,7 @@ def look_up_parallelcluster(
     """
     images = {image_id: reader.image(image_id) for image_id in image_ids(config.architecture)}
     deployed = look_up_deployed(reader, deployment_stack_name(config.name))
+    imports_key = config.architecture.head_node.ssh.public_key is not None
     return replace(
         facts,
         images={image_id: image for image_id, image in images.items() if image is not None},
@@ -50,6 +55,7 @@ def look_up_parallelcluster(
         open_zfs=look_up_open_zfs(reader, config),
         volumes=look_up_volumes(reader, config),
         deployed_cluster=deployed,
+        deployed_key=look_up_deployed_key(reader, deployed) if deployed and imports_key else None,
         fleet_stopped=deployed is not None and look_up_fleet_stopped(reader, config.name),
     )
 
@@ -63,6 +69,7 @@ def parallelcluster_problems(
         yield from head_node_problems(architecture.head_node, config.network, facts)
     yield from queue_subnet_problems(architecture, facts)
     yield from key_problems(architecture, facts)
+    yield from replaced_key_problems(config, facts)
     yield from image_problems(architecture, facts)
 
 

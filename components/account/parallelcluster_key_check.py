@@ -6,16 +6,14 @@ from collections.abc import Iterator
 
 from components.account.facts import AccountFacts
 from components.account.key_pair_check import missing_key_problems
+from components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
 from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.problems import ROOT, Problem
+from components.config.stack import ParallelClusterStackConfig
+from components.tagging import CLUSTER_TAG
 
 KEY = f"{ROOT}.architecture.head_node.ssh.key_name"
-SYSTEMS_WITHOUT_RSA = frozenset({"ubuntu2204", "ubuntu2404"})
-"""Operating systems whose OpenSSH takes no RSA keys of EC2's kind.
-
-`KeyPairValidator` of aws-parallelcluster 3.16.1, and
-https://docs.aws.amazon.com/parallelcluster/latest/ug/HeadNode-v3.html, `Ssh/KeyName`
-"""
+PUBLIC_KEY = f"{ROOT}.architecture.head_node.ssh.public_key"
 
 
 def key_problems(
@@ -30,8 +28,8 @@ def key_problems(
         loss="the head node would not launch",
         remedy="give `public_key` in place of `key_name`, and the stack imports it",
     )
-    system = architecture.operating_system
-    if system in SYSTEMS_WITHOUT_RSA and facts.key_pairs.get(key_name or "") == "rsa":
+    system, key_type = architecture.operating_system, facts.key_pairs.get(key_name or "")
+    if system in OPERATING_SYSTEMS_WITHOUT_RSA_KEYS and key_type == "rsa":
         yield Problem(
             path=KEY,
             found=f"{key_name}, of type rsa",
@@ -42,3 +40,33 @@ def key_problems(
                 "its name"
             ),
         )
+
+
+def replaced_key_problems(
+    config: ParallelClusterStackConfig, facts: AccountFacts
+) -> Iterator[Problem]:
+    """Yield that the import of a public key would give a cluster that exists another key pair.
+
+    The name of an imported key pair is known only when it is made, so that a comparison of cluster
+    files does not see it.
+    """
+    wanted, deployed = config.architecture.head_node.ssh.public_key, facts.deployed_key
+    if wanted is None or deployed is None:
+        return
+    imported = deployed.tags.get(CLUSTER_TAG) == config.name
+    public_key = " ".join(deployed.public_key.split()[:2])  # without the comment
+    if imported and wanted == public_key:
+        return
+    yield Problem(
+        path=PUBLIC_KEY,
+        found=wanted,
+        problem=(
+            "changes `HeadNode.Ssh.KeyName`: ParallelCluster never does that to a cluster that "
+            "exists"
+        ),
+        allowed=f"as deployed: {public_key if imported else deployed.name}",
+        remedy=(
+            f"{'set it back' if imported else f'set key_name to {deployed.name} in its place'}; to "
+            "let others in, add their keys to ~/.ssh/authorized_keys on the head node"
+        ),
+    )

@@ -1,4 +1,4 @@
-"""Read what a ParallelCluster is today: its configuration, and whether its nodes may run.
+"""Read what a ParallelCluster is today: its configuration, its key, and whether its nodes run.
 
 Sources:
     https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html and
@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from botocore.exceptions import ClientError
 
+from components.account.facts import KeyPairFacts
 from components.account.lookup import AccountReader
 from components.parallelcluster.cluster_template import CLUSTER
 
@@ -59,6 +60,33 @@ def look_up_deployed(reader: AccountReader, stack_name: str) -> Mapping[str, Any
         return None
     resources = cast("Mapping[str, Any]", template).get("Resources", {})
     return resources.get(CLUSTER, {}).get("Properties", {}).get("ClusterConfiguration")
+
+
+def look_up_deployed_key(reader: AccountReader, deployed: Mapping[str, Any]) -> KeyPairFacts | None:
+    """Return the key pair with which the head node of a cluster was made.
+
+    Returns:
+        None where it has none, where that was deleted, or where it may not be read.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    key_name = deployed.get("HeadNode", {}).get("Ssh", {}).get("KeyName")
+    if not key_name:
+        return None
+    answer = reader.ask(
+        "ec2:DescribeKeyPairs",
+        reader.client("ec2").describe_key_pairs,
+        KeyNames=[key_name],
+        IncludePublicKey=True,
+    )
+    for found in (answer or {}).get("KeyPairs", []):
+        return KeyPairFacts(
+            name=key_name,
+            public_key=found.get("PublicKey", ""),
+            tags={tag["Key"]: tag["Value"] for tag in found.get("Tags", [])},
+        )
+    return None
 
 
 def look_up_fleet_stopped(reader: AccountReader, cluster_name: str) -> bool:

@@ -7,24 +7,13 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
+from components.catalog.parallelcluster import DEFAULT_USERS
 from components.parallelcluster.plan import ParallelClusterPlan
 
 LOG_GROUP_PARAMETER = "ClusterCWLogGroup"
 """Parameter of ParallelCluster's own stack that holds the log group's name. The name ends in the
 minute of the creation, so that nothing else tells it.
 https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/constants.py"""
-
-_LOGIN_USERS = {
-    "alinux2023": "ec2-user",
-    "ubuntu2204": "ubuntu",
-    "ubuntu2404": "ubuntu",
-    "rhel8": "ec2-user",
-    "rhel9": "ec2-user",
-    "rocky8": "rocky",
-    "rocky9": "rocky",
-}
-"""Default user of each operating system.
-https://docs.aws.amazon.com/parallelcluster/latest/ug/Image-v3.html#yaml-Image-Os"""
 
 
 def login_commands(
@@ -41,7 +30,7 @@ def login_commands(
     has_key = head_node.key_name is not None or head_node.public_key is not None
     if not (has_key and head_node.public):
         return {"ssh_command": None, "ssm_command": session}
-    user = _LOGIN_USERS[plan.operating_system]
+    user = DEFAULT_USERS[plan.operating_system]
     ssh = pulumi.Output.concat("ssh ", user, "@", outputs["HeadNodePublicIp"])
     return {"ssh_command": ssh, "ssm_command": session}
 

@@ -141,8 +141,8 @@ def _forced(pool: PlacedPool, instance_type: InstanceType, *, one_zone: bool) ->
         raise PlacementContradictionError(
             "forces a placement group on nodes in several zones, "
             "but a cluster placement group lies in one zone",
-            allowed="auto, none, or a group together with `availability_zone` or `subnet_id`",
-            remedy="set `availability_zone` or `subnet_id` of these nodes",
+            allowed="auto, none, or a group together with `availability_zone` or one subnet",
+            remedy="set `availability_zone`, or one subnet, of these nodes",
         )
     if not instance_type.cluster_placement_supported:
         raise PlacementContradictionError(

@@ -6,6 +6,9 @@ are named below; https://github.com/aws/aws-parallelcluster/tree/v3.16.1/cli/src
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 NAME_LIMIT = 60
 """Characters of a cluster's name. `constants.py`, `PCLUSTER_NAME_MAX_LENGTH`."""
 NAME_PATTERN = r"[a-zA-Z][a-zA-Z0-9-]*"
@@ -33,7 +36,21 @@ CAPACITY_BLOCK_UNSUPPORTED_REGIONS = ("us-iso",)
 OPERATING_SYSTEMS_WITHOUT_AMI = ("rocky8", "rocky9")
 """Operating systems for which AWS publishes no AMI. `constants.py`, `PRIVATE_OSES`."""
 OPERATING_SYSTEMS_WITHOUT_RSA_KEYS = ("ubuntu2204", "ubuntu2404")
-"""`ec2_validators.py`, `KeyPairValidator`."""
+"""Their OpenSSH takes no RSA keys of EC2's kind. `ec2_validators.py`, `KeyPairValidator`."""
+
+DEFAULT_USERS: Mapping[str, str] = MappingProxyType(
+    {
+        "alinux2023": "ec2-user",
+        "ubuntu2204": "ubuntu",
+        "ubuntu2404": "ubuntu",
+        "rhel8": "ec2-user",
+        "rhel9": "ec2-user",
+        "rocky8": "rocky",
+        "rocky9": "rocky",
+    }
+)
+"""Who logs in, by operating system. `constants.py`, `OS_MAPPING`;
+https://docs.aws.amazon.com/parallelcluster/latest/ug/Image-v3.html#yaml-Image-Os"""
 
 OPERATING_SYSTEM_MEMORY_GIB = 0.6
 NODES_PER_GIB = 25

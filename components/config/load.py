@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -33,7 +34,7 @@ def load_stack_config(
         raise ConfigError([*problems, _no_object(raw, stack_file)], stack_file=stack_file)
     # Through JSON, where a list may stand for a tuple and text for a time, and nothing else is
     # converted.
-    text = json.dumps(raw, default=_text)
+    text = json.dumps(_as_handed_on(raw), default=_text)
     try:
         config = StackConfig.model_validate_json(text)
     except ValidationError as error:
@@ -83,6 +84,27 @@ def _no_object(raw: object, stack_file: str) -> Problem:
             f"{stack_file}"
         ),
     )
+
+
+def _as_handed_on(value: Any) -> Any:
+    """Return a value with the keys of its mappings as text, sorted.
+
+    So Pulumi hands them on, whatever their order in the file: what `check` reads there must be what
+    `up` makes.
+    """
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[object, Any]", value)
+        plain = {_key(key): _as_handed_on(item) for key, item in entries.items()}
+        return dict(sorted(plain.items()))
+    if isinstance(value, list):
+        return [_as_handed_on(item) for item in cast("list[Any]", value)]
+    return value
+
+
+def _key(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, default=_text).strip('"')
 
 
 def _text(value: object) -> str:

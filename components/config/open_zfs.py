@@ -54,7 +54,7 @@ class NewFsxOpenZfs(MountedStorage):
     backup_time: DailyTime | None = None
     """When daily backups begin, such as `"03:00"`, UTC; left out, AWS chooses."""
     availability_zone: Zone | None = None
-    """Zone, by name or zone id. Left out, that of the first queue."""
+    """Zone, by name or zone id. Left out, that of the first queue by name."""
     subnet_id: SubnetId | None = None
     """Private subnet; in place of `availability_zone`. Changing it replaces the file system."""
     deletion_protection: bool = True

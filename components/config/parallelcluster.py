@@ -26,6 +26,7 @@ from components.config.parallelcluster_fields import (
     BucketName,
     LambdaArn,
     LocalDirectory,
+    ObjectKey,
     PublicKey,
     QueueName,
     ScriptLocation,
@@ -62,7 +63,7 @@ class S3Access(StrictModel):
 
     bucket: BucketName
     """The bucket."""
-    key: str | None = None
+    key: ObjectKey | None = None
     """Prefix and `*`, or one object; left out, the whole bucket."""
     write: bool = False
     """Whether nodes may write there too."""
@@ -89,7 +90,8 @@ class HeadNode(StrictModel):
     """`public`: in a public subnet, with a public address. `private`: in a private subnet, reached
     through Session Manager."""
     availability_zone: Zone | None = None
-    """Zone, by name or zone id; left out, that of the first queue that has one, else the first."""
+    """Zone, by name or zone id; left out, that of the first queue by name that has one,
+    else the first."""
     subnet_id: SubnetId | None = None
     """Subnet, in place of `network` and `availability_zone`. It can never be changed."""
     root_volume: RootVolume = RootVolume()
@@ -241,7 +243,7 @@ class ParallelClusterArchitecture(StrictModel):
     head_node: HeadNode = HeadNode()
     """The head node."""
     queues: Annotated[dict[QueueName, Queue], Field(min_length=1)]
-    """Queues, by name; the first is the default."""
+    """Queues, by name. The first in the alphabet is the default one: the engine sorts keys."""
     slurm: Slurm = Slurm()
     """How the scheduler works."""
     monitoring: Monitoring = Monitoring()

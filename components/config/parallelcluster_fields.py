@@ -55,6 +55,15 @@ BucketName = Annotated[
         example="training-scripts",
     ),
 ]
+# https://docs.aws.amazon.com/parallelcluster/latest/ug/HeadNode-v3.html, `S3Access/KeyName`
+ObjectKey = Annotated[
+    str,
+    Form(
+        pattern=r"[^/\s][^\r\n]{0,1023}",
+        expected="the key of an object, or a prefix and `*`, without a slash at the beginning",
+        example="data/*",
+    ),
+]
 _PUBLIC_KEY = Form(
     pattern=r"(?:ssh-ed25519|ssh-rsa) [A-Za-z0-9+/]+={0,3}(?: [^\r\n]*)?",
     expected="one whole line of a public key file: `ssh-ed25519` or `ssh-rsa`, and the key",
@@ -66,7 +75,10 @@ https://www.rfc-editor.org/rfc/rfc4253#section-6.6."""
 
 
 def _whole_key(line: str) -> str:
-    """Refuse a key that was cut or mistyped; EC2 would, in the middle of an update."""
+    """Return a key without its comment, a change of which would be another key pair.
+
+    Refuses a key that was cut or mistyped; EC2 would, in the middle of an update.
+    """
     key_type, key = line.split()[:2]
     try:
         fields = _fields(base64.b64decode(key, validate=True))
@@ -78,7 +90,7 @@ def _whole_key(line: str) -> str:
             "is not {expected}",
             {"expected": _PUBLIC_KEY.expected, "example": _PUBLIC_KEY.example},
         )
-    return line
+    return f"{key_type} {key}"
 
 
 def _fields(blob: bytes) -> list[bytes]:

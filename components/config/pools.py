@@ -41,7 +41,7 @@ class Pool:
 
 
 def pools(config: StackConfig) -> tuple[Pool, ...]:
-    """Return the node pools for the work, in the order of the stack file."""
+    """Return the node pools for the work, in the order of their names."""
     architecture = config.architecture
     if isinstance(architecture, EksArchitecture):
         return _node_groups(architecture)

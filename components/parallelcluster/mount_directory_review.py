@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from components.catalog.instance_types import UnknownInstanceTypeError, instance_type
-from components.config.parallelcluster import OperatingSystem
+from components.catalog.parallelcluster import DEFAULT_USERS
 from components.config.review import Review
 from components.config.stack import ParallelClusterStackConfig
 
@@ -26,24 +26,17 @@ RESERVED = frozenset(
     }
 )
 """Directories that ParallelCluster or the operating system needs."""
+EMPTY = frozenset({"/media", "/mnt", "/srv", "/tmp"})  # noqa: S108 - the same
+"""Those of them that hold nothing on an image, so that disks may be mounted there."""
 UNUSABLE = "/NONE"
 """ParallelCluster's own word for no directory."""
-HEAD_NODE_SCRATCH = "/scratch"
+HEAD_NODE, HEAD_NODE_SCRATCH = "head_node", "/scratch"
 """Where the head node mounts its own disks."""
-USERS: Mapping[OperatingSystem, str] = {
-    "alinux2023": "ec2-user",
-    "ubuntu2204": "ubuntu",
-    "ubuntu2404": "ubuntu",
-    "rhel8": "ec2-user",
-    "rhel9": "ec2-user",
-    "rocky8": "rocky",
-    "rocky9": "rocky",
-}
-"""Who logs in; `OS_MAPPING` of ParallelCluster."""
 
 
 def review_mount_directories(config: ParallelClusterStackConfig, review: Review) -> None:
     """Record entries without a directory, and directories that clash with another."""
+    _review_scratch_directories(config, review)
     mounted: dict[str, str] = {}
     for name, wanted in config.storage.items():
         directory = wanted.mount_directory
@@ -69,7 +62,7 @@ def _refuse_missing(name: str, review: Review) -> None:
 def _review_reserved(
     name: str, directory: str, config: ParallelClusterStackConfig, review: Review
 ) -> None:
-    user = f"/home/{USERS[config.architecture.operating_system]}"
+    user = f"/home/{DEFAULT_USERS[config.architecture.operating_system]}"
     if directory in RESERVED or directory == UNUSABLE:
         why = "is a directory that the nodes need for themselves"
     elif _overlap(directory, user) and directory != "/home":
@@ -114,9 +107,25 @@ def _review_scratch(
             )
 
 
+def _review_scratch_directories(config: ParallelClusterStackConfig, review: Review) -> None:
+    """Refuse disks in a directory that nodes need; ParallelCluster itself checks none of that."""
+    for owner, scratch in _scratch_directories(config):
+        needed = scratch in RESERVED - EMPTY
+        if owner != HEAD_NODE and (needed or _overlap(scratch, "/home")):
+            key = f"architecture.{owner}.scratch_directory"
+            review.refuse(
+                key,
+                "is a directory that the nodes need for themselves; the disks of the instances "
+                "would hide it",
+                found=scratch,
+                allowed="a directory of its own, such as /local_scratch",
+                remedy=review.set_command(key, "/local_scratch"),
+            )
+
+
 def _scratch_remedy(owner: str, name: str, review: Review) -> str:
     moved = review.set_command(f"storage.{name}.mount_directory", f"/{name.lower()}")
-    if owner == "head_node":
+    if owner == HEAD_NODE:
         return moved
     scratch = review.set_command(f"architecture.{owner}.scratch_directory", "/local_scratch")
     return f"{scratch}; or mount the storage elsewhere"
@@ -125,7 +134,7 @@ def _scratch_remedy(owner: str, name: str, review: Review) -> str:
 def _scratch_directories(config: ParallelClusterStackConfig) -> Iterator[tuple[str, str]]:
     architecture = config.architecture
     if _has_disks([architecture.head_node.instance_type]):
-        yield "head_node", HEAD_NODE_SCRATCH
+        yield HEAD_NODE, HEAD_NODE_SCRATCH
     for name, queue in architecture.queues.items():
         if _has_disks(each.instance_type for each in queue.compute_resources.values()):
             yield f"queues.{name}", queue.scratch_directory

@@ -24,7 +24,7 @@ class SharedStorage:
     """What a ParallelCluster mounts, and what of it the stack makes."""
 
     entries: tuple[SharedStoragePlan, ...]
-    """In the order of the stack file."""
+    """In the order of their names."""
     open_zfs: tuple[OpenZfsPlan, ...]
 
 

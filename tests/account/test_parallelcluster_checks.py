@@ -6,6 +6,7 @@ from ipaddress import IPv4Network
 
 import pytest
 
+from components.account.facts import KeyPairFacts
 from components.config.problems import ROOT, ConfigError
 from components.parallelcluster.rendering.cluster import render_cluster
 from tests.support.parallelcluster_accounts import account, image, odcr, prepared, subnet
@@ -77,6 +78,38 @@ def test_ubuntu_takes_no_rsa_key():
     found = problems(p4de(architecture__operating_system="ubuntu2204"), facts)
     assert found[f"{HEAD_NODE}.ssh.key_name"].allowed == "a key pair of type ed25519"
     assert problems(p4de(), account(key_pairs={"sandbox": "rsa"})) == {}
+
+
+PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFxtkBQK8pio3VACjCmOl68BcFHYzZ6Xk60QDD9HYPvn"
+OTHER_KEY = f"{PUBLIC_KEY[:-1]}m"
+
+
+def with_deployed_key(public_key, cluster="pc-p4de"):
+    tags = {"trainyard:cluster": cluster}
+    return account(deployed_key=KeyPairFacts(name="key-1", public_key=public_key, tags=tags))
+
+
+def importing_a_key():
+    return p4de(architecture__head_node__ssh={"public_key": f"{PUBLIC_KEY} somebody@laptop"})
+
+
+def test_the_same_public_key_is_imported_again():
+    """EC2 may answer with another comment."""
+    assert problems(importing_a_key(), with_deployed_key(f"{PUBLIC_KEY} key-1")) == {}
+    assert problems(importing_a_key(), account()) == {}
+
+
+def test_another_public_key_for_a_cluster_that_exists_is_refused():
+    """The update would fail half-way: the name of the new key pair is not known before it."""
+    found = problems(importing_a_key(), with_deployed_key(OTHER_KEY))
+    problem = found[f"{HEAD_NODE}.ssh.public_key"]
+    assert problem.allowed == f"as deployed: {OTHER_KEY}"
+    assert "authorized_keys" in problem.remedy
+
+
+def test_an_imported_key_does_not_replace_a_key_pair_of_the_user():
+    found = problems(importing_a_key(), with_deployed_key(PUBLIC_KEY, cluster="another"))
+    assert "set key_name to key-1" in found[f"{HEAD_NODE}.ssh.public_key"].remedy
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,13 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
+from components.account.facts import KeyPairFacts
 from components.account.lookup import AccountReader, AccountUnreachableError
-from components.account.parallelcluster_lookup import look_up_deployed, look_up_fleet_stopped
+from components.account.parallelcluster_lookup import (
+    look_up_deployed,
+    look_up_deployed_key,
+    look_up_fleet_stopped,
+)
 
 STACK = "pc-gpu-deployment"
 CONFIGURATION = {"Image": {"Os": "alinux2023"}}
@@ -130,3 +135,22 @@ def test_the_fleet_is_stopped_when_parallelcluster_s_table_says_so(
 def test_a_fleet_that_cannot_be_read_counts_as_running(code, reader, answers):
     answers("dynamodb").add_client_error("get_item", code)
     assert look_up_fleet_stopped(reader, "pc-gpu") is False
+
+
+def test_the_key_of_the_head_node_is_that_of_the_deployed_configuration(reader, answers):
+    answers("ec2").add_response(
+        "describe_key_pairs",
+        {"KeyPairs": [{"PublicKey": "ssh-rsa AAAA", "Tags": [{"Key": "team", "Value": "a"}]}]},
+        {"KeyNames": ["key-1"], "IncludePublicKey": True},
+    )
+    found = look_up_deployed_key(reader, {"HeadNode": {"Ssh": {"KeyName": "key-1"}}})
+    assert found == KeyPairFacts(name="key-1", public_key="ssh-rsa AAAA", tags={"team": "a"})
+
+
+def test_a_key_pair_that_is_gone_says_nothing(reader, answers):
+    answers("ec2").add_client_error("describe_key_pairs", "InvalidKeyPair.NotFound")
+    assert look_up_deployed_key(reader, {"HeadNode": {"Ssh": {"KeyName": "key-1"}}}) is None
+
+
+def test_a_head_node_without_a_key_is_not_asked_for(reader):
+    assert look_up_deployed_key(reader, {"HeadNode": {"Ssh": {"AllowedIps": "0.0.0.0/0"}}}) is None

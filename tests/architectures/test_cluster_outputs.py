@@ -5,7 +5,8 @@ from typing import get_args
 import pulumi
 import pytest
 
-from components.architectures.cluster_outputs import _LOGIN_USERS, log_group, login_commands
+from components.architectures.cluster_outputs import log_group, login_commands
+from components.catalog.parallelcluster import DEFAULT_USERS
 from components.config.parallelcluster import Monitoring, OperatingSystem
 from tests.support.parallelcluster_plans import head_node, plan
 
@@ -47,7 +48,7 @@ def test_ssh_names_the_user_of_the_system_and_the_public_address(asked, system, 
 
 
 def test_every_system_has_a_user():
-    assert _LOGIN_USERS.keys() == set(get_args(OperatingSystem))
+    assert DEFAULT_USERS.keys() == set(get_args(OperatingSystem))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_the_p4de_stack_has_a_whole_plan():
     plan = planned(raw_p4de())
     assert plan.version == PARALLELCLUSTER_VERSION
     assert plan.tags["trainyard:cluster"] == plan.name == "pc-p4de"
-    assert [each.type for each in plan.shared_storage] == ["FsxLustre", "Ebs"]
+    assert [each.type for each in plan.shared_storage] == ["Ebs", "FsxLustre"]
     assert [queue.name for queue in plan.queues] == ["compute-gpu"]
     assert plan.deployment.stack_name == "pc-p4de-deployment"
     assert plan.deployment.provider_template_url == provider_template_url("us-west-2")

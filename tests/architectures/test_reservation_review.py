@@ -33,7 +33,7 @@ def test_refuses_more_nodes_than_the_reservation_holds():
 def test_refuses_node_groups_that_together_want_more_than_it_holds():
     """C5."""
     (problem,) = plan_problems(two_groups(2, 1)).values()
-    assert problem.found == "p5 2, more 1"
+    assert problem.found == "more 1, p5 2"
 
 
 def test_node_groups_that_share_a_reservation_exactly_are_planned():
@@ -70,8 +70,8 @@ def test_refuses_a_reservation_of_another_region():
 
 
 def test_refuses_one_reservation_under_two_names():
-    raw = changed(reservations__again={"kind": "odcr", "reservation_id": RESERVATION})
-    assert "is the same reservation as `block`" in plan_problems(raw)["reservations.again"].problem
+    raw = changed(reservations__twin={"kind": "odcr", "reservation_id": RESERVATION})
+    assert "is the same reservation as `block`" in plan_problems(raw)["reservations.twin"].problem
 
 
 def test_refuses_a_reservation_with_the_name_of_a_purchase_option():

@@ -1,4 +1,4 @@
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -50,6 +50,19 @@ def test_numbers_stay_text_in_tags_and_labels():
 def test_times_are_read_in_every_spelling_that_yaml_gives(written):
     reservation = config(block(starts_at=written)).reservations["block"]
     assert reservation.starts_at == datetime(2026, 11, 20, 11, 30, tzinfo=UTC)
+
+
+def test_entries_are_in_the_order_in_which_the_engine_hands_them_on():
+    """Pulumi sorts keys: what `check` reads in the file is what `up` makes."""
+    raw = changed(tags__zone="b", tags__team="a")
+    assert list(config(raw).tags) == ["team", "zone"]
+
+
+@pytest.mark.parametrize("key", [date(2026, 12, 1), 7, None, (1, 2)])
+def test_a_key_that_yaml_does_not_read_as_text_is_text(key):
+    raw = changed(tags__team="a")
+    raw["tags"] = {key: "b", **raw["tags"]}
+    assert "b" in config(raw).tags.values()
 
 
 def test_every_value_that_only_the_user_knows_is_listed_with_its_command():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.parallelcluster_accounts import configured
 from tests.support.parallelcluster_configs import raw_p4de
 from tests.support.stack_files import schema_problems
 
@@ -41,3 +42,21 @@ def test_a_public_key_is_whole(line: str, *, taken: bool):
     """EC2 refuses others when half of the stack is made."""
     found = schema_problems(raw_p4de(architecture__head_node__ssh={"public_key": line}))
     assert list(found) == ["architecture.head_node.ssh.public_key"] * (not taken)
+
+
+def test_a_public_key_has_no_comment():
+    """A changed comment would be another key pair, which a cluster that exists never takes."""
+    key = f"ssh-ed25519 {ED25519}"
+    ssh = {"public_key": f"{key} somebody@laptop"}
+    config = configured(raw_p4de(architecture__head_node__ssh=ssh))
+    assert config.architecture.head_node.ssh.public_key == key
+
+
+@pytest.mark.parametrize(
+    ("key", "taken"), [("data/*", True), ("*", True), ("", False), ("/d", False)]
+)
+def test_a_key_in_a_bucket_is_one_that_objects_have(key: str, *, taken: bool):
+    """An empty one would open the whole bucket, and none begins with a slash."""
+    access = [{"bucket": "training-data", "key": key}]
+    found = schema_problems(raw_p4de(architecture__head_node__s3_access=access))
+    assert list(found) == ["architecture.head_node.s3_access[0].key"] * (not taken)

@@ -89,3 +89,27 @@ def test_a_queue_without_disks_leaves_scratch_free():
 def test_every_clash_is_said_at_once():
     storage = {"a": {**EBS, "mount_directory": "/tmp"}, "b": {**EFS, "mount_directory": "/usr"}}
     assert len(planned(storage).problems) == 2
+
+
+def scratch(directory: str, instance_type: str = "g4dn.8xlarge"):
+    queue = {
+        "scratch_directory": directory,
+        "compute_resources": {"nodes": {"instance_type": instance_type, "maximum": 2}},
+    }
+    return directories("/shared", architecture__queues={"compute": queue})
+
+
+@pytest.mark.parametrize("directory", ["/opt", "/opt/slurm", "/usr", "/home", "/home/data"])
+def test_the_disks_of_nodes_hide_no_directory_that_these_need(directory):
+    problem = scratch(directory)["architecture.queues.compute.scratch_directory"]
+    assert problem.found == directory
+    assert problem.remedy.endswith("scratch_directory' /local_scratch")
+
+
+@pytest.mark.parametrize("directory", ["/scratch", "/mnt", "/tmp", "/opt/scratch"])
+def test_the_disks_of_nodes_may_be_in_an_empty_directory(directory):
+    assert scratch(directory) == {}
+
+
+def test_nodes_without_disks_hide_nothing():
+    assert scratch("/home", "c5n.18xlarge") == {}

@@ -31,9 +31,9 @@ TWO_QUEUES = {
 }
 
 
-def test_entries_keep_the_order_of_the_stack_file():
+def test_entries_are_in_the_order_of_their_names():
     found = planned({"fsx": LUSTRE, "apps": EBS, "home": EFS})
-    assert [each.name for each in found.storage.entries] == ["fsx", "apps", "home"]
+    assert [each.name for each in found.storage.entries] == ["apps", "fsx", "home"]
     assert found.storage.open_zfs == ()
 
 

@@ -94,9 +94,9 @@ def test_idle_nodes_go_after_an_hour(templates):
 def test_slurm_keeps_a_record_of_finished_jobs(templates):
     for made in templates.values():
         assert made.slurm["CustomSlurmSettings"] == [
-            {"JobCompType": "jobcomp/filetxt"},
-            {"JobCompLoc": "/home/slurm/slurm-job-completions.txt"},
             {"JobAcctGatherType": "jobacct_gather/linux"},
+            {"JobCompLoc": "/home/slurm/slurm-job-completions.txt"},
+            {"JobCompType": "jobcomp/filetxt"},
         ]
 
 

@@ -61,7 +61,7 @@ def test_the_version_of_parallelcluster_is_pinned(slurm):
 def test_a_public_key_is_imported_and_a_private_one_refused(registered):
     cloud = registered("pc-gpu", architecture__head_node__ssh__public_key=KEY)
     (pair,) = cloud.of_type("aws:ec2/keyPair:KeyPair")
-    assert pair.inputs["publicKey"] == KEY
+    assert pair.inputs["publicKey"] == KEY.removesuffix(" me")
     private = "-----BEGIN OPENSSH PRIVATE KEY-----"
     with pytest.raises(ConfigError, match=r"ssh\.public_key"):
         planned("pc-gpu", architecture__head_node__ssh__public_key=private)

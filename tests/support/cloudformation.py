@@ -80,7 +80,8 @@ def thing_template(outputs: bool = True, **properties: Any) -> str:
                 "Code": {"ZipFile": _CODE},
                 "Handler": "index.handler",
                 "Runtime": "python3.12",
-                "Timeout": 30,
+                # A function that is cut off never answers, and its stack waits for an hour.
+                "Timeout": 300,
                 "Role": {"Fn::GetAtt": ["Role", "Arn"]},
             },
         },
@@ -164,7 +165,7 @@ class Stacks:
 
     def settled(self, name: str) -> str:
         """Wait until nothing is in progress; return the status."""
-        until(lambda: "IN_PROGRESS" not in self.status(name), f"{name} to settle", seconds=120)
+        until(lambda: "IN_PROGRESS" not in self.status(name), f"{name} to settle", seconds=240)
         return self.status(name)
 
     def status(self, name: str) -> str:

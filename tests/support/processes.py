@@ -34,7 +34,7 @@ def processes_below(directory: Path) -> list[str]:
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            command = path.read_bytes().replace(b"\0", b" ").decode()
+            command = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
             continue  # it ended meanwhile
         if str(directory) in command:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 
-def until(condition: Callable[[], object], what: str, seconds: float = 30) -> None:
+def until(condition: Callable[[], object], what: str, seconds: float = 60) -> None:
     """Return as soon as ``condition()`` holds; fail when it does not within ``seconds``."""
     pause = threading.Event()
     deadline = time.monotonic() + seconds

@@ -13,7 +13,7 @@ from components.parallelcluster.rendering.queues import render_queue
 
 
 def render_scheduling(plan: ParallelClusterPlan) -> dict[str, Any]:
-    """Return the section; queues keep their order, because the first is the default one."""
+    """Return the section; queues keep the plan's order: the first is the default one."""
     return {
         "Scheduler": "slurm",
         "ScalingStrategy": plan.slurm.scaling_strategy,

@@ -75,7 +75,6 @@ ACCOUNT_CASES = (
         path=f"{_ML}.instance_type",
         validators=(
             "CapacityReservationValidator",
-            "ComputeResourceLaunchTemplateValidator",
             "PlacementGroupCapacityReservationValidator",
         ),
         account=True,

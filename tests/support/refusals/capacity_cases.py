@@ -69,7 +69,11 @@ CAPACITY_CASES = (
             f"{_YAML_P5}.Efa": {"Enabled": False},
         },
         path=f"{_BLOCK}.purchase_option",
-        validators=("CapacityReservationValidator", "CapacityTypeValidator"),
+        validators=(
+            "CapacityReservationValidator",
+            "CapacityTypeValidator",
+            "ComputeResourceLaunchTemplateValidator",
+        ),
     ),
     Case(
         name="a strategy for Spot with on-demand capacity",
@@ -126,7 +130,6 @@ CAPACITY_CASES = (
         path=f"{_TRAIN}.availability_zone",
         validators=(
             "CapacityReservationValidator",
-            "ComputeResourceLaunchTemplateValidator",
             "ManagedFsxMultiAzValidator",
             "PlacementGroupCapacityReservationValidator",
         ),

@@ -217,6 +217,15 @@ QUEUE_CASES = (
         why="a check that tests nothing is a mistake",
     ),
     Case(
+        name="the disks of nodes in a directory of the system",
+        ours={f"{_OPEN}.scratch_directory": "/opt"},
+        theirs={
+            f"{_YAML_OPEN}.ComputeSettings.LocalStorage.EphemeralVolume": {"MountDir": "/opt"},
+        },
+        path=f"{_OPEN}.scratch_directory",
+        why="the validators look at the directories of shared storage only; Slurm is hidden",
+    ),
+    Case(
         name="a root volume of a queue smaller than the official image",
         ours={f"{_OPEN}.root_volume": {"size_gib": 30}},
         theirs={f"{_YAML_OPEN}.ComputeSettings.LocalStorage.RootVolume.Size": 30},

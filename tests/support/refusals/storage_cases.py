@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tests.support.refusals.case import PRIVATE_A, PRIVATE_B, QUEUES, YAML_QUEUES, Case
@@ -39,8 +40,14 @@ STORAGE_CASES = (
     _mounted(
         "storage in a directory of the system", "/opt/slurm", "SharedStorageMountDirValidator"
     ),
-    _mounted("storage in the directory of other storage", "/fsx", "DuplicateMountDirValidator"),
-    _mounted("storage inside of other storage", "/fsx/apps", why=_OVERLAP),
+    replace(
+        _mounted("storage in the directory of other storage", "/fsx", "DuplicateMountDirValidator"),
+        path=f"{_FSX}.mount_directory",
+    ),
+    replace(
+        _mounted("storage inside of other storage", "/fsx/apps", why=_OVERLAP),
+        path=f"{_FSX}.mount_directory",
+    ),
     _mounted("storage inside of the scratch disks", "/scratch/a", why=_OVERLAP),
     _mounted(
         "storage in the directory of the scratch disks",

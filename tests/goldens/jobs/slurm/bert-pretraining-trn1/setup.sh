@@ -41,6 +41,8 @@ datasets=(
   bert_pretrain_wikicorpus_tokenized_hdf5_seqlen128
   bert_pretrain_wikicorpus_tokenized_hdf5_seqlen512
 )
+unfinished=
+trap 'rm -rf "$unfinished"' EXIT
 for dataset in "${datasets[@]}"; do
   [[ -d $DATASETS/$dataset ]] && continue
   echo "$dataset"
