@@ -83,7 +83,7 @@ def test_each_missing_zone_is_told_once_with_the_groups_that_need_it():
     groups["other"] = {**groups["p5"]}
     groups["third"] = {**groups["p5"], "availability_zone": "us-west-2d"}
     problems = plan_problems(in_new_vpc(raw))
-    assert "p5, other" in problems["network.availability_zones[2]"].problem
+    assert "other, p5" in problems["network.availability_zones[2]"].problem
     assert "third" in problems["network.availability_zones[3]"].problem
 
 
@@ -157,4 +157,4 @@ def test_several_groups_share_the_room_of_a_subnet(zone):
     groups["other"] = {**groups["p5"]}
     problem = plan_problems(in_new_vpc(raw, cidr="10.0.0.0/22"))["network.cidr"]
     assert f"subnet in {zone}" in problem.problem
-    assert "p5, other need" in problem.problem
+    assert "other, p5 need" in problem.problem

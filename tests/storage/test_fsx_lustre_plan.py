@@ -59,8 +59,8 @@ def test_two_groups_with_efa_in_two_subnets_leave_the_choice_to_the_user():
     groups["p5"]["subnet_id"] = PRIVATE[1]
     raw["storage"] = {"data": PERSISTENT_2}
     problem = plan_problems(raw, subnets_known=True)["storage.data.subnet_id"]
-    assert problem.allowed == f"{PRIVATE[1]}, {PRIVATE[0]}"
-    assert problem.remedy.endswith(f"storage.data.subnet_id' {PRIVATE[1]}")
+    assert problem.allowed == f"{PRIVATE[0]}, {PRIVATE[1]}"
+    assert problem.remedy.endswith(f"storage.data.subnet_id' {PRIVATE[0]}")
 
 
 def test_a_zone_of_an_adopted_vpc_is_left_to_the_account():

@@ -89,7 +89,10 @@ def _retained(workspace: Workspace) -> str:
 
     values = outputs(workspace)
     kept = retained_storage(values, workspace.stack_file.cluster.get("storage"))
-    return explanation(kept, cluster_name=values["cluster_name"]) if kept else ""
+    if not kept:
+        return ""
+    region = workspace.stack_file.region
+    return explanation(kept, cluster_name=values["cluster_name"], region=region)
 
 
 def refresh(

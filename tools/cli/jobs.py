@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tools.cli import console, failures, options, slurm_jobs
+from tools.workspace.stack_files import EKS, PARALLELCLUSTER
 
 if TYPE_CHECKING:
     from components.eks.plan import EksPlan
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tools.workspace.stack_files import StackFile
 
 EKS_JOBS = ("nccl-tests", "nccom-tests", "efa-smoke")
-JOBS: Mapping[str, tuple[str, ...]] = {"eks": EKS_JOBS, "parallelcluster": slurm_jobs.JOBS}
+JOBS: Mapping[str, tuple[str, ...]] = {EKS: EKS_JOBS, PARALLELCLUSTER: slurm_jobs.JOBS}
 """Jobs by the kind of a stack's architecture."""
 _EVERY_JOB = tuple(dict.fromkeys(job for jobs in JOBS.values() for job in jobs))
 
@@ -35,7 +36,11 @@ def job(
     name: Annotated[str, typer.Argument(help=f"Which job: {', '.join(_EVERY_JOB)}.")],
     nodes: Annotated[
         int | None,
-        typer.Option("--nodes", min=1, help="How many nodes; all that there may be if not set."),
+        typer.Option(
+            "--nodes",
+            min=1,
+            help="How many nodes; if not set, all that the group wants, or that Slurm may have.",
+        ),
     ] = None,
     group: Annotated[
         str | None, typer.Option("--group", help="EKS: node group; needed where several fit.")
@@ -73,7 +78,7 @@ def job(
     are written into a directory to copy to the head node.
     """
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    kind = _architecture(found)
+    kind = found.architecture
     if name not in JOBS.get(kind, _EVERY_JOB):
         raise failures.WrongUseError(
             f"there is no job {name!r} for {stack}; there is: "
@@ -86,7 +91,7 @@ def job(
         "--output": output,
         "--force": force or None,
     }
-    if kind != "parallelcluster":
+    if kind != PARALLELCLUSTER:
         _refuse(slurm_options, f"{stack} is no ParallelCluster stack")
         _print_manifest(found, name, group=group, nodes=nodes, namespace=namespace or "default")
         return
@@ -103,14 +108,6 @@ def job(
     )
     target = output or Path(f"{stack}-{name}")
     slurm_jobs.write_job(_parallelcluster_plan(found), name, request, target, force=force)
-
-
-def _architecture(stack_file: StackFile) -> str:
-    """Return the kind as the file gives it; empty where it gives none, which the plan refuses."""
-    found = stack_file.cluster
-    for key in ("architecture", "kind"):
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found if isinstance(found, str) else ""
 
 
 def _refuse(given: Mapping[str, object], reason: str) -> None:

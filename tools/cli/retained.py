@@ -68,13 +68,13 @@ def _existed(entry: object) -> bool:
     return isinstance(entry, Mapping) and str(entry.get("kind", "")).startswith("existing-")
 
 
-def explanation(kept: Iterable[Retained], *, cluster_name: str) -> str:
+def explanation(kept: Iterable[Retained], *, cluster_name: str, region: str) -> str:
     """Return for people what stays after a destroy, how to use it again, and how to remove it."""
     everything = tuple(kept)
     types = tuple(dict.fromkeys(each.type for each in everything))
     kinds = ", ".join(_KINDS[type_] for type_ in types)
     commands = [
-        line
+        f"{line} --region {region}"
         for type_ in types
         for line in (_FIND[type_].format(tag=CLUSTER_TAG, name=cluster_name), _REMOVE[type_])
     ]

@@ -39,7 +39,7 @@ class LockedEnvironment(cache.Entry):
         """Return whether it is what the lock says, and its Python is still on this machine."""
         try:
             same = (self.directory / self.lock.name).read_bytes() == self.lock.read_bytes()
-        except FileNotFoundError:
+        except OSError:  # not there; or there is no such cache, which who makes it will say
             return False
         return same and os.access(self.python, os.X_OK)
 

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from subprocess import Popen
+from subprocess import Popen, TimeoutExpired
 from typing import Any, Protocol
 
 import urllib3
@@ -25,6 +25,9 @@ _READY_SECONDS = 60.0
 _STOP_SECONDS = 10.0
 _POLL_SECONDS = 0.05
 _LOG_LINES = 15
+_ATTEMPTS = 3
+_PORT_TAKEN = "already in use"
+"""What ministack says where somebody else has taken its port since it was found free."""
 
 
 class Spawn(Protocol):
@@ -93,17 +96,33 @@ class CloudFormation:
     def stop(self) -> None:
         """End it with all its functions, and forget its stacks; idempotent."""
         with self._lock:
-            process, self._process = self._process, None
-            if process is None:
-                return
-            process.terminate()  # the supervisor kills the group
+            self._end()
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.terminate()  # the supervisor kills the group
+        try:
             process.wait(_STOP_SECONDS)
+        except TimeoutExpired:
+            process.kill()  # and ministack ends with its supervisor
+            process.wait()
 
     def _start(self, aws_endpoint: str) -> None:
+        for attempt in range(_ATTEMPTS):
+            try:
+                self._start_on(_free_port(), aws_endpoint)
+            except CloudFormationError as error:
+                self._end()
+                if _PORT_TAKEN not in str(error) or attempt == _ATTEMPTS - 1:
+                    raise
+            else:
+                return
+
+    def _start_on(self, port: int, aws_endpoint: str) -> None:
         remove_tree(self.directory)
-        temporary = self.directory / "tmp"
-        temporary.mkdir(parents=True)
-        port = _free_port()
+        (self.directory / "tmp").mkdir(parents=True)
         self._process = self._spawn(
             [
                 *(sys.executable, "-I", "-S", str(_SUPERVISOR), str(os.getpid())),
@@ -122,7 +141,6 @@ class CloudFormation:
             if process.poll() is not None:
                 raise CloudFormationError(f"CloudFormation did not start:\n{self._tail()}")
             if time.monotonic() > deadline:
-                process.terminate()
                 raise CloudFormationError(
                     f"CloudFormation was not ready after {_READY_SECONDS:.0f} s:\n{self._tail()}"
                 )

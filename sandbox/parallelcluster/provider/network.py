@@ -7,6 +7,7 @@ https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/templat
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -61,7 +62,10 @@ def find_groups(clients: Clients, cluster: str) -> Groups:
 def make_storage_group(clients: Clients, cluster: Cluster, groups: Groups, name: str) -> str:
     """Make the group of a file system, which nodes reach and which reaches them."""
     ec2 = clients("ec2")
-    made = _group(ec2, cluster, f"{name}SecurityGroup", f"Allow access to file system {name}")
+    # It stays with a file system that is retained, and the next cluster of the name has its own:
+    # CloudFormation ends the names of groups at random too.
+    group_name = f"{name}SecurityGroup-{secrets.token_hex(6)}"
+    made = _group(ec2, cluster, group_name, f"Allow access to file system {name}")
     members = [*groups.all, made]
     allow(ec2, made, members)
     ec2.authorize_security_group_egress(GroupId=made, IpPermissions=[_everything(members)])

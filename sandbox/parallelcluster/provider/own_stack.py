@@ -24,7 +24,7 @@ _TEMPLATE = {
 _LOG_GROUP_PARAMETER = "ClusterCWLogGroup"
 """`CW_LOGS_CFN_PARAM_NAME` in `pcluster/constants.py`."""
 _POLL_SECONDS = 0.05
-_PATIENCE_SECONDS = 60.0
+_PATIENCE_SECONDS = 300.0
 
 
 def find_stack(clients: Clients, name: str) -> dict[str, Any] | None:

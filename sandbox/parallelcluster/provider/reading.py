@@ -63,7 +63,7 @@ def _head_node(loaded: Any, tags: Mapping[str, str]) -> HeadNode:
         tags={**tags, **_instance_tags(loaded, head, naming.HEAD_NODE)},
         key_name=head.ssh.key_name,
         allowed_ips=head.ssh.allowed_ips,
-        elastic_ip=head.networking.elastic_ip or False,
+        elastic_ip=head.networking.headnode_elastic_ip or False,
     )
 
 

@@ -52,12 +52,11 @@ def read_request(clients: Clients, event: Mapping[str, Any]) -> Request:
         raise bad_request("configuration is required and cannot be empty")
     arguments = {_snake_case(key): properties[key] for key in properties.keys() - _META}
     _check_arguments("update-cluster" if is_update else "create-cluster", arguments)
-    least = arguments.get("validation_failure_level", "ERROR")
     return Request(
         name=properties["ClusterName"],
         configuration=_with_tags(clients, event["StackId"], configuration),
         suppressed=_suppressed(arguments.get("suppress_validators", ())),
-        refused_levels=frozenset(_LEVELS[_LEVELS.index(least) :]),
+        refused_levels=_refused_levels(arguments.get("validation_failure_level", "ERROR")),
         is_dry_run=arguments.get("dryrun") == "true",
         is_forced=arguments.get("force_update") == "true",
     )
@@ -94,6 +93,12 @@ def _snake_case(name: str) -> str:
 def _suppressed(given: Sequence[str] | str) -> frozenset[str]:
     names = [given] if isinstance(given, str) else given
     return frozenset(name.removeprefix("type:") for name in names)
+
+
+def _refused_levels(least: str) -> frozenset[str]:
+    if least not in _LEVELS:
+        raise bad_request(f"'{least}' is not one of {list(_LEVELS)}")
+    return frozenset(_LEVELS[_LEVELS.index(least) :])
 
 
 def _with_tags(clients: Clients, stack_id: str, configuration: Mapping[str, Any]) -> dict[str, Any]:

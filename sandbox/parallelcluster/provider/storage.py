@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from sandbox.parallelcluster.provider.model import Cluster, SharedStorage
 from sandbox.parallelcluster.provider.network import Groups, make_storage_group
 
 _POLL_SECONDS = 0.1
-_PATIENCE_SECONDS = 60.0
+_PATIENCE_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def _make_efs(
 ) -> None:
     efs = clients("efs")
     made = efs.create_file_system(
-        CreationToken=f"{tags[naming.CLUSTER_NAME]}-{storage.name}",
+        CreationToken=secrets.token_hex(16),
         **storage.settings,
         Tags=naming.tag_list(tags),
     )

@@ -38,7 +38,7 @@ def test_a_stack_without_outputs_or_storage_leaves_nothing() -> None:
 
 def test_the_explanation_says_how_to_find_use_and_remove_each_kind() -> None:
     kept = [Retained("fsx", "FsxLustre"), Retained("apps", "Ebs"), Retained("more", "Ebs")]
-    lines = explanation(kept, cluster_name="pc-gpu").splitlines()
+    lines = explanation(kept, cluster_name="pc-gpu", region="us-west-2").splitlines()
     assert "  storage apps (Ebs)" in lines
     assert "existing-fsx-lustre, existing-ebs" in next(line for line in lines if "kind:" in line)
     commands = [line.strip() for line in lines if line.strip().startswith("aws ")]
@@ -50,3 +50,4 @@ def test_the_explanation_says_how_to_find_use_and_remove_each_kind() -> None:
     ]
     finders = [command for command in commands if "describe" in command]
     assert all("parallelcluster:cluster-name" in line and "pc-gpu" in line for line in finders)
+    assert all(command.endswith(" --region us-west-2") for command in commands)

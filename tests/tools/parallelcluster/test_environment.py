@@ -120,3 +120,41 @@ def test_a_failed_installation_says_why_and_leaves_nothing(
 
     broken.unlink()
     assert parallelcluster_python(told.append).is_file()
+
+
+def test_a_cache_that_cannot_be_written_is_named_with_the_way_out(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    monkeypatch.setenv("TRAINYARD_CACHE", str(file))
+    with pytest.raises(EngineError, match=r"the cache cannot be written: .* set TRAINYARD_CACHE"):
+        parallelcluster_python(told.append)
+    assert not installed.exists()
+
+
+def test_a_cache_that_is_only_read_is_enough(
+    installed: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]
+) -> None:
+    made = parallelcluster_python(told.append)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("nothing has to be written")
+
+    monkeypatch.setattr(environment.cache, "filling", refuse)
+    assert parallelcluster_python(silent) == made
+
+
+def test_an_installation_that_is_interrupted_leaves_nothing(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(environment.environment, "run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            parallelcluster_python(told.append)
+    left = (tmp_path / "cache" / "parallelcluster").iterdir()
+    assert [path for path in left if path.suffix != ".lock"] == []
+    assert parallelcluster_python(told.append).is_file()

@@ -86,8 +86,8 @@ def _copy(plan: ParallelClusterPlan, directory: str) -> tuple[str, ...]:
         return head, f'scp -i KEY_FILE -o ProxyCommand="{proxy}" -r {path} {user}@"$head":'
     # Nobody has a key: the scripts are small enough to go in the command itself.
     parent, _, name = directory.rstrip("/").rpartition("/")
-    archive = f"tar -C {shlex.quote(parent or '.')} -cz {shlex.quote(name)}"
-    unpack = f"echo $({archive} | base64 | tr -d '\\n') | base64 -d | sudo -iu {user} tar -xz"
+    archive = f"tar -C {shlex.quote(parent or '.')} -czf - {shlex.quote(name)}"
+    unpack = f"echo $({archive} | base64 | tr -d '\\n') | base64 -d | sudo -iu {user} tar -xzf -"
     send = f'aws ssm send-command --region {plan.region} --instance-ids "$head"'
     commands = f'--document-name AWS-RunShellScript --parameters "commands=[\\"{unpack}\\"]"'
     return head, f"{send} {commands}"

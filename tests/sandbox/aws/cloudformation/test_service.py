@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import boto3
@@ -34,6 +34,53 @@ def test_one_that_does_not_start_shows_its_log(tmp_path: Path) -> None:
         spawner.stop_all()
 
 
+# The first runs of it find their port taken; a later one answers.
+TAKEN = """
+import http.server, os, pathlib, sys
+runs = pathlib.Path(sys.argv[1])
+with runs.open("a") as file:
+    file.write("x")
+if len(runs.read_text()) <= int(sys.argv[2]):
+    sys.exit("ERROR: 127.0.0.1 is already in use. Is MiniStack already running?")
+
+class Healthy(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+
+http.server.HTTPServer(("127.0.0.1", int(os.environ["GATEWAY_PORT"])), Healthy).serve_forever()
+"""
+
+
+@pytest.fixture
+def contested(tmp_path: Path) -> Iterator[Callable[[int], CloudFormation]]:
+    """Make one whose port is taken by somebody else so many times."""
+    spawner = Spawner(tmp_path / "processes")
+    runs = tmp_path / "runs"
+
+    def make(times: int) -> CloudFormation:
+        program = [sys.executable, "-c", TAKEN, str(runs), str(times)]
+        return CloudFormation(tmp_path / "c", program, spawner.spawn, region="us-west-2")
+
+    yield make
+    spawner.stop_all()
+
+
+def test_another_port_is_tried_where_somebody_has_taken_the_one_found(
+    contested: Callable[[int], CloudFormation],
+) -> None:
+    engine = contested(2)
+    assert engine.endpoint(NO_ACCOUNT).startswith("http://127.0.0.1:")
+    assert engine.is_running
+    engine.stop()
+    assert not engine.is_running
+
+
+def test_ports_are_not_tried_for_ever(contested: Callable[[int], CloudFormation]) -> None:
+    with pytest.raises(CloudFormationError, match="already in use"):
+        contested(99).endpoint(NO_ACCOUNT)
+
+
 @pytest.fixture
 def directory(tmp_path: Path) -> Iterator[SandboxDirectory]:
     made = SandboxDirectory(tmp_path / "sandbox")
@@ -56,7 +103,7 @@ def busy(directory: SandboxDirectory) -> SandboxStatus:
     client.create_stack(
         StackName="s", TemplateBody=thing_template(), Capabilities=["CAPABILITY_IAM"]
     )
-    until(lambda: _status(client) == "CREATE_COMPLETE", "the stack")
+    until(lambda: _status(client) == "CREATE_COMPLETE", "the stack", seconds=120)
     assert [line for line in processes_below(directory.path) if "_worker.py" in line]
     return status
 

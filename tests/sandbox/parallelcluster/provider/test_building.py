@@ -130,8 +130,19 @@ def test_what_is_retained_stays_with_its_security_group(account: Account, client
     left = list(storage.storage_of(clients, "c"))
     assert {each.kind for each in left} == {"fsx", "efs", "ebs"}
     groups = account.ec2.describe_security_groups(Filters=naming.of_cluster("c"))["SecurityGroups"]
-    assert {group["GroupName"] for group in groups} == {"c-fsxSecurityGroup", "c-efsSecurityGroup"}
+    names = {group["GroupName"].rpartition("-")[0] for group in groups}
+    assert names == {"c-fsxSecurityGroup", "c-efsSecurityGroup"}
     assert account.instances() == []
+
+
+def test_a_cluster_of_the_name_comes_up_beside_what_its_predecessor_left(
+    account: Account, clients: Any
+) -> None:
+    names = {"fsx", "efs", "ebs"}
+    for _ in range(2):
+        building.build(clients, cluster(stored=stored(retained=True)))
+        building.remove(clients, "c", retained=names)
+    assert len(list(storage.storage_of(clients, "c"))) == 2 * len(names)
 
 
 def test_nodes_and_storage_come_and_go(account: Account, clients: Any) -> None:
@@ -173,6 +184,39 @@ def test_a_placement_group_with_an_aws_assisted_reservation_gets_no_capacity(
     (node,) = launch.compute_instances(clients, "c", nodes())
     assert node["CapacityReservationId"] == AWS_ASSISTED
     assert len(node["NetworkInterfaces"]) == 33
+
+
+def linked() -> SharedStorage:
+    """Return a file system of which two directories are linked to S3."""
+    persistent = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 125}
+    links = [
+        {"FileSystemPath": f"/{name}", "DataRepositoryPath": f"s3://bucket/{name}"}
+        for name in ("data", "results")
+    ]
+    lustre = stored()[0]
+    return replace(
+        lustre,
+        settings={**lustre.settings, "LustreConfiguration": persistent},
+        associations=tuple(links),
+    )
+
+
+def test_links_to_s3_come_and_go_with_their_file_system(account: Account, clients: Any) -> None:
+    before = everything(account)
+    building.build(clients, cluster(stored=(linked(),)))
+    (made,) = storage.storage_of(clients, "c")
+    found = clients("fsx").describe_data_repository_associations()["Associations"]
+    ours = [each for each in found if each["FileSystemId"] == made.identifier]
+    assert [each["FileSystemPath"] for each in ours] == ["/data", "/results"]
+    building.remove(clients, "c", retained=())
+    assert everything(account) == before
+
+
+def test_a_link_that_fsx_refuses_fails_the_creation(account: Account, clients: Any) -> None:
+    lustre = linked()
+    twice = replace(lustre, associations=(*lustre.associations, lustre.associations[0]))
+    with pytest.raises(BuildError, match=r"overlaps .*CreateDataRepositoryAssociation"):
+        building.build(clients, cluster(stored=(twice,)))
 
 
 def test_storage_that_aws_refuses_names_the_failure(account: Account, clients: Any) -> None:

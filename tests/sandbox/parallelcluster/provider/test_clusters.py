@@ -11,6 +11,7 @@ import pytest
 
 from sandbox.aws.server import AwsServer
 from sandbox.inventory.account import account_items, clients_of
+from sandbox.parallelcluster.provider import building
 from tests.support.cloudformation import Stacks, cloudformation, cluster_template
 from tests.support.sandbox_aws import AWS_ASSISTED, PRIVATE_A, PRIVATE_B, Account, refused
 
@@ -227,3 +228,4 @@ def test_a_retained_cluster_outlives_its_stack(stacks: Stacks) -> None:
     assert stacks.status("kept") == "CREATE_COMPLETE"
     assert stacks.create("again", template) == "ROLLBACK_COMPLETE"
     assert "Cluster kept already exists." in stacks.failures("again")[0]
+    building.remove(stacks.account.client, "kept", retained=())

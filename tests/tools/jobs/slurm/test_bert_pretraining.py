@@ -37,8 +37,10 @@ def node(tmp_path):
     made = cluster(tmp_path, "bert-pretraining", trn1_plan(), nodes=2)
     made.command("scontrol", SCONTROL)
     made.command("ldconfig", "echo '  libcrypt.so.1 (libc6,x86-64) => /lib/libcrypt.so.1'")
-    for name in ("sudo", "neuron-ls", "torchrun"):
-        made.command(name, 'env > "$0.environment"' if name == "torchrun" else "")
+    for name in ("sudo", "neuron-ls"):
+        made.command(name)
+    made.command("torchrun", 'env > "$0.environment"')
+    made.command("neuron_parallel_compile", 'env > "$0.environment"; "$@"')
     work(tmp_path).joinpath("samples").mkdir(parents=True)
     return made
 
@@ -47,16 +49,20 @@ def work(tmp_path):
     return tmp_path / "shared" / getpass.getuser() / "bert-pretraining"
 
 
-def run_worker(node, phase, **environment):
+def run_worker(node, phase, *task):
     ended = node.run(
         "worker.sh",
         str(phase),
+        *task,
         SLURM_JOB_NUM_NODES="2",
         SLURM_JOB_NODELIST="n-[1-2]",
         SLURM_NODEID="1",
-        **environment,
     )
     return ended, node.calls("torchrun")
+
+
+def environment_of(node, name):
+    return (node.commands / f"{name}.environment").read_text().splitlines()
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -84,7 +90,7 @@ def test_each_node_joins_the_first_one_with_a_process_a_core(node, tmp_path):
 def test_the_environment_is_the_one_of_the_tutorial(node):
     """PR-45; what torch-xla no longer reads (XLA_USE_BF16) is left out."""
     run_worker(node, 1)
-    lines = (node.commands / "torchrun.environment").read_text().splitlines()
+    lines = environment_of(node, "torchrun")
     for setting in ("FI_PROVIDER=efa", "FI_EFA_USE_DEVICE_RDMA=1", "BUCKET_CAP_MB=512"):
         assert setting in lines
     assert not [line for line in lines if line.startswith(("FI_EFA_FORK_SAFE", "XLA_USE_BF16"))]
@@ -106,10 +112,34 @@ def test_a_library_that_the_distribution_leaves_out_is_installed(node):
     assert "dnf install --quiet --assumeyes libxcrypt-compat" in node.calls("sudo")
 
 
-def test_compiling_is_a_short_run_into_a_directory_of_its_own(node, tmp_path):
-    _, (call,) = run_worker(node, 1, NEURON_EXTRACT_GRAPHS_ONLY="1")
+def test_a_driver_that_is_in_use_does_not_stop_the_job(node):
+    node.command("sudo", '[[ "$*" != "modprobe -r neuron" ]]')
+    ended, calls = run_worker(node, 1)
+    assert ended.returncode == 0
+    assert "keeps the driver as it is" in ended.stderr
+    assert calls
+
+
+@pytest.mark.parametrize("left", [[], ["phase1/ckpt_28125.pt", "compile-phase1/ckpt_10.pt"]])
+def test_compiling_is_a_short_run_into_a_directory_of_its_own(node, tmp_path, left):
+    for name in left:
+        (work(tmp_path) / name).parent.mkdir()
+        (work(tmp_path) / name).touch()
+    ended, (call,) = run_worker(node, 1, "compile")
+    assert ended.returncode == 0, ended.stderr
     assert " --steps_this_run 10 " in call
     assert f" --output_dir {work(tmp_path)}/compile-phase1 " in call
+    assert "--resume_ckpt" not in call
+
+
+def test_the_compiler_fills_the_cache_that_the_training_reads(node, tmp_path):
+    """It looks for graphs and puts what it compiles where its own environment says."""
+    run_worker(node, 1, "compile")
+    assert node.calls("neuron_parallel_compile")[0].startswith("torchrun --nproc_per_node=32 ")
+    run_worker(node, 1)
+    cache = f"NEURON_COMPILE_CACHE_URL={work(tmp_path)}/neuron-cache/node-1"
+    for name in ("neuron_parallel_compile", "torchrun"):
+        assert cache in environment_of(node, name)
 
 
 def test_phase_2_starts_from_the_checkpoint_of_phase_1(node, tmp_path):
@@ -181,7 +211,7 @@ def test_jobs_follow_one_another_and_each_phase_is_compiled_first(node):
     ("script", "command"),
     [
         ("train.sbatch", "bash {}/worker.sh 2"),
-        ("compile.sbatch", "neuron_parallel_compile bash {}/worker.sh 2"),
+        ("compile.sbatch", "bash {}/worker.sh 2 compile"),
     ],
 )
 def test_every_node_runs_the_worker(node, script, command):
@@ -219,7 +249,7 @@ def test_setup_gets_everything_once(tmp_path):
     assert len(made.calls("aws")) == downloads == 2
 
 
-def test_a_download_that_fails_leaves_nothing_that_looks_like_a_dataset(tmp_path):
+def test_a_download_that_fails_leaves_nothing(tmp_path):
     made = cluster(tmp_path, "bert-pretraining", trn1_plan())
     venv = tmp_path / "mine" / "bin"
     venv.mkdir(parents=True)
@@ -229,8 +259,7 @@ def test_a_download_that_fails_leaves_nothing_that_looks_like_a_dataset(tmp_path
     made.command("aws", "exit 1")
     assert made.run("setup.sh", NEURON_VENV=str(venv.parent)).returncode != 0
     assert [call.split()[0] for call in made.calls("aws")] == ["s3"]
-    names = [path.name for path in (work(tmp_path) / "datasets").iterdir()]
-    assert not [name for name in names if name.startswith("bert")]
+    assert list((work(tmp_path) / "datasets").iterdir()) == []
 
 
 @pytest.mark.parametrize(

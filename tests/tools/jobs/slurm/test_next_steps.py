@@ -84,7 +84,7 @@ def test_without_a_key_the_scripts_travel_in_the_command(tmp_path):
     parameters = ran.stdout.split("\0")[-2]
     (sent,) = json.loads(parameters.removeprefix("commands="))
     echo, decode, unpack = sent.split(" | ")
-    assert (decode, unpack) == ("base64 -d", "sudo -iu ubuntu tar -xz")
+    assert (decode, unpack) == ("base64 -d", "sudo -iu ubuntu tar -xzf -")
     packed = base64.b64decode(echo.removeprefix("echo "))
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         assert {f"nccl tests/{name}" for name in job.files} < set(archive.getnames())

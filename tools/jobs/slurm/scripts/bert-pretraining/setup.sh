@@ -40,6 +40,8 @@ bucket=s3://neuron-s3/training_datasets/bert_pretrain_wikicorpus_tokenized_hdf5
 datasets=(
 @datasets@
 )
+unfinished=
+trap 'rm -rf "$unfinished"' EXIT
 for dataset in "${datasets[@]}"; do
   [[ -d $DATASETS/$dataset ]] && continue
   echo "$dataset"

@@ -1,0 +1,14 @@
+"""ParallelCluster's own classes, which read what the provider gets."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.aws.server import AwsServer
+from tests.support.provider_readings import Read, reader
+
+
+@pytest.fixture(scope="session")
+def read_by_provider(server: AwsServer) -> Read:
+    """Read configurations or requests as the provider does, all in one process."""
+    return reader(server)
