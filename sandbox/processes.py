@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 from sandbox.process_identity import (
     ProcessIdentity,
@@ -29,6 +30,21 @@ from sandbox.process_identity import (
 _WRAPPER = Path(__file__).with_name("die_with_parent.py")
 _GRACE_SECONDS = 10.0
 _POLL_SECONDS = 0.05
+
+
+class Spawn(Protocol):
+    """Starts a process that does not outlive the sandbox."""
+
+    def __call__(
+        self,
+        argv: Sequence[str],
+        *,
+        name: str,
+        log_path: Path,
+        env: Mapping[str, str] | None = None,
+    ) -> subprocess.Popen[Any]:
+        """Start `argv`, its output going to `log_path`; `name` is for people."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
 
+from components.capacity.pool_review import review_zone_region
 from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
-from components.config.base import is_zone_id
 from components.config.eks import EksArchitecture
 from components.config.pools import Pool, pools
 from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
@@ -54,15 +54,7 @@ def _review_share(review: Review, key: str, reservation: Reservation) -> None:
 
 
 def _review_region(review: Review, key: str, reservation: Reservation, region: str) -> None:
-    zone = reservation.availability_zone
-    if zone is not None and not is_zone_id(zone) and not zone.startswith(region):
-        review.refuse(
-            f"{key}.availability_zone",
-            f"lies outside of the stack's region, {region}",
-            found=zone,
-            allowed=f"a zone of {region}",
-            remedy="change the zone, or `aws:region`",
-        )
+    review_zone_region(review, key, reservation.availability_zone, region)
     for place, arn in _arns(reservation):
         if arn.split(":")[3] != region:
             review.refuse(

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from components.config.base import KmsKeyArn
-from components.config.contradictions import Contradiction, fault, raise_all
+from components.config.contradictions import Contradiction, fault, key_faults, raise_all
 from components.config.storage_fields import AccessPointId, EfsId, MountedStorage
 
 MOST_PROVISIONED_MIBPS = 1024
@@ -49,7 +49,13 @@ class NewEfs(_EfsMount):
 
     @model_validator(mode="after")
     def _fits_together(self) -> NewEfs:
-        raise_all((*_throughput(self), *_encryption(self), *_transit(self)))
+        raise_all(
+            (
+                *_throughput(self),
+                *key_faults(kms_key_arn=self.kms_key_arn, encrypted=self.encrypted),
+                *_transit(self),
+            )
+        )
         return self
 
 
@@ -84,17 +90,6 @@ def _throughput(wanted: NewEfs) -> Iterator[Contradiction]:
             else "add throughput_mode: provisioned"
         ),
     )
-
-
-def _encryption(wanted: NewEfs) -> Iterator[Contradiction]:
-    if wanted.kms_key_arn is not None and not wanted.encrypted:
-        yield fault(
-            "kms_key_arn",
-            "is given with encrypted: false",
-            why="the key would encrypt nothing",
-            allowed="no kms_key_arn, or encrypted: true",
-            remedy="remove encrypted",
-        )
 
 
 def _transit(wanted: NewEfs | ExistingEfs) -> Iterator[Contradiction]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from components.config.contradictions import Contradiction, fault
+from components.config.contradictions import Contradiction, backup_time_faults, fault, place_faults
 from components.config.lustre_rules import (
     METADATA_IOPS_MAXIMUM,
     METADATA_IOPS_STEP,
@@ -37,7 +37,7 @@ def lustre_contradictions(wanted: NewFsxLustre) -> list[Contradiction]:
         *_s3(wanted),
         *_data_repositories(wanted),
         *_backups(wanted),
-        *_place(wanted),
+        *place_faults(subnet_id=wanted.subnet_id, availability_zone=wanted.availability_zone),
     ]
 
 
@@ -245,14 +245,9 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _backups(wanted: NewFsxLustre) -> Iterator[Contradiction]:
-    if wanted.backup_time is not None and not wanted.backup_retention_days:
-        yield fault(
-            "backup_time",
-            "is given without backups",
-            why="backup_retention_days is 0, so there are none",
-            allowed="no backup_time, or backup_retention_days from 1 to 90",
-            remedy="add backup_retention_days, or remove backup_time",
-        )
+    yield from backup_time_faults(
+        backup_time=wanted.backup_time, retention_days=wanted.backup_retention_days
+    )
     if not wanted.backup_retention_days:
         return
     linked = wanted.import_path is not None or wanted.data_repositories
@@ -264,15 +259,4 @@ def _backups(wanted: NewFsxLustre) -> Iterator[Contradiction]:
             why="FSx backs up persistent file systems that are not linked to S3",
             allowed="0",
             remedy="remove backup_retention_days",
-        )
-
-
-def _place(wanted: NewFsxLustre) -> Iterator[Contradiction]:
-    if wanted.subnet_id is not None and wanted.availability_zone is not None:
-        yield fault(
-            "availability_zone",
-            "stands beside subnet_id",
-            why="the subnet lies in one zone",
-            allowed="one of availability_zone and subnet_id",
-            remedy="remove availability_zone",
         )

@@ -11,7 +11,13 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from components.config.base import KmsKeyArn, SubnetId, Zone
-from components.config.contradictions import Contradiction, fault, raise_all
+from components.config.contradictions import (
+    Contradiction,
+    backup_time_faults,
+    fault,
+    place_faults,
+    raise_all,
+)
 from components.config.storage_fields import DailyTime, FsxVolumeId, MountedStorage, WeeklyTime
 
 DeploymentType = Literal["SINGLE_AZ_1", "SINGLE_AZ_2", "SINGLE_AZ_HA_1", "SINGLE_AZ_HA_2"]
@@ -62,7 +68,15 @@ class NewFsxOpenZfs(MountedStorage):
 
     @model_validator(mode="after")
     def _fits_together(self) -> NewFsxOpenZfs:
-        raise_all((*_throughput(self), *_backups(self), *_place(self)))
+        raise_all(
+            (
+                *_throughput(self),
+                *backup_time_faults(
+                    backup_time=self.backup_time, retention_days=self.backup_retention_days
+                ),
+                *place_faults(subnet_id=self.subnet_id, availability_zone=self.availability_zone),
+            )
+        )
         return self
 
 
@@ -86,26 +100,4 @@ def _throughput(wanted: NewFsxOpenZfs) -> Iterator[Contradiction]:
             why="throughput is bought in steps",
             allowed=", ".join(map(str, allowed)),
             remedy=f"give throughput_capacity_mbps: {nearest}",
-        )
-
-
-def _backups(wanted: NewFsxOpenZfs) -> Iterator[Contradiction]:
-    if wanted.backup_time is not None and not wanted.backup_retention_days:
-        yield fault(
-            "backup_time",
-            "is given without backups",
-            why="backup_retention_days is 0, so there are none",
-            allowed="no backup_time, or backup_retention_days from 1 to 90",
-            remedy="add backup_retention_days, or remove backup_time",
-        )
-
-
-def _place(wanted: NewFsxOpenZfs) -> Iterator[Contradiction]:
-    if wanted.subnet_id is not None and wanted.availability_zone is not None:
-        yield fault(
-            "availability_zone",
-            "stands beside subnet_id",
-            why="the subnet lies in one zone",
-            allowed="one of availability_zone and subnet_id",
-            remedy="remove availability_zone",
         )

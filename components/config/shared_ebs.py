@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from components.config.base import KmsKeyArn, StrictModel
-from components.config.contradictions import Contradiction, fault, raise_all
+from components.config.contradictions import Contradiction, fault, key_faults, raise_all
 from components.config.storage_fields import EbsVolumeId, MountedStorage
 
 VolumeType = Literal["gp3", "gp2", "io1", "io2", "st1", "sc1", "standard"]
@@ -185,14 +185,7 @@ def _throughput(wanted: NewSharedEbs) -> Iterator[Contradiction]:
 
 
 def _kept(wanted: NewSharedEbs) -> Iterator[Contradiction]:
-    if wanted.kms_key_arn is not None and not wanted.encrypted:
-        yield fault(
-            "kms_key_arn",
-            "is given with encrypted: false",
-            why="the key would encrypt nothing",
-            allowed="no kms_key_arn, or encrypted: true",
-            remedy="remove encrypted",
-        )
+    yield from key_faults(kms_key_arn=wanted.kms_key_arn, encrypted=wanted.encrypted)
     if wanted.final_snapshot and wanted.deletion_protection:
         yield fault(
             "final_snapshot",

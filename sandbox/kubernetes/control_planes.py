@@ -16,7 +16,8 @@ from sandbox.kubernetes.emulation import (
     UnsupportedVersionError,
     check_version,
 )
-from sandbox.kubernetes.startup import ControlPlane, ControlPlaneError, Spawn, Startup
+from sandbox.kubernetes.startup import ControlPlane, ControlPlaneError, Startup
+from sandbox.processes import Spawn
 from sandbox.removal import remove_tree
 
 __all__ = [

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import Popen
-from typing import Any, Protocol
+from typing import Any
 
 import urllib3
 
@@ -25,27 +25,13 @@ from sandbox.kubernetes.credentials import (
     write_private,
 )
 from sandbox.kubernetes.emulation import emulated_version, served_version
+from sandbox.processes import Spawn
 from sandbox.removal import remove_tree
 
 _READY_SECONDS = 90.0
 """Usually 3 to 4 s; a machine that builds something else beside it takes several times that."""
 _POLL_SECONDS = 0.05
 _LOG_LINES = 15
-
-
-class Spawn(Protocol):
-    """Starts a process that does not outlive the sandbox."""
-
-    def __call__(
-        self,
-        argv: Sequence[str],
-        *,
-        name: str,
-        log_path: Path,
-        env: Mapping[str, str] | None = None,
-    ) -> Popen[Any]:
-        """Start `argv`, its output going to `log_path`; `name` is for people."""
-        ...
 
 
 class ControlPlaneError(Exception):

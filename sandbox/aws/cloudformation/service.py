@@ -7,14 +7,15 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from subprocess import Popen, TimeoutExpired
-from typing import Any, Protocol
+from typing import Any
 
 import urllib3
 
 from sandbox.aws.environment import ACCOUNT_ID
+from sandbox.processes import Spawn
 from sandbox.removal import remove_tree
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -28,21 +29,6 @@ _LOG_LINES = 15
 _ATTEMPTS = 3
 _PORT_TAKEN = "already in use"
 """What ministack says where somebody else has taken its port since it was found free."""
-
-
-class Spawn(Protocol):
-    """Starts a process that does not outlive the sandbox."""
-
-    def __call__(
-        self,
-        argv: Sequence[str],
-        *,
-        name: str,
-        log_path: Path,
-        env: Mapping[str, str] | None = None,
-    ) -> Popen[Any]:
-        """Start `argv`, its output going to `log_path`; `name` is for people."""
-        ...
 
 
 class CloudFormationError(RuntimeError):
