@@ -8,8 +8,9 @@ import pulumi
 from components.account.lookup import AccountUnreachableError
 from components.account.prepare import Prepared, look_up, prepare
 from components.architectures.build import build
-from components.config.load import load_stack_config
+from components.config.load import load_stack_config, stray_keys
 from components.config.problems import ROOT, ConfigError
+from components.network.stack_reference import network_reader
 
 MESSAGE_SHOWN = 32
 """Exit code at which Pulumi adds nothing to the error that the program logged."""
@@ -19,11 +20,11 @@ def prepared() -> Prepared:
     """Return a plan that fits the account, or raise everything that is wrong at once."""
     project, _, key = ROOT.partition(":")
     raw, stack_file = pulumi.Config(project).get_object(key), f"Pulumi.{pulumi.get_stack()}.yaml"
-    ours = [name for name in pulumi.runtime.get_config_env() if name.startswith(f"{project}:")]
-    stray = [name for name in ours if name != ROOT]
-    config = load_stack_config(raw, stack_file=stack_file, stray_keys=stray)
-    aws = pulumi.Config("aws")
-    region, now = aws.require("region"), datetime.now(UTC)
+    stray = stray_keys(pulumi.runtime.get_config_env())
+    aws, now = pulumi.Config("aws"), datetime.now(UTC)
+    other = network_reader(stack_file, region=aws.get("region"))
+    config = load_stack_config(raw, stack_file=stack_file, stray_keys=stray, network_of=other)
+    region = aws.require("region")
     facts = look_up(config, region=region, profile=aws.get("profile"))
     return prepare(config, facts, stack_file=stack_file, region=region, now=now)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from policies.rules.batch import compute_environment_updatable
 from policies.rules.capacity import (
     auto_scaling_group_placement_group,
     capacity_block_no_placement_group,
@@ -38,4 +39,5 @@ POLICIES = (
     ebs_encrypted.POLICY,
     shared_storage_protected.POLICY,
     lustre_ports_open.POLICY,
+    compute_environment_updatable.POLICY,
 )

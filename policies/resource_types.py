@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 AUTO_SCALING_GROUP = "aws:autoscaling/group:Group"
+BATCH_COMPUTE_ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
 CLOUDFORMATION_STACK = "aws:cloudformation/stack:Stack"
 EBS_VOLUME = "aws:ebs/volume:Volume"
 EFS_FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"

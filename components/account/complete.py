@@ -5,18 +5,22 @@ Offline the zone of a subnet and the times of a Capacity Block are unknown; here
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeVar
 
 from components.account.facts import AccountFacts
 from components.account.launch_place import place_of
 from components.account.parallelcluster_complete import complete_cluster
 from components.account.reservations import complete_reservation
-from components.config.eks import EksArchitecture
+from components.config.batch import BatchArchitecture, ComputeEnvironment
+from components.config.eks import EksArchitecture, NodeGroup
 from components.config.network import NewVpc
+from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.pools import pools
-from components.config.stack import StackConfig
+from components.config.stack import Architecture, StackConfig
 
 Config = TypeVar("Config", bound=StackConfig)
+_NodePool = TypeVar("_NodePool", NodeGroup, ComputeEnvironment)
 
 
 def complete(config: Config, facts: AccountFacts) -> Config:
@@ -28,27 +32,35 @@ def complete(config: Config, facts: AccountFacts) -> Config:
         name: complete_reservation(reservation, facts)
         for name, reservation in config.reservations.items()
     }
-    if isinstance(config.architecture, EksArchitecture):
-        architecture = _with_node_groups(config.architecture, config, facts)
-    else:
-        architecture = complete_cluster(config.architecture, config, facts)
+    architecture = _completed(config.architecture, config, facts)
     return config.model_copy(update={"reservations": reservations, "architecture": architecture})
 
 
-def _with_node_groups(
-    architecture: EksArchitecture, config: StackConfig, facts: AccountFacts
-) -> EksArchitecture:
-    groups = dict(architecture.node_groups)
+def _completed(
+    architecture: Architecture, config: StackConfig, facts: AccountFacts
+) -> Architecture:
+    if isinstance(architecture, EksArchitecture):
+        groups = _placed(architecture.node_groups, config, facts)
+        return architecture.model_copy(update={"node_groups": groups})
+    if isinstance(architecture, ParallelClusterArchitecture):
+        return complete_cluster(architecture, config, facts)
+    if isinstance(architecture, BatchArchitecture):
+        environments = _placed(architecture.compute_environments, config, facts)
+        return architecture.model_copy(update={"compute_environments": environments})
+    return architecture
+
+
+def _placed(
+    named: Mapping[str, _NodePool], config: StackConfig, facts: AccountFacts
+) -> dict[str, _NodePool]:
+    """Return the node pools, each of those that launch in one zone with its subnet."""
+    placed = dict(named)
     for pool in pools(config):
         place = place_of(pool, config, facts)
         if place is not None:
-            groups[pool.name] = groups[pool.name].model_copy(
-                update={
-                    "subnet_id": place.subnet_id,
-                    "availability_zone": place.availability_zone,
-                }
-            )
-    return architecture.model_copy(update={"node_groups": groups})
+            update = {"subnet_id": place.subnet_id, "availability_zone": place.availability_zone}
+            placed[pool.name] = placed[pool.name].model_copy(update=update)
+    return placed
 
 
 def offered_zones(config: StackConfig, facts: AccountFacts) -> dict[str, tuple[str, ...]]:

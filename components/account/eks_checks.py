@@ -13,6 +13,7 @@ from components.account.authorization_check import (
 )
 from components.account.cluster_lookup import look_up_cluster
 from components.account.control_plane_check import control_plane_problems
+from components.account.eks_egress_check import egress_problems
 from components.account.facts import AccountFacts
 from components.account.file_system_check import file_system_plan_problems, file_system_warnings
 from components.account.key_pair_check import missing_key_problems
@@ -67,6 +68,7 @@ def eks_plan_problems(plan: EksPlan, facts: AccountFacts, *, stack_file: str) ->
         takers="interfaces and pods",
         remedy="fewer nodes, or interface_layout: efa-only, which takes one address a node",
     )
+    yield from egress_problems(plan, facts)
     yield from file_system_plan_problems(plan, facts, stack_file=stack_file)
 
 

@@ -116,7 +116,7 @@ class ClusterFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngressFacts:
-    """One thing that a security group lets in."""
+    """One thing that a security group lets in, or out."""
 
     protocol: str
     """`tcp`, or `-1` for all."""
@@ -125,6 +125,15 @@ class IngressFacts:
     cidr: str | None
     """IPv4 network, or None where another group or a prefix list is the peer."""
     peer_group_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefaultGroupFacts:
+    """The default security group of a VPC."""
+
+    group_id: str
+    lets_in: tuple[IngressFacts, ...]
+    lets_out: tuple[IngressFacts, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +263,8 @@ class AccountFacts:
     """By id: the EBS volumes that the stack file names."""
     addon_offers: Mapping[str, AddonOffer] = field(default_factory=dict[str, AddonOffer])
     """By the name of each add-on whose version the stack file chooses."""
+    default_group: DefaultGroupFacts | None = None
+    """That of the VPC; None where nothing of the stack is in it, or it was not read."""
     deployed_cluster: Mapping[str, Any] | None = None
     """Configuration of the ParallelCluster cluster that the stack has made, in ParallelCluster's
     own words; None where there is none yet."""

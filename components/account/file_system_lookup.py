@@ -121,15 +121,21 @@ def ingress_of(reader: AccountReader, group_ids: frozenset[str]) -> tuple[Ingres
         Filters=[{"Name": "group-id", "Values": sorted(group_ids)}],
     )
     return tuple(
-        IngressFacts(
-            protocol=rule["IpProtocol"],
-            first_port=rule.get("FromPort", -1),
-            last_port=rule.get("ToPort", -1),
-            cidr=rule.get("CidrIpv4"),
-            peer_group_id=(rule.get("ReferencedGroupInfo") or {}).get("GroupId"),
-        )
+        rule_facts(rule)
         for rule in (answer or {}).get("SecurityGroupRules", [])
-        # A rule from the group to itself lets servers in, no clients.
+        # A rule from the group to itself lets servers in, no clients; one for IPv6 alone no nodes.
         if not rule["IsEgress"]
+        and rule.get("CidrIpv6") is None
         and (rule.get("ReferencedGroupInfo") or {}).get("GroupId") not in group_ids
+    )
+
+
+def rule_facts(rule: Mapping[str, Any]) -> IngressFacts:
+    """Return what a rule of a security group says, from EC2's answer."""
+    return IngressFacts(
+        protocol=rule["IpProtocol"],
+        first_port=rule.get("FromPort", -1),
+        last_port=rule.get("ToPort", -1),
+        cidr=rule.get("CidrIpv4"),
+        peer_group_id=(rule.get("ReferencedGroupInfo") or {}).get("GroupId"),
     )

@@ -53,6 +53,17 @@ def pool_zone(pool: Pool, config: StackConfig, facts: AccountFacts) -> str | Non
     return reservation_zone(reservation, facts) or pool.availability_zone
 
 
+def zone_without_subnet(pool: Pool, config: StackConfig, facts: AccountFacts) -> str | None:
+    """Return the zone that a pool must launch in where no private subnet of an adopted VPC is.
+
+    None where the pool names its subnets, where there is one, and where nobody could look.
+    """
+    zone, subnets = pool_zone(pool, config, facts), private_subnets(config, facts)
+    if pool.subnet_ids or zone is None or not subnets:
+        return None
+    return None if any(in_zone(subnet, zone) for subnet in subnets) else zone
+
+
 def private_subnets(config: StackConfig, facts: AccountFacts) -> list[SubnetFacts]:
     """Return the private subnets of the stack file that exist, in its order."""
     return _existing(config, facts, public=False)

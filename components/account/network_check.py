@@ -31,10 +31,14 @@ class NodeNeeds:
 EKS_NODES = NodeNeeds(
     dns="EKS nodes cannot register without it",
     registry="the registry",
-    endpoints=frozenset({"ecr.dkr"}),
-    closed="nodes here cannot pull images: no route out and no endpoint for ecr.dkr",
+    endpoints=frozenset({"ec2", "ecr.api", "ecr.dkr", "s3", "sts"}),
+    closed=(
+        "nodes here cannot pull images and join: no route out, and not every endpoint of ec2, "
+        "ecr.api, ecr.dkr, s3 and sts"
+    ),
     endpoint_owner="EKS",
 )
+"""Source: https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html."""
 PARALLELCLUSTER_NODES = NodeNeeds(
     dns="ParallelCluster refuses such a VPC: its nodes find one another by name",
     registry="AWS",
@@ -48,6 +52,19 @@ PARALLELCLUSTER_NODES = NodeNeeds(
 """Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/network-configuration-v3.html, "AWS
 ParallelCluster in a single subnet with no internet access"; `SubnetsValidator` of
 aws-parallelcluster 3.16.1 for DNS."""
+BATCH_NODES = NodeNeeds(
+    dns="the nodes of Batch do not find ECS without it",
+    registry="ECS",
+    endpoints=frozenset({"ecs", "ecs-agent", "ecs-telemetry", "ecr.api", "ecr.dkr", "logs", "s3"}),
+    closed=(
+        "nodes here cannot register with ECS: no route out, and not every endpoint of ecs, "
+        "ecs-agent, ecs-telemetry, ecr.api, ecr.dkr, logs and s3"
+    ),
+    endpoint_owner="AWS Batch",
+)
+"""Source: https://docs.aws.amazon.com/batch/latest/userguide/vpc-interface-endpoints.html,
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/vpc-endpoints.html and
+https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html."""
 
 
 def network_problems(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from components.account.facts import AccountFacts
-from components.config.pools import pools
+from components.account.launch_place import private_subnets, zone_without_subnet
+from components.account.reservations import found_reservations
+from components.config.pools import Pool, pool_noun, pools
 from components.config.problems import ROOT, Problem
 from components.config.stack import StackConfig
 from components.network.network_plan import NetworkPlan
@@ -13,12 +15,52 @@ from components.network.room import Need
 
 
 def pool_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield the pools whose instance type EC2 does not offer in the zone of their subnet."""
+    """Yield the pools whose zone has no subnet, or does not offer their instance type."""
     for pool in pools(config):
         for subnet_id in pool.subnet_ids:
             yield from offering_problems(
                 f"{ROOT}.{pool.key}.instance_type", pool.instance_type, subnet_id, facts
             )
+        zone = zone_without_subnet(pool, config, facts)
+        if zone is not None and not _said_with_reservation(pool, config, facts):
+            yield _no_subnet(pool, zone, config, facts)
+
+
+def _said_with_reservation(pool: Pool, config: StackConfig, facts: AccountFacts) -> bool:
+    """Return whether the check of the pool's reservation says it, with the reservation's id."""
+    reservation = config.reservations.get(pool.purchase_option)
+    found = found_reservations(reservation, facts) if reservation else []
+    return len({each.availability_zone for each in found}) == 1
+
+
+def _no_subnet(pool: Pool, zone: str, config: StackConfig, facts: AccountFacts) -> Problem:
+    zones = {f"{s.availability_zone} ({s.zone_id})" for s in private_subnets(config, facts)}
+    return Problem(
+        path=f"{ROOT}.network.private_subnet_ids",
+        found=f"private subnets in {', '.join(sorted(zones))}",
+        problem=(
+            f"{pool_noun(config)} {pool.name} must launch in {zone}, where no private subnet is"
+        ),
+        remedy=f"add a private subnet of {zone} to private_subnet_ids, or choose another zone",
+    )
+
+
+def without_settled(
+    problems: Iterable[Problem], config: StackConfig, facts: AccountFacts
+) -> Iterator[Problem]:
+    """Yield problems of the plan but for missing subnets that no key of the pool could name.
+
+    The plan knows that the account was asked, and not why it filled in no subnet: where none lies
+    in the zone, the account's own checks say so.
+    """
+    settled = tuple(
+        f"{ROOT}.{pool.subnet_key}"
+        for pool in pools(config)
+        if zone_without_subnet(pool, config, facts)
+    )
+    for problem in problems:
+        if problem.path.partition("[")[0] not in settled:
+            yield problem
 
 
 def offering_problems(

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from components.account.facts import AccountFacts, ReservationFacts
 from components.account.launch_place import in_zone, pool_zone, private_subnets
-from components.config.eks import EksArchitecture
-from components.config.pools import Pool, pools
+from components.config.pools import Pool, pool_noun, pools
 from components.config.problems import ROOT, Problem
 from components.config.reservations import Reservation
 from components.config.stack import StackConfig
@@ -49,14 +48,9 @@ def use_problems(
         yield Problem(
             path=path,
             found=f"{ids} with {held} instances",
-            problem=f"the {_kind_of_pool(config)}s that use it want {wanted} nodes together",
+            problem=f"the {pool_noun(config)}s that use it want {wanted} nodes together",
             remedy=f"lower {_last(users[0].wanted_key)} to {held}, or give a larger reservation",
         )
-
-
-def _kind_of_pool(config: StackConfig) -> str:
-    is_eks = isinstance(config.architecture, EksArchitecture)
-    return "node group" if is_eks else "compute resource"
 
 
 def _last(key: str) -> str:

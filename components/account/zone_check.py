@@ -10,6 +10,7 @@ from components.account.facts import AccountFacts, ZoneFacts
 from components.account.launch_place import pool_zone
 from components.config.eks import EksArchitecture
 from components.config.network import NewVpc
+from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.pools import pools
 from components.config.problems import ROOT, Problem
 from components.config.stack import StackConfig
@@ -17,6 +18,19 @@ from components.eks.network_review import ZONES_WITHOUT_EKS
 
 ZONES = f"{ROOT}.network.availability_zones"
 AVAILABILITY_ZONE = "availability-zone"
+_NEEDY = {
+    "eks": "a control plane and its NAT gateways",
+    "parallelcluster": "shared storage and NAT gateways",
+    "batch": "compute environments and NAT gateways",
+    "network": "NAT gateways",
+}
+_POOL_OWNERS = {
+    "eks": "node group",
+    "parallelcluster": "queue",
+    "batch": "compute environment",
+    "network": "network",
+}
+"""What a zone is given to, for people, by the kind of the architecture."""
 
 
 def zone_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
@@ -59,15 +73,13 @@ def _excluded(config: StackConfig) -> frozenset[str]:
 def _no_such_zone(
     path: str, zone: str, found: ZoneFacts | None, config: StackConfig, facts: AccountFacts
 ) -> Problem:
-    is_eks = isinstance(config.architecture, EksArchitecture)
-    needy = "a control plane and its" if is_eks else "shared storage and"
     return Problem(
         path=path,
         found=zone if found is None else f"{zone}, a {found.kind}",
         problem=(
             "this account has no such zone in this region"
             if found is None
-            else f"{needy} NAT gateways need a zone of the region itself"
+            else f"{_NEEDY[config.architecture.kind]} need a zone of the region itself"
         ),
         allowed=_usable(config, facts),
         remedy="give one of these zones, or correct aws:region",
@@ -108,9 +120,8 @@ class _Launch:
 
 
 def _launches(config: StackConfig, network: NewVpc) -> Iterator[_Launch]:
-    yield _first_launch(config, network)
-    is_eks = isinstance(config.architecture, EksArchitecture)
-    owner = "node group" if is_eks else "queue"
+    yield from _first_launch(config, network)
+    owner = _POOL_OWNERS[config.architecture.kind]
     remedy = f"give the {owner} one of these as `availability_zone`, or another type"
     for pool in pools(config):
         zone = pool.availability_zone
@@ -121,23 +132,24 @@ def _launches(config: StackConfig, network: NewVpc) -> Iterator[_Launch]:
             yield _Launch(pool.key, pool.instance_type, zones, remedy)
 
 
-def _first_launch(config: StackConfig, network: NewVpc) -> _Launch:
-    """Return what runs beside the nodes for the work: system nodes, or the head node."""
+def _first_launch(config: StackConfig, network: NewVpc) -> Iterator[_Launch]:
+    """Yield what runs beside the nodes for the work: system nodes, or the head node."""
     architecture = config.architecture
     if isinstance(architecture, EksArchitecture):
-        return _Launch(
+        yield _Launch(
             "architecture.system_node_group",
             architecture.system_node_group.instance_type,
             network.availability_zones,
             "give another type, or other zones",
         )
-    head_node = architecture.head_node
-    return _Launch(
-        "architecture.head_node",
-        head_node.instance_type,
-        (head_node.availability_zone or network.availability_zones[0],),
-        "give the head node one of these as `availability_zone`, or another type",
-    )
+    elif isinstance(architecture, ParallelClusterArchitecture):
+        head_node = architecture.head_node
+        yield _Launch(
+            "architecture.head_node",
+            head_node.instance_type,
+            (head_node.availability_zone or network.availability_zones[0],),
+            "give the head node one of these as `availability_zone`, or another type",
+        )
 
 
 def _offering_problems(

@@ -11,12 +11,14 @@ from typing import Any, Protocol
 
 import pulumi
 
+from components.batch.plan import BatchPlan
 from components.eks.plan import EksPlan
+from components.network.network_stack_plan import NetworkStackPlan
 from components.parallelcluster.plan import ParallelClusterPlan
 
 
 class Architecture(Protocol):
-    """A cluster of some kind, once its resources are registered."""
+    """A cluster of some kind, or a network, once its resources are registered."""
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
         """Return what the stack exports, by name."""
@@ -29,11 +31,13 @@ ARCHITECTURES = {
         "components.architectures.parallelcluster",
         "ParallelClusterArchitecture",
     ),
+    BatchPlan: ("components.architectures.batch", "BatchArchitecture"),
+    NetworkStackPlan: ("components.architectures.network", "NetworkArchitecture"),
 }
 """Module and name of the component of each architecture, by its plan."""
 
 
-def build(plan: EksPlan | ParallelClusterPlan) -> Architecture:
+def build(plan: EksPlan | ParallelClusterPlan | BatchPlan | NetworkStackPlan) -> Architecture:
     """Register the resources of a plan and return the architecture."""
     module, component = ARCHITECTURES[type(plan)]
     architecture: Any = getattr(import_module(module), component)

@@ -36,13 +36,15 @@ from components.eks.network_review import (
 )
 from components.eks.node_group_plan import (
     NodeGroupContext,
+    place_of,
     plan_node_group,
     plan_system_node_group,
 )
 from components.eks.node_group_review import review_node_group
 from components.eks.plan import EksPlan, NodeGroupPlan
 from components.eks.room_plan import review_rooms
-from components.eks.zone_choice import launch_zone, review_launch_zones
+from components.network.pool_place import PoolPlace
+from components.network.pool_place_review import review_launch_zones
 from components.network.vpc_plan import plan_network
 from components.network.vpc_review import review_new_vpc
 from components.tagging import common_tags
@@ -121,15 +123,14 @@ def _node_groups(
     context: NodeGroupContext, region: str, review: Review, *, zones_known: bool
 ) -> list[NodeGroupPlan | None]:
     planned: list[NodeGroupPlan | None] = []
-    launches: list[tuple[NodeGroupPlan, str | None]] = []
+    places: list[PoolPlace] = []
     for name, group in context.config.architecture.node_groups.items():
         review_node_group(name, group, context, region, review)
         plan = plan_node_group(name, group, context, review)
         planned.append(plan)
         if plan is not None:
-            reservation = context.config.reservations.get(group.purchase_option)
-            launches.append((plan, launch_zone(group, reservation)))
-    review_launch_zones(launches, context.network, review, zones_known=zones_known)
+            places.append(place_of(name, group, context))
+    review_launch_zones(places, context.network, review, zones_known=zones_known)
     return planned
 
 

@@ -5,13 +5,13 @@ Which resources there are follows from the plan; nothing is decided here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pulumi
-import pulumi_aws as aws
 
 from components.architectures.cluster_outputs import log_group, login_commands
 from components.architectures.reservation_groups import make_reservation_groups
+from components.architectures.resource_shares import accept_shares
 from components.network.cluster_network import ClusterNetwork
 from components.parallelcluster.plan import ParallelClusterPlan, QueuePlan, SharedStoragePlan
 from components.parallelcluster.slurm_cluster import SlurmCluster, SlurmClusterArgs
@@ -41,7 +41,7 @@ class ParallelClusterArchitecture(pulumi.ComponentResource):
         self._network = ClusterNetwork(
             f"{name}-network", plan.network, tags=plan.tags, opts=self._child
         )
-        shares = self._accept_shares(name)
+        shares = accept_shares(name, plan.resource_shares, parent=self)
         file_systems = self._make_file_systems(name)
         self._cluster = SlurmCluster(
             name,
@@ -95,17 +95,6 @@ class ParallelClusterArchitecture(pulumi.ComponentResource):
             "file_systems": {each.name: _mounted(each) for each in plan.shared_storage},
             "notes": list(plan.notes),
         }
-
-    def _accept_shares(self, name: str) -> Sequence[pulumi.Resource]:
-        # Whoever leaves a share loses the reservation until its owner invites the account again.
-        kept = pulumi.ResourceOptions(parent=self, retain_on_delete=True)
-        first: dict[str, str] = {}
-        for reservation, share in self._plan.resource_shares.items():
-            first.setdefault(share, reservation)  # one invitation may bring several reservations
-        return [
-            aws.ram.ResourceShareAccepter(f"{name}-{reservation}-share", share_arn=share, opts=kept)
-            for share, reservation in first.items()
-        ]
 
     def _make_file_systems(self, name: str) -> Mapping[str, OpenZfs]:
         return {

@@ -9,8 +9,7 @@ from components.architectures.parallelcluster_cluster_review import review_clust
 from components.architectures.reservation_review import review_reservations
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.config.parallelcluster import Deployment
-from components.config.pools import pools
-from components.config.reservations import CapacityBlock
+from components.config.pools import resource_shares
 from components.config.review import Review
 from components.config.stack import ParallelClusterStackConfig
 from components.network.vpc_plan import plan_network
@@ -136,19 +135,9 @@ def _plan(
         open_zfs=storage.open_zfs,
         monitoring=architecture.monitoring,
         deployment=_deployment(config.name, architecture.deployment, context.region),
-        resource_shares=_resource_shares(config),
+        resource_shares=resource_shares(config),
         notes=tuple(review.notes),
     )
-
-
-def _resource_shares(config: ParallelClusterStackConfig) -> dict[str, str]:
-    used = {pool.purchase_option for pool in pools(config)}
-    shares = {
-        name: reservation.resource_share_arn
-        for name, reservation in config.reservations.items()
-        if name in used and not isinstance(reservation, CapacityBlock)
-    }
-    return {name: arn for name, arn in shares.items() if arn is not None}
 
 
 def _deployment(name: str, deployment: Deployment, region: str) -> DeploymentPlan:

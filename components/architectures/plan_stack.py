@@ -7,13 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
-from components.config.stack import AnyStackConfig, EksStackConfig
+from components.config.stack import (
+    AnyStackConfig,
+    EksStackConfig,
+    NetworkStackConfig,
+    ParallelClusterStackConfig,
+)
 
 if TYPE_CHECKING:
+    from components.batch.plan import BatchPlan
     from components.eks.plan import EksPlan
+    from components.network.network_stack_plan import NetworkStackPlan
     from components.parallelcluster.plan import ParallelClusterPlan
+
+    AnyPlan = EksPlan | ParallelClusterPlan | BatchPlan | NetworkStackPlan
+    """The plan of a stack of any architecture."""
 
 
 def plan_stack(
@@ -24,7 +35,7 @@ def plan_stack(
     now: datetime,
     subnets_known: bool = False,
     offered_zones: Mapping[str, tuple[str, ...]] | None = None,
-) -> EksPlan | ParallelClusterPlan:
+) -> AnyPlan:
     """Return everything that the components of a stack need.
 
     Args:
@@ -39,21 +50,23 @@ def plan_stack(
     Raises:
         ConfigError: every problem that the configuration has.
     """
+    if isinstance(config, NetworkStackConfig):
+        from components.architectures.network_stack_plan import plan_network_stack
+
+        return plan_network_stack(config, stack_file=stack_file, region=region)
     if isinstance(config, EksStackConfig):
         from components.architectures.eks_plan import plan_eks
 
-        return plan_eks(
-            config,
-            stack_file=stack_file,
-            region=region,
-            now=now,
-            subnets_known=subnets_known,
-            offered_zones=offered_zones,
-        )
-    from components.architectures.parallelcluster_plan import plan_parallelcluster
+        plan = partial(plan_eks, config)
+    elif isinstance(config, ParallelClusterStackConfig):
+        from components.architectures.parallelcluster_plan import plan_parallelcluster
 
-    return plan_parallelcluster(
-        config,
+        plan = partial(plan_parallelcluster, config)
+    else:
+        from components.architectures.batch_plan import plan_batch
+
+        plan = partial(plan_batch, config)
+    return plan(
         stack_file=stack_file,
         region=region,
         now=now,

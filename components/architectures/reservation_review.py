@@ -9,7 +9,7 @@ from datetime import datetime
 from components.capacity.pool_review import review_zone_region
 from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
 from components.config.eks import EksArchitecture
-from components.config.pools import Pool, pools
+from components.config.pools import Pool, pool_noun, pools
 from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
 from components.config.review import Review
 from components.config.stack import StackConfig
@@ -17,7 +17,7 @@ from components.config.stack import StackConfig
 
 def review_reservations(config: StackConfig, region: str, now: datetime, review: Review) -> None:
     """Record what is wrong with the reservations of a stack file."""
-    noun = "node group" if isinstance(config.architecture, EksArchitecture) else "compute resource"
+    noun = pool_noun(config)
     users = {name: _users(config, name) for name in config.reservations}
     for name, reservation in config.reservations.items():
         key = f"reservations.{name}"
@@ -47,7 +47,8 @@ def _review_share(review: Review, key: str, reservation: Reservation) -> None:
         return
     review.refuse(
         f"{key}.resource_share_arn",
-        "is accepted by stacks of ParallelCluster only; nodes would find no reservation",
+        "is accepted by stacks of ParallelCluster and AWS Batch only; nodes would find no "
+        "reservation",
         found=reservation.resource_share_arn,
         remedy=("accept it once (`aws ram accept-resource-share-invitation`), and remove the key"),
     )

@@ -170,7 +170,10 @@ NODE_TERMINATION_HANDLER_VERSION = "v1.25.6"
 NCCL_TESTS_IMAGE = (
     "public.ecr.aws/hpc-cloud/nccl-tests:cuda12.8.1-efa1.43.2-ofiv1.16.3-ncclv2.27.7-1-testsv2.16.9"
 )
-"""Image of the jobs that test GPUs and EFA: CUDA, EFA installer, NCCL plugin, NCCL and tests."""
+"""Image of the jobs that test GPUs and EFA: CUDA, EFA installer, NCCL plugin, NCCL and tests.
+
+Pinned by a tag that names every version; its digest could not be looked up without its registry.
+"""
 
 PARALLELCLUSTER_VERSION = "3.16.1"
 """Version of ParallelCluster; the cluster's YAML is checked against the package of this version.

@@ -48,7 +48,10 @@ class InterfacePlan:
 
 
 def plan_interfaces(
-    instance_type: InstanceType, layout: Literal["efa-only", "efa"] = "efa-only"
+    instance_type: InstanceType,
+    layout: Literal["efa-only", "efa"] = "efa-only",
+    *,
+    spare_on_card_zero: int = 0,
 ) -> InterfacePlan:
     """Return the interfaces that use every EFA interface of an instance type.
 
@@ -62,6 +65,9 @@ def plan_interfaces(
     EFA interfaces are counted from the type's maximum, never from its cards: p6-b300 has 17 cards
     and 16 EFA interfaces, because card 0 carries none.
 
+    `spare_on_card_zero` slots of card 0 stay free where it has them, for interfaces that something
+    attaches later: p5 has two slots there, so with one to spare its card 0 gets one `efa`.
+
     Raises:
         ValueError: the instance type has no EFA interface.
     """
@@ -70,7 +76,11 @@ def plan_interfaces(
             f"{instance_type.name} has no EFA interface; set efa_enabled: false on the node group"
         )
     first, *further = instance_type.network_cards
-    on_card_zero = _efa_only_card_zero(first) if layout == "efa-only" else _efa_card_zero(first)
+    on_card_zero = (
+        _efa_only_card_zero(first, spare=spare_on_card_zero)
+        if layout == "efa-only"
+        else _efa_card_zero(first)
+    )
     remaining = instance_type.efa_interfaces - sum(i.carries_efa for i in on_card_zero)
     cards = [card for card in further if layout in card.interface_types][:remaining]
     return InterfacePlan(
@@ -84,11 +94,11 @@ def plan_interfaces(
     )
 
 
-def _efa_only_card_zero(card: NetworkCard) -> tuple[NetworkInterface, ...]:
+def _efa_only_card_zero(card: NetworkCard, *, spare: int) -> tuple[NetworkInterface, ...]:
     primary = NetworkInterface(0, 0, "interface")
     if "efa-only" not in card.interface_types:
         return (primary,)
-    if card.maximum_interfaces == 1:
+    if card.maximum_interfaces - spare <= 1:
         return (NetworkInterface(0, 0, "efa"),)
     return (primary, NetworkInterface(0, 1, "efa-only"))
 

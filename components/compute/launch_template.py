@@ -1,4 +1,4 @@
-"""The launch template of a node group: how one node is bought, wired and hardened.
+"""The launch template of a node group or compute environment: how one node is bought and wired.
 
 Sources:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-efa-launch-template.html
@@ -40,21 +40,23 @@ class NodeLaunchTemplateArgs:
     the capacity is no group."""
     market_type: Literal["spot", "capacity-block"] | None
     """Market of the template. Not always that of `capacity`: EKS refuses `spot` in the template
-    of a managed node group and takes it as the group's capacity type."""
+    of a managed node group and takes it as the group's capacity type, and Batch ignores it."""
     interfaces: InterfacePlan | None
     """None without EFA: the instance then has one interface, which EC2 makes."""
-    cluster_security_group_id: pulumi.Input[str]
-    """The group that EKS made for the cluster: without it a node cannot reach the API server."""
+    cluster_security_group_id: pulumi.Input[str] | None
+    """The group that EKS made for the cluster: without it a node cannot reach the API server.
+    None where there is no such cluster (Batch)."""
     efa_security_group_id: pulumi.Input[str] | None
     """Required where `interfaces` is given."""
     placement_group_name: pulumi.Input[str] | None
     root_volume: RootVolume
-    user_data: pulumi.Input[str]
-    """Plain text; encoded here."""
+    metadata_hop_limit: int = METADATA_HOP_LIMIT
+    user_data: pulumi.Input[str] | None
+    """Plain text; encoded here. None where the image needs none."""
     image_id: pulumi.Input[str] | None
-    """None where EKS chooses the AMI (managed node groups)."""
+    """None where EKS (managed node groups) or Batch chooses the AMI."""
     instance_profile_arn: pulumi.Input[str] | None
-    """None where EKS brings the profile (managed node groups)."""
+    """None where EKS (managed node groups) or the compute environment brings the profile."""
     ssh_key_name: str | None
     node_name: str
     """`Name` tag of the nodes, their volumes and interfaces."""
@@ -90,7 +92,7 @@ class NodeLaunchTemplate(pulumi.ComponentResource):
             instance_type=args.instance_type,
             image_id=args.image_id,
             key_name=args.ssh_key_name,
-            user_data=pulumi.Output.from_input(args.user_data).apply(_encode),
+            user_data=_user_data(args),
             iam_instance_profile=_instance_profile(args),
             instance_market_options=_market_options(args),
             capacity_reservation_specification=_reservation_target(args),
@@ -101,7 +103,7 @@ class NodeLaunchTemplate(pulumi.ComponentResource):
             metadata_options=aws.ec2.LaunchTemplateMetadataOptionsArgs(
                 http_endpoint="enabled",
                 http_tokens="required",
-                http_put_response_hop_limit=METADATA_HOP_LIMIT,
+                http_put_response_hop_limit=args.metadata_hop_limit,
             ),
             tag_specifications=[
                 aws.ec2.LaunchTemplateTagSpecificationArgs(
@@ -119,6 +121,12 @@ class NodeLaunchTemplate(pulumi.ComponentResource):
         self.register_outputs(
             {"launch_template_id": self.launch_template_id, "version": self.version}
         )
+
+
+def _user_data(args: NodeLaunchTemplateArgs) -> pulumi.Output[str] | None:
+    if args.user_data is None:
+        return None
+    return pulumi.Output.from_input(args.user_data).apply(_encode)
 
 
 def _encode(text: str) -> str:
@@ -170,7 +178,11 @@ def _placement(args: NodeLaunchTemplateArgs) -> aws.ec2.LaunchTemplatePlacementA
 
 def _instance_security_groups(args: NodeLaunchTemplateArgs) -> list[pulumi.Input[str]] | None:
     # EC2 takes security groups either on the instance or on its interfaces, never on both.
-    return None if args.interfaces else [args.cluster_security_group_id]
+    return None if args.interfaces else _cluster_group(args) or None
+
+
+def _cluster_group(args: NodeLaunchTemplateArgs) -> list[pulumi.Input[str]]:
+    return [] if args.cluster_security_group_id is None else [args.cluster_security_group_id]
 
 
 def _network_interfaces(
@@ -197,7 +209,7 @@ def _interface_security_groups(
     if args.efa_security_group_id is None:
         raise ValueError("a launch template with EFA interfaces needs an EFA security group")
     if interface.takes_address:
-        return [args.cluster_security_group_id, args.efa_security_group_id]
+        return [*_cluster_group(args), args.efa_security_group_id]
     # An `efa-only` interface carries no IP traffic, so the cluster's group means nothing on it.
     return [args.efa_security_group_id]
 

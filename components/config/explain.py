@@ -11,11 +11,13 @@ from pydantic_core import ErrorDetails
 from components.config.finding import Finding
 from components.config.keys import (
     kinds_of,
+    kinds_with,
     literals_of,
     location_in,
     model_at,
     value_at,
 )
+from components.config.limits import LIMITS, explain_limit
 from components.config.problems import Problem, remove_command, show
 from components.config.stack import StackConfig
 
@@ -74,7 +76,7 @@ def _set_remedy(finding: Finding) -> str:
         return finding.set_to(kinds[0], (*finding.location, "kind"))
     if place.annotation is int:
         return finding.set_to("NUMBER")
-    values = literals_of(place.annotation)
+    values = ["true"] if place.annotation is bool else literals_of(place.annotation)
     return finding.set_to(values[0] if values else finding.placeholder)
 
 
@@ -93,8 +95,20 @@ def _unknown_key(finding: Finding) -> list[Problem]:
     *parents, key = finding.location
     model = model_at(StackConfig, finding.raw, tuple(parents))
     keys = list(model.model_fields) if model else []
-    nearest = difflib.get_close_matches(str(key), keys, n=1, cutoff=0.5)
+    nearest = difflib.get_close_matches(str(key), keys, n=1, cutoff=0.6)
     remove = remove_command(finding.path, stack_file=finding.stack_file)
+    kinds = [f"`kind: {each}`" for each in kinds_with(StackConfig, finding.raw, finding.location)]
+    if model is not None and kinds:
+        own = value_at(finding.raw, (*parents, "kind"))
+        return [
+            Problem(
+                path=finding.path,
+                problem=f"belongs to {' or '.join(kinds)}, and this is `kind: {own}`",
+                found=finding.found,
+                allowed=", ".join(sorted(keys)),
+                remedy=f"{remove}; or give this the other kind, with its own keys",
+            )
+        ]
     return [
         Problem(
             path=finding.path,
@@ -125,7 +139,7 @@ def _wrong_form(finding: Finding) -> list[Problem]:
             problem=f"is not {finding.context['expected']}",
             found=finding.found,
             allowed=f"for example {example}",
-            remedy=finding.set_to(finding.placeholder),
+            remedy=finding.set_to(finding.placeholder_of(example)),
         )
     ]
 
@@ -208,7 +222,7 @@ _TYPES = {
 
 def _wrong_type(finding: Finding) -> list[Problem]:
     if finding.found is None:
-        return _missing(finding)
+        return _nothing(finding)
     expected = _TYPES[finding.error["type"]]
     return [
         Problem(
@@ -217,6 +231,22 @@ def _wrong_type(finding: Finding) -> list[Problem]:
             found=finding.found,
             allowed=expected,
             remedy=_type_remedy(finding, expected),
+        )
+    ]
+
+
+def _nothing(finding: Finding) -> list[Problem]:
+    """Explain a key without a value; one that has a default can go."""
+    place = finding.place
+    if place is None or place.field is None or place.field.is_required():
+        return _missing(finding)
+    remove = remove_command(finding.path, stack_file=finding.stack_file)
+    return [
+        Problem(
+            path=finding.path,
+            problem=f"has no value: {place.description}",
+            allowed="a value, or no such key, which leaves the default",
+            remedy=f"{remove}, or give a value",
         )
     ]
 
@@ -232,7 +262,7 @@ def _type_remedy(finding: Finding, expected: str) -> str:
 
 
 def _otherwise(finding: Finding) -> list[Problem]:
-    """Explain a limit: pydantic's own words say which."""
+    """Explain what has no words of its own here: pydantic's say what is wrong."""
     message = finding.error["msg"]
     return [
         Problem(
@@ -263,4 +293,5 @@ _EXPLAIN: Mapping[str, Callable[[Finding], list[Problem]]] = {
     "union_tag_invalid": _wrong_kind,
     "union_tag_not_found": _wrong_kind,
     **dict.fromkeys(_TYPES, _wrong_type),
+    **dict.fromkeys(LIMITS, explain_limit),
 }

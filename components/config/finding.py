@@ -52,7 +52,11 @@ class Finding:
     @property
     def placeholder(self) -> str:
         """The example without the digits of an id, which nobody should copy."""
-        return re.sub(r"-[0-9a-f]{17}$", "-…", self.example)
+        return self.placeholder_of(self.example)
+
+    def placeholder_of(self, example: str) -> str:
+        """Return an example without the digits of an id."""
+        return re.sub(r"-[0-9a-f]{17}$", "-…", example)
 
     def set_to(self, value: str, location: Location | None = None) -> str:
         """Return the command that sets a value, here or at another location."""

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from components.config.base import Form
-from components.config.problems import ROOT
+from components.config.problems import ROOT, printable
 
 Location = tuple[str | int, ...]
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -35,7 +35,7 @@ def path_of(location: Location) -> str:
         elif _PLAIN_KEY.fullmatch(part):
             path += f".{part}"
         else:
-            path += f'["{part}"]'
+            path += '["{}"]'.format(printable(part.replace('"', '\\"')))
     return path
 
 
@@ -124,6 +124,19 @@ def model_at(root: type[BaseModel], raw: Any, location: Location) -> type[BaseMo
     """Return the model that a location must hold, chosen by the `kind` that stands there."""
     place = place_at(root, raw, location)
     return _model_for(place.annotation, value_at(raw, location)) if place else None
+
+
+def kinds_with(root: type[BaseModel], raw: Any, location: Location) -> list[str]:
+    """Return the kinds whose models have a key, where what holds it may be of several kinds."""
+    *parents, key = location
+    place = place_at(root, raw, tuple(parents))
+    models = list(_models(place.annotation)) if place else []
+    return [
+        kind
+        for model in models
+        if len(models) > 1 and key in model.model_fields
+        for kind in get_args(model.model_fields["kind"].annotation)
+    ]
 
 
 def _model_for(annotation: Any, value: Any) -> type[BaseModel] | None:

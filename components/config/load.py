@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, cast
 
 from pydantic import ValidationError
 
 from components.config.explain import explain
-from components.config.problems import ROOT, ConfigError, Problem, remove_command
+from components.config.network import ExistingVpc, StackNetwork, unread_network
+from components.config.problems import (
+    ROOT,
+    ConfigError,
+    Problem,
+    remove_command,
+    stack_of,
+)
 from components.config.stack import AnyStackConfig, StackConfig, narrowed
 
 _NAMESPACE, _, _KEY = ROOT.partition(":")
 
 
 def load_stack_config(
-    raw: object, *, stack_file: str, stray_keys: Sequence[str] = ()
+    raw: object,
+    *,
+    stack_file: str,
+    stray_keys: Sequence[str] = (),
+    network_of: Callable[[StackNetwork], ExistingVpc] = unread_network,
 ) -> AnyStackConfig:
     """Return the configuration that a stack file holds, checked.
 
     `raw` is the value of `trainyard:cluster` as Pulumi gives it (or as YAML reads it), None where
     the key is missing. `stack_file` is the file's name, such as `Pulumi.p5-cb.yaml`, and
     `stray_keys` are the other keys of the namespace that the file has, such as `vpc_id` or
-    `trainyard:vpc_id`.
+    `trainyard:vpc_id`. `network_of` looks up the network of another stack, where the file takes
+    that; it is called when the whole file has passed.
 
     Raises:
         ConfigError: every problem that the file has.
@@ -42,7 +54,36 @@ def load_stack_config(
         raise ConfigError([*problems, *found], stack_file=stack_file) from error
     if problems:
         raise ConfigError(problems, stack_file=stack_file)
-    return narrowed(config)
+    network = config.network
+    if not isinstance(network, StackNetwork):
+        return narrowed(config, network)
+    if network.stack in _own_names(stack_file):
+        raise ConfigError([_own_network(network)], stack_file=stack_file)
+    return narrowed(config, network_of(network))
+
+
+def _own_names(stack_file: str) -> tuple[str, ...]:
+    stack = stack_of(stack_file)
+    # `organization` is the one of every backend that has no organizations.
+    return () if stack is None else (stack, f"organization/{_NAMESPACE}/{stack}")
+
+
+def _own_network(network: StackNetwork) -> Problem:
+    return Problem(
+        path=f"{ROOT}.network.stack",
+        problem="is this very stack, which has no network to give before it has one",
+        found=network.stack,
+        allowed="the name of another stack, one of `architecture.kind: network`",
+        remedy=(
+            "name the stack whose network this one is to live in, such as vpc-multi-az, or make "
+            "one here with `kind: new-vpc`"
+        ),
+    )
+
+
+def stray_keys(names: Iterable[str]) -> list[str]:
+    """Return the keys of the program's namespace that nothing reads, among all of a stack."""
+    return [name for name in names if name.startswith(f"{_NAMESPACE}:") and name != ROOT]
 
 
 def _stray(key: str, stack_file: str) -> Problem:

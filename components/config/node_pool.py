@@ -135,8 +135,8 @@ class NodePool(StrictModel):
     root_volume: RootVolume = RootVolume()
     """The root volume."""
     local_nvme: Literal["raid0", "none"] = "raid0"
-    """What becomes of the instance's own NVMe disks: one RAID 0 for containers and kubelet data, or
-    left alone."""
+    """What becomes of the instance's own NVMe disks: one RAID 0 (on EKS for containers and kubelet
+    data, on AWS Batch at `/scratch` for jobs), or left alone."""
 
     @property
     def is_training(self) -> bool:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from components.config.batch import BatchArchitecture
 from components.config.eks import EksArchitecture
 from components.config.parallelcluster import ParallelClusterArchitecture
+from components.config.reservations import CapacityBlock
 from components.config.stack import StackConfig
 
 
@@ -40,12 +42,40 @@ class Pool:
     """Key of those."""
 
 
+_NOUNS = {
+    "eks": "node group",
+    "parallelcluster": "compute resource",
+    "batch": "compute environment",
+    "network": "node",
+}
+
+
+def pool_noun(config: StackConfig) -> str:
+    """Return what people call a node pool of the stack's architecture."""
+    return _NOUNS[config.architecture.kind]
+
+
 def pools(config: StackConfig) -> tuple[Pool, ...]:
     """Return the node pools for the work, in the order of their names."""
     architecture = config.architecture
     if isinstance(architecture, EksArchitecture):
         return _node_groups(architecture)
-    return _compute_resources(architecture)
+    if isinstance(architecture, ParallelClusterArchitecture):
+        return _compute_resources(architecture)
+    if isinstance(architecture, BatchArchitecture):
+        return _compute_environments(architecture)
+    return ()
+
+
+def resource_shares(config: StackConfig) -> dict[str, str]:
+    """Return the RAM shares to accept before nodes launch, by the name of their reservation."""
+    used = {pool.purchase_option for pool in pools(config)}
+    shares = {
+        name: reservation.resource_share_arn
+        for name, reservation in config.reservations.items()
+        if name in used and not isinstance(reservation, CapacityBlock)
+    }
+    return {name: arn for name, arn in shares.items() if arn is not None}
 
 
 def _node_groups(architecture: EksArchitecture) -> tuple[Pool, ...]:
@@ -89,4 +119,26 @@ def _compute_resources(architecture: ParallelClusterArchitecture) -> tuple[Pool,
         )
         for queue_name, queue in architecture.queues.items()
         for name, resource in queue.compute_resources.items()
+    )
+
+
+def _compute_environments(architecture: BatchArchitecture) -> tuple[Pool, ...]:
+    return tuple(
+        Pool(
+            name=name,
+            key=f"architecture.compute_environments.{name}",
+            launch_key=f"architecture.compute_environments.{name}",
+            instance_type=environment.instance_type,
+            purchase_option=environment.purchase_option,
+            # A job of all nodes waits for ever where the reservation holds fewer.
+            wanted=environment.maximum,
+            wanted_key=f"architecture.compute_environments.{name}.maximum",
+            least=1,
+            maximum=environment.maximum,
+            efa_enabled=environment.efa_enabled,
+            availability_zone=environment.availability_zone,
+            subnet_ids=(environment.subnet_id,) if environment.subnet_id else (),
+            subnet_key=f"architecture.compute_environments.{name}.subnet_id",
+        )
+        for name, environment in architecture.compute_environments.items()
     )

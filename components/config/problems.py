@@ -62,27 +62,37 @@ _LONGEST_SHOWN = 120
 def show(value: object) -> str:
     """Return a value of a stack file on one line, spelled as in YAML where that is short."""
     written = value if isinstance(value, str) else json.dumps(value, default=str)
-    text = " ".join(written.split())
+    text = printable(" ".join(written.split()))
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
+
+
+def printable(text: str) -> str:
+    """Return a text with what a terminal would obey, or not show, spelled out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def set_command(path: str, value: str, *, stack_file: str) -> str:
     """Return how to set one key of a stack file: a command for `Pulumi.p5-cb.yaml`."""
-    stack = _stack_of(stack_file)
+    stack = stack_of(stack_file)
     if stack is None:
         return f"set `{path}` to `{value}` in {stack_file}"
-    return f"pulumi config set --stack {stack} --path '{path}' {value}"
+    return f"pulumi config set --stack {stack} --path {_quoted(path)} {value}"
+
+
+def _quoted(path: str) -> str:
+    """Return a path for a POSIX shell, always in quotes, as its brackets want them."""
+    return "'{}'".format(path.replace("'", "'\\''"))
 
 
 def remove_command(path: str, *, stack_file: str) -> str:
     """Return how to remove one key of a stack file: a command for `Pulumi.p5-cb.yaml`."""
-    stack = _stack_of(stack_file)
+    stack = stack_of(stack_file)
     if stack is None:
         return f"remove `{path}` from {stack_file}"
-    return f"pulumi config rm --stack {stack} --path '{path}'"
+    return f"pulumi config rm --stack {stack} --path {_quoted(path)}"
 
 
-def _stack_of(stack_file: str) -> str | None:
+def stack_of(stack_file: str) -> str | None:
     """Return the stack that Pulumi reads the file for, or None for a file of another place."""
     match = re.fullmatch(r"Pulumi\.([^/]+)\.yaml", stack_file)
     return match.group(1) if match else None

@@ -67,7 +67,7 @@ class _OnDemandReservation(_Reservation):
     resource_share_arn: ShareArn | None = None
     """Resource share (AWS RAM) of another account's reservation that the stack accepts before it
     uses the reservation; left out, it was accepted by hand, or none is needed. Stacks of
-    ParallelCluster only."""
+    ParallelCluster and AWS Batch only."""
 
     @model_validator(mode="after")
     def _aws_assisted_has_a_group_of_its_own(self) -> _OnDemandReservation:

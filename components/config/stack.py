@@ -7,13 +7,18 @@ from typing import Annotated
 from pydantic import Field
 
 from components.config.base import ClusterName, NodePoolName, StrictModel, Text
+from components.config.batch import BatchArchitecture
 from components.config.eks import EksArchitecture
-from components.config.network import Network
+from components.config.network import Network, PlacedNetwork, StackNetwork
+from components.config.network_stack import NetworkArchitecture
 from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.reservations import Reservation
 from components.config.storage import FileSystem
 
-Architecture = Annotated[EksArchitecture | ParallelClusterArchitecture, Field(discriminator="kind")]
+Architecture = Annotated[
+    EksArchitecture | ParallelClusterArchitecture | BatchArchitecture | NetworkArchitecture,
+    Field(discriminator="kind"),
+]
 
 
 class StackConfig(StrictModel):
@@ -36,28 +41,59 @@ class StackConfig(StrictModel):
     """What runs in the network."""
 
 
-class EksStackConfig(StackConfig):
+class _PlacedStackConfig(StackConfig):
+    network: PlacedNetwork  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
+    """The network, that of another stack already looked up."""
+    network_stack: str | None = None
+    """The stack whose network it is, where the stack file names one."""
+
+
+class EksStackConfig(_PlacedStackConfig):
     """A stack whose architecture is EKS."""
 
     architecture: EksArchitecture  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
     """What runs in the network."""
 
 
-class ParallelClusterStackConfig(StackConfig):
+class ParallelClusterStackConfig(_PlacedStackConfig):
     """A stack whose architecture is ParallelCluster."""
 
     architecture: ParallelClusterArchitecture  # pyright: ignore[reportIncompatibleVariableOverride]
     """What runs in the network."""
 
 
-AnyStackConfig = EksStackConfig | ParallelClusterStackConfig
-_CONFIGS: dict[type[StrictModel], type[EksStackConfig] | type[ParallelClusterStackConfig]] = {
+class BatchStackConfig(_PlacedStackConfig):
+    """A stack whose architecture is AWS Batch."""
+
+    architecture: BatchArchitecture  # pyright: ignore[reportIncompatibleVariableOverride]
+    """What runs in the network."""
+
+
+class NetworkStackConfig(_PlacedStackConfig):
+    """A stack that is a network alone."""
+
+    architecture: NetworkArchitecture  # pyright: ignore[reportIncompatibleVariableOverride]
+    """What the network has besides subnets."""
+
+
+AnyStackConfig = EksStackConfig | ParallelClusterStackConfig | BatchStackConfig | NetworkStackConfig
+_CONFIGS: dict[type[StrictModel], type[AnyStackConfig]] = {
     EksArchitecture: EksStackConfig,
     ParallelClusterArchitecture: ParallelClusterStackConfig,
+    BatchArchitecture: BatchStackConfig,
+    NetworkArchitecture: NetworkStackConfig,
 }
 
 
-def narrowed(config: StackConfig) -> AnyStackConfig:
-    """Return a checked configuration as that of its architecture, so that types tell them apart."""
+def narrowed(config: StackConfig, network: PlacedNetwork) -> AnyStackConfig:
+    """Return a checked configuration as that of its architecture, so that types tell them apart.
+
+    `network` is the configuration's own, or what its reference to another stack stands for.
+    """
     fields = {name: getattr(config, name) for name in StackConfig.model_fields}
+    given = config.network
+    fields |= {
+        "network": network,
+        "network_stack": given.stack if isinstance(given, StackNetwork) else None,
+    }
     return _CONFIGS[type(config.architecture)].model_construct(config.model_fields_set, **fields)

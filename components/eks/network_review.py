@@ -11,6 +11,7 @@ from components.config.review import Review
 from components.eks.addon_plan import plan_node_termination
 from components.eks.device_plugin_plan import plan_device_plugins
 from components.eks.plan import NodeGroupPlan
+from components.network.way_out import nat_gateway_command
 
 MINIMUM_CONTROL_PLANE_ZONES = 2
 ZONES_WITHOUT_EKS = frozenset({"use1-az3", "usw1-az2", "cac1-az3"})
@@ -65,7 +66,7 @@ def _review_without_nat(network: NewVpc, architecture: EksArchitecture, review: 
             allowed=f"also {', '.join(missing)}",
             remedy=(
                 f"add {', '.join(missing)} to `network.interface_endpoints`, or "
-                f"{review.set_command('network.nat_gateways', 'single')}"
+                f"{nat_gateway_command(network, review)}"
             ),
         )
     if "s3" not in network.gateway_endpoints:
@@ -96,17 +97,10 @@ def review_public_images(
     groups: Sequence[NodeGroupPlan],
     review: Review,
 ) -> None:
-    """Refuse what has its image in a public registry where no node reaches one.
-
-    Of the device plugins only that of EFA lies in a registry of EKS's own.
-    """
-    if network.nat_gateways != "none":
-        return
-    plugins = plan_device_plugins(groups, efa=addons.efa_device_plugin)
-    needed = [f"the {name} device plugin" for name in plugins if name != "efa"]
-    if plan_node_termination(addons, groups) is not None:
-        needed.append("the node termination handler")
-    if needed:
+    """Refuse what has its image in a public registry where no node reaches one."""
+    drained = plan_node_termination(addons, groups) is not None
+    needed = from_public_registries(groups, node_termination=drained)
+    if network.nat_gateways == "none" and needed:
         review.refuse(
             "network.nat_gateways",
             (
@@ -115,5 +109,14 @@ def review_public_images(
             ),
             found="none",
             allowed="single, one-per-zone",
-            remedy=review.set_command("network.nat_gateways", "single"),
+            remedy=nat_gateway_command(network, review),
         )
+
+
+def from_public_registries(groups: Sequence[NodeGroupPlan], *, node_termination: bool) -> list[str]:
+    """Return, for people, what runs on node groups and has its image in a public registry.
+
+    Of the device plugins only that of EFA lies in a registry of EKS's own.
+    """
+    plugins = [f"the {name} device plugin" for name in plan_device_plugins(groups, efa=False)]
+    return [*plugins, "the node termination handler"] if node_termination else plugins

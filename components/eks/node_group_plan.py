@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from components.capacity.on_demand import plan_on_demand
-from components.capacity.placement import PlacementContradictionError, plan_placement
+from components.capacity.placement_review import reviewed_placement
 from components.capacity.plan import CapacityPlan, PlacementPlan, SchedulePlan, UpdatePlan
 from components.capacity.purchase import OPEN_PURCHASE_OPTIONS, plan_capacity
 from components.capacity.schedule import plan_schedule
@@ -24,8 +24,8 @@ from components.config.review import Review
 from components.config.stack import EksStackConfig
 from components.eks.plan import NodeGroupPlan, Taint
 from components.eks.pod_plan import plan_maximum_pods
-from components.eks.zone_choice import choose_subnets
 from components.network.network_plan import NetworkPlan
+from components.network.pool_place import PoolPlace
 
 SYSTEM_NODE_GROUP = "system"
 """Name of the node group for cluster services."""
@@ -91,11 +91,13 @@ def plan_node_group(
     if instance_type is None or group.purchase_option not in options:
         return None
     reservation = config.reservations.get(group.purchase_option)
-    placement = _placement(name, group, instance_type, context, review)
+    place = place_of(name, group, context)
+    placement = reviewed_placement(
+        place.key, group, instance_type, place.reservation, review, one_zone=place.one_zone
+    )
     if placement is None:
         return None
     interfaces = _interfaces(group, instance_type)
-    subnets = choose_subnets(group, reservation, context.network)
     variant = ami_variant(instance_type)
     return NodeGroupPlan(
         name=name,
@@ -105,7 +107,7 @@ def plan_node_group(
         placement=placement,
         schedule=_schedule(group, reservation, context.now),
         interfaces=interfaces,
-        subnets=subnets,
+        subnets=place.subnets,
         root_volume=_root_volume(group.root_volume),
         local_nvme=group.local_nvme if instance_type.local_nvme_disks else "none",
         labels=dict(group.labels),
@@ -116,28 +118,21 @@ def plan_node_group(
         ami_release_version=context.version.ami_release_version,
         iam_policies=group.iam_policies,
         addon_policies=group.addon_policies,
-        update=_update(group, context, subnets),
+        update=_update(group, context, place),
         auto_repair=group.auto_repair,
         ssh_key_name=group.ssh_key_name,
     )
 
 
-def one_zone(group: NodeGroup, context: NodeGroupContext) -> bool:
-    """Return whether all nodes of a group launch in one zone, whether or not it is known which.
-
-    A reservation by id lies in one zone; a group of reservations may lie in several.
-    """
-    reservation = context.config.reservations.get(group.purchase_option)
-    return (
-        group.subnet_id is not None
-        or group.availability_zone is not None
-        or len(context.network.private_subnets) == 1
-        or (reservation is not None and _in_one_zone(reservation))
+def place_of(name: str, group: NodeGroup, context: NodeGroupContext) -> PoolPlace:
+    """Return what decides where the nodes of a group launch."""
+    return PoolPlace(
+        name=f"node group {name}",
+        key=f"architecture.node_groups.{name}",
+        pool=group,
+        reservation=context.config.reservations.get(group.purchase_option),
+        network=context.network,
     )
-
-
-def _in_one_zone(reservation: Reservation) -> bool:
-    return reservation.availability_zone is not None or reservation.kind != "odcr-group"
 
 
 def ami_variant(instance_type: InstanceType) -> AmiVariant:
@@ -151,28 +146,6 @@ def _capacity(group: NodeGroup, config: EksStackConfig) -> CapacityPlan:
     return replace(capacity, availability_zone=zone)
 
 
-def _placement(
-    name: str,
-    group: NodeGroup,
-    instance_type: InstanceType,
-    context: NodeGroupContext,
-    review: Review,
-) -> PlacementPlan | None:
-    reservation = context.config.reservations.get(group.purchase_option)
-    try:
-        return plan_placement(group, instance_type, reservation, one_zone=one_zone(group, context))
-    except PlacementContradictionError as contradiction:
-        forced = group.placement
-        review.refuse(
-            f"architecture.node_groups.{name}.placement.group",
-            contradiction.reason,
-            found=f"{forced.group} {forced.name}" if forced.name else forced.group,
-            allowed=contradiction.allowed,
-            remedy=contradiction.remedy,
-        )
-        return None
-
-
 def _schedule(group: NodeGroup, reservation: Reservation | None, now: datetime) -> SchedulePlan:
     return plan_schedule(
         group,
@@ -182,7 +155,7 @@ def _schedule(group: NodeGroup, reservation: Reservation | None, now: datetime) 
     )
 
 
-def _update(group: NodeGroup, context: NodeGroupContext, subnets: tuple[str, ...]) -> UpdatePlan:
+def _update(group: NodeGroup, context: NodeGroupContext, place: PoolPlace) -> UpdatePlan:
     config = context.config
     sharing = (
         other
@@ -192,7 +165,7 @@ def _update(group: NodeGroup, context: NodeGroupContext, subnets: tuple[str, ...
     return plan_update(
         config.reservations.get(group.purchase_option),
         nodes_at_most=sum(other.maximum for other in sharing),
-        zones=1 if one_zone(group, context) else len(subnets),
+        zones=1 if place.one_zone else len(place.subnets),
         training=group.is_training,
     )
 

@@ -14,6 +14,7 @@ import pulumi_aws as aws
 
 from components.config.eks import AddonPolicy
 from components.identity.addon_policies import inline_names, inline_policies, managed_policies
+from components.identity.ec2_trust import ec2_trust_policy
 
 REQUIRED_POLICIES = (
     "AmazonEKSWorkerNodePolicy",
@@ -66,7 +67,7 @@ class NodeRole(pulumi.ComponentResource):
         role = aws.iam.Role(
             f"{name}-role",
             description="Nodes of an EKS node group",
-            assume_role_policy=partition.dns_suffix.apply(_trust_policy),
+            assume_role_policy=partition.dns_suffix.apply(ec2_trust_policy),
             tags=dict(args.tags),
             opts=child,
         )
@@ -109,20 +110,3 @@ def _document_of(policy: AddonPolicy, cluster_name: str) -> Callable[[str], str]
         return json.dumps(found[policy])
 
     return document
-
-
-def _trust_policy(dns_suffix: str) -> str:
-    # The service principal follows the partition: `ec2.amazonaws.com`, in China
-    # `ec2.amazonaws.com.cn`, in the isolated partitions `ec2.c2s.ic.gov` and its like.
-    return json.dumps(
-        {
-            "Version": "2012-10-17",
-            "Statement": [
-                {
-                    "Effect": "Allow",
-                    "Action": "sts:AssumeRole",
-                    "Principal": {"Service": f"ec2.{dns_suffix}"},
-                }
-            ],
-        }
-    )

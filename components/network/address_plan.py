@@ -61,20 +61,27 @@ def plan_addresses(network: NewVpc) -> AddressPlan:
     else:
         layout = _template(network, zones)
     own = network.private_subnet_cidrs
+    public = network.public_subnet_cidrs or layout.public[:zones]
     secondary = (
         network.secondary_cidrs if own else (*layout.secondary_cidrs, *network.secondary_cidrs)
     )
     return AddressPlan(
         cidr=layout.cidr,
         secondary_cidrs=tuple(dict.fromkeys(secondary)),
-        public=network.public_subnet_cidrs or layout.public[:zones],
+        public=public if network.public_subnets else (),
         private=own or layout.private[:zones],
     )
 
 
+def gives_all_addresses(network: NewVpc) -> bool:
+    """Return whether the stack file gives the addresses of every subnet itself."""
+    public = network.public_subnet_cidrs or not network.public_subnets
+    return bool(public and network.private_subnet_cidrs)
+
+
 def most_zones(network: NewVpc) -> int | None:
     """Return how many zones the addresses reach for; None where the stack file gives them all."""
-    if network.public_subnet_cidrs and network.private_subnet_cidrs:
+    if gives_all_addresses(network):
         return None
     if network.addresses == "eksctl":
         return EKSCTL_PARTS // 2

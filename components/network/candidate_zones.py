@@ -1,4 +1,4 @@
-"""Where nodes that must stay in one zone could launch, in words."""
+"""Where nodes that must stay in one zone could launch, in words, and where nobody says it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from components.catalog.instance_type import InstanceType
 from components.config.base import is_zone_id
-from components.config.network import ExistingVpc, Network
+from components.config.network import ExistingVpc, PlacedNetwork
+from components.config.review import Review
 
 
 def candidate_zones(
     instance_type: InstanceType,
-    network: Network,
+    network: PlacedNetwork,
     offered_zones: Mapping[str, tuple[str, ...]],
     *,
     subnet_key: str = "subnet_id",
@@ -28,3 +29,19 @@ def candidate_zones(
         listed = network.availability_zones
         zones = tuple(z for z in listed if not is_zone_id(z) or z in instance_type.zone_ids)
     return f"one zone: {', '.join(zones) or 'none of the VPC offers ' + instance_type.name}"
+
+
+def refuse_missing_zone(key: str, allowed: str | None, review: Review) -> None:
+    """Refuse a pool with EFA of which nobody says in which zone it launches.
+
+    `key` is the pool's place in the stack file, `allowed` what `candidate_zones` says.
+    """
+    review.refuse(
+        f"{key}.availability_zone",
+        (
+            "is missing: EFA traffic does not leave a zone, so all nodes must launch in one, "
+            "and the stack file does not say in which"
+        ),
+        allowed=allowed,
+        remedy=review.set_command(f"{key}.availability_zone", "ZONE"),
+    )

@@ -31,17 +31,17 @@ class VpcArgs:
 
 
 class Vpc(pulumi.ComponentResource):
-    """A VPC with a public and a private subnet in each zone, and the ways out of it.
+    """A VPC with a private subnet in each zone, a public one where planned, and the ways out of it.
 
     Logical names carry the zone, so that a zone which is added leaves all others as they are.
     Every private subnet has a route table of its own: whether one NAT gateway serves all or each
     zone has one then changes a route and nothing else.
 
-    Children: `<name>-vpc`, `<name>-cidr-<network>` for each further network, `<name>-internet`,
-    `<name>-<subnet>` and `<name>-<subnet>-routes` for each subnet (public ones share
-    `<name>-public-routes`), with `-default` for the route and `-association`, `<name>-<zone>-nat`
-    and `<name>-<zone>-address` for each NAT gateway, `<name>-endpoints` (`VpcEndpoints`),
-    `<name>-flow-logs` (`VpcFlowLogs`, where planned).
+    Children: `<name>-vpc`, `<name>-cidr-<network>` for each further network, `<name>-internet`
+    where there are public subnets, `<name>-<subnet>` and `<name>-<subnet>-routes` for each subnet
+    (public ones share `<name>-public-routes`), with `-default` for the route and `-association`,
+    `<name>-<zone>-nat` and `<name>-<zone>-address` for each NAT gateway, `<name>-endpoints`
+    (`VpcEndpoints`), `<name>-flow-logs` (`VpcFlowLogs`, where planned).
     """
 
     vpc_id: pulumi.Output[str]
@@ -66,20 +66,8 @@ class Vpc(pulumi.ComponentResource):
         )
         self.vpc_id = vpc.id
         self._blocks = self._further_networks()
-        self._gateway = aws.ec2.InternetGateway(
-            f"{name}-internet", vpc_id=vpc.id, tags=self._named("internet"), opts=self._child
-        )
         self._subnets = {subnet.name: self._subnet(subnet) for subnet in plan.subnets}
-        public, routes = self._public_routes()
-        nat_gateways = {
-            reference: self._nat_gateway(plan.subnet(reference)) for reference in plan.nat_gateways
-        }
-        private: list[aws.ec2.RouteTable] = []
-        for subnet in plan.private_subnets:
-            through = plan.nat_gateway_of(subnet)
-            table, made = self._private_routes(subnet, nat_gateways[through] if through else None)
-            private.append(table)
-            routes += made
+        tables, routes = self._routes()
         endpoints = VpcEndpoints(
             f"{name}-endpoints",
             VpcEndpointsArgs(
@@ -87,7 +75,7 @@ class Vpc(pulumi.ComponentResource):
                 blocks=plan.blocks,
                 gateway_services=plan.gateway_endpoints,
                 interface_services=plan.interface_endpoints,
-                route_table_ids=[table.id for table in (public, *private)],
+                route_table_ids=[table.id for table in tables],
                 subnet_ids=[self.subnet_id(subnet) for subnet in plan.private_names],
                 tags=args.tags,
             ),
@@ -134,13 +122,39 @@ class Vpc(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, depends_on=[*self._blocks]),
         )
 
-    def _public_routes(self) -> tuple[aws.ec2.RouteTable, list[pulumi.Resource]]:
+    def _routes(self) -> tuple[list[aws.ec2.RouteTable], list[pulumi.Resource]]:
+        plan = self._plan
+        tables: list[aws.ec2.RouteTable] = []
+        routes: list[pulumi.Resource] = []
+        nat_gateways: dict[str, aws.ec2.NatGateway] = {}
+        if plan.public_subnets:
+            gateway = aws.ec2.InternetGateway(
+                f"{self._name}-internet",
+                vpc_id=self.vpc_id,
+                tags=self._named("internet"),
+                opts=self._child,
+            )
+            table, made = self._public_routes(gateway)
+            tables.append(table)
+            routes += made
+            for reference in plan.nat_gateways:
+                nat_gateways[reference] = self._nat_gateway(plan.subnet(reference), gateway)
+        for subnet in plan.private_subnets:
+            through = plan.nat_gateway_of(subnet)
+            table, made = self._private_routes(subnet, nat_gateways[through] if through else None)
+            tables.append(table)
+            routes += made
+        return tables, routes
+
+    def _public_routes(
+        self, gateway: aws.ec2.InternetGateway
+    ) -> tuple[aws.ec2.RouteTable, list[pulumi.Resource]]:
         table = self._route_table("public")
         route = aws.ec2.Route(
             f"{self._name}-public-default",
             route_table_id=table.id,
             destination_cidr_block=ANYWHERE_IPV4,
-            gateway_id=self._gateway.id,
+            gateway_id=gateway.id,
             opts=self._child,
         )
         associations = [self._associate(subnet, table) for subnet in self._plan.public_subnets]
@@ -180,10 +194,12 @@ class Vpc(pulumi.ComponentResource):
             opts=self._child,
         )
 
-    def _nat_gateway(self, subnet: SubnetPlan) -> aws.ec2.NatGateway:
+    def _nat_gateway(
+        self, subnet: SubnetPlan, gateway: aws.ec2.InternetGateway
+    ) -> aws.ec2.NatGateway:
         what = f"{subnet.availability_zone}-nat"
         # EC2 refuses to take the internet gateway away while a public address of the VPC is in use.
-        after_gateway = pulumi.ResourceOptions(parent=self, depends_on=[self._gateway])
+        after_gateway = pulumi.ResourceOptions(parent=self, depends_on=[gateway])
         address = aws.ec2.Eip(
             f"{self._name}-{subnet.availability_zone}-address",
             domain="vpc",

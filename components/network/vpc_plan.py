@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import zip_longest
 
-from components.config.network import ExistingVpc, Network, NewVpc
+from components.config.network import ExistingVpc, NewVpc, PlacedNetwork
 from components.network.address_plan import plan_addresses
 from components.network.network_plan import NetworkPlan, SubnetPlan, existing_network
 
@@ -13,7 +13,7 @@ NO_TAGS: Mapping[str, str] = {}
 
 
 def plan_network(
-    network: Network,
+    network: PlacedNetwork,
     *,
     region: str,
     public_subnet_tags: Mapping[str, str] = NO_TAGS,
@@ -31,7 +31,7 @@ def plan_network(
             private_subnet_ids=network.private_subnet_ids,
         )
     addresses = plan_addresses(network)
-    public = _subnets(network, addresses.public, public=True)
+    public = _subnets(network, addresses.public, public=True) if network.public_subnets else ()
     return NetworkPlan(
         cidr=addresses.cidr,
         secondary_cidrs=addresses.secondary_cidrs,

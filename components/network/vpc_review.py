@@ -14,6 +14,7 @@ from components.config.review import Review
 from components.network.address_plan import (
     TEMPLATE_CIDR,
     AddressPlan,
+    gives_all_addresses,
     most_zones,
     plan_addresses,
 )
@@ -27,6 +28,7 @@ MOST_SECONDARY_CIDRS = 4
 def review_new_vpc(network: NewVpc, region: str, review: Review) -> None:
     """Record everything that is wrong with the zones and addresses of a new VPC."""
     _review_zones(network, region, review)
+    _review_ways_out(network, review)
     _review_lists(network, review)
     _review_template_cidr(network, review)
     addresses = plan_addresses(network)
@@ -40,7 +42,7 @@ def _review_zones(network: NewVpc, region: str, review: Review) -> None:
     if repeated:
         review.refuse(
             key,
-            "holds a zone twice; each gets one public and one private subnet",
+            "holds a zone twice; each gets subnets of its own",
             found=", ".join(repeated),
             remedy="remove the second one",
         )
@@ -64,6 +66,30 @@ def _review_zones(network: NewVpc, region: str, review: Review) -> None:
         )
 
 
+def _review_ways_out(network: NewVpc, review: Review) -> None:
+    if network.public_subnets:
+        return
+    if network.nat_gateways != "none":
+        review.refuse(
+            "network.nat_gateways",
+            "stands in a public subnet, and `public_subnets` is false",
+            found=network.nat_gateways,
+            allowed="none, or `public_subnets: true`",
+            remedy=(
+                f"{review.set_command('network.nat_gateways', 'none')}, or "
+                f"{review.set_command('network.public_subnets', 'true')}"
+            ),
+        )
+    if network.public_subnet_cidrs:
+        review.refuse(
+            "network.public_subnet_cidrs",
+            "are addresses of public subnets, and `public_subnets` is false",
+            found=", ".join(network.public_subnet_cidrs),
+            allowed="no such key, or `public_subnets: true`",
+            remedy=review.remove_command("network.public_subnet_cidrs"),
+        )
+
+
 def _review_lists(network: NewVpc, review: Review) -> None:
     zones = len(network.availability_zones)
     for name in ("public_subnet_cidrs", "private_subnet_cidrs"):
@@ -79,7 +105,7 @@ def _review_lists(network: NewVpc, review: Review) -> None:
 
 
 def _review_template_cidr(network: NewVpc, review: Review) -> None:
-    own = network.public_subnet_cidrs and network.private_subnet_cidrs
+    own = gives_all_addresses(network)
     if network.addresses == "eksctl" or own or network.cidr in (None, TEMPLATE_CIDR):
         return
     review.refuse(

@@ -41,6 +41,8 @@ def review_head_node(context: QueueContext, review: Review) -> None:
     review_zone_region(review, KEY, node.availability_zone, context.region)
     if node.subnet_id is not None:
         _review_subnet(node, node.subnet_id, context, review)
+    elif not candidate_subnets(node, context):
+        _review_kind(context, review)
     else:
         _review_zone(node, context, review)
     review_root_volume(KEY, node.root_volume, architecture.custom_ami_id, review)
@@ -93,6 +95,19 @@ def _review_subnet(node: HeadNode, subnet: str, context: QueueContext, review: R
             allowed="one of `subnet_id` and `availability_zone`",
             remedy="remove one of the two",
         )
+
+
+def _review_kind(context: QueueContext, review: Review) -> None:
+    if context.network.is_new:
+        return  # the review of the VPC says so
+    key = f"{KEY}.network"
+    review.refuse(
+        key,
+        "is public, and `network.public_subnet_ids` holds no subnet",
+        found="public",
+        allowed="private, or a public subnet in `network.public_subnet_ids`",
+        remedy=review.set_command(key, "private"),
+    )
 
 
 def _review_zone(node: HeadNode, context: QueueContext, review: Review) -> None:

@@ -17,7 +17,17 @@ GATEWAYS_WITHOUT_NAT = ("s3", "dynamodb")
 
 
 def review_cluster_network(network: NewVpc, head_node: HeadNode, review: Review) -> None:
-    """Record what nodes would miss in a new VPC without a NAT gateway."""
+    """Record what nodes would miss in a new VPC without a NAT gateway or public subnets."""
+    if not network.public_subnets:
+        review.refuse(
+            "network.public_subnets",
+            "is false, and the head node gives its nodes names in Route 53, which has no endpoint "
+            "in a VPC: without a way to the internet it never comes up",
+            found=False,
+            allowed="true",
+            remedy=review.set_command("network.public_subnets", "true"),
+        )
+        return
     if network.nat_gateways != "none":
         return
     for key, given, needed in (

@@ -14,7 +14,8 @@ from components.config.base import same_kind_of_zone
 from components.config.network import ExistingVpc
 from components.config.parallelcluster import Queue
 from components.config.review import Review
-from components.network.candidate_zones import candidate_zones
+from components.network.candidate_zones import candidate_zones, refuse_missing_zone
+from components.network.pool_place_review import review_new_zones
 from components.parallelcluster.queue_context import (
     QueueContext,
     needs_one_subnet,
@@ -93,7 +94,8 @@ def _review_listed(key: str, subnets: Sequence[str], network: ExistingVpc, revie
             found=", ".join(subnets),
             remedy="remove the second one",
         )
-    foreign = [subnet for subnet in subnets if subnet not in network.private_subnet_ids]
+    listed = (*network.private_subnet_ids, *(subnets if network.is_unread else ()))
+    foreign = [subnet for subnet in subnets if subnet not in listed]
     public = [subnet for subnet in foreign if subnet in network.public_subnet_ids]
     if foreign:
         review.refuse(
@@ -140,51 +142,26 @@ def _review_missing_zone(key: str, queue: Queue, context: QueueContext, review: 
     if not efa or not known or queue.subnet_ids or one_zone(queue, context):
         return
     found = INSTANCE_TYPES.get(efa[0].instance_type)
-    review.refuse(
-        f"{key}.availability_zone",
-        (
-            "is missing: EFA traffic does not leave a zone, so all nodes must launch in one, "
-            "and the stack file does not say in which"
-        ),
-        allowed=None
-        if found is None
-        else candidate_zones(
+    zones = None
+    if found is not None:
+        zones = candidate_zones(
             found, context.config.network, context.offered_zones, subnet_key="subnet_ids"
-        ),
-        remedy=review.set_command(f"{key}.availability_zone", "ZONE"),
-    )
+        )
+    refuse_missing_zone(key, zones, review)
 
 
 def review_launch_zones(context: QueueContext, review: Review) -> None:
     """Record what is wrong with the zones of the queues in their network, or note what is open."""
-    network = context.network
-    missing: dict[str, list[str]] = {}
+    wanted: dict[str, str] = {}
     for name, queue in context.config.architecture.queues.items():
         zone = queue_zone(queue, context)
-        if not network.is_new or zone is None:
+        if not context.network.is_new or zone is None:
             _review_one_subnet(name, queue, zone, context, review)
-        elif zone in network.availability_zones:
-            continue
-        elif context.subnets_known or _comparable(zone, network.availability_zones):
-            missing.setdefault(zone, []).append(name)
         else:
-            review.note(
-                f"queue {name}: launches in the private subnet in {zone}; only the account knows "
-                f"which of {', '.join(network.availability_zones)} that is"
-            )
-    for index, (zone, names) in enumerate(missing.items(), start=len(network.private_subnets)):
-        at = f"network.availability_zones[{index}]"
-        review.refuse(
-            at,
-            f"is missing: {', '.join(names)} must launch in {zone}, where the VPC has no subnet",
-            found=", ".join(network.availability_zones),
-            allowed=f"also {zone}",
-            remedy=review.set_command(at, zone),
-        )
-
-
-def _comparable(zone: str, others: Sequence[str]) -> bool:
-    return all(same_kind_of_zone(zone, other) for other in others)
+            wanted[name] = zone
+    review_new_zones(
+        wanted, context.network, review, what="queue", zones_known=context.subnets_known
+    )
 
 
 def _review_one_subnet(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from components.capacity.placement import PlacementContradictionError, plan_placement
+from components.capacity.placement_review import reviewed_placement
 from components.capacity.plan import CapacityPlan, PlacementPlan
 from components.capacity.pool_review import purchase_options
 from components.capacity.purchase import plan_capacity
@@ -96,18 +96,11 @@ def _placement(
     context: QueueContext,
     review: Review,
 ) -> PlacementPlan | None:
-    reservation = context.reservation_of(queue, resource)
-    try:
-        return plan_placement(
-            resource, instance_type, reservation, one_zone=one_zone(queue, context)
-        )
-    except PlacementContradictionError as contradiction:
-        forced = resource.placement
-        review.refuse(
-            f"{key}.placement.group",
-            contradiction.reason,
-            found=f"{forced.group} {forced.name}" if forced.name else forced.group,
-            allowed=contradiction.allowed,
-            remedy=contradiction.remedy,
-        )
-        return None
+    return reviewed_placement(
+        key,
+        resource,
+        instance_type,
+        context.reservation_of(queue, resource),
+        review,
+        one_zone=one_zone(queue, context),
+    )

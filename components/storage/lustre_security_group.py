@@ -5,7 +5,7 @@ Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -38,9 +38,11 @@ class LustreSecurityGroup(pulumi.ComponentResource):
     """The group of a file system, whose servers reach one another.
 
     Nothing of it depends on the cluster, so that it can stay with its file system when the
-    cluster goes. It has no way out to the internet: servers speak to clients only.
+    cluster goes. It has no way out to the internet: servers speak to clients only. Clients are let
+    in by `LustreClientRules`, or, where nobody knows them yet, by their networks.
 
-    Children: `<name>-group` (`aws.ec2.SecurityGroup`) and its rules to itself.
+    Children: `<name>-group` (`aws.ec2.SecurityGroup`), its rules to itself, and those for
+    `client_cidrs`.
     """
 
     security_group_id: pulumi.Output[str]
@@ -54,6 +56,7 @@ class LustreSecurityGroup(pulumi.ComponentResource):
         vpc_id: pulumi.Input[str],
         efa: bool,
         tags: Mapping[str, str],
+        client_cidrs: Sequence[str] = (),
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("trainyard:storage:LustreSecurityGroup", name, {}, opts)
@@ -67,6 +70,9 @@ class LustreSecurityGroup(pulumi.ComponentResource):
         rules = _Rules(name, self, tags)
         for ports in [None] if efa else LUSTRE_PORTS:
             rules.both_ways("servers", group.id, "servers", group.id, ports)
+        for cidr in client_cidrs:
+            for ports in LUSTRE_PORTS:
+                rules.both_ways_by_address("servers", group.id, cidr, ports)
         self.rules = rules.made
         self.security_group_id = group.id
         self.register_outputs({"security_group_id": self.security_group_id})
@@ -110,15 +116,23 @@ class _Rules:
     def both_ways(self, one: str, group: GroupId, other: str, peer: GroupId, ports: Ports) -> None:
         """Let traffic into a group from another one, and out to it."""
         for direction in ("ingress", "egress"):
-            self._add(direction, f"{one}-{direction}-{other}", group, peer, ports)
+            self._add(direction, f"{one}-{direction}-{other}", group, ports, peer=peer)
+
+    def both_ways_by_address(self, one: str, group: GroupId, cidr: str, ports: Ports) -> None:
+        """Let traffic into a group from a network, and out to it."""
+        for direction in ("ingress", "egress"):
+            role = f"{one}-{direction}-{cidr.replace('/', '-')}"
+            self._add(direction, role, group, ports, cidr=cidr)
 
     def _add(
         self,
         direction: Literal["ingress", "egress"],
         role: str,
         group: GroupId,
-        peer: GroupId,
         ports: Ports,
+        *,
+        peer: GroupId | None = None,
+        cidr: str | None = None,
     ) -> None:
         kinds = {
             "ingress": aws.vpc.SecurityGroupIngressRule,
@@ -130,6 +144,7 @@ class _Rules:
             f"{self._name}-{role}-{suffix}",
             security_group_id=group,
             referenced_security_group_id=peer,
+            cidr_ipv4=cidr,
             ip_protocol=ALL_PROTOCOLS if ports is None else "tcp",
             from_port=first,
             to_port=last,

@@ -67,7 +67,8 @@ def test_a_private_subnet_without_a_way_out_is_refused(configure, with_subnet):
 
 def test_endpoints_for_images_make_up_for_a_missing_way_out(configure, with_subnet):
     account = with_subnet(PRIVATE[0], default_route="none")
-    vpc = replace(account.vpc, endpoint_services=frozenset({"ecr.dkr", "ecr.api", "s3"}))
+    endpoints = frozenset({"ec2", "ecr.dkr", "ecr.api", "s3", "sts"})
+    vpc = replace(account.vpc, endpoint_services=endpoints)
     assert list(network_problems(configure().network, replace(account, vpc=vpc))) == []
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from components.architectures.build import ARCHITECTURES, build
 from components.parallelcluster.plan import ParallelClusterPlan
+from tests.support.batch_plans import network_stack_plan
+from tests.support.batch_plans import plan as batch_plan
 from tests.support.eks_plans import eks_plan
 from tests.support.parallelcluster_plans import plan as parallelcluster_plan
 
@@ -24,6 +26,8 @@ def test_every_plan_has_a_component():
             "ParallelClusterArchitecture",
             ("other-deployment", "templateBody"),
         ),
+        (batch_plan(name="other"), "BatchArchitecture", ("other-g4dn-queue", "name")),
+        (network_stack_plan(name="other"), "NetworkArchitecture", ("other-network-vpc", "tags")),
     ],
 )
 def test_the_stack_is_named_after_its_cluster(deploy, plan, component, named):
@@ -31,4 +35,4 @@ def test_the_stack_is_named_after_its_cluster(deploy, plan, component, named):
     (architecture,) = (made for made in cloud.components() if made.type.endswith(component))
     assert architecture.name == "other"
     resource, property_ = named
-    assert "other" in cloud.one(resource).inputs[property_]
+    assert "other" in str(cloud.one(resource).inputs[property_])

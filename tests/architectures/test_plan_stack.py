@@ -9,10 +9,13 @@ from datetime import UTC, datetime
 import pytest
 
 from components.architectures.plan_stack import plan_stack
+from components.batch.plan import BatchPlan
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
 from components.eks.plan import EksPlan
+from components.network.network_stack_plan import NetworkStackPlan
 from components.parallelcluster.plan import ParallelClusterPlan
+from tests.support import batch_plans
 from tests.support.parallelcluster_configs import RAW, raw_config
 from tests.support.stack_files import changed
 from tests.support.tracked import ROOT
@@ -30,6 +33,8 @@ def planned(raw: object):
     [
         pytest.param(changed(), EksPlan, id="eks"),
         pytest.param(RAW, ParallelClusterPlan, id="parallelcluster"),
+        pytest.param(batch_plans.RAW, BatchPlan, id="batch"),
+        pytest.param(batch_plans.NETWORK_RAW, NetworkStackPlan, id="network"),
     ],
 )
 def test_a_stack_is_planned_by_its_architecture(raw, record) -> None:
@@ -49,6 +54,19 @@ def test_a_stack_is_planned_by_its_architecture(raw, record) -> None:
             "head_node.instance_type",
             id="parallelcluster",
         ),
+        pytest.param(
+            raw_config(
+                batch_plans.RAW,
+                architecture__compute_environments__g4dn__instance_type="p5.48xlarg",
+            ),
+            "compute_environments.g4dn.instance_type",
+            id="batch",
+        ),
+        pytest.param(
+            raw_config(batch_plans.NETWORK_RAW, network=batch_plans.RAW["network"]),
+            "network.kind",
+            id="network",
+        ),
     ],
 )
 def test_what_a_planner_refuses_is_refused(raw, path: str) -> None:
@@ -60,7 +78,8 @@ def test_the_dispatch_imports_no_planner_by_itself() -> None:
     program = (
         "import sys\n"
         "import components.architectures.plan_stack\n"
-        "print([m for m in sys.modules if m.endswith(('eks_plan', 'parallelcluster_plan'))])\n"
+        "planners = 'eks_plan', 'parallelcluster_plan', 'batch_plan', 'network_stack_plan'\n"
+        "print([m for m in sys.modules if m.endswith(planners)])\n"
     )
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

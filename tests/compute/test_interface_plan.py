@@ -138,3 +138,16 @@ def test_fails_for_a_type_without_efa():
     """A1."""
     with pytest.raises(ValueError, match=r"t3\.large has no EFA interface; set efa_enabled: false"):
         plan_interfaces(instance_type("t3.large"))
+
+
+def test_a_slot_of_card_zero_that_something_needs_later_stays_free():
+    """BAT5-03, pain 6: a container of a multi-node Batch job takes an interface of card 0."""
+    plan = plan_interfaces(instance_type("p5.48xlarge"), spare_on_card_zero=1)
+    assert places(plan, "efa") == [(0, 0)]
+    assert places(plan, "efa-only") == [(card, 0) for card in range(1, 32)]
+    assert (plan.efa_interfaces, plan.addresses_per_node) == (32, 1)
+
+
+def test_a_card_zero_with_room_enough_is_wired_as_ever():
+    p4d = instance_type("p4d.24xlarge")
+    assert plan_interfaces(p4d, spare_on_card_zero=1) == plan_interfaces(p4d)

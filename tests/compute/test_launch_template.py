@@ -145,6 +145,21 @@ def test_user_data_is_encoded(deploy):
     assert base64.b64decode(template(deploy).inputs["userData"]) == b"NodeConfig"
 
 
+def test_without_user_data_there_is_none(deploy):
+    assert "userData" not in template(deploy, user_data=None).inputs
+
+
+def test_without_a_cluster_every_interface_has_the_efa_group_alone(deploy):
+    """BAT-08: Batch has no cluster group."""
+    interfaces = template(deploy, cluster_security_group_id=None).inputs["networkInterfaces"]
+    assert {tuple(interface["securityGroups"]) for interface in interfaces} == {("sg-efa",)}
+
+
+def test_without_a_cluster_and_interfaces_the_groups_are_for_others_to_name(deploy):
+    inputs = template(deploy, cluster_security_group_id=None, interfaces=None).inputs
+    assert not {"vpcSecurityGroupIds", "networkInterfaces"} & inputs.keys()
+
+
 @pytest.mark.parametrize("placed", ["reserved-group"])
 def test_a_placement_group_is_named_where_one_is_planned(deploy, placed):
     inputs = template(deploy, placement_group_name=placed).inputs

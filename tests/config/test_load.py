@@ -205,9 +205,9 @@ def test_an_unknown_kind_names_the_nearest_one_and_hides_what_depends_on_it():
 
 
 def test_an_architecture_that_does_not_exist_yet_is_the_only_problem():
-    found = schema_problems(changed(architecture={"kind": "batch", "queues": []}))
+    found = schema_problems(changed(architecture={"kind": "slurm", "queues": []}))
     assert list(found) == ["architecture.kind"]
-    assert found["architecture.kind"].allowed == "eks, parallelcluster"
+    assert found["architecture.kind"].allowed == "eks, parallelcluster, batch, network"
 
 
 @pytest.mark.parametrize(
@@ -273,3 +273,18 @@ def test_the_message_has_a_paragraph_for_each_problem():
         "    allowed: for example cr-0123456789abcdef0\n"
         f"    fix:     {SET}reservations.block.reservation_id' cr-…"
     )
+
+
+@pytest.mark.parametrize("name", ["p5-cb", "organization/trainyard/p5-cb"])
+def test_a_stack_does_not_live_in_its_own_network(name):
+    """It would look for outputs that it does not have before it is up."""
+    found = schema_problems(changed(network={"kind": "stack-reference", "stack": name}))
+    assert "this very stack" in found["network.stack"].problem
+    assert "kind: new-vpc" in found["network.stack"].remedy
+
+
+def test_a_stack_of_the_same_name_in_another_project_is_another():
+    network = {"kind": "stack-reference", "stack": "acme/network/p5-cb"}
+    loaded = config(changed(network=network))
+    assert (loaded.network_stack, loaded.network.is_unread) == ("acme/network/p5-cb", True)
+    assert config(P5_CB).network_stack is None

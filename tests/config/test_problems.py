@@ -13,6 +13,9 @@ def problem(**changes):
         pytest.param(True, "true", id="boolean"),
         pytest.param("a\n  b", "a b", id="several-lines"),
         pytest.param(["x", 1], '["x", 1]', id="list"),
+        pytest.param("\x1b[2J\x00", "\\x1b[2J\\x00", id="what-a-terminal-obeys"),
+        pytest.param("a\u202eb", "a\\u202eb", id="what-turns-the-line-around"),
+        pytest.param("größe 🚀", "größe 🚀", id="other-letters"),
         pytest.param("x" * 200, "x" * 119 + "…", id="long"),
     ],
 )
@@ -26,6 +29,12 @@ def test_commands_name_the_stack_of_the_file():
     )
     assert remove_command("trainyard:cluster.a", stack_file="Pulumi.x-y.yaml") == (
         "pulumi config rm --stack x-y --path 'trainyard:cluster.a'"
+    )
+
+
+def test_a_quote_in_a_key_does_not_end_the_command():
+    assert remove_command('a["it\'s"]', stack_file="Pulumi.x.yaml") == (
+        "pulumi config rm --stack x --path 'a[\"it'\\''s\"]'"
     )
 
 

@@ -41,3 +41,31 @@ def test_refuses_a_reservation_group_without_exactly_one_source(group, state):
     """C8."""
     raw = changed(reservations__block={"kind": "odcr-group", **group})
     assert state in schema_problems(raw)["reservations.block.group_arn"].problem
+
+
+@pytest.mark.parametrize(
+    ("entry", "key", "words"),
+    [
+        pytest.param(
+            {
+                "kind": "odcr",
+                "reservation_id": "cr-0123456789abcdef0",
+                "group_arn": "arn:aws:resource-groups:us-west-2:123456789012:group/g",
+            },
+            "group_arn",
+            "belongs to `kind: odcr-group`, and this is `kind: odcr`",
+            id="group-beside-an-id",
+        ),
+        pytest.param(
+            {"kind": "odcr-group", "members": [], "reservation_id": "cr-0123456789abcdef0"},
+            "reservation_id",
+            "belongs to `kind: odcr` or `kind: capacity-block`, and this is `kind: odcr-group`",
+            id="id-beside-members",
+        ),
+    ],
+)
+def test_a_key_of_another_kind_is_called_so(entry, key, words):
+    """PR-52: an id and a group together."""
+    problem = schema_problems(changed(reservations__block=entry))[f"reservations.block.{key}"]
+    assert problem.problem == words
+    assert "remove" in problem.remedy or " rm " in problem.remedy

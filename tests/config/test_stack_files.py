@@ -14,6 +14,9 @@ BLOCK = {"reservations.block.reservation_id"}
 TRAINING = {"reservations.training.reservation_id"}
 IMAGE = {"architecture.custom_ami_id"}
 LEFT_OUT = {
+    "batch-p4d": NETWORK | TRAINING,
+    "batch-p5": NETWORK | BLOCK,
+    "batch-trn1": set(),
     "dev": set(),
     "eks-g4dn": set(),
     "eks-g4dn-vpc": NETWORK,
@@ -30,6 +33,8 @@ LEFT_OUT = {
     "pc-trn1-ami": NETWORK | TRAINING | IMAGE,
     "pc-trn1-ultracluster": set(),
     "p5-cb-managed": NETWORK | BLOCK,
+    "vpc-multi-az": set(),
+    "vpc-one-az": set(),
 }
 
 

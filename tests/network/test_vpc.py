@@ -111,6 +111,29 @@ def test_private_subnets_leave_through_a_nat_gateway(network, nat_gateways, thro
     assert len(made(cloud, "eip:Eip")) == len(gateways)
 
 
+def test_without_public_subnets_nothing_leads_to_the_internet(network):
+    """VPCM-04, VPCM-09, VPCM-11 to VPCM-16."""
+    cloud = network(public_subnets=False, nat_gateways="none", addresses="vpc-multi-az")
+    assert list(made(cloud, "subnet:Subnet")) == [
+        "dev-network-private-us-west-2a",
+        "dev-network-private-usw2-az1",
+    ]
+    for absent in (
+        "internetGateway:InternetGateway",
+        "natGateway:NatGateway",
+        "eip:Eip",
+        "route:Route",
+    ):
+        assert made(cloud, absent) == {}
+    tables = [f"{name}-id" for name in made(cloud, "routeTable:RouteTable")]
+    assert sorted(tables) == [
+        "dev-network-private-us-west-2a-routes-id",
+        "dev-network-private-usw2-az1-routes-id",
+    ]
+    for endpoint in made(cloud, "vpcEndpoint:VpcEndpoint").values():
+        assert sorted(endpoint["routeTableIds"]) == sorted(tables)
+
+
 def test_public_subnets_share_a_table_that_leads_to_the_internet(network):
     """VPCM-13, VPCM-15."""
     cloud = network()

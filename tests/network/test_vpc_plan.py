@@ -61,6 +61,14 @@ def test_each_private_subnet_knows_its_nat_gateway(nat_gateways, used):
     assert set(found.nat_gateways) == set(filter(None, used))
 
 
+def test_without_public_subnets_private_ones_keep_their_addresses():
+    """VPCM-04: a public subnet that comes or goes moves no private one."""
+    closed = plan(public_subnets=False, nat_gateways="none")
+    assert closed.public_subnets == ()
+    assert closed.private_subnets == plan().private_subnets
+    assert [closed.nat_gateway_of(subnet) for subnet in closed.private_subnets] == [None, None]
+
+
 def test_services_have_their_full_names_once():
     found = plan(gateway_endpoints=("s3",), interface_endpoints=("ecr.dkr", "sts", "ecr.dkr"))
     assert found.gateway_endpoints == ("com.amazonaws.us-west-2.s3",)

@@ -42,6 +42,17 @@ def found(**values):
             },
             id="own",
         ),
+        pytest.param({"public_subnets": False, "nat_gateways": "none"}, id="no public ones"),
+        pytest.param(
+            {
+                "public_subnets": False,
+                "nat_gateways": "none",
+                "addresses": "vpc-multi-az",
+                "cidr": "10.9.0.0/16",
+                "private_subnet_cidrs": ("10.9.16.0/20", "10.9.32.0/20"),
+            },
+            id="own private ones",
+        ),
     ],
 )
 def test_what_ec2_can_make_is_not_refused(values):
@@ -56,6 +67,22 @@ def test_what_ec2_can_make_is_not_refused(values):
             "network.availability_zones",
             "a zone twice",
             id="twice",
+        ),
+        pytest.param(
+            {"public_subnets": False},
+            "network.nat_gateways",
+            "stands in a public subnet",
+            id="a NAT gateway without a public subnet",
+        ),
+        pytest.param(
+            {
+                "public_subnets": False,
+                "nat_gateways": "none",
+                "public_subnet_cidrs": ("192.168.0.0/24", "192.168.1.0/24"),
+            },
+            "network.public_subnet_cidrs",
+            "`public_subnets` is false",
+            id="addresses of public subnets that are not made",
         ),
         pytest.param(
             {"availability_zones": ("us-west-2a", "us-east-1a")},

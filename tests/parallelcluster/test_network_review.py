@@ -30,8 +30,18 @@ def network(**changes: Any) -> dict[str, Any]:
         (network(interface_endpoints=["ec2"]), "public", ["network.interface_endpoints"]),
         (network(gateway_endpoints=["s3"]), "public", ["network.gateway_endpoints"]),
         (network(), "private", ["architecture.head_node.network"]),
+        (network(public_subnets=False), "public", ["network.public_subnets"]),
+        (network(public_subnets=False), "private", ["network.public_subnets"]),
     ],
 )
 def test_nodes_reach_what_they_need(vpc: dict[str, Any], head_node: str, keys: list[str]):
     raw = raw_config(network=vpc, architecture__head_node__network=head_node)
+    assert list(problems(raw)) == keys
+
+
+@pytest.mark.parametrize(
+    ("head_node", "keys"), [("public", ["architecture.head_node.network"]), ("private", [])]
+)
+def test_a_public_head_node_needs_a_public_subnet(head_node: str, keys: list[str]):
+    raw = raw_config(network__public_subnet_ids=[], architecture__head_node__network=head_node)
     assert list(problems(raw)) == keys

@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from components.catalog.post_install_scripts import script_url
 from components.config.parallelcluster import CustomActions, HeadNode, S3Access, Script
-from components.parallelcluster.node_access_plan import partition, plan_access
-
-
-@pytest.mark.parametrize(
-    ("region", "wanted"),
-    [
-        ("us-west-2", "aws"),
-        ("cn-north-1", "aws-cn"),
-        ("us-gov-west-1", "aws-us-gov"),
-        ("us-iso-east-1", "aws-iso"),
-        ("us-isob-east-1", "aws-iso-b"),
-    ],
-)
-def test_a_region_lies_in_its_partition(region: str, wanted: str):
-    assert partition(region) == wanted
+from components.parallelcluster.node_access_plan import plan_access
 
 
 def test_scripts_of_the_program_are_pinned_and_others_kept():

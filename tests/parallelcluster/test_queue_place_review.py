@@ -119,3 +119,9 @@ def test_a_zone_id_that_the_catalog_does_not_list_is_a_note():
         },
     )
     assert "compute-gpu/distributed-ml: p4de.24xlarge was not offered in usw2-az4" in notes(raw)
+
+
+def test_subnets_of_a_network_that_nobody_read_are_believed():
+    network = {"kind": "stack-reference", "stack": "vpc-one-az"}
+    raw = raw_config(network=network, architecture__queues__compute__subnet_ids=[PRIVATE_A])
+    assert not problems(raw)

@@ -9,6 +9,7 @@ from typing import Any
 
 from policies.resource_types import (
     AUTO_SCALING_GROUP,
+    BATCH_COMPUTE_ENVIRONMENT,
     CLOUDFORMATION_STACK,
     EBS_VOLUME,
     EKS_NODE_GROUP,
@@ -147,6 +148,19 @@ def lustre_rule(direction: str, first: int, last: int, protocol: str = "tcp") ->
     return Declared(type_, f"lustre-{direction}-{first}", props, depends)
 
 
+def compute_environment(**changes: Any) -> Declared:
+    """Return a compute environment with the template of `template()`, updated in place."""
+    resources = {
+        "type": "EC2",
+        "allocationStrategy": "BEST_FIT_PROGRESSIVE",
+        "launchTemplate": {"launchTemplateId": "lt-1", "version": "1"},
+        "subnets": ["subnet-a"],
+        **changes.pop("computeResources", {}),
+    }
+    props = {"type": "MANAGED", "computeResources": resources, **changes}
+    return Declared(BATCH_COMPUTE_ENVIRONMENT, "batch-p5-environment", props)
+
+
 LUSTRE_GROUP = Declared(SECURITY_GROUP, "lustre-servers", {"vpcId": "vpc-0123456789abcdef0"})
 LUSTRE_NETWORK = (
     LUSTRE_GROUP,
@@ -249,6 +263,10 @@ EXAMPLES: Mapping[str, Example] = {
             *EFA_NETWORK,
         ),
         clean=(template(), auto_scaling_group(), *EFA_NETWORK),
+    ),
+    "compute-environment-updatable": Example(
+        violating=(compute_environment(serviceRole="arn:aws:iam::123456789012:role/batch"),),
+        clean=(compute_environment(),),
     ),
     "imdsv2-required": Example(
         violating=(template("metadataOptions"), *EFA_NETWORK),

@@ -96,7 +96,24 @@ def _outputs(name: str, inputs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             "rootVolumeId": "fsvol-0123456789abcdef0",
         },
         "aws:ec2/keyPair:KeyPair": {"keyName": name},
+        **_batch_outputs(name, inputs),
         "aws:cloudformation/stack:Stack": {"outputs": _stack_outputs(inputs)},
+    }
+
+
+def _batch_outputs(name: str, inputs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    arn = f"arn:aws:batch:us-west-2:{ACCOUNT_ID}"
+    registry = f"{ACCOUNT_ID}.dkr.ecr.us-west-2.amazonaws.com"
+    environment = f"{inputs.get('namePrefix', name)}20261121"
+    named = inputs.get("name", name)
+    return {
+        "aws:batch/computeEnvironment:ComputeEnvironment": {
+            "arn": f"{arn}:compute-environment/{environment}",
+            "name": environment,
+        },
+        "aws:batch/jobQueue:JobQueue": {"arn": f"{arn}:job-queue/{named}"},
+        "aws:batch/jobDefinition:JobDefinition": {"arn": f"{arn}:job-definition/{named}:1"},
+        "aws:ecr/repository:Repository": {"repositoryUrl": f"{registry}/{named}"},
     }
 
 

@@ -83,6 +83,14 @@ class Plugin:
 
     def diff(self, token: str, made: Made, news: dict[str, Any]) -> tuple[list[str], list[str]]:
         """Return the changed properties, and those of them that replace the resource."""
+        answer = self._difference(token, made, news)
+        return list(answer.diffs), list(answer.replaces)
+
+    def deletes_first(self, token: str, made: Made, news: dict[str, Any]) -> bool:
+        """Return whether a replacement comes only when the old resource is gone."""
+        return self._difference(token, made, news).deleteBeforeReplace
+
+    def _difference(self, token: str, made: Made, news: dict[str, Any]) -> Any:
         inputs, failures = self.check(token, news, made.inputs)
         assert not failures, failures
         request = provider_pb2.DiffRequest(
@@ -92,8 +100,7 @@ class Plugin:
             old_inputs=to_struct(made.inputs),
             news=to_struct(inputs),
         )
-        answer = self.servicer.Diff(request, self._call())
-        return list(answer.diffs), list(answer.replaces)
+        return self.servicer.Diff(request, self._call())
 
     def update(self, token: str, made: Made, news: dict[str, Any]) -> Made:
         """Change a resource to what a program says now."""

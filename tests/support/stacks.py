@@ -26,6 +26,7 @@ from components.architectures.build import build
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.config.load import load_stack_config
+from sandbox.account.ecs_images import NEURON
 from sandbox.account.fixture import fixture, moment
 from sandbox.account.stacks import completion
 from tests.support.cloud import Cloud, Registered
@@ -33,7 +34,9 @@ from tests.support.cloud import Cloud, Registered
 ROOT = Path(__file__).parents[2]
 STACKS = sorted(path.name.split(".")[1] for path in ROOT.glob("Pulumi.*.yaml"))
 PARALLELCLUSTER_STACKS = [stack for stack in STACKS if stack.startswith("pc-")]
-EKS_STACKS = [stack for stack in STACKS if stack not in PARALLELCLUSTER_STACKS]
+BATCH_STACKS = [stack for stack in STACKS if stack.startswith("batch-")]
+NETWORK_STACKS = [stack for stack in STACKS if stack.startswith("vpc-")]
+EKS_STACKS = sorted({*STACKS} - {*PARALLELCLUSTER_STACKS, *BATCH_STACKS, *NETWORK_STACKS})
 ZONES = ("us-west-2a", "us-west-2b", "us-west-2c", "us-west-2d")
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 """The moment that the goldens are made at; the account's times count from it."""
@@ -88,7 +91,16 @@ def account_facts() -> AccountFacts:
         subnets={raw["id"]: _subnet(raw, vpc.vpc_id) for raw in account["subnets"]},
         reservations={raw["id"]: _reservation(raw) for raw in account["reservations"]},
         key_pairs={raw["name"]: "ed25519" for raw in account["key_pairs"]},
-        images={raw["id"]: _image(raw) for raw in account["parallelcluster_images"]["custom"]},
+        images={
+            **{raw["id"]: _image(raw) for raw in account["parallelcluster_images"]["custom"]},
+            NEURON: ImageFacts(
+                image_id=NEURON,
+                state="available",
+                architecture="x86_64",
+                root_volume_gib=30,
+                tags={},
+            ),
+        },
         zones=tuple(
             ZoneFacts(name=name, zone_id=_zone_id(name), kind="availability-zone") for name in ZONES
         ),
@@ -190,7 +202,7 @@ def _described(made: Registered, names: dict[str, str]) -> dict[str, Any]:
 def _legible(value: Any, key: str = "") -> Any:
     if key == "userData":
         return base64.b64decode(value).decode()
-    if key == "templateBody":
+    if key in {"templateBody", "nodeProperties", "containerProperties"}:
         return json.loads(value)
     if key == "securityGroups":
         return " + ".join(value)

@@ -4,7 +4,8 @@ Why:
     EFA traffic does not cross Availability Zones. A group that spreads its nodes over subnets of
     several zones starts without an error, and the job on it hangs or runs over TCP.
 Fix:
-    Give the node group or Auto Scaling group one subnet, that of the zone of the reservation.
+    Give the node group, Auto Scaling group or compute environment one subnet, that of the zone of
+    the reservation.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
     https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
@@ -18,12 +19,23 @@ from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValid
 
 from policies.launch import Launch
 from policies.props import UNKNOWN
-from policies.resource_types import AUTO_SCALING_GROUP, EKS_NODE_GROUP, LAUNCH_TEMPLATE, SUBNET
+from policies.resource_types import (
+    AUTO_SCALING_GROUP,
+    BATCH_COMPUTE_ENVIRONMENT,
+    EKS_NODE_GROUP,
+    LAUNCH_TEMPLATE,
+    SUBNET,
+)
 from policies.rule import Config, on_stack
 from policies.stack import Stack
 from policies.templates import templates_of
 
-_SUBNETS = {AUTO_SCALING_GROUP: "vpcZoneIdentifiers", EKS_NODE_GROUP: "subnetIds"}
+_SUBNETS = {
+    AUTO_SCALING_GROUP: ("vpcZoneIdentifiers",),
+    BATCH_COMPUTE_ENVIRONMENT: ("computeResources", "subnets"),
+    EKS_NODE_GROUP: ("subnetIds",),
+}
+_ZONES = ("availabilityZones",)
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -33,15 +45,15 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             continue
         subnets = _SUBNETS[group.resource_type]
         facts = stack.facts_of(group.urn)
-        for where, name in (("subnets", subnets), ("zones", "availabilityZones")):
-            count = facts.count(name)
+        for where, path in (("subnets", subnets), ("zones", _ZONES)):
+            count = facts.count(*path)
             if count > 1 and not (where == "subnets" and _one_zone(stack, group, subnets)):
                 yield (
                     group.urn,
                     (
                         f"its launch template {template.name} has EFA interfaces, but it spreads "
                         f"nodes over {count} {where}, and EFA does not cross zones; leave only one "
-                        f"in {name}, that of the zone of the capacity"
+                        f"in {path[-1]}, that of the zone of the capacity"
                     ),
                 )
 
@@ -50,11 +62,11 @@ def _has_efa(stack: Stack, template: PolicyResource) -> bool:
     return bool(Launch(LAUNCH_TEMPLATE, stack.facts_of(template.urn)).efa_interfaces())
 
 
-def _one_zone(stack: Stack, group: PolicyResource, name: str) -> bool:
+def _one_zone(stack: Stack, group: PolicyResource, path: tuple[str, ...]) -> bool:
     """Whether every subnet is one of the stack, and all of them lie in the same zone."""
     zones: set[object] = set()
-    for index in range(stack.facts_of(group.urn).count(name)):
-        reference = stack.refers(group, name, index, to=SUBNET)
+    for index in range(stack.facts_of(group.urn).count(*path)):
+        reference = stack.refers(group, *path, index, to=SUBNET)
         if reference is None or reference.elsewhere:
             return False
         zones.update(

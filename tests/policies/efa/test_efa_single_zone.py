@@ -7,7 +7,12 @@ import pytest
 from policies.resource_types import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE, SUBNET
 from policies.rules.efa.efa_single_zone import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs import auto_scaling_group, node_group, template
+from tests.support.policy_programs import (
+    auto_scaling_group,
+    compute_environment,
+    node_group,
+    template,
+)
 
 TWO = ["subnet-a", "subnet-b"]
 
@@ -83,3 +88,12 @@ def test_subnets_that_are_not_known_yet_are_said():
     found = check(POLICY, template(), Declared(group.type, group.name, group.props, depends))
     assert found.messages == []
     assert "p5-asg.vpcZoneIdentifiers" in found.undecided[0]
+
+
+def test_a_compute_environment_of_batch_is_such_a_group():
+    """Multi-node parallel jobs with EFA run in one zone."""
+    by_id = Declared(LAUNCH_TEMPLATE, "p5", {**template().props, "id": "lt-1"})
+    spread = compute_environment(computeResources={"subnets": TWO})
+    (message,) = check(POLICY, by_id, spread).messages
+    assert "over 2 subnets" in message
+    assert check(POLICY, by_id, compute_environment()).messages == []

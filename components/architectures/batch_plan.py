@@ -1,0 +1,144 @@
+"""From the configuration of an AWS Batch stack to its plan, or to everything wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from components.architectures.network_review import review_network, review_without_storage
+from components.architectures.reservation_review import review_reservations
+from components.architectures.role_name_review import review_names
+from components.architectures.tag_review import review_tags
+from components.batch.batch_context import BatchContext
+from components.batch.compute_environment_plan import plan_compute_environment
+from components.batch.compute_environment_review import review_compute_environment
+from components.batch.job_definition_plan import plan_job_definition
+from components.batch.job_definition_review import review_job_definition
+from components.batch.job_size_review import review_sizes
+from components.batch.network_review import review_batch_network, review_public_images
+from components.batch.plan import BatchPlan, ComputeEnvironmentPlan, JobDefinitionPlan
+from components.batch.repository_plan import plan_repository, review_repository
+from components.batch.room_plan import review_rooms
+from components.config.network import NewVpc
+from components.config.pools import resource_shares
+from components.config.review import Review
+from components.config.stack import BatchStackConfig
+from components.network.pool_place_review import review_launch_zones
+from components.network.vpc_plan import plan_network
+from components.tagging import common_tags
+
+
+def plan_batch(
+    config: BatchStackConfig,
+    *,
+    stack_file: str,
+    region: str,
+    now: datetime,
+    subnets_known: bool = False,
+    offered_zones: Mapping[str, tuple[str, ...]] | None = None,
+) -> BatchPlan:
+    """Return everything that the components of an AWS Batch stack need.
+
+    Args:
+        config: The stack file, checked against its schema.
+        stack_file: Its name, for messages and commands.
+        region: Region of the stack.
+        now: The time, with its offset.
+        subnets_known: Whether the account was asked, and subnets filled in. Without an account
+            nobody knows which subnet lies in which zone: what must launch in one zone then keeps
+            all subnets that it may be, and a note says so; with it that is refused.
+        offered_zones: Zones of a new VPC that offer an instance type, by type, where the account
+            was asked.
+
+    Raises:
+        ConfigError: every problem that the configuration has.
+    """
+    review = Review(stack_file=stack_file)
+    context = BatchContext(
+        config=config,
+        network=plan_network(config.network, region=region),
+        region=region,
+        now=now,
+        offered_zones=offered_zones or {},
+    )
+    _review_stack(context, review)
+    environments = _environments(context, review, zones_known=subnets_known)
+    definitions = _definitions(context, review)
+    if isinstance(config.network, NewVpc):
+        review_public_images(config.network, definitions, region, review)
+    review.close()
+    plan = _plan(context, environments, definitions, review)
+    review_rooms(plan, review)
+    review.close()
+    return plan
+
+
+def _review_stack(context: BatchContext, review: Review) -> None:
+    config = context.config
+    review_tags(config.tags, review)
+    review_names(config, review)
+    review_network(config.network, context.region, review)
+    if isinstance(config.network, NewVpc):
+        review_batch_network(config.network, review)
+    review_without_storage(config, review)
+    review_reservations(config, context.region, context.now, review)
+    review_repository(config, review)
+
+
+def _environments(
+    context: BatchContext, review: Review, *, zones_known: bool
+) -> list[ComputeEnvironmentPlan]:
+    planned: list[ComputeEnvironmentPlan] = []
+    for name, environment in context.config.architecture.compute_environments.items():
+        review_compute_environment(name, environment, context, review)
+        plan = plan_compute_environment(name, environment, context, review)
+        if plan is not None:
+            planned.append(plan)
+    configured = context.config.architecture.compute_environments
+    places = [context.place_of(plan.name, configured[plan.name]) for plan in planned]
+    review_launch_zones(places, context.network, review, zones_known=zones_known)
+    return planned
+
+
+def _definitions(context: BatchContext, review: Review) -> list[JobDefinitionPlan]:
+    planned: list[JobDefinitionPlan] = []
+    for name, definition in context.config.architecture.job_definitions.items():
+        review_job_definition(name, definition, context, review)
+        plan = plan_job_definition(name, definition, context)
+        if plan is not None:
+            planned.append(plan)
+    review_sizes(planned, review)
+    return planned
+
+
+def _plan(
+    context: BatchContext,
+    environments: Sequence[ComputeEnvironmentPlan],
+    definitions: Sequence[JobDefinitionPlan],
+    review: Review,
+) -> BatchPlan:
+    config = context.config
+    plan = BatchPlan(
+        name=config.name,
+        region=context.region,
+        tags=common_tags(config.name, config.tags),
+        network=context.network,
+        compute_environments=tuple(environments),
+        job_definitions=tuple(definitions),
+        repository=plan_repository(config),
+        resource_shares=resource_shares(config),
+    )
+    return replace(plan, notes=(*review.notes, *_security_group_note(plan)))
+
+
+def _security_group_note(plan: BatchPlan) -> list[str]:
+    if not plan.jobs_in_default_group:
+        return []
+    return [
+        (
+            f"job definition {', '.join(plan.jobs_in_default_group)}: containers of multi-node "
+            "parallel jobs meet in the VPC's default security group, which must let its members "
+            "reach each other"
+        )
+    ]

@@ -1,0 +1,40 @@
+"""What can be wrong with the network and the storage of a stack, whatever uses them."""
+
+from __future__ import annotations
+
+from components.config.network import NewVpc, PlacedNetwork
+from components.config.review import Review
+from components.config.stack import BatchStackConfig, NetworkStackConfig
+from components.network.existing_vpc_review import review_existing_vpc
+from components.network.vpc_review import review_new_vpc
+
+
+def review_network(network: PlacedNetwork, region: str, review: Review) -> None:
+    """Record what is wrong with subnets that exist, or with addresses and zones of new ones."""
+    if isinstance(network, NewVpc):
+        review_new_vpc(network, region, review)
+    else:
+        review_existing_vpc(network, review)
+
+
+def review_without_storage(config: BatchStackConfig | NetworkStackConfig, review: Review) -> None:
+    """Refuse file systems in a stack that mounts none.
+
+    ParallelCluster refuses them with Batch too (`AwsBatchFsxValidator`): a file system would have
+    to be mounted by each node before its ECS agent starts.
+    """
+    batch = isinstance(config, BatchStackConfig)
+    for name in config.storage:
+        review.refuse(
+            f"storage.{name}",
+            "is a file system, and stacks of AWS Batch mount none"
+            if batch
+            else "is a file system, and a stack that is a network alone has nothing to mount it",
+            found=config.storage[name].kind,
+            allowed="no entry of `storage`",
+            remedy=(
+                "remove it, and let jobs read and write S3"
+                if batch
+                else "remove it here, and add it to the stack whose nodes mount it"
+            ),
+        )

@@ -1,0 +1,103 @@
+"""From a compute environment of the stack file to its plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from components.batch.batch_context import BatchContext
+from components.batch.plan import ComputeEnvironmentPlan
+from components.capacity.placement_review import reviewed_placement
+from components.capacity.plan import CapacityPlan, SchedulePlan
+from components.capacity.pool_review import purchase_options
+from components.capacity.purchase import plan_capacity
+from components.capacity.schedule import plan_schedule
+from components.catalog.batch import image_type
+from components.catalog.instance_type import InstanceType
+from components.catalog.instance_types import INSTANCE_TYPES
+from components.compute.interface_plan import InterfacePlan, plan_interfaces
+from components.compute.root_volume import RootVolume
+from components.config.batch import ComputeEnvironment
+from components.config.node_pool import NodeSizes
+from components.config.reservations import Reservation
+from components.config.review import Review
+from components.naming import managed_policy_arns
+from components.network.pool_place import PoolPlace
+
+INTERFACES_OF_JOBS = 1
+"""Slots of card 0 that a container of a multi-node parallel job needs, for an interface of its own.
+
+https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
+"""
+
+
+def plan_compute_environment(
+    name: str, environment: ComputeEnvironment, context: BatchContext, review: Review
+) -> ComputeEnvironmentPlan | None:
+    """Return the plan of a compute environment, or None where a fault leaves nothing to plan.
+
+    Only a placement that contradicts the capacity is recorded in the review here; what else is
+    wrong `components.batch.compute_environment_review` finds.
+    """
+    reservations = context.config.reservations
+    instance_type = INSTANCE_TYPES.get(environment.instance_type)
+    if instance_type is None or environment.purchase_option not in purchase_options(reservations):
+        return None
+    place = context.place_of(name, environment)
+    placement = reviewed_placement(
+        place.key, environment, instance_type, place.reservation, review, one_zone=place.one_zone
+    )
+    if placement is None:
+        return None
+    spot = environment.purchase_option == "spot"
+    schedule = environment_schedule(environment, place.reservation, context)
+    return ComputeEnvironmentPlan(
+        name=name,
+        instance_type=instance_type,
+        capacity=_capacity(place, environment, context),
+        placement=placement,
+        interfaces=_interfaces(environment, instance_type),
+        subnets=place.subnets,
+        minimum_vcpus=schedule.minimum * instance_type.vcpus,
+        maximum_vcpus=environment.maximum * instance_type.vcpus,
+        image_type=None if environment.image == "custom" else image_type(instance_type),
+        custom_ami_id=environment.custom_ami_id,
+        allocation_strategy="SPOT_PRICE_CAPACITY_OPTIMIZED" if spot else "BEST_FIT_PROGRESSIVE",
+        root_volume=RootVolume(
+            size_gib=environment.root_volume.size_gib,
+            iops=environment.root_volume.iops,
+            throughput_mibps=environment.root_volume.throughput_mibps,
+        ),
+        local_nvme=environment.local_nvme if instance_type.local_nvme_disks else "none",
+        iam_policies=managed_policy_arns(environment.iam_policies, context.region),
+        ssh_key_name=environment.ssh_key_name,
+        queue_priority=environment.queue_priority,
+    )
+
+
+def environment_schedule(
+    environment: ComputeEnvironment, reservation: Reservation | None, context: BatchContext
+) -> SchedulePlan:
+    """Return how many nodes stay when no job waits: none before a Capacity Block, or at its end.
+
+    Batch has no schedule of its own. It launches nodes for jobs whenever there are some.
+    """
+    least = min(environment.minimum, environment.maximum)
+    sizes = NodeSizes(minimum=least, desired=least, maximum=environment.maximum)
+    return plan_schedule(sizes, reservation, context.now)
+
+
+def _capacity(
+    place: PoolPlace, environment: ComputeEnvironment, context: BatchContext
+) -> CapacityPlan:
+    capacity = plan_capacity(environment.purchase_option, context.config.reservations)
+    return replace(capacity, availability_zone=capacity.availability_zone or place.zone)
+
+
+def _interfaces(
+    environment: ComputeEnvironment, instance_type: InstanceType
+) -> InterfacePlan | None:
+    if not environment.efa_enabled or not instance_type.efa_supported:
+        return None
+    return plan_interfaces(
+        instance_type, environment.interface_layout, spare_on_card_zero=INTERFACES_OF_JOBS
+    )

@@ -1,0 +1,158 @@
+"""What can be wrong with a compute environment that its schema alone cannot see.
+
+Nothing here asks the account: `components.account` compares with what really exists.
+"""
+
+from __future__ import annotations
+
+from components.batch.batch_context import BatchContext
+from components.batch.compute_environment_plan import environment_schedule
+from components.capacity.pool_review import (
+    note_unlisted_zone,
+    purchase_options,
+    review_efa_support,
+    review_instance_type,
+    review_purchase_option,
+    review_usage_class,
+)
+from components.catalog.batch import MINIMUM_ROOT_VOLUME_GIB, MOST_VCPUS, image_type
+from components.catalog.instance_type import InstanceType
+from components.config.batch import ComputeEnvironment
+from components.config.reservations import CapacityBlock
+from components.config.review import Review
+from components.network.candidate_zones import candidate_zones, refuse_missing_zone
+from components.network.pool_place import PoolPlace
+from components.network.pool_place_review import review_pool_subnet, review_pool_zone
+
+
+def review_compute_environment(
+    name: str, environment: ComputeEnvironment, context: BatchContext, review: Review
+) -> None:
+    """Record what is wrong with a compute environment of the stack file."""
+    place = context.place_of(name, environment)
+    key, reservations = place.key, context.config.reservations
+    found = review_instance_type(review, key, environment.instance_type)
+    review_purchase_option(review, key, environment.purchase_option, reservations)
+    if found is not None:
+        review_usage_class(review, key, environment.purchase_option, reservations, found)
+        if environment.efa_enabled and review_efa_support(review, key, found):
+            _review_missing_zone(place, found, context, review)
+        note_unlisted_zone(review, place.name, place.zone, found)
+        _review_drivers(key, environment, found, review)
+        _review_most_vcpus(key, environment, found, review)
+    review_pool_zone(place, context.region, review, what="this compute environment")
+    review_pool_subnet(place, context.config.network, review)
+    _review_sizes(key, environment, review)
+    _review_image(key, environment, review)
+    _note_block(place, environment, context, review)
+
+
+def _review_missing_zone(
+    place: PoolPlace, found: InstanceType, context: BatchContext, review: Review
+) -> None:
+    # An unknown purchase option is refused by itself; it may well be meant to give the zone.
+    known = place.pool.purchase_option in purchase_options(context.config.reservations)
+    if known and not place.one_zone:
+        zones = candidate_zones(found, context.config.network, context.offered_zones)
+        refuse_missing_zone(place.key, zones, review)
+
+
+def _review_sizes(key: str, environment: ComputeEnvironment, review: Review) -> None:
+    if environment.minimum <= environment.maximum:
+        return
+    review.refuse(
+        f"{key}.minimum",
+        f"is more than `maximum`, {environment.maximum}; Batch refuses minvCpus above maxvCpus",
+        found=environment.minimum,
+        allowed=f"0 to {environment.maximum}",
+        remedy=review.set_command(f"{key}.minimum", str(environment.maximum)),
+    )
+
+
+def _review_most_vcpus(
+    key: str, environment: ComputeEnvironment, found: InstanceType, review: Review
+) -> None:
+    most = MOST_VCPUS // found.vcpus
+    if environment.maximum > most:
+        review.refuse(
+            f"{key}.maximum",
+            f"is more nodes than Batch can count: {found.name} has {found.vcpus} vCPUs",
+            found=environment.maximum,
+            allowed=f"at most {most}",
+            remedy=review.set_command(f"{key}.maximum", "1000"),
+        )
+
+
+def _review_image(key: str, environment: ComputeEnvironment, review: Review) -> None:
+    custom = environment.image == "custom"
+    if custom and environment.custom_ami_id is None:
+        review.refuse(
+            f"{key}.custom_ami_id",
+            "is missing, and `image` is custom",
+            allowed="an image with the ECS agent, and the drivers of the type",
+            remedy=review.set_command(f"{key}.custom_ami_id", "ami-…"),
+        )
+    if not custom and environment.custom_ami_id is not None:
+        review.refuse(
+            f"{key}.image",
+            "is auto beside `custom_ami_id`; Batch would choose another image than this one",
+            found=environment.image,
+            allowed="custom, or no `custom_ami_id`",
+            remedy=review.set_command(f"{key}.image", "custom"),
+        )
+    size = environment.root_volume.size_gib
+    if not custom and size < MINIMUM_ROOT_VOLUME_GIB:
+        review.refuse(
+            f"{key}.root_volume.size_gib",
+            "is less than the images of ECS need; no node would launch",
+            found=size,
+            allowed=f"{MINIMUM_ROOT_VOLUME_GIB} or more",
+            remedy=review.set_command(f"{key}.root_volume.size_gib", str(MINIMUM_ROOT_VOLUME_GIB)),
+        )
+
+
+def _review_drivers(
+    key: str, environment: ComputeEnvironment, found: InstanceType, review: Review
+) -> None:
+    if environment.image == "custom" or image_type(found) is not None:
+        return
+    ami = review.set_command(f"{key}.custom_ami_id", "ami-…")
+    review.refuse(
+        f"{key}.image",
+        f"is auto, and Batch has no image with the Neuron driver that {found.name} needs",
+        found=environment.image,
+        allowed=(
+            "custom, with `custom_ami_id`: the ECS-optimized Neuron AMI of the region, which "
+            "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/"
+            "retrieve-ecs-optimized_AMI.html tells how to find"
+        ),
+        remedy=f"{review.set_command(f'{key}.image', 'custom')}; {ami}",
+    )
+
+
+def _note_block(
+    place: PoolPlace, environment: ComputeEnvironment, context: BatchContext, review: Review
+) -> None:
+    """Note when nodes of a Capacity Block come and go.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html
+    """
+    block = place.reservation
+    if not isinstance(block, CapacityBlock):
+        return
+    state = environment_schedule(environment, block, context).state
+    if state == "scheduled" and block.starts_at is not None:
+        later = (
+            f"; for the {environment.minimum} nodes of `minimum` run `up` again then"
+            if environment.minimum
+            else ""
+        )
+        review.note(
+            f"{place.name}: the Capacity Block starts at {block.starts_at:%Y-%m-%d %H:%M} UTC; "
+            f"jobs wait in the queue until then{later}"
+        )
+    if state != "unlimited" and block.ends_at is not None:
+        review.note(
+            f"{place.name}: the Capacity Block ends at {block.ends_at:%Y-%m-%d %H:%M} UTC; EC2 "
+            "begins to terminate its nodes 30 minutes earlier, with the jobs on them"
+        )

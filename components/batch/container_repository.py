@@ -1,0 +1,103 @@
+"""An ECR repository for the images of jobs.
+
+Sources:
+    https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-tag-mutability.html
+    https://docs.aws.amazon.com/AmazonECR/latest/userguide/lifecycle_policy_parameters.html
+    https://github.com/hashicorp/terraform-provider-aws, internal/service/ecr/lifecycle_policy.go:
+    another text (`ForceNew`) replaces the policy
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_aws as aws
+
+from components.batch.plan import RepositoryPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerRepositoryArgs:
+    """Arguments of `ContainerRepository`."""
+
+    plan: RepositoryPlan
+    tags: Mapping[str, str]
+
+
+class ContainerRepository(pulumi.ComponentResource):
+    """A repository whose images are scanned when they come, encrypted, and never overwritten.
+
+    With `deletion_protection` the engine refuses to delete or replace it (`protect`), and even a
+    deletion that somebody forces leaves it in the account (`retain_on_delete`); without, its
+    images go with it. Its rules stay with it and are not protected, or nobody could change them.
+
+    Children: `<name>-repository` (`aws.ecr.Repository`), `<name>-lifecycle`
+    (`aws.ecr.LifecyclePolicy`).
+    """
+
+    url: pulumi.Output[str]
+    """Where to push: the name of an image without its tag."""
+
+    def __init__(
+        self,
+        name: str,
+        args: ContainerRepositoryArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("trainyard:batch:ContainerRepository", name, {}, opts)
+        plan = args.plan
+        kept = plan.deletion_protection
+        repository = aws.ecr.Repository(
+            f"{name}-repository",
+            name=plan.name,
+            image_tag_mutability="IMMUTABLE",
+            image_scanning_configuration=aws.ecr.RepositoryImageScanningConfigurationArgs(
+                scan_on_push=True
+            ),
+            encryption_configurations=[
+                aws.ecr.RepositoryEncryptionConfigurationArgs(encryption_type="AES256")
+            ],
+            force_delete=not kept,
+            tags=dict(args.tags),
+            opts=pulumi.ResourceOptions(parent=self, protect=kept, retain_on_delete=kept),
+        )
+        aws.ecr.LifecyclePolicy(
+            f"{name}-lifecycle",
+            repository=repository.name,
+            policy=json.dumps({"rules": lifecycle_rules(plan)}),
+            opts=pulumi.ResourceOptions(parent=self, retain_on_delete=kept),
+        )
+        self.url = repository.repository_url
+        self.register_outputs({"url": self.url})
+
+
+def lifecycle_rules(plan: RepositoryPlan) -> list[dict[str, object]]:
+    """Return the rules by which images go, in the order in which ECR applies them."""
+    expire = {"type": "expire"}
+    return [
+        {
+            "rulePriority": 1,
+            "description": f"images without a tag go after {plan.untagged_days} days",
+            "selection": {
+                "tagStatus": "untagged",
+                "countType": "sinceImagePushed",
+                "countUnit": "days",
+                "countNumber": plan.untagged_days,
+            },
+            "action": expire,
+        },
+        {
+            "rulePriority": 2,
+            "description": f"the newest {plan.kept_images} images with a tag stay",
+            "selection": {
+                "tagStatus": "tagged",
+                "tagPatternList": ["*"],
+                "countType": "imageCountMoreThan",
+                "countNumber": plan.kept_images,
+            },
+            "action": expire,
+        },
+    ]

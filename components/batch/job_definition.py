@@ -1,0 +1,96 @@
+"""A job definition of AWS Batch, on one node or multi-node parallel, with the role of its jobs.
+
+Source: https://docs.aws.amazon.com/batch/latest/userguide/job_definitions.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_aws as aws
+
+from components.batch.job_properties_plan import container_properties, node_properties
+from components.batch.job_role import JobRole, JobRoleArgs
+from components.batch.plan import JobDefinitionPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchJobDefinitionArgs:
+    """Arguments of `BatchJobDefinition`."""
+
+    plan: JobDefinitionPlan
+    image: pulumi.Input[str]
+    """Image of the container, with a tag or a digest."""
+    scratch: bool
+    """Whether the nodes have local disks for it."""
+    region: str
+    """Region of the stack."""
+    tags: Mapping[str, str]
+    """Tags of the definition; the tasks of its jobs get them too."""
+
+
+class BatchJobDefinition(pulumi.ComponentResource):
+    """A job definition: a change makes a new revision, and jobs that wait keep theirs.
+
+    Children: `<name>` (`JobRole`), `<name>-definition` (`aws.batch.JobDefinition`).
+    """
+
+    arn: pulumi.Output[str]
+    """ARN of the newest revision."""
+    role_arn: pulumi.Output[str]
+    """ARN of the role of the jobs."""
+
+    def __init__(
+        self,
+        name: str,
+        args: BatchJobDefinitionArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("trainyard:batch:BatchJobDefinition", name, {}, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        plan = args.plan
+        role = JobRole(
+            name,
+            JobRoleArgs(policy_arns=plan.iam_policies, region=args.region, tags=args.tags),
+            child,
+        )
+        document = pulumi.Output.all(image=args.image, job_role_arn=role.arn).apply(
+            lambda known: _document(args, **known)
+        )
+        multinode = plan.nodes > 1
+        definition = aws.batch.JobDefinition(
+            f"{name}-definition",
+            name=name,
+            type="multinode" if multinode else "container",
+            container_properties=None if multinode else document,
+            node_properties=document if multinode else None,
+            platform_capabilities=["EC2"],
+            propagate_tags=True,
+            retry_strategy=aws.batch.JobDefinitionRetryStrategyArgs(attempts=plan.attempts),
+            timeout=_timeout(plan),
+            tags=dict(args.tags),
+            opts=child,
+        )
+        self.arn, self.role_arn = definition.arn, role.arn
+        self.register_outputs({"arn": self.arn})
+
+
+def _document(args: BatchJobDefinitionArgs, image: str, job_role_arn: str) -> str:
+    if args.plan.nodes > 1:
+        properties = node_properties(
+            args.plan, image=image, job_role_arn=job_role_arn, scratch=args.scratch
+        )
+    else:
+        properties = container_properties(
+            args.plan.container, image=image, job_role_arn=job_role_arn, scratch=args.scratch
+        )
+    return json.dumps(properties)
+
+
+def _timeout(plan: JobDefinitionPlan) -> aws.batch.JobDefinitionTimeoutArgs | None:
+    if plan.timeout_seconds is None:
+        return None
+    return aws.batch.JobDefinitionTimeoutArgs(attempt_duration_seconds=plan.timeout_seconds)

@@ -1,0 +1,220 @@
+"""What can be wrong with a job definition that its schema alone cannot see.
+
+Batch accepts most of this, and the job then waits in RUNNABLE for ever: it says nothing about a
+request that no node can meet.
+https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html
+"""
+
+from __future__ import annotations
+
+import difflib
+
+from components.batch.batch_context import BatchContext
+from components.batch.job_definition_plan import accelerators_of, memory_of
+from components.catalog.batch import memory_for_jobs_mib
+from components.catalog.instance_type import InstanceType
+from components.catalog.instance_types import INSTANCE_TYPES
+from components.config.batch import ComputeEnvironment, JobDefinition
+from components.config.review import Review
+
+
+def review_job_definition(
+    name: str, definition: JobDefinition, context: BatchContext, review: Review
+) -> None:
+    """Record what is wrong with a job definition of the stack file."""
+    key = f"architecture.job_definitions.{name}"
+    environments = context.config.architecture.compute_environments
+    environment = environments.get(definition.compute_environment)
+    if definition.image == "repository" and context.config.architecture.repository is None:
+        review.refuse(
+            f"{key}.image",
+            "is repository, and the stack has none",
+            found=definition.image,
+            allowed="an image, or an entry `architecture.repository`",
+            remedy="add `repository: {}` to `architecture`",
+        )
+    if definition.image.endswith(":latest"):
+        review.note(
+            f"job definition {name}: the tag `latest` means another image from one day to the "
+            "next; give a version or a digest"
+        )
+    if environment is None:
+        _refuse_environment(key, definition, list(environments), review)
+        return
+    if definition.nodes > 1:
+        _review_nodes(key, definition, environment, context, review)
+    found = INSTANCE_TYPES.get(environment.instance_type)
+    if found is None:
+        return  # a type that is unknown is refused by itself
+    _review_requests(key, definition, found, review)
+    _review_efa(key, definition, environment, found, review)
+    _review_memory(name, definition, found, review)
+    _note_shared_devices(name, definition, found, review)
+    _review_test(key, definition, found, review)
+
+
+def _refuse_environment(
+    key: str, definition: JobDefinition, environments: list[str], review: Review
+) -> None:
+    wanted = definition.compute_environment
+    nearest = difflib.get_close_matches(wanted, environments, n=1, cutoff=0.5)
+    review.refuse(
+        f"{key}.compute_environment",
+        "is not the name of an entry of `compute_environments`",
+        found=wanted,
+        allowed=", ".join(environments),
+        remedy=review.set_command(f"{key}.compute_environment", (nearest or environments)[0]),
+    )
+
+
+def _review_nodes(
+    key: str,
+    definition: JobDefinition,
+    environment: ComputeEnvironment,
+    context: BatchContext,
+    review: Review,
+) -> None:
+    """Record what multi-node parallel jobs do not take.
+
+    https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
+    """
+    name = definition.compute_environment
+    place = context.place_of(name, environment)
+    if definition.nodes > environment.maximum:
+        review.refuse(
+            f"{key}.nodes",
+            f"is more than `maximum` of the compute environment `{name}`, "
+            f"{environment.maximum}; the job would wait for ever",
+            found=definition.nodes,
+            allowed=f"at most {environment.maximum}",
+            remedy=review.set_command(f"{key}.nodes", str(environment.maximum)),
+        )
+    if environment.purchase_option == "spot":
+        review.refuse(
+            f"{key}.nodes",
+            f"makes it multi-node parallel, which Batch does not run on Spot Instances, and "
+            f"`{name}` buys those",
+            found=definition.nodes,
+            allowed="1, or `purchase_option: on-demand` or a reservation",
+            remedy=review.set_command(f"{place.key}.purchase_option", "on-demand"),
+        )
+    # With EFA, the environment itself is refused without its zone.
+    if not place.one_zone and not environment.efa_enabled:
+        review.refuse(
+            f"{key}.nodes",
+            "makes it multi-node parallel, whose nodes must launch in one zone, and the nodes of "
+            f"`{name}` may launch in several",
+            found=definition.nodes,
+            allowed=f"1, or `availability_zone` or `subnet_id` of `{name}`",
+            remedy=review.set_command(f"{place.key}.availability_zone", "ZONE"),
+        )
+
+
+def _review_requests(
+    key: str, definition: JobDefinition, found: InstanceType, review: Review
+) -> None:
+    noun = "GPUs"
+    if found.accelerators is not None and found.accelerators.manufacturer == "neuron":
+        noun = "Neuron devices"
+    for name, what, most in (
+        ("vcpus", "vCPUs", found.vcpus),
+        ("memory_mib", "MiB of memory", found.memory_mib),
+        ("accelerators", noun, found.accelerators.count if found.accelerators else 0),
+        ("efa_interfaces", "EFA devices", found.efa_interfaces),
+    ):
+        wanted: int | None = getattr(definition, name)
+        if wanted is not None and wanted > most:
+            review.refuse(
+                f"{key}.{name}",
+                f"asks for more than {found.name} has, {most} {what}; the job would never start",
+                found=wanted,
+                allowed=f"at most {most}; left out, all that a job can have",
+                remedy=review.remove_command(f"{key}.{name}"),
+            )
+
+
+def _review_efa(
+    key: str,
+    definition: JobDefinition,
+    environment: ComputeEnvironment,
+    found: InstanceType,
+    review: Review,
+) -> None:
+    wanted, name = definition.efa_interfaces, definition.compute_environment
+    if not wanted or environment.efa_enabled or wanted > found.efa_interfaces:
+        return
+    review.refuse(
+        f"{key}.efa_interfaces",
+        f"asks for EFA devices, and EFA is off in the compute environment `{name}`: the container "
+        "would not start without their device files",
+        found=wanted,
+        allowed=f"0, or `efa_enabled: true` in `{name}`",
+        remedy=review.set_command(f"architecture.compute_environments.{name}.efa_enabled", "true"),
+    )
+
+
+def _review_memory(
+    name: str, definition: JobDefinition, found: InstanceType, review: Review
+) -> None:
+    memory, sure = memory_of(definition, found), memory_for_jobs_mib(found)
+    if sure < memory <= found.memory_mib:
+        review.note(
+            f"job definition {name}: asks for {memory} of the {found.memory_mib} MiB of "
+            f"{found.name}; ECS surely offers {sure} of them, and a job that asks for more than it "
+            "offers waits for ever"
+        )
+    shared = definition.shared_memory_mib
+    if shared is not None and shared > memory:
+        key = f"architecture.job_definitions.{name}.shared_memory_mib"
+        review.refuse(
+            key,
+            f"is more than the memory of the container, {memory} MiB, which it counts into",
+            found=shared,
+            allowed=f"at most {memory}",
+            remedy=review.remove_command(key),
+        )
+
+
+def _note_shared_devices(
+    name: str, definition: JobDefinition, found: InstanceType, review: Review
+) -> None:
+    """Note where two jobs on one node would get the same devices: ECS counts GPUs, these not."""
+    kind = found.accelerators
+    if kind is None or kind.manufacturer != "neuron" or definition.nodes > 1:
+        return
+    wanted = accelerators_of(definition, found)
+    vcpus = definition.vcpus or found.vcpus
+    room_for_two = 2 * vcpus <= found.vcpus and (
+        2 * memory_of(definition, found) <= memory_for_jobs_mib(found)
+    )
+    if wanted > 0 and room_for_two:
+        review.note(
+            f"job definition {name}: two such jobs fit on one {found.name} and would share its "
+            f"first {wanted} Neuron devices, which Batch does not count; ask for more than half of "
+            "the vCPUs or of the memory to have them alone"
+        )
+
+
+def _review_test(key: str, definition: JobDefinition, found: InstanceType, review: Review) -> None:
+    wanted = {"nccl-tests": "nvidia", "nccom-tests": "neuron"}.get(definition.image)
+    if wanted is None:
+        return
+    has = found.accelerators.manufacturer if found.accelerators else None
+    if has != wanted:
+        other = {"nvidia": "nccl-tests", "neuron": "nccom-tests"}.get(has or "", "IMAGE")
+        review.refuse(
+            f"{key}.image",
+            f"tests {'NVIDIA GPUs' if wanted == 'nvidia' else 'Trainium'}, and {found.name} has "
+            "none",
+            found=definition.image,
+            allowed=f"{other}, repository, or another image",
+            remedy=review.set_command(f"{key}.image", other),
+        )
+    elif not definition.command and accelerators_of(definition, found) == 0:
+        review.refuse(
+            f"{key}.accelerators",
+            f"is 0, and the test of `image: {definition.image}` needs one at least",
+            found=0,
+            allowed="1 or more, or a `command`",
+            remedy=review.remove_command(f"{key}.accelerators"),
+        )

@@ -1,0 +1,93 @@
+"""The JSON documents of job definitions, as the API of Batch spells them.
+
+Sources:
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerProperties.html
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_NodeProperties.html
+    https://docs.aws.amazon.com/batch/latest/userguide/efa.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.batch.plan import ContainerPlan, JobDefinitionPlan
+from components.batch.user_data_plan import SCRATCH
+
+ULIMITS = {"memlock": -1, "stack": 67_108_864, "nofile": 1_024_000}
+"""Limits of the container; -1 is none. EFA registers memory, which `memlock` would forbid:
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html; the others as in the templates
+(https://github.com/awslabs/awsome-distributed-ai, 1.architectures/3.aws-batch)."""
+PERMISSIONS = ("READ", "WRITE", "MKNOD")
+"""What Batch requires of an EFA device."""
+ALL_NODES = "0:"
+"""Range of nodes without an end, so that a submission may ask for another number of nodes.
+https://docs.aws.amazon.com/batch/latest/APIReference/API_NodeOverrides.html"""
+
+
+def container_properties(
+    plan: ContainerPlan, *, image: str, job_role_arn: str, scratch: bool
+) -> dict[str, Any]:
+    """Return `containerProperties` of a job on one node.
+
+    Args:
+        plan: The container.
+        image: Its image, with a tag or a digest.
+        job_role_arn: ARN of the role whose credentials it gets.
+        scratch: Whether its node has `SCRATCH`, which it then gets too.
+    """
+    return {
+        "image": image,
+        **({"command": list(plan.command)} if plan.command else {}),
+        "jobRoleArn": job_role_arn,
+        "environment": [
+            {"name": name, "value": value} for name, value in sorted(plan.environment.items())
+        ],
+        "resourceRequirements": _requirements(plan),
+        "linuxParameters": {
+            "devices": [
+                {"hostPath": device, "containerPath": device, "permissions": list(PERMISSIONS)}
+                for device in plan.devices
+            ],
+            "sharedMemorySize": plan.shared_memory_mib,
+        },
+        "ulimits": [
+            {"name": name, "hardLimit": limit, "softLimit": limit}
+            for name, limit in ULIMITS.items()
+        ],
+        **(_scratch() if scratch else {}),
+    }
+
+
+def node_properties(
+    plan: JobDefinitionPlan, *, image: str, job_role_arn: str, scratch: bool
+) -> dict[str, Any]:
+    """Return `nodeProperties` of a multi-node parallel job: one range, all of one type.
+
+    For the arguments see `container_properties`.
+    """
+    container = container_properties(
+        plan.container, image=image, job_role_arn=job_role_arn, scratch=scratch
+    )
+    return {
+        "mainNode": 0,
+        "numNodes": plan.nodes,
+        "nodeRangeProperties": [
+            {
+                "targetNodes": ALL_NODES,
+                "container": {**container, "instanceType": plan.instance_type.name},
+            }
+        ],
+    }
+
+
+def _requirements(plan: ContainerPlan) -> list[dict[str, str]]:
+    amounts = {"VCPU": plan.vcpus, "MEMORY": plan.memory_mib, "GPU": plan.gpus}
+    # Batch takes no GPU requirement of 0.
+    return [{"type": kind, "value": str(amount)} for kind, amount in amounts.items() if amount]
+
+
+def _scratch() -> dict[str, Any]:
+    return {
+        "volumes": [{"name": "scratch", "host": {"sourcePath": SCRATCH}}],
+        "mountPoints": [{"sourceVolume": "scratch", "containerPath": SCRATCH, "readOnly": False}],
+    }

@@ -1,0 +1,87 @@
+"""The IAM role whose credentials the containers of a job get.
+
+Source: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-iam-roles.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_aws as aws
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRoleArgs:
+    """Arguments of `JobRole`."""
+
+    policy_arns: Sequence[str]
+    """ARNs of AWS managed policies; without one the job may do nothing in the account."""
+    region: str
+    """Region of the stack: tasks of others do not get the role."""
+    tags: Mapping[str, str]
+
+
+class JobRole(pulumi.ComponentResource):
+    """A role that ECS tasks of this account and region take, and nobody else.
+
+    A job has one even where it may do nothing: one without would ask the node for credentials, and
+    get those of the node. No job needs an execution role: on EC2 the agent pulls images and writes
+    logs with the role of the node.
+
+    Children: `<name>-role` (`aws.iam.Role`), one `<name>-<policy>`
+    (`aws.iam.RolePolicyAttachment`) a managed policy.
+    """
+
+    arn: pulumi.Output[str]
+    """ARN of the role; resolves when every policy is attached."""
+
+    def __init__(
+        self, name: str, args: JobRoleArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("trainyard:batch:JobRole", name, {}, opts)
+        child, invoke = pulumi.ResourceOptions(parent=self), pulumi.InvokeOptions(parent=self)
+        known = pulumi.Output.all(
+            partition=aws.get_partition_output(opts=invoke).partition,
+            account_id=aws.get_caller_identity_output(opts=invoke).account_id,
+        )
+        role = aws.iam.Role(
+            f"{name}-role",
+            description="Containers of an AWS Batch job",
+            assume_role_policy=known.apply(lambda found: _trust_policy(args.region, **found)),
+            tags=dict(args.tags),
+            opts=child,
+        )
+        attachments = [
+            aws.iam.RolePolicyAttachment(
+                f"{name}-{arn.rpartition('/')[2]}", role=role.name, policy_arn=arn, opts=child
+            )
+            for arn in dict.fromkeys(args.policy_arns)
+        ]
+        attached = pulumi.Output.all(*(policy.id for policy in attachments))
+        self.arn = pulumi.Output.all(role.arn, attached).apply(lambda values: values[0])
+        self.register_outputs({"arn": self.arn})
+
+
+def _trust_policy(region: str, partition: str, account_id: str) -> str:
+    # ECS has this one service principal in every partition.
+    return json.dumps(
+        {
+            "Version": "2012-10-17",
+            "Statement": [
+                {
+                    "Effect": "Allow",
+                    "Action": "sts:AssumeRole",
+                    "Principal": {"Service": "ecs-tasks.amazonaws.com"},
+                    "Condition": {
+                        "StringEquals": {"aws:SourceAccount": account_id},
+                        "ArnLike": {
+                            "aws:SourceArn": f"arn:{partition}:ecs:{region}:{account_id}:*"
+                        },
+                    },
+                }
+            ],
+        }
+    )

@@ -1,0 +1,47 @@
+"""Whether job definitions are of a size that Batch takes.
+
+Source: https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html: at most 24 KiB for
+RegisterJobDefinition.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from components.batch.job_properties_plan import node_properties
+from components.batch.plan import JobDefinitionPlan
+from components.config.review import Review
+
+LARGEST_JOB_DEFINITION = 24 * 1024
+"""Bytes of a job definition."""
+_SOME_IMAGE, _SOME_ARN = "i" * 256, "a" * 128
+"""Longer than what nobody knows before `up`: the image in the repository, the ARN of the role."""
+
+
+def review_sizes(definitions: Sequence[JobDefinitionPlan], review: Review) -> None:
+    """Refuse job definitions that Batch would not register, and arguments that it refuses."""
+    for definition in definitions:
+        key = f"architecture.job_definitions.{definition.name}"
+        if "" in definition.container.command:
+            review.refuse(
+                f"{key}.command",
+                "holds an empty argument, which Batch does not take",
+                found=json.dumps(list(definition.container.command)),
+                remedy="remove it",
+            )
+        size = _size(definition)
+        if size > LARGEST_JOB_DEFINITION:
+            review.refuse(
+                f"{key}.command",
+                "and `environment` make the job definition larger than Batch registers",
+                found=f"{size} bytes together with the devices of {definition.instance_type.name}",
+                allowed=f"at most {LARGEST_JOB_DEFINITION} bytes",
+                remedy="put the text into a script of the image, or into S3, and run that",
+            )
+
+
+def _size(definition: JobDefinitionPlan) -> int:
+    image = definition.container.image or _SOME_IMAGE
+    properties = node_properties(definition, image=image, job_role_arn=_SOME_ARN, scratch=True)
+    return len(json.dumps(properties).encode())

@@ -1,0 +1,175 @@
+"""The test that a job definition runs when it names no command: an all-reduce over all its nodes.
+
+Containers that run `mpirun` each for themselves, as in the older templates of AWS (BAT5-10), are so
+many tests of one node, with fine figures that say nothing about EFA. Here the nodes meet first
+(`node_start`), and one `mpirun`, or `nccom-test`, runs on the main node over all accelerators of
+all of them. How many nodes there are is read when the job runs, so that one definition serves every
+number that a submission asks for.
+
+Source:
+    https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html: a job definition has at
+    most 24 KiB
+    https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_TaskOverride.html: what overrides
+    a container, which a submission may do with all of this, has at most 8,192 characters
+    https://github.com/awslabs/awsome-distributed-ai, 1.architectures/3.aws-batch
+    https://www.open-mpi.org/doc/v4.1/man1/mpirun.1.php
+    https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-sys-tools/nccom-test.html
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from components.catalog.instance_type import Accelerators
+from components.catalog.nccl import (
+    ALL_REDUCE,
+    BUILT,
+    MPI,
+    build_commands,
+    largest_message,
+    nccl_environment,
+)
+from components.catalog.neuron import NCCOM_TEST_IMAGE, neuron_cores
+from components.catalog.versions import NCCL_TESTS_IMAGE
+
+JobTest = Literal["nccl-tests", "nccom-tests"]
+
+LARGEST_COMMAND = 8192
+"""Characters of a command and its environment that every way to start a container takes."""
+
+_ROOT_PORT = 63182
+"""A free port of the main node, on which the ranks of Neuron find one another."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectiveTest:
+    """The container of a test, which is the same on every node."""
+
+    name: JobTest
+    image: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+def collective_test(
+    accelerators: Accelerators, *, devices: int, efa_interfaces: int
+) -> CollectiveTest:
+    """Return the all-reduce for nodes with these accelerators.
+
+    Args:
+        accelerators: Those of the instance type.
+        devices: How many of them the container gets: GPUs, or Neuron devices.
+        efa_interfaces: How many EFA devices it gets; 0 where EFA is off.
+    """
+    if accelerators.manufacturer == "neuron":
+        cores = neuron_cores(accelerators.model, devices)
+        return CollectiveTest(
+            name="nccom-tests",
+            image=NCCOM_TEST_IMAGE,
+            command=on_all_nodes(_nccom_test(cores)),
+            environment=_neuron_environment(efa_interfaces),
+        )
+    environment = nccl_environment(efa_interfaces)
+    build = build_commands(accelerators)
+    text = _all_reduce(accelerators, devices, tuple(environment), built=bool(build))
+    return CollectiveTest(
+        name="nccl-tests",
+        image=NCCL_TESTS_IMAGE,
+        command=on_all_nodes(text, build),
+        environment=environment,
+    )
+
+
+def on_all_nodes(text: str, first: str = "") -> tuple[str, ...]:
+    """Return a container's command that brings the nodes together and runs bash on the main one.
+
+    Args:
+        text: For the main node; it finds NODES, HOSTS (addresses, the main node's first) and, with
+            several nodes, INTERFACE in its environment, and reaches every host by `ssh`.
+        first: For every node, before.
+    """
+    # An empty argument is refused by Batch.
+    return ("python3", "-c", _node_start(), text, *((first,) if first else ()))
+
+
+def runs_on_all_nodes(command: tuple[str, ...]) -> bool:
+    """Return whether a command is one of `on_all_nodes`."""
+    return command[:3] == on_all_nodes("")[:3]
+
+
+@cache
+def _node_start() -> str:
+    """Return the text of `node_start` without what only its readers need."""
+    text = Path(__file__).with_name("node_start.py").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    for first, last in _documentation(ast.parse(text)):
+        lines[first - 1 : last] = [""] * (last - first + 1)
+    kept = (line for line in lines if line and not line.lstrip().startswith("#"))
+    return re.sub(r"^( {4})+", _narrow, "\n".join(kept), flags=re.MULTILINE) + "\n"
+
+
+def _narrow(indent: re.Match[str]) -> str:
+    return " " * (len(indent[0]) // 4)
+
+
+def _documentation(tree: ast.Module) -> Iterator[tuple[int, int]]:
+    """Yield the first and last line of every docstring, and of every text after a constant."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield node.lineno, node.end_lineno or node.lineno
+
+
+def _all_reduce(
+    accelerators: Accelerators, gpus: int, settings: tuple[str, ...], *, built: bool
+) -> str:
+    passed = " ".join(f"-x {name}" for name in ("PATH", "LD_LIBRARY_PATH", *settings))
+    # The library that the image preloads is not the one that was built.
+    program = f"env -u LD_PRELOAD {BUILT}/nccl-tests/all_reduce_perf" if built else ALL_REDUCE
+    path = f"export LD_LIBRARY_PATH={BUILT}/nccl/lib:$LD_LIBRARY_PATH\n" if built else ""
+    # One interface is ECS's own and leads nowhere: Open MPI must not use it (`ecs-eth0`), and what
+    # it says itself goes over the one by which the nodes met. The image sets an
+    # `if_exclude` for the data, beside which an `if_include` would be refused.
+    return f"""\
+{path}\
+log=$(mktemp) hostfile=$(mktemp)
+read -ra addresses <<< "$HOSTS"
+printf '%s slots={gpus}\\n' "${{addresses[@]}}" | tee "$hostfile"
+ranks=$((NODES * {gpus})) network=()
+if [ "$NODES" -gt 1 ]; then
+  network=(--mca oob_tcp_if_include "$INTERFACE" -x NCCL_SOCKET_IFNAME)
+fi
+{MPI}/bin/mpirun --allow-run-as-root --prefix {MPI} \\
+  -np "$ranks" --hostfile "$hostfile" --map-by ppr:{gpus}:node --bind-to none \\
+  {passed} "${{network[@]}}" \\
+  --mca pml ^cm,ucx --mca btl tcp,self --mca btl_tcp_if_exclude lo,docker0,ecs-eth0 \\
+  {program} -b 8 -e {largest_message(accelerators)} -f 2 -g 1 -c 1 -n 100 | tee "$log"
+seen=$(awk '$1 == "#" && $2 == "Rank" {{ print $3 }}' "$log" | sort -un | wc -l)
+if [ "$seen" -ne "$ranks" ]; then
+  echo "the test had $seen ranks, not $ranks: it did not run over all nodes" >&2
+  exit 1
+fi
+"""
+
+
+def _neuron_environment(efa_interfaces: int) -> dict[str, str]:
+    # FI_EFA_USE_DEVICE_RDMA is left out as for NCCL (A23), FI_EFA_FORK_SAFE is for Amazon Linux 2.
+    as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return {**as_root, **({"FI_PROVIDER": "efa"} if efa_interfaces else {})}
+
+
+def _nccom_test(cores: int) -> str:
+    return f"""\
+read -ra addresses <<< "$HOSTS"
+arguments=(-b 8 -e 2GB -f 2 -n 5 -w 5 -d fp32 --check --non-interactive)
+if [ "$NODES" -gt 1 ]; then
+  export NEURON_RT_ROOT_COMM_ID="${{addresses[0]}}:{_ROOT_PORT}"
+  arguments+=(-N "$NODES" --hosts "${{addresses[@]}}")
+fi
+nccom-test allr -r "$((NODES * {cores}))" "${{arguments[@]}}"
+"""

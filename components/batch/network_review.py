@@ -1,0 +1,60 @@
+"""Whether nodes and jobs in a new VPC without a NAT gateway reach what they need.
+
+Source: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/vpc-endpoints.html and
+https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html: the layers of images in
+ECR lie in S3, and public.ecr.aws has no endpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.batch.plan import JobDefinitionPlan
+from components.catalog.batch import ENDPOINTS_WITHOUT_NAT, comes_through_endpoints
+from components.config.network import NewVpc
+from components.config.review import Review
+from components.network.way_out import nat_gateway_command
+
+
+def review_batch_network(network: NewVpc, review: Review) -> None:
+    """Record what nodes would miss in a new VPC without a NAT gateway."""
+    if network.nat_gateways != "none":
+        return
+    for key, given, needed in (
+        ("interface_endpoints", network.interface_endpoints, ENDPOINTS_WITHOUT_NAT),
+        ("gateway_endpoints", network.gateway_endpoints, ("s3",)),
+    ):
+        missing = [name for name in needed if name not in given]
+        if missing:
+            review.refuse(
+                f"network.{key}",
+                "lacks services without which no node takes a job where `nat_gateways` is none",
+                found=", ".join(given) or "none",
+                allowed=f"also {', '.join(missing)}",
+                remedy=(
+                    f"add {', '.join(missing)} to `network.{key}`, or "
+                    f"{nat_gateway_command(network, review)}"
+                ),
+            )
+
+
+def review_public_images(
+    network: NewVpc, definitions: Sequence[JobDefinitionPlan], region: str, review: Review
+) -> None:
+    """Refuse jobs whose image lies where no node reaches it."""
+    if network.nat_gateways != "none":
+        return
+    for definition in definitions:
+        image = definition.container.image
+        if image is not None and not comes_through_endpoints(image, region):
+            review.refuse(
+                f"architecture.job_definitions.{definition.name}.image",
+                f"lies outside of the private registries of ECR in {region}, and no node would "
+                "reach it where `nat_gateways` is none",
+                found=image,
+                allowed=f"repository, or an image in a private registry of ECR in {region}",
+                remedy=(
+                    "push a copy into the stack's own repository and set `image: repository`, or "
+                    f"{nat_gateway_command(network, review)}"
+                ),
+            )

@@ -1,0 +1,125 @@
+"""The records that describe an AWS Batch stack before a resource exists.
+
+`plan_batch` in `components.architectures.batch_plan` makes them from the configuration; the
+components of this folder turn them into resources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from components.capacity.plan import CapacityPlan, PlacementPlan
+from components.catalog.batch import ImageType
+from components.catalog.instance_type import InstanceType
+from components.compute.interface_plan import InterfacePlan
+from components.compute.root_volume import RootVolume
+from components.network.network_plan import NetworkPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputeEnvironmentPlan:
+    """A compute environment, the launch template of its nodes and its job queue."""
+
+    name: str
+    instance_type: InstanceType
+    capacity: CapacityPlan
+    placement: PlacementPlan
+    interfaces: InterfacePlan | None
+    """None where EFA is off: the launch template then names no interfaces."""
+    subnets: tuple[str, ...]
+    """Private subnets, as references of the `NetworkPlan`; one with EFA, once the account was
+    asked."""
+    minimum_vcpus: int
+    maximum_vcpus: int
+    image_type: ImageType | None
+    """`Ec2Configuration.imageType`; None with an image of the user's own."""
+    custom_ami_id: str | None
+    allocation_strategy: Literal["BEST_FIT_PROGRESSIVE", "SPOT_PRICE_CAPACITY_OPTIMIZED"]
+    """Batch updates an environment in place with these, and not with `BEST_FIT`."""
+    root_volume: RootVolume
+    local_nvme: Literal["raid0", "none"]
+    iam_policies: tuple[str, ...]
+    """ARNs of AWS managed policies of the nodes' role, besides that of ECS."""
+    ssh_key_name: str | None
+    queue_priority: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerPlan:
+    """The container of a job on one node."""
+
+    image: str | None
+    """None for the stack's own repository."""
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    vcpus: int
+    memory_mib: int
+    gpus: int
+    devices: tuple[str, ...]
+    """Device files of the host that the container gets: EFA, and those of Trainium."""
+    shared_memory_mib: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobDefinitionPlan:
+    """A job definition; with more than one node it is multi-node parallel."""
+
+    name: str
+    compute_environment: str
+    nodes: int
+    instance_type: InstanceType
+    container: ContainerPlan
+    attempts: int
+    timeout_seconds: int | None
+    iam_policies: tuple[str, ...]
+    """ARNs of AWS managed policies of the job's own role."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepositoryPlan:
+    """An ECR repository."""
+
+    name: str
+    untagged_days: int
+    kept_images: int
+    deletion_protection: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchPlan:
+    """A whole Batch stack."""
+
+    name: str
+    region: str
+    tags: Mapping[str, str]
+    network: NetworkPlan
+    compute_environments: tuple[ComputeEnvironmentPlan, ...]
+    job_definitions: tuple[JobDefinitionPlan, ...]
+    repository: RepositoryPlan | None
+    resource_shares: Mapping[str, str]
+    """ARNs of RAM shares to accept before the reservations in them are used, by the name of the
+    reservation."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def jobs_in_default_group(self) -> tuple[str, ...]:
+        """Multi-node parallel job definitions whose containers get the VPC's default group.
+
+        A container's interface has the security groups of the compute environment. One whose
+        launch template names interfaces, as with EFA, cannot have any, and Batch then takes the
+        default group of the VPC. EFA itself is an interface of the node, with the node's groups.
+        https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
+        """
+        with_interfaces = {each.name for each in self.compute_environments if each.interfaces}
+        return tuple(
+            each.name
+            for each in self.job_definitions
+            if each.nodes > 1 and each.compute_environment in with_interfaces
+        )
+
+    @property
+    def capacities(self) -> tuple[CapacityPlan, ...]:
+        """Every way in which the stack buys capacity."""
+        return tuple(environment.capacity for environment in self.compute_environments)

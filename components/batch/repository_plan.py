@@ -1,0 +1,43 @@
+"""From the repository of the stack file to its plan, and what can be wrong with it."""
+
+from __future__ import annotations
+
+import re
+
+from components.batch.plan import RepositoryPlan
+from components.catalog.batch import REPOSITORY_NAME
+from components.config.review import Review
+from components.config.stack import BatchStackConfig
+
+SHORTEST_NAME = 2
+
+
+def plan_repository(config: BatchStackConfig) -> RepositoryPlan | None:
+    """Return the plan of the stack's own repository, which is called like the stack by default."""
+    repository = config.architecture.repository
+    if repository is None:
+        return None
+    return RepositoryPlan(
+        name=repository.name or config.name,
+        untagged_days=repository.untagged_days,
+        kept_images=repository.kept_images,
+        deletion_protection=repository.deletion_protection,
+    )
+
+
+def review_repository(config: BatchStackConfig, review: Review) -> None:
+    """Refuse a name that ECR does not take."""
+    plan = plan_repository(config)
+    if plan is None:
+        return
+    if len(plan.name) >= SHORTEST_NAME and re.fullmatch(REPOSITORY_NAME, plan.name):
+        return
+    review.refuse(
+        "architecture.repository.name",
+        "is not a name that ECR takes"
+        if config.architecture.repository and config.architecture.repository.name
+        else "is missing, and the stack's own `name` is not one that ECR takes",
+        found=plan.name,
+        allowed="2 or more small letters, digits and hyphens; the last is no hyphen",
+        remedy=review.set_command("architecture.repository.name", "training"),
+    )

@@ -1,0 +1,46 @@
+"""Whether the nodes of a Batch stack find addresses in the subnets that they launch in.
+
+Source: https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html: each node of a multi-node
+parallel job has an interface of its own besides those of the instance.
+"""
+
+from __future__ import annotations
+
+from components.batch.plan import BatchPlan, ComputeEnvironmentPlan
+from components.config.review import Review
+from components.network.room import Need, needs_of, review_new_subnets
+
+TAKERS = "interfaces"
+REMEDY = "fewer nodes, or interface_layout: efa-only, which takes one address a node"
+"""For messages: what has the addresses, and what else helps than a larger subnet."""
+
+
+def addresses_by_subnet(plan: BatchPlan) -> dict[str, Need]:
+    """Return the need for addresses in each subnet that an environment launches in alone.
+
+    An environment over several subnets takes what it finds in any of them.
+    """
+    return needs_of(
+        (environment.subnets[0], _addresses(environment, plan), environment.name)
+        for environment in plan.compute_environments
+        if len(environment.subnets) == 1
+    )
+
+
+def review_rooms(plan: BatchPlan, review: Review) -> None:
+    """Refuse subnets that are to be made too small for the nodes that launch there."""
+    review_new_subnets(
+        addresses_by_subnet(plan), plan.network, review, takers=TAKERS, remedy=REMEDY
+    )
+
+
+def _addresses(environment: ComputeEnvironmentPlan, plan: BatchPlan) -> int:
+    interfaces = environment.interfaces
+    of_node = interfaces.addresses_per_node if interfaces is not None else 1
+    of_job = any(
+        definition.nodes > 1
+        for definition in plan.job_definitions
+        if definition.compute_environment == environment.name
+    )
+    nodes = environment.maximum_vcpus // environment.instance_type.vcpus
+    return nodes * (of_node + of_job)

@@ -1,0 +1,42 @@
+"""The placement of a pool, or why the stack file may not force it."""
+
+from __future__ import annotations
+
+from components.capacity.placement import PlacedPool, PlacementContradictionError, plan_placement
+from components.capacity.plan import PlacementPlan
+from components.catalog.instance_type import InstanceType
+from components.config.reservations import Reservation
+from components.config.review import Review
+
+
+def reviewed_placement(
+    key: str,
+    pool: PlacedPool,
+    instance_type: InstanceType,
+    reservation: Reservation | None,
+    review: Review,
+    *,
+    one_zone: bool,
+) -> PlacementPlan | None:
+    """Return the placement of a pool, or None, and a record, where it contradicts the capacity.
+
+    Args:
+        key: The pool's place in the stack file, relative to `trainyard:cluster`.
+        pool: The pool.
+        instance_type: Type of its nodes.
+        reservation: What holds its nodes; None for open capacity.
+        review: Where a contradiction is recorded.
+        one_zone: Whether all its nodes launch in one zone.
+    """
+    try:
+        return plan_placement(pool, instance_type, reservation, one_zone=one_zone)
+    except PlacementContradictionError as contradiction:
+        forced = pool.placement
+        review.refuse(
+            f"{key}.placement.group",
+            contradiction.reason,
+            found=f"{forced.group} {forced.name}" if forced.name else forced.group,
+            allowed=contradiction.allowed,
+            remedy=contradiction.remedy,
+        )
+        return None

@@ -1,0 +1,61 @@
+"""A value beyond a limit of the schema, in words that lead to the fix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from components.config.finding import Finding
+from components.config.problems import Problem
+
+# Error types of pydantic: https://docs.pydantic.dev/latest/errors/validation_errors/
+_WORDS: Mapping[str, tuple[str, str, str]] = {
+    "greater_than_equal": ("ge", "is less than {}", "at least {}"),
+    "greater_than": ("gt", "is not more than {}", "more than {}"),
+    "less_than_equal": ("le", "is more than {}", "at most {}"),
+    "less_than": ("lt", "is not less than {}", "less than {}"),
+    "too_short": ("min_length", "holds too few entries", "at least {}"),
+    "too_long": ("max_length", "holds too many entries", "at most {}"),
+    "string_too_short": ("min_length", "is too short", "at least {} characters"),
+    "string_too_long": ("max_length", "is too long", "at most {} characters"),
+}
+"""By type of error: what holds the limit, what is wrong, what is allowed."""
+LIMITS = tuple(_WORDS)
+"""Types of errors that `explain_limit` explains."""
+
+
+def explain_limit(finding: Finding) -> list[Problem]:
+    """Return the problem of a number, a list or a text beyond its limit."""
+    kind = finding.error["type"]
+    name, problem, allowed = _WORDS[kind]
+    limit = str(finding.context[name])
+    if finding.location[-1:] == ("[key]",):
+        entry = replace(finding, location=finding.location[:-1])
+        return [
+            Problem(
+                path=entry.path,
+                problem=f"is a key that {problem}".format(limit),
+                allowed=allowed.format(limit),
+                remedy="rename this entry",
+            )
+        ]
+    return [
+        Problem(
+            path=finding.path,
+            problem=problem.format(limit),
+            found=finding.found,
+            allowed=allowed.format(limit),
+            remedy=_remedy(finding, limit),
+        )
+    ]
+
+
+def _remedy(finding: Finding, limit: str) -> str:
+    kind = finding.error["type"]
+    if kind in ("greater_than_equal", "less_than_equal"):
+        return finding.set_to(limit)
+    if kind != "too_short":
+        return "change the value"
+    if isinstance(finding.found, Mapping):
+        return "add an entry in the stack file"
+    return finding.set_to(finding.placeholder, (*finding.location, 0))

@@ -1,0 +1,112 @@
+"""The network of another stack, from that stack's outputs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from components.config.network import ExistingVpc, StackNetwork
+from components.config.problems import ROOT, ConfigError, Problem
+
+NETWORK_OUTPUTS = ("vpc_id", "public_subnet_ids", "private_subnet_ids")
+"""What a stack must export for others to live in its network, as fields of `ExistingVpc`."""
+REGION_OUTPUT = "region"
+"""Where the network lies, as the same stack exports it."""
+_PATH = f"{ROOT}.network.stack"
+
+
+def network_of_outputs(
+    reference: StackNetwork,
+    outputs: Mapping[str, Any] | None,
+    *,
+    stack_file: str,
+    region: str | None = None,
+) -> ExistingVpc:
+    """Return the network that another stack exports.
+
+    Args:
+        reference: What the stack file says.
+        outputs: The outputs of that stack; None where the backend has no such stack, empty where
+            it was never brought up.
+        stack_file: Name of the stack file, for messages.
+        region: Region of the stack file; None where it has none, which is refused elsewhere.
+
+    Raises:
+        ConfigError: there is no such stack, it is not up, it is no network, or it lies in another
+            region.
+    """
+    if not outputs:
+        raise ConfigError([_not_up(reference, exists=outputs is not None)], stack_file=stack_file)
+    missing = [name for name in NETWORK_OUTPUTS if not _is_there(name, outputs.get(name))]
+    if missing:
+        raise ConfigError([_lacking(reference, missing, outputs)], stack_file=stack_file)
+    there = outputs.get(REGION_OUTPUT)
+    if there is not None and region is not None and there != region:
+        raise ConfigError([_elsewhere(reference, there, region)], stack_file=stack_file)
+    fields = {"kind": "existing-vpc", **{name: outputs[name] for name in NETWORK_OUTPUTS}}
+    try:
+        # Through JSON, as stack files are read: a list is a tuple then, and nothing else changes.
+        return ExistingVpc.model_validate_json(json.dumps(fields))
+    except ValidationError as error:
+        wrong = sorted({str(each["loc"][0]) for each in error.errors()})
+        raise ConfigError([_foreign(reference, wrong, outputs)], stack_file=stack_file) from error
+
+
+def _is_there(name: str, value: object) -> bool:
+    # A network may do without public subnets; nodes need a private one.
+    return bool(value) or (name == "public_subnet_ids" and value == [])
+
+
+def _not_up(reference: StackNetwork, *, exists: bool) -> Problem:
+    name = reference.stack.rpartition("/")[2]
+    state = "has no outputs: it is not up" if exists else "is not in this backend"
+    return Problem(
+        path=_PATH,
+        found=reference.stack,
+        problem=f"the stack whose network this one lives in {state}",
+        allowed="the name of a stack of `kind: network` that is up",
+        remedy=(
+            f"bring it up first (`./trainyard up {name}`, with --sandbox in the sandbox), or "
+            "correct the name"
+        ),
+    )
+
+
+def _lacking(reference: StackNetwork, missing: list[str], outputs: Mapping[str, Any]) -> Problem:
+    return Problem(
+        path=_PATH,
+        found=f"{reference.stack}, which exports {', '.join(sorted(outputs))}",
+        problem=f"this stack is no network for others: it exports no {', '.join(missing)}",
+        allowed=f"a stack that exports {', '.join(NETWORK_OUTPUTS)}",
+        remedy=(
+            "name a stack of `architecture.kind: network`, such as vpc-one-az, or give the VPC by "
+            "its ids with `kind: existing-vpc`"
+        ),
+    )
+
+
+def _elsewhere(reference: StackNetwork, there: object, region: str) -> Problem:
+    return Problem(
+        path=_PATH,
+        found=f"{reference.stack}, in {there}",
+        problem=f"this network lies in another region than the stack, which is in {region}",
+        allowed=f"a stack of `kind: network` in {region}",
+        remedy="name a network of this region, or change `aws:region`",
+    )
+
+
+def _foreign(reference: StackNetwork, wrong: list[str], outputs: Mapping[str, Any]) -> Problem:
+    found = ", ".join(f"{name}: {outputs[name]}" for name in wrong)
+    return Problem(
+        path=_PATH,
+        found=f"{reference.stack}, with {found}",
+        problem="these outputs are no ids of a VPC and its subnets",
+        allowed="one id of a VPC, and lists of ids of subnets",
+        remedy=(
+            "bring that stack up with this version of the program, or give the VPC by its ids with "
+            "`kind: existing-vpc`"
+        ),
+    )

@@ -1,0 +1,20 @@
+"""A stack that is a network and nothing else: others take it by id or by stack reference."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from components.config.base import StrictModel
+
+
+class NetworkArchitecture(StrictModel):
+    """A VPC for other stacks to live in."""
+
+    kind: Literal["network"]
+    """A network alone."""
+    efa_security_group: bool = True
+    """Whether the VPC has a security group whose members reach each other over EFA."""
+    lustre_security_group: bool = True
+    """Whether the VPC has a security group for FSx for Lustre file systems."""
+    deletion_protection: bool = True
+    """Whether the VPC outlives `destroy`: other stacks live in it."""

@@ -1,0 +1,23 @@
+"""The record of a stack that is a network alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from components.network.network_plan import NetworkPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkStackPlan:
+    """A VPC for other stacks to live in."""
+
+    name: str
+    region: str
+    tags: Mapping[str, str]
+    network: NetworkPlan
+    """Always a new VPC."""
+    efa_security_group: bool
+    lustre_security_group: bool
+    deletion_protection: bool
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,146 @@
+"""What can be wrong with the zone and the subnet of a node pool, whatever its architecture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from components.capacity.pool_review import review_reserved_zone, review_zone_region
+from components.config.base import same_kind_of_zone
+from components.config.network import ExistingVpc, PlacedNetwork
+from components.config.review import Review
+from components.network.network_plan import NetworkPlan
+from components.network.pool_place import PoolPlace
+
+
+def review_pool_zone(place: PoolPlace, region: str, review: Review, *, what: str) -> None:
+    """Record what is wrong with `availability_zone` of a pool; `what` is `this node group`."""
+    pool, zone = place.pool, place.pool.availability_zone
+    if zone is None:
+        return
+    review_zone_region(review, place.key, zone, region)
+    reserved = place.reservation.availability_zone if place.reservation else None
+    review_reserved_zone(review, place.key, zone, pool.purchase_option, reserved, what=what)
+    if pool.subnet_id is not None:
+        review.refuse(
+            f"{place.key}.subnet_id",
+            "stands beside `availability_zone`; a subnet already lies in one zone",
+            found=pool.subnet_id,
+            allowed="one of `subnet_id` and `availability_zone`",
+            remedy="remove one of the two",
+        )
+
+
+def review_pool_subnet(place: PoolPlace, network: PlacedNetwork, review: Review) -> None:
+    """Record what is wrong with `subnet_id` of a pool."""
+    key, subnet = f"{place.key}.subnet_id", place.pool.subnet_id
+    if subnet is None:
+        return
+    if not isinstance(network, ExistingVpc):
+        zone = review.set_command(f"{place.key}.availability_zone", "ZONE")
+        review.refuse(
+            key,
+            "names a subnet, and the stack makes its own in a new VPC",
+            found=subnet,
+            allowed=f"`availability_zone`: {', '.join(network.availability_zones)}",
+            remedy=f"remove it; {zone}",
+        )
+        return
+    if subnet in network.private_subnet_ids or network.is_unread:
+        return
+    public = subnet in network.public_subnet_ids
+    review.refuse(
+        key,
+        (
+            "is a public subnet; nodes run in private ones, and an instance with several "
+            "interfaces gets no public address"
+            if public
+            else "is not one of `network.private_subnet_ids`"
+        ),
+        found=subnet,
+        allowed=", ".join(network.private_subnet_ids),
+        remedy=review.set_command(key, network.private_subnet_ids[0]),
+    )
+
+
+def review_launch_zones(
+    places: Sequence[PoolPlace], network: NetworkPlan, review: Review, *, zones_known: bool
+) -> None:
+    """Record what is wrong with the zones of pools, or note what nobody knows yet.
+
+    With `zones_known` the account was asked: the subnet of a pool in an existing VPC is filled
+    in, and its zone in a new one is spelled as the network spells it.
+    """
+    wanted: dict[str, str] = {}
+    what = ""
+    for place in places:
+        if not network.is_new or place.zone is None:
+            _review_one_subnet(place, network, review, zones_known=zones_known)
+        else:
+            what, _, name = place.name.rpartition(" ")
+            wanted[name] = place.zone
+    review_new_zones(wanted, network, review, what=what, zones_known=zones_known)
+
+
+def review_new_zones(
+    wanted: Mapping[str, str],
+    network: NetworkPlan,
+    review: Review,
+    *,
+    what: str,
+    zones_known: bool,
+) -> None:
+    """Record which zones a new VPC lacks, or note which of its own nobody can tell yet.
+
+    Args:
+        wanted: The zones that nodes must launch in, by the name of what they belong to.
+        network: The new VPC.
+        review: Where it is recorded.
+        what: What they belong to, for people: `node group`, `queue`.
+        zones_known: Whether the account was asked, so that zones are spelled as the network's.
+    """
+    missing: dict[str, list[str]] = {}
+    for name, zone in wanted.items():
+        if zone in network.availability_zones:
+            continue
+        if zones_known or _comparable(zone, network):
+            missing.setdefault(zone, []).append(name)
+        else:
+            review.note(
+                f"{what} {name}: launches in the private subnet in {zone}; only the account knows "
+                f"which of {', '.join(network.availability_zones)} that is"
+            )
+    for index, (zone, names) in enumerate(missing.items(), start=len(network.private_subnets)):
+        at = f"network.availability_zones[{index}]"
+        review.refuse(
+            at,
+            f"is missing: {', '.join(names)} must launch in {zone}, where the VPC has no subnet",
+            found=", ".join(network.availability_zones),
+            allowed=f"also {zone}",
+            remedy=review.set_command(at, zone),
+        )
+
+
+def _comparable(zone: str, network: NetworkPlan) -> bool:
+    return all(same_kind_of_zone(zone, other) for other in network.availability_zones)
+
+
+def _review_one_subnet(
+    place: PoolPlace, network: NetworkPlan, review: Review, *, zones_known: bool
+) -> None:
+    # EFA without a zone is refused by the review of the pool.
+    if len(place.subnets) == 1 or not (place.reserved_in_one_zone or place.zone):
+        return
+    zone = place.zone or "the zone of its capacity"
+    if not zones_known:
+        review.note(
+            f"{place.name}: launches in the private subnet in {zone}, which only the account knows"
+        )
+        return
+    what, example = ("availability_zone", "ZONE") if network.is_new else ("subnet_id", "subnet-…")
+    key = f"{place.key}.{what}"
+    review.refuse(
+        key,
+        f"is missing, and the account did not say which private subnet lies in {zone}",
+        allowed=", ".join(network.availability_zones if network.is_new else place.subnets),
+        remedy=review.set_command(key, example),
+    )

@@ -1,0 +1,70 @@
+"""The network of another stack, read from that stack's outputs.
+
+Source: https://www.pulumi.com/docs/iac/concepts/stacks/#stackreferences
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import pulumi
+
+from components.config.network import ExistingVpc, StackNetwork
+from components.config.network_outputs import network_of_outputs
+from components.config.problems import ROOT, ConfigError, Problem
+
+READ_STACK_OUTPUTS = "pulumi:pulumi:readStackOutputs"
+"""The engine's own function behind `pulumi.StackReference`. It registers nothing, where the
+resource would stand in the state before the configuration is known to be right.
+https://github.com/pulumi/pulumi, pkg/resource/deploy/builtins.go"""
+NO_SUCH_STACK = "unknown stack"
+"""What the engine says of a stack that the backend does not have.
+https://github.com/pulumi/pulumi, pkg/backend/backend.go"""
+
+
+def network_reader(
+    stack_file: str, *, region: str | None = None
+) -> Callable[[StackNetwork], ExistingVpc]:
+    """Return what looks up the network of another stack, for messages about that stack file."""
+    return partial(read_network, stack_file=stack_file, region=region)
+
+
+def read_network(
+    reference: StackNetwork, *, stack_file: str, region: str | None = None
+) -> ExistingVpc:
+    """Return the network that another stack of this backend exports.
+
+    Called in a Pulumi program, and before its first registration.
+
+    Raises:
+        ConfigError: there is no such stack, it cannot be read, it exports no network, or one of
+            another region than `region`.
+    """
+    outputs = _outputs(reference, stack_file)
+    return network_of_outputs(reference, outputs, stack_file=stack_file, region=region)
+
+
+def _outputs(reference: StackNetwork, stack_file: str) -> Mapping[str, Any] | None:
+    try:
+        found = pulumi.runtime.invoke(READ_STACK_OUTPUTS, {"name": reference.stack}).value
+    # The SDK raises nothing narrower for an error of the engine.
+    except Exception as error:
+        if NO_SUCH_STACK in str(error):
+            return None
+        raise ConfigError([_unreadable(reference, error)], stack_file=stack_file) from error
+    return found["outputs"]
+
+
+def _unreadable(reference: StackNetwork, error: Exception) -> Problem:
+    return Problem(
+        path=f"{ROOT}.network.stack",
+        found=reference.stack,
+        problem=f"the outputs of this stack cannot be read: {error}",
+        allowed="the name of a stack of this backend, or `organization/project/stack`",
+        remedy=(
+            "`pulumi stack ls --all` lists the stacks of the backend; or give the VPC by its ids "
+            "with `kind: existing-vpc`"
+        ),
+    )

@@ -1,0 +1,80 @@
+"""What the refusals of job definitions say, and what is no more than a note."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.batch_configs import IMAGE, P4D, RAW, TRN1, raw_config
+from tests.support.batch_reviews import definition, notes, problems
+
+KEY = "architecture.job_definitions"
+
+
+def job(base: dict[str, Any], name: str, **changes: Any) -> dict[str, Any]:
+    at = f"architecture__job_definitions__{name}__"
+    return raw_config(base, **{f"{at}{key}": value for key, value in changes.items()})
+
+
+def test_a_request_says_what_the_type_has():
+    found = problems(job(P4D, "nccl-single", accelerators=9))[f"{KEY}.nccl-single.accelerators"]
+    assert "p4d.24xlarge has, 8 GPUs" in found.problem
+    assert found.found == 9
+    neuron = problems(job(TRN1, "nccom-multi", accelerators=17))
+    assert "16 Neuron devices" in neuron[f"{KEY}.nccom-multi.accelerators"].problem
+
+
+def test_all_that_the_type_has_is_not_too_much():
+    raw = job(P4D, "nccl-single", vcpus=96, accelerators=8, efa_interfaces=4)
+    assert not problems(raw)
+
+
+def test_memory_that_ecs_may_not_offer_is_a_note():
+    """The job of Neuron's samples asks for 500,000 of 524,288 MiB."""
+    raw = job(TRN1, "nccom-multi", memory_mib=500_000)
+    assert "ECS surely offers 479486" in notes(raw)
+    assert definition(raw, "nccom-multi").container.memory_mib == 500_000
+    assert "surely" not in notes(TRN1)
+
+
+def test_spot_runs_jobs_of_one_node():
+    """Rule G1."""
+    nodes = "architecture__compute_environments__g4dn__"
+    raw = raw_config(
+        RAW, **{f"{nodes}purchase_option": "spot", f"{nodes}availability_zone": "us-west-2b"}
+    )
+    assert not problems(raw)
+    found = problems(job(raw, "nccl-single", nodes=2))
+    assert "Spot Instances" in found[f"{KEY}.nccl-single.nodes"].problem
+
+
+def test_the_nearest_environment_is_offered():
+    raw = job(P4D, "nccl-multi", compute_environment="p4")
+    found = problems(raw)[f"{KEY}.nccl-multi.compute_environment"]
+    assert found.remedy.endswith(" p4d")
+
+
+def test_the_other_test_is_offered():
+    raw = job(TRN1, "nccom-multi", image="nccl-tests")
+    assert problems(raw)[f"{KEY}.nccom-multi.image"].remedy.endswith(" nccom-tests")
+
+
+def test_a_tag_that_floats_is_a_note():
+    """DF-11."""
+    floating = IMAGE.replace(":1.0", ":latest")
+    assert "the tag `latest`" in notes(job(RAW, "nccl-single", image=floating))
+
+
+def test_several_nodes_without_efa_launch_in_one_zone():
+    """Rule G2."""
+    raw = job(RAW, "nccl-single", nodes=2)
+    assert set(problems(raw)) == {f"{KEY}.nccl-single.nodes"}
+    zone = {"architecture__compute_environments__g4dn__availability_zone": "us-west-2b"}
+    assert not problems(raw_config(raw, **zone))
+
+
+def test_jobs_that_would_share_neuron_devices_are_told_so():
+    """ECS counts GPUs, and hands device files to whoever names them."""
+    small = {"nodes": 1, "accelerators": 8, "memory_mib": 8192}
+    assert "first 8 Neuron devices" in notes(job(TRN1, "nccom-multi", vcpus=64, **small))
+    assert "Neuron devices" not in notes(job(TRN1, "nccom-multi", vcpus=65, **small))
+    assert "Neuron devices" not in notes(TRN1)

@@ -1,0 +1,70 @@
+"""A VPC of the stack's own without a NAT gateway: what Batch needs there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.catalog.batch import ENDPOINTS_WITHOUT_NAT
+from tests.support.batch_configs import RAW, raw_config
+from tests.support.batch_reviews import problems
+
+PRIVATE_IMAGE = "123456789012.dkr.ecr.us-west-2.amazonaws.com/training:1.0"
+
+
+def closed(image: str | None, **network: Any) -> dict[str, Any]:
+    raw = raw_config(
+        RAW,
+        network={
+            "kind": "new-vpc",
+            "availability_zones": ["us-west-2b"],
+            "nat_gateways": "none",
+            "interface_endpoints": list(ENDPOINTS_WITHOUT_NAT),
+            **network,
+        },
+        architecture__repository={},
+    )
+    if image is not None:
+        raw["architecture"]["job_definitions"]["nccl-single"]["image"] = image
+    return raw
+
+
+@pytest.mark.parametrize("image", ["repository", PRIVATE_IMAGE])
+def test_private_images_come_through_endpoints(image: str):
+    assert not problems(closed(image))
+
+
+ELSEWHERE = PRIVATE_IMAGE.replace("us-west-2", "us-east-1")
+
+
+@pytest.mark.parametrize("image", [None, "quay.io/training/image:1.0", ELSEWHERE])
+def test_public_images_and_those_of_another_region_do_not(image: str | None):
+    found = problems(closed(image))
+    assert set(found) == {"architecture.job_definitions.nccl-single.image"}
+    assert "image: repository" in found["architecture.job_definitions.nccl-single.image"].remedy
+
+
+@pytest.mark.parametrize("missing", ENDPOINTS_WITHOUT_NAT)
+def test_each_endpoint_is_needed(missing: str):
+    given = [name for name in ENDPOINTS_WITHOUT_NAT if name != missing]
+    found = problems(closed("repository", interface_endpoints=given))
+    assert found["network.interface_endpoints"].allowed == f"also {missing}"
+
+
+def test_the_layers_of_images_lie_in_s3():
+    found = problems(closed("repository", gateway_endpoints=["dynamodb"]))
+    assert found["network.gateway_endpoints"].allowed == "also s3"
+
+
+def test_with_a_nat_gateway_nothing_is_needed():
+    assert not problems(closed(None, nat_gateways="single", interface_endpoints=[]))
+
+
+def test_a_vpc_without_public_subnets_is_opened_with_both_keys():
+    """VPCM-04: a NAT gateway alone would be refused for the subnet that it stands in."""
+    found = problems(closed(None, public_subnets=False))
+    (problem,) = found.values()
+    assert "network.public_subnets' true; " in problem.remedy
+    assert problem.remedy.endswith("network.nat_gateways' single")
+    assert not problems(closed("repository", public_subnets=False))

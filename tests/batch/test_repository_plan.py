@@ -1,0 +1,39 @@
+"""The stack's own repository, and the names that ECR takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.batch_configs import P4D, RAW, raw_config
+from tests.support.batch_reviews import planned, problems
+
+
+def test_it_is_called_like_the_stack():
+    """BAT-20, BAT5-08."""
+    repository = planned(P4D).repository
+    assert repository is not None
+    assert (repository.name, repository.untagged_days, repository.kept_images) == (
+        "batch-p4d",
+        14,
+        100,
+    )
+    assert repository.deletion_protection
+
+
+def test_there_is_none_unless_asked_for():
+    """DF-11: the p5 template makes one that nothing uses."""
+    assert planned(RAW).repository is None
+
+
+@pytest.mark.parametrize(
+    ("name", "taken"), [("training", True), ("a--b", True), ("t", False), ("training-", False)]
+)
+def test_names(name: str, taken: bool):
+    found = problems(raw_config(P4D, architecture__repository__name=name))
+    assert ("architecture.repository.name" in found) is not taken
+
+
+def test_a_stack_whose_name_ecr_does_not_take_needs_one_for_its_repository():
+    raw = raw_config(P4D, name="Batch")
+    assert "is missing" in problems(raw)["architecture.repository.name"].problem
+    assert not problems(raw_config(raw, architecture__repository__name="batch"))

@@ -1,0 +1,71 @@
+"""Where the nodes of a pool launch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.config.batch import ComputeEnvironment
+from components.config.reservations import Odcr, OdcrGroup, Reservation
+from components.network.network_plan import NetworkPlan
+from components.network.pool_place import PoolPlace
+from components.network.vpc_plan import plan_network
+from tests.support.batch_plans import NETWORK, new_network
+from tests.support.parallelcluster_configs import PRIVATE_A, PRIVATE_B, RESERVATION
+
+NEW = plan_network(new_network("us-west-2a", "us-west-2b"), region="us-west-2")
+ONE_ZONE = plan_network(new_network(), region="us-west-2")
+ODCR = Odcr(kind="odcr", reservation_id=RESERVATION)
+IN_A_ZONE = Odcr(kind="odcr", reservation_id=RESERVATION, availability_zone="us-west-2b")
+GROUP = OdcrGroup(kind="odcr-group", members=(RESERVATION,))
+
+
+def place(
+    reservation: Reservation | None = None, network: NetworkPlan = NETWORK, **pool: Any
+) -> PoolPlace:
+    return PoolPlace(
+        name="compute environment g4dn",
+        key="architecture.compute_environments.g4dn",
+        pool=ComputeEnvironment(instance_type="g4dn.8xlarge", maximum=1, **pool),
+        reservation=reservation,
+        network=network,
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "one_zone"),
+    [
+        pytest.param(place(), False, id="anywhere"),
+        pytest.param(place(GROUP), False, id="a-group-may-span-zones"),
+        pytest.param(place(ODCR), True, id="a-reservation-lies-in-one"),
+        pytest.param(place(subnet_id=PRIVATE_B), True, id="subnet"),
+        pytest.param(place(availability_zone="us-west-2b"), True, id="zone"),
+        pytest.param(place(network=ONE_ZONE), True, id="only-one-subnet"),
+    ],
+)
+def test_whether_all_nodes_launch_in_one_zone(found: PoolPlace, one_zone: bool):
+    assert found.one_zone is one_zone
+
+
+@pytest.mark.parametrize(
+    ("found", "subnets"),
+    [
+        pytest.param(place(), (PRIVATE_A, PRIVATE_B), id="all"),
+        pytest.param(place(subnet_id=PRIVATE_B), (PRIVATE_B,), id="named"),
+        pytest.param(place(IN_A_ZONE), (PRIVATE_A, PRIVATE_B), id="zones-are-unknown"),
+        pytest.param(place(IN_A_ZONE, NEW), ("private-us-west-2b",), id="reservation"),
+        pytest.param(
+            place(network=NEW, availability_zone="us-west-2a"), ("private-us-west-2a",), id="zone"
+        ),
+        pytest.param(place(network=NEW), ("private-us-west-2a", "private-us-west-2b"), id="new"),
+    ],
+)
+def test_which_subnets_they_launch_in(found: PoolPlace, subnets: tuple[str, ...]):
+    assert found.subnets == subnets
+
+
+def test_the_pool_says_its_zone_before_the_reservation_does():
+    assert place(IN_A_ZONE, availability_zone="usw2-az2").zone == "usw2-az2"
+    assert place(IN_A_ZONE).zone == "us-west-2b"
+    assert place().zone is None

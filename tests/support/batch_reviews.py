@@ -1,0 +1,83 @@
+"""Plan a changed stack of AWS Batch or of a network alone, and read its problems and notes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from components.architectures.batch_plan import plan_batch
+from components.architectures.network_stack_plan import plan_network_stack
+from components.batch.plan import BatchPlan, ComputeEnvironmentPlan, JobDefinitionPlan
+from components.config.load import load_stack_config
+from components.config.problems import ROOT, ConfigError, Problem
+from components.config.stack import BatchStackConfig, NetworkStackConfig
+from components.network.network_stack_plan import NetworkStackPlan
+
+STACK_FILE = "Pulumi.batch-test.yaml"
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def planned(
+    raw: object,
+    *,
+    region: str = "us-west-2",
+    now: datetime = NOW,
+    subnets_known: bool = False,
+    offered_zones: dict[str, tuple[str, ...]] | None = None,
+) -> BatchPlan:
+    """Return the plan of a stack file of AWS Batch."""
+    config = load_stack_config(raw, stack_file=STACK_FILE)
+    assert isinstance(config, BatchStackConfig)
+    return plan_batch(
+        config,
+        stack_file=STACK_FILE,
+        region=region,
+        now=now,
+        subnets_known=subnets_known,
+        offered_zones=offered_zones,
+    )
+
+
+def planned_network(raw: object) -> NetworkStackPlan:
+    """Return the plan of a stack file that is a network alone."""
+    config = load_stack_config(raw, stack_file=STACK_FILE)
+    assert isinstance(config, NetworkStackConfig)
+    return plan_network_stack(config, stack_file=STACK_FILE, region="us-west-2")
+
+
+def problems(raw: object, **settings: Any) -> dict[str, Problem]:
+    """Return what is wrong with a stack file, by key; empty where it has a plan."""
+    try:
+        planned(raw, **settings)
+    except ConfigError as error:
+        return _by_key(error)
+    return {}
+
+
+def network_problems(raw: object) -> dict[str, Problem]:
+    """Return what is wrong with a network alone, by key; empty where it has a plan."""
+    try:
+        planned_network(raw)
+    except ConfigError as error:
+        return _by_key(error)
+    return {}
+
+
+def _by_key(error: ConfigError) -> dict[str, Problem]:
+    return {each.path.removeprefix(f"{ROOT}."): each for each in error.problems}
+
+
+def notes(raw: object, **settings: Any) -> str:
+    """Return the notes of a plan, a line each."""
+    return "\n".join(planned(raw, **settings).notes)
+
+
+def environment(raw: object, **settings: Any) -> ComputeEnvironmentPlan:
+    """Return the plan of the first compute environment of a stack file."""
+    return planned(raw, **settings).compute_environments[0]
+
+
+def definition(raw: object, name: str, **settings: Any) -> JobDefinitionPlan:
+    """Return the plan of a job definition of a stack file."""
+    found = planned(raw, **settings).job_definitions
+    return next(each for each in found if each.name == name)
