@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from moto.ec2.models import ec2_backends
 
+from sandbox.account.ecs_images import load_ecs_images
 from sandbox.account.fixture import fixture
 from sandbox.account.images import load_images
 from sandbox.account.network import load_key_pairs, load_network
@@ -33,6 +34,7 @@ def load_account(region: str) -> None:
     load_reservation_groups(ec2, account["reservation_groups"])
     load_resource_shares(ec2, account["resource_shares"])
     load_images(region, account["images"])
+    load_ecs_images(ec2)
     load_parallelcluster_images(ec2, account["parallelcluster_images"])
     load_security_groups(ec2, account["security_groups"], account["vpc"])
     load_buckets(region, account["buckets"])

@@ -7,6 +7,7 @@ from typing import Any
 
 import moto.autoscaling.models
 import moto.autoscaling.urls
+import moto.batch.urls
 import moto.ec2.models.launch_templates
 import moto.ec2.models.security_groups
 import moto.ec2.urls
@@ -19,6 +20,8 @@ import moto.resourcegroups.urls
 
 from sandbox.aws.autoscaling.groups import Group
 from sandbox.aws.autoscaling.responses import SandboxAutoScalingResponse
+from sandbox.aws.batch.responses import SandboxBatchResponse
+from sandbox.aws.ec2.default_group import Ec2SecurityGroup
 from sandbox.aws.ec2.launch_template_calls import TaggedLaunchTemplate
 from sandbox.aws.ec2.responses import SandboxEc2Response
 from sandbox.aws.eks.responses import SandboxEksResponse
@@ -60,6 +63,7 @@ def install() -> None:
     """Extend moto; does it once in a process, before the first request."""
     moto.ec2.urls.url_paths = {"{0}/": SandboxEc2Response.dispatch}
     moto.autoscaling.urls.url_paths = {"{0}/$": SandboxAutoScalingResponse.dispatch}
+    moto.batch.urls.url_paths = {"{0}/v1/(?P<path>.+)$": SandboxBatchResponse.dispatch}
     moto.eks.urls.url_paths = {"{0}/(?P<path>.+)$": SandboxEksResponse.dispatch}
     moto.fsx.urls.url_paths = {"{0}/$": SandboxFsxResponse.dispatch}
     groups = moto.resourcegroups.urls.url_paths
@@ -72,8 +76,9 @@ def install() -> None:
     iam_backend._init_aws_policies = managed_policies  # noqa: SLF001 - the replacement
     templates: Any = moto.ec2.models.launch_templates
     templates.LaunchTemplate = TaggedLaunchTemplate
-    rule: Any = moto.ec2.models.security_groups.SecurityGroupRule
-    rule.description = property(_rule_description)
+    groups_of_ec2: Any = moto.ec2.models.security_groups
+    groups_of_ec2.SecurityGroupRule.description = property(_rule_description)
+    groups_of_ec2.SecurityGroup = Ec2SecurityGroup
     for resource_type, prefix in _TAGGABLE.items():
         moto.ec2.utils.EC2_RESOURCE_TO_PREFIX[resource_type] = prefix
         moto.ec2.utils.EC2_PREFIX_TO_RESOURCE[prefix] = resource_type

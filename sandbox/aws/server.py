@@ -70,7 +70,6 @@ class AwsServer:
 
     def __init__(self, *, region: str = "us-west-2", port: int = 0, keep_time: bool = True) -> None:
         install()
-        config.default_user_config["batch"] = {"use_docker": False}
         config.default_user_config["lambda"] = {"use_docker": False}
         self._region = region
         self._keep_time = keep_time

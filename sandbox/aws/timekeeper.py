@@ -1,4 +1,4 @@
-"""Makes things happen when their time comes: scheduled actions, the end of a Capacity Block."""
+"""Makes things happen when their time comes: scheduled actions, jobs, the end of a block."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from moto.ec2.models import ec2_backends
 
 from sandbox.aws.autoscaling.groups import retry_launches
 from sandbox.aws.autoscaling.schedules import run_due_actions
+from sandbox.aws.batch.scheduler import tick as move_jobs_on
+from sandbox.aws.batch.store import batch_stores
 from sandbox.aws.ec2.capacity_end import end_of_capacity
 from sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
 from sandbox.aws.eks.store import eks_stores
@@ -53,6 +55,7 @@ class Timekeeper:
             end_of_capacity(ec2, autoscaling)
             run_due_actions(autoscaling)
             retry_launches(autoscaling)
+            move_jobs_on(batch_stores[ACCOUNT_ID][self._region], ec2)
 
     def _run(self) -> None:
         while not self._stopped.wait(_INTERVAL_SECONDS):

@@ -53,6 +53,7 @@ def account_items(clients: Clients) -> Iterator[Item]:
     """Yield every object in the account."""
     # Imported here: these modules need the class above.
     from sandbox.inventory import (
+        batch,
         containers,
         deployments,
         machines,
@@ -61,5 +62,5 @@ def account_items(clients: Clients) -> Iterator[Item]:
         storage,
     )
 
-    for module in (network, machines, permissions, containers, storage, deployments):
+    for module in (network, machines, permissions, containers, batch, storage, deployments):
         yield from module.items(clients)

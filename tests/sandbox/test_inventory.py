@@ -15,6 +15,7 @@ from sandbox.inventory import items, lines
 from sandbox.inventory.item import Item
 from sandbox.process_identity import own_identity
 from sandbox.state import SandboxDirectory, SandboxError, SandboxStatus
+from tests.support.batch_account import Batch
 from tests.support.sandbox_aws import (
     PRIVATE_A,
     PRIVATE_B,
@@ -193,6 +194,28 @@ def cluster(account: Account) -> Callable[[], None]:
     return undo
 
 
+def batch(account: Account) -> Callable[[], None]:
+    made, ecr = Batch(account), account.client("ecr")
+    made.queue(made.environment())
+    made.single()
+    ecr.create_repository(repositoryName="images")
+
+    def undo() -> None:
+        ecr.delete_repository(repositoryName="images")
+        made.client.deregister_job_definition(jobDefinition="one:1")
+        made.client.update_job_queue(jobQueue="queue", state="DISABLED")
+        made.client.delete_job_queue(jobQueue="queue")
+        made.client.update_compute_environment(computeEnvironment="env", state="DISABLED")
+        made.client.delete_compute_environment(computeEnvironment="env")
+        account.ec2.delete_security_group(GroupId=made.group)
+        names = {"InstanceProfileName": "node", "RoleName": "node"}
+        account.iam.remove_role_from_instance_profile(**names)
+        account.iam.delete_instance_profile(InstanceProfileName="node")
+        account.iam.delete_role(RoleName="node")
+
+    return undo
+
+
 def log_group(account: Account) -> Callable[[], None]:
     logs = account.client("logs")
     logs.create_log_group(logGroupName="/aws/eks/c/cluster")
@@ -218,6 +241,8 @@ MADE = [
     (permissions, {"iam:role", "iam:instance-profile", "iam:oidc-provider"}),
     (cluster, {"eks:cluster", "eks:node-group", "eks:addon", "eks:access-entry",
                "ec2:security-group", "ec2:launch-template", "autoscaling:group"}),
+    (batch, {"batch:compute-environment", "batch:job-queue", "batch:job-definition",
+             "ecr:repository"}),
     (log_group, {"logs:log-group"}),
 ]  # fmt: skip
 

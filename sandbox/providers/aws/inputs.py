@@ -29,7 +29,8 @@ def as_written(wanted: Any, found: Any) -> Any:
     """Return what was found in the shape that the program wrote.
 
     What AWS adds to a nested object is an output and no input, what AWS does not report stays as
-    it was written; a JSON document that says the same keeps the program's wording.
+    it was written; a JSON document that says the same keeps the program's wording, and
+    what is empty in it says nothing.
     """
     if isinstance(wanted, dict) and isinstance(found, dict):
         return {key: as_written(value, found.get(key, value)) for key, value in wanted.items()}
@@ -40,8 +41,18 @@ def as_written(wanted: Any, found: Any) -> Any:
     return found
 
 
+def filled(value: Any) -> Any:
+    """Return a JSON value without empty lists and mappings, at every depth."""
+    if isinstance(value, dict):
+        kept = {key: filled(each) for key, each in value.items()}
+        return {key: each for key, each in kept.items() if each not in ([], {}, None)}
+    return [filled(each) for each in value] if isinstance(value, list) else value
+
+
 def _same_json(wanted: str, found: str) -> bool:
     try:
-        return wanted.startswith(("{", "[")) and json.loads(wanted) == json.loads(found)
+        return wanted.startswith(("{", "[")) and filled(json.loads(wanted)) == filled(
+            json.loads(found)
+        )
     except ValueError:
         return False

@@ -6,7 +6,10 @@ from sandbox.providers.aws.resource import ResourceType
 from sandbox.providers.aws.resources import (
     auto_scaling,
     auto_scaling_hooks,
+    batch_environment,
+    batch_jobs,
     cloudformation_stack,
+    ecr,
     eks_addon,
     eks_cluster,
     eks_nodes,
@@ -29,7 +32,10 @@ from sandbox.providers.aws.resources import (
 _MODULES = (
     auto_scaling,
     auto_scaling_hooks,
+    batch_environment,
+    batch_jobs,
     cloudformation_stack,
+    ecr,
     eks_addon,
     eks_cluster,
     eks_nodes,

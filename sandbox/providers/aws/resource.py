@@ -32,7 +32,11 @@ class ResourceType:
     """Outputs that any change makes anew; unknown in the preview of a change."""
     name_property: str | None = None
     """Property that is made from the logical name where the program gives none."""
+    name_prefix_property: str | None = None
+    """Property in the place of the name, which the official provider then completes."""
     name_limit: int = 255
+    delete_before_replace: bool = False
+    """Whether the old object goes before the new one comes, whatever its name."""
     defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Values of properties that the program leaves out, as the official provider fills them in."""
     create: Callable[[Account, Values], tuple[str, Values]]

@@ -72,7 +72,7 @@ class AwsServicer(StandInServicer):
         ]
         inputs = {**kind.defaults, **news}
         name = kind.name_property
-        if name and name not in news:
+        if name and name not in news and kind.name_prefix_property not in news:
             inputs[name] = olds.get(name) or automatic_name(
                 name_of(request.urn), request.randomSeed, kind.name_limit
             )
@@ -86,8 +86,9 @@ class AwsServicer(StandInServicer):
         sometimes = kind.replace_when(olds, news) if kind.replace_when else []
         replacing = {*kind.replace_on, *sometimes}
         replaces = [k for k in changed if kind.update is None or k in replacing]
-        fixed_name = kind.name_property is not None and not _is_automatic(
-            name_of(request.urn), news.get(kind.name_property)
+        fixed_name = kind.delete_before_replace or (
+            kind.name_property in news
+            and not _is_automatic(name_of(request.urn), news.get(kind.name_property))
         )
         return provider_pb2.DiffResponse(
             changes=provider_pb2.DiffResponse.DIFF_SOME

@@ -96,5 +96,7 @@ def test_a_killed_daemon_takes_its_control_planes_with_it(
     assert any("kube-apiserver" in command for command in processes_below(directory.path))
     os.kill(status.pid, signal.SIGKILL)
     until(lambda: processes_below(directory.path) == [], "every process to be gone")
+    # A killed process loses its command line before its last thread has ended.
+    until(lambda: directory.read_status() is None, "the daemon to be gone")
     directory.start(kubernetes_programs)
     assert list(directory.clusters.iterdir()) == []

@@ -10,6 +10,7 @@ import pytest
 from sandbox.providers._protocol.values import UNKNOWN
 from sandbox.providers.aws.registry import RESOURCE_TYPES
 from tests.support.aws_cases import GROUP, POLICY, TEMPLATE, TRUST, Case, cases
+from tests.support.batch_cases import batch_cases
 from tests.support.network_cases import network_cases
 from tests.support.provider_plugin import Made, Plugin, RefusedError
 from tests.support.sandbox_aws import (
@@ -25,7 +26,7 @@ STACK = "aws:cloudformation/stack:Stack"
 
 @pytest.fixture(params=sorted(RESOURCE_TYPES.keys() - {STACK}))
 def case(request: pytest.FixtureRequest, account: Account) -> Case:
-    made = (*cases(account), *network_cases(account))
+    made = (*cases(account), *network_cases(account), *batch_cases(account))
     found = [each for each in made if each.token == request.param]
     assert found, f"{request.param} has no case here"
     return found[0]

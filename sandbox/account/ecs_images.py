@@ -1,0 +1,49 @@
+"""The machine images that ECS publishes, from which Batch chooses where nobody names one.
+
+Names: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-optimized_AMI.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from moto.ec2.models.instance_types import INSTANCE_TYPES
+
+from sandbox.account.images import register
+
+STANDARD, NVIDIA, NEURON = "ami-0ec50000000020231", "ami-0ec50000000020232", "ami-0ec50000000020233"
+"""Ids for Amazon Linux 2023 on x86_64: readable, and the same in every sandbox."""
+
+_OWNER = "591542846629"
+_VARIANTS = {STANDARD: "", NVIDIA: "gpu-", NEURON: "neuron-"}
+_RELEASE = "2023.0.20260101-kernel-6.1-x86_64"
+_VOLUME_GIB = 30
+_IMAGES_OF_TYPES = {"ECS_AL2023": STANDARD, "ECS_AL2023_NVIDIA": NVIDIA}
+"""Images by `imageType`; those of Amazon Linux 2 have left support on 2026-06-30.
+https://docs.aws.amazon.com/batch/latest/APIReference/API_Ec2Configuration.html"""
+
+
+def load_ecs_images(ec2: Any) -> None:
+    """Register the images."""
+    for image_id, variant in _VARIANTS.items():
+        name = f"al2023-ami-ecs-{variant}hvm-{_RELEASE}"
+        register(ec2, image_id, name, _OWNER, volume_gib=_VOLUME_GIB)
+
+
+def image_of_type(image_type: str | None, instance_type: str) -> str:
+    """Return the id of the image that Batch starts a node from.
+
+    Args:
+        image_type: `Ec2Configuration.imageType`; None: Batch's own choice, which is the one with
+            NVIDIA's drivers where the type has GPUs of theirs.
+        instance_type: The node's type.
+
+    Raises:
+        NotImplementedError: The sandbox has no image of the type.
+    """
+    if image_type is None:
+        gpus = (INSTANCE_TYPES[instance_type].get("GpuInfo") or {}).get("Gpus", [])
+        return NVIDIA if any(gpu["Manufacturer"] == "NVIDIA" for gpu in gpus) else STANDARD
+    if image_type not in _IMAGES_OF_TYPES:
+        raise NotImplementedError(f"images of type {image_type}")
+    return _IMAGES_OF_TYPES[image_type]

@@ -1,0 +1,1 @@
+"""AWS Batch as the sandbox answers it; moto's own checks little and launches nothing."""

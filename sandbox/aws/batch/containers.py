@@ -1,0 +1,127 @@
+"""Containers of jobs: what one takes of a node, and why one does not start there.
+
+The sandbox runs no container. One that starts ends well after a few seconds; one starts when its
+image is there and the node has the devices that it names.
+https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerProperties.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from moto.ec2.models.instance_types import INSTANCE_TYPES
+from moto.ecr.models import ecr_backends
+
+from sandbox.aws.batch.store import Node
+
+_OWN_REGISTRY = re.compile(
+    r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(\.cn)?/"
+    r"(?P<name>[^:@]+)(?::(?P<tag>[^@]+))?(?:@(?P<digest>.+))?"
+)
+_DEVICE = re.compile(r"/dev/(?P<kind>infiniband/uverbs|neuron)(?P<number>\d+)")
+
+
+@dataclass(frozen=True, order=True, kw_only=True)
+class Size:
+    """Room on a node: vCPUs, MiB of memory, GPUs of NVIDIA's."""
+
+    vcpus: float
+    memory_mib: int
+    gpus: int
+
+    def fits_into(self, other: Size) -> bool:
+        """Return whether there is room for it."""
+        return (
+            self.vcpus <= other.vcpus
+            and self.memory_mib <= other.memory_mib
+            and self.gpus <= other.gpus
+        )
+
+
+def size_of(container: Mapping[str, Any]) -> Size:
+    """Return what a container takes."""
+    needs = {each["type"]: each["value"] for each in container.get("resourceRequirements") or []}
+    return Size(
+        vcpus=float(needs.get("VCPU") or container.get("vcpus") or 0),
+        memory_mib=int(needs.get("MEMORY") or container.get("memory") or 0),
+        gpus=int(needs.get("GPU") or 0),
+    )
+
+
+def largest(containers: Iterable[Mapping[str, Any]]) -> Size:
+    """Return a size that has room for any one of the containers."""
+    sizes = [size_of(each) for each in containers]
+    return Size(
+        vcpus=max(size.vcpus for size in sizes),
+        memory_mib=max(size.memory_mib for size in sizes),
+        gpus=max(size.gpus for size in sizes),
+    )
+
+
+def together(sizes: Iterable[Size]) -> Size:
+    """Return what several containers take."""
+    each = list(sizes)
+    return Size(
+        vcpus=sum(size.vcpus for size in each),
+        memory_mib=sum(size.memory_mib for size in each),
+        gpus=sum(size.gpus for size in each),
+    )
+
+
+def size_of_type(instance_type: str) -> Size:
+    """Return the whole of an instance type; ECS leaves a little less of its memory."""
+    described = INSTANCE_TYPES[instance_type]
+    gpus = (described.get("GpuInfo") or {}).get("Gpus", [])
+    return Size(
+        vcpus=described["VCpuInfo"]["DefaultVCpus"],
+        memory_mib=described["MemoryInfo"]["SizeInMiB"],
+        gpus=sum(gpu["Count"] for gpu in gpus if gpu["Manufacturer"] == "NVIDIA"),
+    )
+
+
+def start_failure(container: Mapping[str, Any], node: Node) -> str | None:
+    """Return why a container does not start on a node, in ECS's words; None: it does."""
+    missing = _missing_image(container["image"])
+    if missing:
+        return f"CannotPullContainerError: {missing}"
+    parameters = container.get("linuxParameters") or {}
+    for device in parameters.get("devices") or []:
+        if not _has(node, device["hostPath"]):
+            return (
+                "CannotStartContainerError: Error response from daemon: error gathering device "
+                f'information while adding custom device "{device["hostPath"]}": no such file or '
+                "directory"
+            )
+    return None
+
+
+def _missing_image(image: str) -> str | None:
+    """Return what is not there of an image in an ECR registry; other registries are not asked."""
+    match = _OWN_REGISTRY.fullmatch(image)
+    if match is None:
+        return None
+    repositories = ecr_backends[match["account"]][match["region"]].repositories
+    if match["name"] not in repositories:
+        return f"repository {match['name']} not found"
+    tag, digest = match["tag"] or "latest", match["digest"]
+    for each in repositories[match["name"]].images:
+        if each.image_digest == digest if digest else tag in each.image_tags:
+            return None
+    return f"{image}: not found"
+
+
+def _has(node: Node, path: str) -> bool:
+    """Return whether a node has a device; of what is neither EFA's nor Neuron's it has any."""
+    match = _DEVICE.fullmatch(path)
+    if match is None:
+        return True
+    if match["kind"] == "neuron":
+        neuron = INSTANCE_TYPES[node.instance.instance_type].get("NeuronInfo") or {}
+        count = sum(each["Count"] for each in neuron.get("NeuronDevices", []))
+    else:
+        kinds = [each.interface_type for each in node.instance.nics.values()]
+        count = sum(kind.startswith("efa") for kind in kinds)
+    return int(match["number"]) < count

@@ -1,0 +1,112 @@
+"""What Batch demands of a job definition, above all of a multi-node parallel one.
+
+Sources:
+    https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html
+    https://docs.aws.amazon.com/batch/latest/userguide/mnp-node-groups.html
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_NodeOverrides.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox.aws.batch.containers import size_of
+from sandbox.aws.batch.errors import refuse
+
+MAXIMUM_NODES = 1000
+_MAXIMUM_RANGES = 5
+_MINIMUM_MEMORY_MIB = 4
+_RANGE = re.compile(r"(?P<first>\d*):(?P<last>\d*)|(?P<only>\d+)")
+
+
+def check_container(container: Mapping[str, Any]) -> None:
+    """Refuse a container without an image, vCPUs or memory.
+
+    Raises:
+        ClientException: What is missing.
+    """
+    size = size_of(container)
+    if not container.get("image"):
+        refuse("Error executing request, Exception : Container properties must contain an image.")
+    if size.vcpus <= 0:
+        refuse("Error executing request, Exception : Container vCPUs must be given.")
+    if size.memory_mib < _MINIMUM_MEMORY_MIB:
+        refuse("Error executing request, Exception : Container memory must be at least 4 MiB.")
+
+
+def check_nodes(properties: Mapping[str, Any]) -> None:
+    """Refuse nodes that Batch does not run together.
+
+    Raises:
+        ClientException: The first fault.
+    """
+    count, ranges = properties["numNodes"], properties["nodeRangeProperties"]
+    check_count(count, properties["mainNode"])
+    if len(ranges) > _MAXIMUM_RANGES:
+        refuse(f"A multi-node parallel job has at most {_MAXIMUM_RANGES} node groups.")
+    for each in ranges:
+        if not each.get("container"):
+            raise NotImplementedError("nodes with anything but one container")
+        check_container(each["container"])
+    if len({kind for each in ranges for kind in _types(each)}) > 1:
+        refuse("All node groups of a multi-node parallel job must use the same instance type.")
+    _check_cover(ranges, count)
+
+
+def check_count(count: int, main: int) -> None:
+    """Refuse a number of nodes, or a main node outside of them.
+
+    Raises:
+        ClientException: Which of the two.
+    """
+    if not 1 <= count <= MAXIMUM_NODES:
+        refuse(f"numNodes {count} must be between 1 and {MAXIMUM_NODES}.")
+    if not 0 <= main < count:
+        refuse(f"mainNode {main} must be smaller than numNodes {count}.")
+
+
+def overridden_count(properties: Mapping[str, Any], count: int) -> int:
+    """Return the number of nodes that a submission asks for.
+
+    Raises:
+        ClientException: The node ranges do not leave it open.
+    """
+    bounds = [_bounds(each["targetNodes"], None) for each in properties["nodeRangeProperties"]]
+    if all(last is not None for _, last in bounds):
+        refuse(
+            "numNodes can be overridden only where a node range of the job definition has an open "
+            "upper boundary, as `0:` has."
+        )
+    check_count(count, properties["mainNode"])
+    if any(first >= count for first, _ in bounds):
+        refuse(f"The node ranges of the job definition do not fit {count} nodes.")
+    return count
+
+
+def _types(group: Mapping[str, Any]) -> list[str]:
+    """Return the instance types that a node group names, itself or in its container."""
+    own = group["container"].get("instanceType")
+    return [*(group.get("instanceTypes") or []), *([own] if own else [])]
+
+
+def _check_cover(ranges: list[Mapping[str, Any]], count: int) -> None:
+    """Refuse ranges that leave nodes out, or name ones that are not there."""
+    covered: set[int] = set()
+    for each in ranges:
+        first, last = _bounds(each["targetNodes"], count - 1)
+        if last is None or first > last or last >= count:
+            refuse(f"targetNodes {each['targetNodes']} is outside of {count} nodes.")
+        covered.update(range(first, last + 1))
+    if covered != set(range(count)):
+        refuse(f"The node ranges must cover all {count} nodes.")
+
+
+def _bounds(target: str, end: int | None) -> tuple[int, int | None]:
+    match = _RANGE.fullmatch(target)
+    if match is None:
+        refuse(f"targetNodes {target} is no range of nodes such as 0:3, 0: or 4.")
+    if match["only"]:
+        return int(match["only"]), int(match["only"])
+    return int(match["first"] or 0), int(match["last"]) if match["last"] else end

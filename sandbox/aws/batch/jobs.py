@@ -1,0 +1,155 @@
+"""SubmitJob, DescribeJobs, ListJobs, CancelJob, TerminateJob.
+
+https://docs.aws.amazon.com/batch/latest/APIReference/API_SubmitJob.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from moto.core.responses import ActionResult, EmptyResult
+from moto.moto_api._internal import mock_random
+
+from sandbox.aws.batch.attempts import end_attempt, milliseconds
+from sandbox.aws.batch.definition_checks import check_container
+from sandbox.aws.batch.environment_checks import check_name
+from sandbox.aws.batch.errors import only, refuse
+from sandbox.aws.batch.job_requests import job_nodes, one_container
+from sandbox.aws.batch.queues import QueueCalls
+from sandbox.aws.batch.scheduler import tick
+from sandbox.aws.batch.store import WAITING, Fields, Job
+from sandbox.aws.clock import CLOCK
+
+_ASKED = (
+    "jobName",
+    "jobQueue",
+    "jobDefinition",
+    "parameters",
+    "containerOverrides",
+    "nodeOverrides",
+    "retryStrategy",
+    "propagateTags",
+    "timeout",
+    "tags",
+)
+_SUMMARY = (
+    "jobArn",
+    "jobId",
+    "jobName",
+    "createdAt",
+    "status",
+    "statusReason",
+    "startedAt",
+    "stoppedAt",
+    "jobDefinition",
+)
+
+
+class JobCalls(QueueCalls):
+    """Calls on jobs; mixed into the Batch response class."""
+
+    def submit_job(self) -> ActionResult:
+        """SubmitJob: it waits, or starts at once where a node is free or can be launched."""
+        asked: Mapping[str, Any] = self.params
+        only(asked, _ASKED, "a job")
+        check_name(asked["jobName"])
+        queue = self.store.queue(asked["jobQueue"])
+        definition = self.store.definition(asked["jobDefinition"])
+        if queue["state"] != "ENABLED":
+            refuse(f"Job queue {queue['jobQueueArn']} is DISABLED and takes no jobs.")
+        if definition["status"] != "ACTIVE":
+            refuse(f"Job definition {definition['jobDefinitionArn']} is not ACTIVE.")
+        job = self._job(asked, queue, definition)
+        self._check_market(job, queue)
+        self.store.jobs[job.identifier] = job
+        tick(self.store, self.ec2)
+        return ActionResult({key: job.fields[key] for key in ("jobArn", "jobName", "jobId")})
+
+    def describe_jobs(self) -> ActionResult:
+        """DescribeJobs; an id that is not known is left out."""
+        wanted: list[str] = self.params["jobs"]
+        found = [
+            job.fields
+            for job in self.store.jobs.values()
+            if job.identifier in wanted or job.fields["jobArn"] in wanted
+        ]
+        return ActionResult({"jobs": found})
+
+    def list_jobs(self) -> ActionResult:
+        """ListJobs of a queue: those that run, or those in the state that is asked for."""
+        asked: Mapping[str, Any] = self.params
+        only(asked, ("jobQueue", "jobStatus", "maxResults"), "a list of jobs")
+        queue = self.store.queue(asked["jobQueue"])
+        status = asked.get("jobStatus") or "RUNNING"
+        found = [
+            {key: job.fields[key] for key in _SUMMARY if key in job.fields}
+            for job in self.store.jobs_of(queue["jobQueueArn"])
+            if job.status == status
+        ]
+        return ActionResult({"jobSummaryList": found})
+
+    def cancel_job(self) -> EmptyResult:
+        """CancelJob: nothing happens to one that has a node."""
+        self._end(WAITING)
+        return EmptyResult()
+
+    def terminate_job(self) -> EmptyResult:
+        """TerminateJob: it ends wherever it is."""
+        self._end(WAITING | {"STARTING", "RUNNING"})
+        return EmptyResult()
+
+    def _end(self, states: frozenset[str]) -> None:
+        job = self.store.jobs.get(self.params["jobId"].rpartition("/")[2])
+        if job is not None and job.status in states:
+            end_attempt(job, exit_code=None, reason=self.params["reason"], final=True)
+            tick(self.store, self.ec2)
+
+    def _job(self, asked: Mapping[str, Any], queue: Fields, definition: Fields) -> Job:
+        now, identifier = CLOCK.now(), str(mock_random.uuid4())
+        multinode = definition["type"] == "multinode"
+        extent = (job_nodes if multinode else one_container)(asked, definition)
+        for container in extent.containers:
+            check_container(container)
+        own = {key: asked.get(key) or definition.get(key) for key in ("timeout", "retryStrategy")}
+        fields: Fields = {
+            "jobArn": self.store.arn("job", identifier),
+            "jobId": identifier,
+            "jobName": asked["jobName"],
+            "jobQueue": queue["jobQueueArn"],
+            "jobDefinition": definition["jobDefinitionArn"],
+            "status": "RUNNABLE",
+            "createdAt": milliseconds(now),
+            "attempts": [],
+            "dependsOn": [],
+            "parameters": {**definition["parameters"], **(asked.get("parameters") or {})},
+            "tags": dict(asked.get("tags") or {}),
+            "platformCapabilities": definition.get("platformCapabilities") or [],
+            "retryStrategy": {"attempts": 1, "evaluateOnExit": [], **(own["retryStrategy"] or {})},
+            **({"timeout": own["timeout"]} if own["timeout"] else {}),
+            **extent.fields,
+        }
+        return Job(
+            fields=fields,
+            queue_arn=queue["jobQueueArn"],
+            node_count=extent.node_count,
+            containers=extent.containers,
+            instance_types=extent.instance_types,
+            since=now,
+        )
+
+    def _check_market(self, job: Job, queue: Fields) -> None:
+        """Refuse a multi-node parallel job where there is only Spot.
+
+        Batch says that it runs none there; here it does not wait for ever.
+        https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
+        """
+        environments = [
+            self.store.environment(each["computeEnvironment"]).resources["type"]
+            for each in queue["computeEnvironmentOrder"]
+        ]
+        if job.is_multinode and "EC2" not in environments:
+            refuse(
+                "Multi-node parallel jobs are not supported in compute environments that use Spot "
+                "Instances."
+            )

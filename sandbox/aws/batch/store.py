@@ -1,0 +1,189 @@
+"""What Batch holds: compute environments with their nodes, job queues, job definitions, jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from moto.core.base_backend import BackendDict, BaseBackend
+
+from sandbox.aws.batch.errors import refuse
+
+Fields = dict[str, Any]
+
+WAITING: frozenset[str] = frozenset({"SUBMITTED", "PENDING", "RUNNABLE"})
+"""States of a job that has no node yet.
+https://docs.aws.amazon.com/batch/latest/userguide/job_states.html"""
+ENDED: frozenset[str] = frozenset({"SUCCEEDED", "FAILED"})
+"""States in which a job stays."""
+
+
+@dataclass(kw_only=True)
+class Node:
+    """An instance of a compute environment.
+
+    Attributes:
+        instance: moto's instance.
+        generation: The infrastructure of the environment that it was launched from.
+        idle_since: When its last job left it; None while it has one.
+        jobs: Ids of the jobs on it.
+    """
+
+    instance: Any
+    generation: int
+    idle_since: datetime | None
+    jobs: set[str] = field(default_factory=set)
+
+
+@dataclass(kw_only=True)
+class ComputeEnvironment:
+    """One compute environment.
+
+    Attributes:
+        fields: What DescribeComputeEnvironments gives, in its names; the calls change it in place.
+        nodes: Its instances.
+        generation: Counts its infrastructure updates; nodes of an older one take no job.
+        template_version: The version of its launch template that nodes start from; `$Latest` and
+            `$Default` are looked up when it is made and when its infrastructure is updated.
+        next_attempt: When a launch that EC2 refused is tried again.
+        refusal: Why the last launch failed, or None.
+    """
+
+    fields: Fields
+    nodes: list[Node] = field(default_factory=list)
+    generation: int = 0
+    template_version: str | None = None
+    next_attempt: datetime | None = None
+    refusal: str | None = None
+
+    @property
+    def arn(self) -> str:
+        """Its ARN."""
+        return self.fields["computeEnvironmentArn"]
+
+    @property
+    def resources(self) -> Fields:
+        """Its `computeResources`."""
+        return self.fields["computeResources"]
+
+    @property
+    def takes_jobs(self) -> bool:
+        """Whether it is enabled and valid."""
+        return self.fields["state"] == "ENABLED" and self.fields["status"] == "VALID"
+
+
+@dataclass(kw_only=True)
+class Job:
+    """One job.
+
+    Attributes:
+        fields: What DescribeJobs gives, in its names, but for what the states add.
+        queue_arn: Its queue.
+        node_count: Nodes that it needs; 1 for a job that is not multi-node parallel.
+        containers: The containers of its nodes, one for each range of nodes.
+        instance_types: The types that its definition asks for; empty: any.
+        since: When it came into its state.
+        nodes: Where it runs, the main node first.
+        environment: The compute environment that it runs in.
+    """
+
+    fields: Fields
+    queue_arn: str
+    node_count: int
+    containers: list[Mapping[str, Any]]
+    instance_types: frozenset[str]
+    since: datetime
+    nodes: list[Node] = field(default_factory=list)
+    environment: ComputeEnvironment | None = None
+
+    @property
+    def identifier(self) -> str:
+        """Its id."""
+        return self.fields["jobId"]
+
+    @property
+    def status(self) -> str:
+        """Its state."""
+        return self.fields["status"]
+
+    @property
+    def is_multinode(self) -> bool:
+        """Whether it is a multi-node parallel job."""
+        return "nodeProperties" in self.fields
+
+
+Kind = Literal["compute-environment", "job-queue"]
+
+
+class BatchStore(BaseBackend):
+    """All of Batch in one account and region; moto resets it with its own backends."""
+
+    def __init__(self, region_name: str, account_id: str) -> None:
+        super().__init__(region_name, account_id)
+        self.environments: dict[str, ComputeEnvironment] = {}
+        """By ARN, as queues and definitions."""
+        self.queues: dict[str, Fields] = {}
+        self.definitions: dict[str, Fields] = {}
+        self.revisions: dict[str, int] = {}
+        """The last revision of each name; numbers are never used again."""
+        self.jobs: dict[str, Job] = {}
+        """By id, in the order in which they were submitted."""
+
+    def arn(self, kind: str, name: str) -> str:
+        """Return the ARN of an object of Batch."""
+        return f"arn:{self.partition}:batch:{self.region_name}:{self.account_id}:{kind}/{name}"
+
+    def environment(self, name_or_arn: str) -> ComputeEnvironment:
+        """Return a compute environment.
+
+        Raises:
+            ClientException: There is none.
+        """
+        found = self.environments.get(self._full("compute-environment", name_or_arn))
+        return found or refuse(f"Object does not exist: {name_or_arn} does not exist")
+
+    def queue(self, name_or_arn: str) -> Fields:
+        """Return a job queue.
+
+        Raises:
+            ClientException: There is none.
+        """
+        found = self.queues.get(self._full("job-queue", name_or_arn))
+        return found or refuse(f"JobQueue {name_or_arn} does not exist.")
+
+    def definition(self, reference: str) -> Fields:
+        """Return the job definition of an ARN, of `name:revision`, or the newest active of a name.
+
+        Raises:
+            ClientException: There is no such job definition.
+        """
+        full = self._full("job-definition", reference)
+        if full in self.definitions:
+            return self.definitions[full]
+        active = [each for each in self.definitions.values() if each["status"] == "ACTIVE"]
+        named = [each for each in active if each["jobDefinitionArn"].rpartition(":")[0] == full]
+        if not named:
+            refuse(f"Job definition {reference} does not exist.")
+        return max(named, key=lambda each: each["revision"])
+
+    def described(self, kind: Kind, wanted: list[str] | None) -> Iterator[Fields]:
+        """Yield objects as they are described: those that are named, or all."""
+        every = {arn: each.fields for arn, each in self.environments.items()}
+        found = every if kind == "compute-environment" else self.queues
+        if not wanted:
+            yield from found.values()
+        for name in wanted or []:
+            if self._full(kind, name) in found:
+                yield found[self._full(kind, name)]
+
+    def jobs_of(self, queue_arn: str) -> list[Job]:
+        """Return the jobs of a queue, the oldest first."""
+        return [job for job in self.jobs.values() if job.queue_arn == queue_arn]
+
+    def _full(self, kind: str, name_or_arn: str) -> str:
+        return name_or_arn if name_or_arn.startswith("arn:") else self.arn(kind, name_or_arn)
+
+
+batch_stores: BackendDict[BatchStore] = BackendDict(BatchStore, "batch")
