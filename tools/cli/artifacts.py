@@ -10,6 +10,7 @@ from tools.cli import console, failures, options
 from tools.workspace.stack_files import EKS, PARALLELCLUSTER
 
 if TYPE_CHECKING:
+    from tools.workspace.stack_files import StackFile
     from tools.workspace.workspace import Workspace
 
 ARTIFACTS = {
@@ -25,10 +26,12 @@ def outputs(
     show_secrets: Annotated[
         bool, typer.Option("--show-secrets", help="Show secret outputs in clear text.")
     ] = False,
+    stack_file: options.StackFilePath = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Print the outputs of the stack that is up."""
-    values = _outputs(stack, sandbox=sandbox, show_secrets=show_secrets)
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    values = _outputs(found, sandbox=sandbox, show_secrets=show_secrets)
     if as_json:
         console.answer_json(values)
         return
@@ -40,18 +43,20 @@ def artifact(
     stack: options.Stack,
     name: Annotated[str, typer.Argument(help="Which document: kubeconfig, cluster-config.")],
     sandbox: options.Sandbox = False,
+    stack_file: options.StackFilePath = None,
 ) -> None:
     """Print a document that the stack makes."""
-    made = ARTIFACTS.get(options.stack_file(stack, path=None, sandbox=sandbox).architecture, {})
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    made = ARTIFACTS.get(found.architecture, {})
     if name not in made:
         raise failures.WrongUseError(
             f"{stack} makes no artifact {name!r}; there is: {', '.join(made) or 'none'}"
         )
-    values = _outputs(stack, sandbox=sandbox, show_secrets=True)
+    values = _outputs(found, sandbox=sandbox, show_secrets=True)
     if made[name] not in values:
         raise failures.CommandError(
             f"{stack} has no {name} yet; bring it up first: ./trainyard up {stack}"
-            + (" --sandbox" if sandbox else "")
+            + found.options(sandbox=sandbox)
         )
     console.answer(document(values[made[name]]))
 
@@ -65,31 +70,33 @@ def document(value: Any) -> str:
     return json.dumps(value, indent=2)
 
 
-def _outputs(stack: str, *, sandbox: bool, show_secrets: bool) -> dict[str, Any]:
+def _outputs(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> dict[str, Any]:
     from tools.workspace.workspace import outputs as read
 
-    values = read(_workspace(stack, sandbox=sandbox), show_secrets=show_secrets)
+    values = read(_workspace(stack_file, sandbox=sandbox), show_secrets=show_secrets)
     if not values:
+        stack = stack_file.stack
         raise failures.CommandError(
             f"{stack} has no outputs yet; bring it up: ./trainyard up {stack}"
-            + (" --sandbox" if sandbox else "")
+            + stack_file.options(sandbox=sandbox)
         )
     return values
 
 
-def _workspace(stack: str, *, sandbox: bool) -> Workspace:
+def _workspace(stack_file: StackFile, *, sandbox: bool) -> Workspace:
     from tools.cli.session import Purpose, open_workspace
 
-    found = options.stack_file(stack, path=None, sandbox=sandbox)
     if sandbox:
         from tools.cli.sandbox_session import holds_stack
 
+        stack = stack_file.stack
         if not holds_stack(stack):
             raise failures.CommandError(
-                f"the sandbox holds no stack {stack}; bring it up: ./trainyard up {stack} --sandbox"
+                f"the sandbox holds no stack {stack}; bring it up: ./trainyard up {stack}"
+                + stack_file.options(sandbox=True)
             )
     purpose = Purpose(checks_config=False, changes=False)
-    return open_workspace(found, purpose, sandbox=sandbox)
+    return open_workspace(stack_file, purpose, sandbox=sandbox)
 
 
 def _line(value: Any) -> str:

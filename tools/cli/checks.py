@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,9 +12,9 @@ from tools.cli import console, failures, options
 from tools.workspace.stack_files import REGION_KEY, StackFile
 
 if TYPE_CHECKING:
+    from components.architectures.plan_stack import AnyPlan
+    from components.config.network import ExistingVpc, StackNetwork
     from components.config.stack import AnyStackConfig
-    from components.eks.plan import EksPlan
-    from components.parallelcluster.plan import ParallelClusterPlan
 
 
 def check(
@@ -34,8 +35,10 @@ def check(
         # What the account says about a configuration that is wrong in itself helps nobody.
         from tools.cli.session import account_access
 
-        with account_access(sandbox=sandbox):
-            results = [_result(file, live=True) for file in found]
+        results = []
+        for file in found:
+            with account_access(sandbox=sandbox, profile=file.profile):
+                results.append(_result(file, live=True, sandbox=sandbox))
     if as_json:
         console.answer_json(results)
     else:
@@ -45,11 +48,11 @@ def check(
         raise typer.Exit(failures.WRONG_USE)
 
 
-def _result(stack_file: StackFile, *, live: bool) -> dict[str, Any]:
+def _result(stack_file: StackFile, *, live: bool, sandbox: bool = False) -> dict[str, Any]:
     from components.config.problems import ConfigError
 
     try:
-        notes, warnings = _checked(stack_file, live=live)
+        notes, warnings = _checked(stack_file, live=live, sandbox=sandbox)
     except ConfigError as error:
         problems = [
             {
@@ -65,7 +68,7 @@ def _result(stack_file: StackFile, *, live: bool) -> dict[str, Any]:
     return {"stack": stack_file.stack, "ok": True, "notes": notes, "warnings": warnings}
 
 
-def plan_of(stack_file: StackFile) -> EksPlan | ParallelClusterPlan:
+def plan_of(stack_file: StackFile) -> AnyPlan:
     """Return the plan of a stack file, from schema and plan alone.
 
     Raises:
@@ -81,13 +84,18 @@ def plan_of(stack_file: StackFile) -> EksPlan | ParallelClusterPlan:
     )
 
 
-def config_of(stack_file: StackFile) -> AnyStackConfig:
+def config_of(
+    stack_file: StackFile, *, network_of: Callable[[StackNetwork], ExistingVpc] | None = None
+) -> AnyStackConfig:
     """Return the configuration of a stack file, checked by the schema.
+
+    `network_of` looks up the network of another stack; left out, words stand for its ids.
 
     Raises:
         ConfigError: with every problem.
     """
     from components.config.load import load_stack_config
+    from components.config.network import unread_network
     from components.config.problems import ConfigError, Problem
 
     name = stack_file.name
@@ -100,7 +108,10 @@ def config_of(stack_file: StackFile) -> AnyStackConfig:
     missing = [] if stack_file.region else [no_region]
     try:
         config = load_stack_config(
-            stack_file.cluster, stack_file=name, stray_keys=stack_file.stray_keys
+            stack_file.cluster,
+            stack_file=name,
+            stray_keys=stack_file.stray_keys,
+            network_of=network_of or unread_network,
         )
     except ConfigError as error:
         raise ConfigError([*missing, *error.problems], stack_file=name) from error
@@ -109,12 +120,13 @@ def config_of(stack_file: StackFile) -> AnyStackConfig:
     return config
 
 
-def _checked(stack_file: StackFile, *, live: bool) -> tuple[list[str], list[str]]:
+def _checked(stack_file: StackFile, *, live: bool, sandbox: bool) -> tuple[list[str], list[str]]:
     if not live:
         return list(plan_of(stack_file).notes), []
     from components.account.prepare import look_up, prepare
+    from tools.cli.stack_references import network_reader
 
-    config = config_of(stack_file)
+    config = config_of(stack_file, network_of=network_reader(stack_file, sandbox=sandbox))
     prepared = prepare(
         config,
         look_up(config, region=stack_file.region),
@@ -125,14 +137,14 @@ def _checked(stack_file: StackFile, *, live: bool) -> tuple[list[str], list[str]
     return list(prepared.plan.notes), list(prepared.warnings)
 
 
-def refuse_wrong_config(stack_file: StackFile, *, live: bool) -> None:
+def refuse_wrong_config(stack_file: StackFile, *, live: bool, sandbox: bool = False) -> None:
     """Stop before the engine starts where schema, plan or account refuse the configuration.
 
     Raises:
         ConfigError: with every problem.
         AccountUnreachableError: there is no account to ask.
     """
-    _, warnings = _checked(stack_file, live=live)
+    _, warnings = _checked(stack_file, live=live, sandbox=sandbox)
     for warning in warnings:
         console.progress(f"warning: {warning}")
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from tools.cli import console, failures, options
-from tools.workspace.stack_files import PARALLELCLUSTER
+from tools.workspace.stack_files import BATCH, NETWORK, PARALLELCLUSTER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from tools.cli.protected import Kept
     from tools.workspace.engine_process import EngineResult
     from tools.workspace.workspace import Workspace
 
@@ -31,8 +32,13 @@ def up(
 
 
 def _show_summary(workspace: Workspace, *, sandbox: bool) -> None:
-    if workspace.stack_file.architecture == PARALLELCLUSTER:
+    architecture = workspace.stack_file.architecture
+    if architecture == PARALLELCLUSTER:
         from tools.cli.parallelcluster_summary import show_summary
+    elif architecture == BATCH:
+        from tools.cli.batch_summary import show_summary
+    elif architecture == NETWORK:
+        from tools.cli.network_summary import show_summary
     else:
         from tools.cli.summary import show_summary
 
@@ -65,8 +71,11 @@ def destroy(
     from tools.cli import protected
     from tools.cli.session import kubeconfig_path
 
+    before = protected.kept_objects(workspace)
+    if workspace.stack_file.architecture == NETWORK:
+        _refuse_inhabited(before, workspace, sandbox=sandbox)
     # The engine refuses to begin where something is protected, unless it is told to leave that.
-    keeps = any(each.protected for each in protected.kept_objects(workspace))
+    keeps = any(each.protected for each in before)
     retained = _retained(workspace)
     flags = [protected.FLAG] if keeps else []
     result = _run(workspace, "destroy", yes=yes, policies=False, flags=flags)
@@ -75,9 +84,17 @@ def destroy(
     if keeps:
         kept = protected.kept_objects(workspace)
         name = workspace.stack_file.name
-        console.answer(protected.explanation(kept, stack=stack, stack_file=name, sandbox=sandbox))
+        said = protected.explanation(kept, before, stack=stack, stack_file=name, sandbox=sandbox)
+        console.answer(said)
     if retained:
         console.answer(retained)
+
+
+def _refuse_inhabited(kept: Sequence[Kept], workspace: Workspace, *, sandbox: bool) -> None:
+    from tools.cli.inhabited_network import refuse_inhabited
+
+    file = workspace.stack_file
+    refuse_inhabited(kept, file, sandbox=sandbox)
 
 
 def _retained(workspace: Workspace) -> str:
@@ -176,7 +193,7 @@ def _finish(result: EngineResult, workspace: Workspace, operation: str, *, sandb
     if result.exit_code == 0:
         return
     stack = workspace.stack_file.stack
-    again = f"./trainyard {operation} {stack}{' --sandbox' if sandbox else ''}"
+    again = f"./trainyard {operation} {stack}{workspace.stack_file.options(sandbox=sandbox)}"
     if result.interrupted:
         message = (
             f"{operation} of {stack} was interrupted; what was finished is kept and recorded\n"

@@ -5,22 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tools.cli import console, failures, options, slurm_jobs
-from tools.workspace.stack_files import EKS, PARALLELCLUSTER
+from tools.cli import batch_jobs, console, failures, options, slurm_jobs
+from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
 
 if TYPE_CHECKING:
+    from components.batch.plan import BatchPlan
     from components.eks.plan import EksPlan
     from components.parallelcluster.plan import ParallelClusterPlan
     from tools.jobs.nodes import Renderer
     from tools.workspace.stack_files import StackFile
 
 EKS_JOBS = ("nccl-tests", "nccom-tests", "efa-smoke")
-JOBS: Mapping[str, tuple[str, ...]] = {EKS: EKS_JOBS, PARALLELCLUSTER: slurm_jobs.JOBS}
+JOBS: Mapping[str, tuple[str, ...]] = {
+    EKS: EKS_JOBS,
+    PARALLELCLUSTER: slurm_jobs.JOBS,
+    BATCH: batch_jobs.JOBS,
+    NETWORK: (),
+}
 """Jobs by the kind of a stack's architecture."""
+_TITLES = {EKS: "EKS", PARALLELCLUSTER: "ParallelCluster", BATCH: "Batch"}
 _EVERY_JOB = tuple(dict.fromkeys(job for jobs in JOBS.values() for job in jobs))
 
 
@@ -69,33 +76,60 @@ def job(
     force: Annotated[
         bool, typer.Option("--force", help="Slurm: write into a directory that is not empty.")
     ] = False,
+    definition: Annotated[
+        str | None,
+        typer.Option("--definition", help="Batch: job definition; needed where several fit."),
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option("--env", metavar="NAME=VALUE", help="Batch: environment variable of the job."),
+    ] = None,
+    submit: Annotated[
+        bool, typer.Option("--submit", help="Batch: submit the job, and print its id.")
+    ] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Batch: with --submit, wait until the job has ended.")
+    ] = False,
     sandbox: options.Sandbox = False,
     stack_file: options.StackFilePath = None,
 ) -> None:
-    """Generate a job for the stack's cluster: a manifest on standard output, or Slurm scripts.
+    """Generate a job for the stack: a manifest on standard output, Slurm scripts, or a request.
 
     An EKS stack's manifest is piped into `kubectl apply -f -`; a ParallelCluster stack's scripts
-    are written into a directory to copy to the head node.
+    are written into a directory to copy to the head node; a Batch stack's request is printed, or
+    submitted with --submit.
     """
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     kind = found.architecture
     if name not in JOBS.get(kind, _EVERY_JOB):
         raise failures.WrongUseError(
             f"there is no job {name!r} for {stack}; there is: "
-            + ", ".join(JOBS.get(kind, _EVERY_JOB))
+            + (", ".join(JOBS.get(kind, _EVERY_JOB)) or "none")
+            + ("; --definition chooses a job definition" if kind == BATCH else "")
         )
-    slurm_options = {
-        "--queue": queue,
-        "--compute-resource": compute_resource,
-        "--scaling": scaling,
-        "--output": output,
-        "--force": force or None,
+    given = {
+        EKS: {"--group": group, "--namespace": namespace},
+        PARALLELCLUSTER: {
+            "--queue": queue,
+            "--compute-resource": compute_resource,
+            "--scaling": scaling,
+            "--output": output,
+            "--force": force or None,
+        },
+        BATCH: {
+            "--definition": definition,
+            "--env": env or None,
+            "--submit": submit or None,
+            "--wait": wait or None,
+        },
     }
+    _refuse_foreign(given, kind or EKS, stack)
+    if kind == BATCH:
+        _batch_job(found, name, nodes, given[BATCH], sandbox=sandbox)
+        return
     if kind != PARALLELCLUSTER:
-        _refuse(slurm_options, f"{stack} is no ParallelCluster stack")
         _print_manifest(found, name, group=group, nodes=nodes, namespace=namespace or "default")
         return
-    _refuse({"--group": group, "--namespace": namespace}, f"{stack} is no EKS stack")
     if name != slurm_jobs.BERT_PRETRAINING:
         _refuse({"--scaling": scaling}, f"{name} trains nothing")
     from tools.jobs.slurm.nodes import SlurmRequest
@@ -108,6 +142,39 @@ def job(
     )
     target = output or Path(f"{stack}-{name}")
     slurm_jobs.write_job(_parallelcluster_plan(found), name, request, target, force=force)
+
+
+def _refuse_foreign(given: Mapping[str, Mapping[str, object]], kind: str, stack: str) -> None:
+    for other, values in given.items():
+        if other != kind:
+            _refuse(values, f"{stack} is no {_TITLES[other]} stack")
+
+
+def _batch_job(
+    stack_file: StackFile,
+    name: str,
+    nodes: int | None,
+    given: Mapping[str, Any],
+    *,
+    sandbox: bool,
+) -> None:
+    from tools.jobs.batch_request import BatchRequest
+
+    if given["--wait"] and not given["--submit"]:
+        raise failures.WrongUseError("--wait waits for the job that --submit submits: add it")
+    test = batch_jobs.TESTS[name]
+    asked = BatchRequest(
+        definition=given["--definition"],
+        nodes=nodes,
+        environment=batch_jobs.environment_of(given["--env"] or ()),
+    )
+    plan = _batch_plan(stack_file)
+    if not given["--submit"]:
+        batch_jobs.print_job(plan, test, asked)
+        return
+    batch_jobs.submit_job(
+        plan, test, asked, stack_file=stack_file, sandbox=sandbox, wait=bool(given["--wait"])
+    )
 
 
 def _refuse(given: Mapping[str, object], reason: str) -> None:
@@ -134,6 +201,15 @@ def _eks_plan(stack_file: StackFile) -> EksPlan:
 
     plan = plan_of(stack_file)
     assert isinstance(plan, EksPlan)  # noqa: S101 - no other kind has these jobs
+    return plan
+
+
+def _batch_plan(stack_file: StackFile) -> BatchPlan:
+    from components.batch.plan import BatchPlan
+    from tools.cli.checks import plan_of
+
+    plan = plan_of(stack_file)
+    assert isinstance(plan, BatchPlan)  # noqa: S101 - no other kind has these jobs
     return plan
 
 

@@ -45,11 +45,16 @@ def changes_line(changes: Mapping[str, int]) -> str:
     return f"{total}, {same} unchanged"
 
 
-def end_commands(stack: str, *, sandbox: bool) -> list[str]:
-    """Return the commands that every stack can try next."""
-    flag = " --sandbox" if sandbox else ""
+def end_commands(stack: str, options: str, *, sandbox: bool) -> list[str]:
+    """Return the commands that every stack can try next.
+
+    Args:
+        stack: Its name.
+        options: What follows the name in its commands, with a space first.
+        sandbox: Whether it is in the sandbox.
+    """
     commands = [
-        f"./trainyard up {stack}{flag} --yes          # again: changes nothing",
-        f"./trainyard destroy {stack}{flag} --yes",
+        f"./trainyard up {stack}{options} --yes          # again: changes nothing",
+        f"./trainyard destroy {stack}{options} --yes",
     ]
     return [*commands, "./trainyard sandbox stop"] if sandbox else commands

@@ -4,80 +4,44 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from tools.cli.panel import end_commands, facts_table, print_panel
+from tools.cli.closing_panel import Summary, first_jobs, print_closing_panel, read_summary
+from tools.cli.panel import end_commands, facts_table
 
 if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace
 
-JOBS = {"nvidia": "nccl-tests", "neuron": "nccom-tests"}
-"""The first job for a cluster, by the maker of its accelerators."""
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Everything that the closing panel shows."""
-
-    stack: str
-    sandbox: bool
-    outputs: Mapping[str, Any]
-    changes: Mapping[str, int]
-    """Resources by operation, `same` for unchanged ones."""
-
 
 def show_summary(workspace: Workspace, *, sandbox: bool) -> None:
     """Print the summary; CloudFormation has waited for the head node and the static nodes."""
-    from tools.workspace.workspace import last_changes
-    from tools.workspace.workspace import outputs as read
-
-    print_summary(
-        Summary(
-            stack=workspace.stack_file.stack,
-            sandbox=sandbox,
-            outputs=read(workspace, show_secrets=True),
-            changes=last_changes(workspace),
-        )
-    )
+    print_summary(read_summary(workspace, sandbox=sandbox))
 
 
 def print_summary(summary: Summary) -> None:
     """Print the panel, then the commands to try next, which are not folded."""
-    place = "SANDBOX (emulated AWS, real ParallelCluster)" if summary.sandbox else "AWS"
-    print_panel(
-        f"{summary.stack} · {place}",
-        _table(summary),
-        changes=summary.changes,
-        commands=next_commands(summary),
-    )
+    emulated = "emulated AWS, real ParallelCluster"
+    print_closing_panel(summary, _table(summary), next_commands(summary), emulated=emulated)
 
 
 def next_commands(summary: Summary) -> list[str]:
     """Return what to try next."""
-    flag = " --sandbox" if summary.sandbox else ""
     outputs = summary.outputs
     # There is no machine behind a head node of the sandbox.
     ways_in = [] if summary.sandbox else [outputs.get("ssh_command"), outputs.get("ssm_command")]
     return [
         *(way for way in ways_in if way),
-        f"./trainyard artifact {summary.stack} cluster-config{flag}",
-        *(f"./trainyard job {summary.stack} {job}{flag}" for job in _jobs(outputs)),
-        *end_commands(summary.stack, sandbox=summary.sandbox),
+        f"./trainyard artifact {summary.stack} cluster-config{summary.options}",
+        *(f"./trainyard job {summary.stack} {job}{summary.options}" for job in _jobs(outputs)),
+        *end_commands(summary.stack, summary.options, sandbox=summary.sandbox),
     ]
 
 
 def _jobs(outputs: Mapping[str, Any]) -> list[str]:
-    makers: dict[str, None] = {}
-    for resources in outputs.get("queues", {}).values():
-        for resource in resources.values():
-            known = INSTANCE_TYPES.get(resource["instance_type"])
-            if known is not None and known.accelerators is not None:
-                makers[known.accelerators.manufacturer] = None
-    return [JOBS[maker] for maker in makers]
+    queues = outputs.get("queues", {}).values()
+    return first_jobs(each["instance_type"] for queue in queues for each in queue.values())
 
 
 def _table(summary: Summary) -> Table:

@@ -32,6 +32,7 @@ def plan(
 def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
     """Return the plan from a preview on an empty backend that is thrown away."""
     from tools.cli.session import Purpose, open_workspace
+    from tools.cli.stack_references import with_ids
     from tools.workspace.engine_process import PulumiCommand
     from tools.workspace.preview import plan_of_events
     from tools.workspace.project import SandboxProject
@@ -42,7 +43,8 @@ def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="trainyard-plan-") as directory:
         providers = ROOT / "sandbox" / "providers" if sandbox else None
         project = SandboxProject(Path(directory), providers)
-        project.write(stack_file)
+        # Its backend has no other stack to read a network from.
+        project.write(with_ids(stack_file, sandbox=sandbox))
         command = PulumiCommand(
             workspace.command.executable,
             project.directory,

@@ -7,15 +7,21 @@ everything goes but protected resources and what they depend on.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.config.problems import ROOT, set_command
+from components.config.problems import ROOT, set_command, stack_of
 from components.storage.fsx_lustre_plan import STORAGE_TAG
 from tools.workspace.workspace import Workspace
 
 FLAG = "--exclude-protected"
+_SWITCHES = {
+    "trainyard:architectures:NetworkArchitecture$": "architecture.deletion_protection",
+    "trainyard:batch:ContainerRepository$": "architecture.repository.deletion_protection",
+}
+"""Keys that protect whatever has a component of this type above it, as its URN says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +72,21 @@ def _storage_of(inputs: Mapping[str, Any]) -> str | None:
     return tags.get(STORAGE_TAG) if isinstance(tags, Mapping) else None
 
 
-def explanation(kept: Iterable[Kept], *, stack: str, stack_file: str, sandbox: bool) -> str:
-    """Return for people what stays after a destroy, why, and the commands that remove it."""
+def explanation(
+    kept: Iterable[Kept], before: Iterable[Kept], *, stack: str, stack_file: str, sandbox: bool
+) -> str:
+    """Return for people what stays of what was there before a destroy, and what removes it."""
     everything = tuple(kept)
+    untouched = {each.urn for each in everything} == {each.urn for each in before}
     needed = [each.line for each in everything if not each.protected]
     flag = " --sandbox" if sandbox else ""
+    # A file of another place is the one to change, so the next `up` must read that one too.
+    flag += "" if stack_of(stack_file) else f" --stack-file {shlex.quote(stack_file)}"
     return "\n".join(
         [
-            f"{stack} is destroyed but for what is protected:",
+            f"nothing of {stack} is destroyed; it is protected:"
+            if untouched
+            else f"{stack} is destroyed but for what is protected:",
             *(f"  {each.line}" for each in everything if each.protected),
             *(["kept because these need it:", *(f"  {line}" for line in needed)] if needed else []),
             "the next `up` takes them up again. To remove them, and lose what is in them:",
@@ -85,14 +98,19 @@ def explanation(kept: Iterable[Kept], *, stack: str, stack_file: str, sandbox: b
 
 
 def _unprotect(kept: Iterable[Kept], stack_file: str) -> list[str]:
-    """Return the command for each file system, and for what somebody protected by hand."""
-    commands = [
-        set_command(
-            f"{ROOT}.storage.{each.storage}.deletion_protection", "false", stack_file=stack_file
-        )
-        if each.storage
-        else f"pulumi state unprotect '{each.urn}'"
-        for each in kept
-        if each.protected
-    ]
+    """Return the command for each part that protects itself, and for what was protected by hand."""
+    commands: list[str] = []
+    for each in kept:
+        switch = _switch(each)
+        if each.protected and switch:
+            commands.append(set_command(f"{ROOT}.{switch}", "false", stack_file=stack_file))
+        elif each.protected:
+            commands.append(f"pulumi state unprotect '{each.urn}'")
     return list(dict.fromkeys(commands))
+
+
+def _switch(kept: Kept) -> str | None:
+    """Return the key of the stack file that protects an object; None where none does."""
+    if kept.storage:
+        return f"storage.{kept.storage}.deletion_protection"
+    return next((key for parent, key in _SWITCHES.items() if parent in kept.urn), None)

@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tools.cli import console, failures
-from tools.workspace.environment import account_environment, process_environment
+from tools.workspace.environment import (
+    account_environment,
+    process_environment,
+    profile_environment,
+)
 from tools.workspace.stack_files import EKS, PARALLELCLUSTER, ROOT, StackFile
 
 if TYPE_CHECKING:
@@ -20,15 +24,20 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def account_access(*, sandbox: bool) -> Iterator[None]:
+def account_access(*, sandbox: bool, profile: str = "") -> Iterator[None]:
     """Let boto3 calls of this process reach the account: the sandbox's, or the user's own.
+
+    Args:
+        sandbox: Whether it is the sandbox's.
+        profile: The AWS profile that the stack file names, as the engine uses it.
 
     Raises:
         WrongUseError: there are no credentials.
     """
     if not sandbox:
-        require_credentials()
-        yield
+        with process_environment(profile_environment(os.environ, profile)):
+            require_credentials()
+            yield
         return
     from tools.cli.sandbox_session import running_sandbox
 
@@ -106,8 +115,8 @@ def open_workspace(stack_file: StackFile, purpose: Purpose, *, sandbox: bool) ->
     if purpose.checks_config:
         if sandbox:
             _tell_foreign_ids(stack_file)
-        with account_access(sandbox=sandbox):
-            refuse_wrong_config(stack_file, live=True)
+        with account_access(sandbox=sandbox, profile=stack_file.profile):
+            refuse_wrong_config(stack_file, live=True, sandbox=sandbox)
     workspace.prepare(changes=purpose.changes, report=console.progress)
     return workspace
 

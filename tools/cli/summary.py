@@ -35,6 +35,8 @@ class Summary:
     outputs: Mapping[str, Any]
     changes: Mapping[str, int]
     """Resources by operation, `same` for unchanged ones."""
+    options: str
+    """What follows the stack's name in its commands, with a space first."""
     cluster: ClusterState
     kubeconfig: Path
     kubectl: str
@@ -66,6 +68,7 @@ def show_summary(workspace: Workspace, *, sandbox: bool) -> None:
             sandbox=sandbox,
             outputs=outputs,
             changes=last_changes(workspace),
+            options=workspace.stack_file.options(sandbox=sandbox),
             cluster=cluster,
             kubeconfig=path,
             kubectl=_kubectl(sandbox=sandbox),
@@ -116,16 +119,16 @@ JOBS = {"nvidia": "nccl-tests", "neuron": "nccom-tests"}
 
 def next_commands(summary: Summary) -> list[str]:
     """Return what to try next."""
-    flag = " --sandbox" if summary.sandbox else ""
     kubectl = f"{summary.kubectl} --kubeconfig {summary.kubeconfig}"
+    apply = f"{kubectl} apply -f -"
     return [
         f"{kubectl} get nodes",
         *(
-            f"./trainyard job {summary.stack} {JOBS[plugin]}{flag} | {kubectl} apply -f -"
+            f"./trainyard job {summary.stack} {JOBS[plugin]}{summary.options} | {apply}"
             for plugin in summary.outputs.get("device_plugins") or []
             if plugin in JOBS
         ),
-        *end_commands(summary.stack, sandbox=summary.sandbox),
+        *end_commands(summary.stack, summary.options, sandbox=summary.sandbox),
     ]
 
 

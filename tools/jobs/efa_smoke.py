@@ -19,9 +19,9 @@ from typing import Any
 import yaml
 
 from components.catalog.instance_type import InstanceType
+from components.catalog.nccl import ALL_REDUCE, nccl_environment
 from components.catalog.versions import NCCL_TESTS_IMAGE
 from components.eks.plan import EksPlan
-from tools.jobs.nccl_tests import ALL_REDUCE, nccl_environment
 from tools.jobs.nodes import (
     JobError,
     JobNodes,

@@ -55,6 +55,22 @@ def account_environment(user: Mapping[str, str], *, engine: Path) -> dict[str, s
     return {**user, "PATH": _path(user, engine), "PULUMI_SKIP_UPDATE_CHECK": "1"}
 
 
+def profile_environment(user: Mapping[str, str], profile: str) -> dict[str, str]:
+    """Return the environment in which a named profile counts, and nothing else that is there.
+
+    Without a profile it is the user's own. The engine's provider takes a profile that a stack
+    file names before keys in the environment; boto3 does so only where they are gone.
+
+    Source: https://docs.aws.amazon.com/boto3/latest/guide/credentials.html
+    """
+    if not profile:
+        return dict(user)
+    keys = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}
+    return {name: value for name, value in user.items() if name not in keys} | {
+        "AWS_PROFILE": profile
+    }
+
+
 @contextlib.contextmanager
 def process_environment(values: Mapping[str, str]) -> Iterator[None]:
     """Give this process another environment for a while, for libraries that read it."""

@@ -61,6 +61,20 @@ class SandboxProject:
         made = [r for r in latest.get("resources") or [] if r["type"] != "pulumi:pulumi:Stack"]
         return bool(made or latest.get("pending_operations"))
 
+    def outputs(self, stack: str) -> dict[str, Any] | None:
+        """Return the outputs of a stack; None where the backend has no record of it.
+
+        Empty where it was never brought up, or was destroyed. Secrets stay as the engine keeps
+        them.
+        """
+        try:
+            record = json.loads(self.state_file(stack).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        resources = (record["checkpoint"].get("latest") or {}).get("resources") or []
+        found = (r.get("outputs") for r in resources if r["type"] == "pulumi:pulumi:Stack")
+        return next(found, None) or {}
+
     @property
     def passphrase(self) -> str:
         """The passphrase of the backend, made at first use and readable by its owner only."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -18,9 +19,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PROJECT = "trainyard"
 CLUSTER_KEY = f"{PROJECT}:cluster"
 REGION_KEY = "aws:region"
+PROFILE_KEY = "aws:profile"
 
 EKS = "eks"
 PARALLELCLUSTER = "parallelcluster"
+BATCH = "batch"
+NETWORK = "network"
 """Kinds of architectures, as stack files name them."""
 
 
@@ -54,15 +58,26 @@ def _plain_scalar_rules() -> dict[str | None, list[tuple[str, re.Pattern[str]]]]
 
 def _go_time(loader: _EngineLoader, node: yaml.ScalarNode) -> str:
     # A time without quotes reaches the program as Go prints it, measured with engine 3.259.
-    value: date | datetime = loader.construct_yaml_timestamp(node)
+    try:
+        value: date | datetime = loader.construct_yaml_timestamp(node)
+    except (ValueError, AttributeError):
+        return node.value  # looks like a time and is none, 2026-02-30: text for the engine too
     if not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day, tzinfo=UTC)
     moment = value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
     return moment.strftime("%Y-%m-%d %H:%M:%S +0000 UTC")
 
 
+def _go_integer(loader: _EngineLoader, node: yaml.ScalarNode) -> int | str:
+    try:
+        return loader.construct_yaml_int(node)
+    except ValueError:
+        return node.value  # `0x_`: text for the engine too
+
+
 _EngineLoader.yaml_implicit_resolvers = _plain_scalar_rules()
 _EngineLoader.add_constructor("tag:yaml.org,2002:timestamp", _go_time)
+_EngineLoader.add_constructor("tag:yaml.org,2002:int", _go_integer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +95,12 @@ class StackFile:
         tracked = ROOT / f"Pulumi.{self.stack}.yaml"
         return self.path.name if self.path == tracked else str(self.path)
 
+    def options(self, *, sandbox: bool) -> str:
+        """Return what follows the stack's name in a command, with a space first."""
+        options = " --sandbox" if sandbox else ""
+        tracked = self.path == ROOT / f"Pulumi.{self.stack}.yaml"
+        return options if tracked else f"{options} --stack-file {shlex.quote(str(self.path))}"
+
     @property
     def config(self) -> Mapping[str, Any]:
         """Values by key, such as `aws:region`."""
@@ -89,6 +110,11 @@ class StackFile:
     def region(self) -> str:
         """The region of the stack; empty where the file names none."""
         return str(self.config.get(REGION_KEY) or "")
+
+    @property
+    def profile(self) -> str:
+        """The AWS profile that the engine and the program use; empty where the file names none."""
+        return str(self.config.get(PROFILE_KEY) or "")
 
     @property
     def cluster(self) -> Any:
@@ -107,7 +133,8 @@ class StackFile:
     @property
     def stray_keys(self) -> tuple[str, ...]:
         """Keys of this project beside `trainyard:cluster`, such as a forgotten `--path` makes."""
-        ours = (key for key in self.config if key.startswith(f"{PROJECT}:"))
+        # YAML reads a key such as `5` as a number.
+        ours = (key for key in map(str, self.config) if key.startswith(f"{PROJECT}:"))
         return tuple(key for key in ours if key != CLUSTER_KEY)
 
 
@@ -169,19 +196,23 @@ def _read(path: Path) -> Mapping[str, Any]:
     return content
 
 
+_NAMED = frozenset({"reservations", "compute_environments"})
+
+
 def complete(values: Any, completion: Mapping[str, Any]) -> Any:
     """Return `values` with what is missing taken from `completion`; given values stay.
 
-    A named entry (a reservation) is completed where it exists, never added: the user who renames
-    or removes one means it. A mapping of another `kind` than the completion's is left alone.
+    A named entry (a reservation, a compute environment) is completed where it exists, never added:
+    the user who renames or removes one means it. A mapping of another `kind` than the completion's
+    is left alone.
     """
     if not isinstance(values, Mapping):
         return values
-    if "kind" in completion and values.get("kind", completion["kind"]) != completion["kind"]:
+    if _is_another_kind(values, completion):
         return values
     result = dict(values)
     for key, value in completion.items():
-        if key == "reservations" and isinstance(value, Mapping):
+        if key in _NAMED and isinstance(value, Mapping):
             named = result.get(key)
             if isinstance(named, Mapping):
                 result[key] = {
@@ -194,9 +225,14 @@ def complete(values: Any, completion: Mapping[str, Any]) -> Any:
     return result
 
 
+def _is_another_kind(values: Mapping[str, Any], completion: Mapping[str, Any]) -> bool:
+    kind = completion.get("kind")
+    return kind is not None and values.get("kind", kind) != kind
+
+
 def overruled(values: Any, completion: Mapping[str, Any], path: str = "") -> list[str]:
     """Return the paths of values that a stack file gives and a completion would give otherwise."""
-    if not isinstance(values, Mapping):
+    if not isinstance(values, Mapping) or _is_another_kind(values, completion):
         return []
     found: list[str] = []
     for key, value in completion.items():
@@ -211,7 +247,11 @@ def overruled(values: Any, completion: Mapping[str, Any], path: str = "") -> lis
 
 
 def completed(stack_file: StackFile, completion: Mapping[str, Any]) -> StackFile:
-    """Return the stack file with its cluster object completed by the sandbox's account."""
+    """Return the stack file with its cluster object completed by the sandbox's account.
+
+    The profile is left out: it is one of the user's own, and the sandbox reads no credentials.
+    """
     cluster = complete(stack_file.cluster, completion)
     config = {**stack_file.config, CLUSTER_KEY: cluster}
+    config.pop(PROFILE_KEY, None)
     return StackFile(stack_file.stack, stack_file.path, {**stack_file.content, "config": config})

@@ -20,10 +20,15 @@ def test_changes_are_counted_in_words(changes: dict[str, int], line: str) -> Non
 
 
 def test_a_sandbox_is_ended_by_its_own_command() -> None:
-    assert end_commands("pc-gpu", sandbox=True)[-1] == "./trainyard sandbox stop"
+    assert end_commands("pc-gpu", " --sandbox", sandbox=True)[-1] == "./trainyard sandbox stop"
 
 
 def test_commands_for_an_account_name_no_sandbox() -> None:
-    commands = end_commands("pc-gpu", sandbox=False)
+    commands = end_commands("pc-gpu", "", sandbox=False)
     assert commands[-1] == "./trainyard destroy pc-gpu --yes"
     assert not [command for command in commands if "sandbox" in command]
+
+
+def test_commands_for_a_copy_of_the_stack_file_name_the_copy() -> None:
+    commands = end_commands("pc-gpu", " --stack-file /tmp/copy.yaml", sandbox=False)
+    assert all("pc-gpu --stack-file /tmp/copy.yaml" in command for command in commands)

@@ -51,6 +51,7 @@ def summary(*, sandbox: bool = False, **outputs: Any) -> Summary:
             **outputs,
         },
         changes={"create": 5, "same": 0},
+        options=" --sandbox" if sandbox else "",
     )
 
 

@@ -20,6 +20,7 @@ FILE_SYSTEM = {
 }
 LINK = FILE_SYSTEM | {"urn": f"{URN}aws:fsx/x:X::data-0", "type": "aws:fsx/x:X", "id": "dra-1"}
 BY_HAND = GROUP | {"urn": f"{URN}aws:s3/bucket:Bucket::logs", "protect": True, "id": "logs"}
+OTHER = GROUP | {"urn": f"{URN}aws:ec2/vpc:Vpc::network", "id": "vpc-1"}
 OTHERS = [
     {"urn": f"{URN}trainyard:storage:FsxLustre::data", "type": "trainyard:storage:FsxLustre"},
     {
@@ -37,9 +38,9 @@ def state(*resources):
     return {"deployment": {"resources": list(resources)}}
 
 
-def said(*resources, sandbox=False):
-    kept = read_state(state(*resources))
-    return explanation(kept, stack="dev", stack_file="Pulumi.dev.yaml", sandbox=sandbox)
+def said(*resources, gone=(OTHER,), stack_file="Pulumi.dev.yaml", sandbox=False):
+    kept, before = read_state(state(*resources)), read_state(state(*resources, *gone))
+    return explanation(kept, before, stack="dev", stack_file=stack_file, sandbox=sandbox)
 
 
 def test_components_providers_and_what_is_only_read_are_no_objects_of_the_stack():
@@ -64,6 +65,11 @@ def test_what_stays_is_told_apart_from_what_it_needs():
     assert lines[3].startswith("  sg-1  ")
 
 
+def test_a_destroy_that_had_nothing_to_destroy_says_so():
+    lines = said(GROUP, FILE_SYSTEM, gone=()).splitlines()
+    assert lines[0] == "nothing of dev is destroyed; it is protected:"
+
+
 def test_the_commands_that_remove_it_are_complete():
     lines = said(FILE_SYSTEM, LINK, sandbox=True).splitlines()
     key = "trainyard:cluster.storage.data.deletion_protection"
@@ -74,5 +80,29 @@ def test_the_commands_that_remove_it_are_complete():
     ]
 
 
+def test_the_commands_for_a_copy_of_the_stack_file_read_the_copy():
+    lines = said(FILE_SYSTEM, stack_file="/tmp/my copy.yaml", sandbox=True).splitlines()
+    assert lines[-3].endswith("to `false` in /tmp/my copy.yaml")
+    assert lines[-2] == "  ./trainyard up dev --sandbox --stack-file '/tmp/my copy.yaml' --yes"
+
+
 def test_what_somebody_protected_by_hand_is_unprotected_by_its_urn():
     assert f"  pulumi state unprotect '{BY_HAND['urn']}'" in said(BY_HAND).splitlines()
+
+
+def test_a_network_that_is_a_stack_of_its_own_has_one_switch():
+    """Everything in it is protected; nobody wants a command for each subnet."""
+    inside = f"{URN}trainyard:architectures:NetworkArchitecture$trainyard:network:Vpc$"
+    vpc = BY_HAND | {"urn": f"{inside}aws:ec2/vpc:Vpc::n", "id": "vpc-1"}
+    subnet = BY_HAND | {"urn": f"{inside}aws:ec2/subnet:Subnet::n-0", "id": "subnet-1"}
+    lines = said(vpc, subnet).splitlines()
+    key = "trainyard:cluster.architecture.deletion_protection"
+    assert lines.count(f"  pulumi config set --stack dev --path '{key}' false") == 1
+    assert not [line for line in lines if "unprotect" in line]
+
+
+def test_a_repository_of_images_has_a_switch_of_its_own():
+    urn = f"{URN}trainyard:batch:ContainerRepository$aws:ecr/repository:Repository::images"
+    lines = said(BY_HAND | {"urn": urn}).splitlines()
+    key = "trainyard:cluster.architecture.repository.deletion_protection"
+    assert f"  pulumi config set --stack dev --path '{key}' false" in lines

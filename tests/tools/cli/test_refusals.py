@@ -91,6 +91,8 @@ def test_parallelcluster_needs_no_aws_cli(
     [
         pytest.param("p5-cb", "cluster-config", "kubeconfig", id="eks"),
         pytest.param("pc-gpu", "kubeconfig", "cluster-config", id="parallelcluster"),
+        pytest.param("batch-p4d", "kubeconfig", "none", id="batch"),
+        pytest.param("vpc-one-az", "cluster-config", "none", id="network"),
     ],
 )
 def test_an_artifact_of_another_architecture_is_answered_with_those_there_are(
@@ -106,3 +108,11 @@ def test_an_unknown_artifact_is_answered_with_those_there_are(trainyard) -> None
     result = trainyard("artifact", "p5-cb", "kubeconf", "--sandbox")
     assert result.exit_code == 2
     assert "there is: kubeconfig" in result.stderr
+
+
+@pytest.mark.parametrize("stack", ["batch-p4d", "vpc-one-az"])
+def test_a_stack_that_is_not_up_has_no_outputs(trainyard, stack: str) -> None:
+    result = trainyard("outputs", stack, "--sandbox", "--json")
+    assert result.exit_code == 1
+    assert f"./trainyard up {stack} --sandbox" in result.stderr
+    assert result.stdout == ""

@@ -34,6 +34,7 @@ def summary(
             "notes": ["node group p5: the block ends on 2026-11-27"],
         },
         changes={"create": 60, "same": 0},
+        options=" --sandbox" if sandbox else "",
         cluster=ClusterState(
             nodes=(
                 NodeState(

@@ -7,9 +7,10 @@ import pytest
 import yaml
 
 from components.catalog.instance_types import INSTANCE_TYPES, instance_type
+from components.catalog.nccl import largest_message
 from components.eks.plan import Taint
 from tests.support.job_plans import job_plan, nodes_of
-from tools.jobs.nccl_tests import largest_message, render_nccl_tests
+from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nodes import JobRequest
 
 TAINT = Taint(key="nvidia.com/gpu", value="true", effect="NoSchedule")

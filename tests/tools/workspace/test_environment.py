@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tools.workspace.environment import account_environment, sandbox_environment
+from tools.workspace.environment import (
+    account_environment,
+    profile_environment,
+    sandbox_environment,
+)
 
 USER = {
     "HOME": "/home/someone",
@@ -81,3 +85,10 @@ def test_an_account_gets_the_users_own_environment() -> None:
         "PATH": "/opt/engine:/usr/bin",
         "PULUMI_SKIP_UPDATE_CHECK": "1",
     }
+
+
+def test_a_named_profile_counts_before_keys_in_the_environment() -> None:
+    user = {"AWS_ACCESS_KEY_ID": "AKIAEXAMPLE", "AWS_REGION": "us-west-2", "AWS_PROFILE": "mine"}
+    given = profile_environment(user, "training")
+    assert given == {"AWS_REGION": "us-west-2", "AWS_PROFILE": "training"}
+    assert profile_environment(user, "") == user

@@ -106,3 +106,18 @@ def test_the_record_that_outlives_a_stack_is_no_stack(
 
 def test_a_stack_that_nobody_made_is_not_held(project: SandboxProject) -> None:
     assert not project.holds("p5-cb")
+
+
+def test_the_outputs_of_a_stack_are_read_from_its_state(project: SandboxProject) -> None:
+    """None without a record, and nothing of a stack that was destroyed."""
+    assert project.outputs("vpc-one-az") is None
+    path = project.state_file("vpc-one-az")
+    path.parent.mkdir(parents=True)
+    made = [
+        {"type": "pulumi:pulumi:Stack", "outputs": {"vpc_id": "vpc-1"}},
+        {"type": "aws:ec2/vpc:Vpc", "outputs": {"id": "vpc-1"}},
+    ]
+    for resources, expected in ((made, {"vpc_id": "vpc-1"}), (None, {})):
+        latest = {"resources": resources} if resources else None
+        path.write_text(json.dumps({"checkpoint": {"latest": latest}}), encoding="utf-8")
+        assert project.outputs("vpc-one-az") == expected

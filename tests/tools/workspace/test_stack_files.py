@@ -49,6 +49,9 @@ def write(path: Path, text: str) -> Path:
             "2026-12-01T11:30:00Z", "2026-12-01 11:30:00 +0000 UTC", id="time-as-go-prints-it"
         ),
         pytest.param("2026-12-01", "2026-12-01 00:00:00 +0000 UTC", id="date-as-go-prints-it"),
+        pytest.param("2026-02-30", "2026-02-30", id="a-day-that-is-none-is-text"),
+        pytest.param("!!timestamp noon", "noon", id="a-time-that-is-none-is-text"),
+        pytest.param("0x_", "0x_", id="a-number-without-digits-is-text"),
         pytest.param('"2026-12-01T11:30:00Z"', "2026-12-01T11:30:00Z", id="quoted-time-is-text"),
     ],
 )
@@ -141,6 +144,23 @@ def test_a_cluster_that_is_no_mapping_is_left_to_the_schema(tmp_path: Path) -> N
     assert completed(stack_file, {"network": {"vpc_id": "vpc-1"}}).cluster == "text"
 
 
+def test_completion_adds_no_compute_environment_that_the_stack_file_does_not_name() -> None:
+    completion = {"compute_environments": {"trn1": {"custom_ami_id": "ami-1"}}}
+    renamed = {"compute_environments": {"training": {"image": "custom"}}}
+    assert complete(renamed, completion) == renamed
+    named = {"compute_environments": {"trn1": {"image": "custom"}}}
+    assert complete(named, completion)["compute_environments"]["trn1"] == {
+        "image": "custom",
+        "custom_ami_id": "ami-1",
+    }
+
+
+def test_a_network_of_another_kind_overrules_nothing() -> None:
+    """A reference to a stack of the sandbox is no id of another account."""
+    completion = {"network": {"kind": "existing-vpc", "vpc_id": "vpc-1"}}
+    assert overruled({"network": {"kind": "stack-reference", "stack": "x"}}, completion) == []
+
+
 def test_values_of_another_account_than_the_completions_are_found() -> None:
     values = {"network": {"vpc_id": "vpc-mine"}, "reservations": {"block": {"kind": "odcr"}}}
     completion = {"network": {"vpc_id": "vpc-1"}, "reservations": {"block": {"kind": "odcr"}}}
@@ -162,3 +182,26 @@ def test_the_kind_of_the_architecture_is_read_from_any_file(cluster, kind: str) 
     """`destroy` and `outputs` work where the configuration is wrong by now."""
     file = StackFile("dev", Path("Pulumi.dev.yaml"), {"config": {"trainyard:cluster": cluster}})
     assert file.architecture == kind
+
+
+def test_a_key_that_is_a_number_is_none_of_the_programs() -> None:
+    found = StackFile("x", Path("Pulumi.x.yaml"), {"config": {5: "a", "trainyard:vpc_id": "b"}})
+    assert found.stray_keys == ("trainyard:vpc_id",)
+
+
+@pytest.mark.parametrize("sandbox", [True, False])
+def test_commands_name_a_stack_file_that_is_none_of_the_tracked_ones(
+    checkout: Path, sandbox: bool
+) -> None:
+    flag = " --sandbox" if sandbox else ""
+    tracked = StackFile("p5-cb", checkout / "Pulumi.p5-cb.yaml", {})
+    assert tracked.options(sandbox=sandbox) == flag
+    copy = StackFile("p5-cb", checkout / "my copy.yaml", {})
+    assert copy.options(sandbox=sandbox) == f"{flag} --stack-file '{copy.path}'"
+
+
+def test_the_sandbox_reads_no_profile_of_the_user() -> None:
+    content = {"config": {"aws:profile": "training", "trainyard:cluster": {}}}
+    own = StackFile("p5-cb", Path("Pulumi.p5-cb.yaml"), content)
+    assert own.profile == "training"
+    assert completed(own, {}).profile == ""

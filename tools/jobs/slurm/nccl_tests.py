@@ -14,8 +14,8 @@ Source:
 
 from __future__ import annotations
 
+from components.catalog.nccl import MPI, largest_message, nccl_environment
 from components.parallelcluster.plan import ParallelClusterPlan
-from tools.jobs.nccl_tests import MPI, largest_message, nccl_environment
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes, shared_directory
 from tools.jobs.slurm.templates import exports, render_script

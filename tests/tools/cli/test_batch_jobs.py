@@ -1,0 +1,159 @@
+"""`job` for Batch stacks: the request as users get it, what is submitted, and how to follow it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tools.cli import batch_jobs, failures
+from tools.workspace.stack_files import find_stack_file
+
+BATCH_P5 = find_stack_file("batch-p5")
+STACKS = {"batch-p4d": "nccl-tests", "batch-p5": "nccl-tests", "batch-trn1": "nccom-tests"}
+
+
+class Batch:
+    """Answers as Batch does: a job that goes through its states."""
+
+    def __init__(self, *states: str, refusal: str = "") -> None:
+        self.states, self.refusal = list(states), refusal
+        self.submitted: list[dict[str, Any]] = []
+
+    def submit_job(self, **request: Any) -> dict[str, str]:
+        if self.refusal:
+            error = {"Error": {"Code": "ClientException", "Message": self.refusal}}
+            raise ClientError(error, "SubmitJob")
+        self.submitted.append(request)
+        return {"jobId": "7d1c"}
+
+    def describe_jobs(self, jobs: list[str]) -> dict[str, list[dict[str, str]]]:
+        reason = {"statusReason": "Essential container in task exited"}
+        return {"jobs": [{"jobId": jobs[0], "status": self.states.pop(0), **reason}]}
+
+
+@pytest.fixture
+def batch(monkeypatch: pytest.MonkeyPatch) -> Batch:
+    """Put a Batch of our own in the place of the account's."""
+    made = Batch("SUBMITTED", "RUNNING", "SUCCEEDED")
+    monkeypatch.setattr("boto3.client", lambda service, region_name: made)
+    monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
+    monkeypatch.setattr(batch_jobs, "POLL_SECONDS", 0)
+    return made
+
+
+def p5(trainyard, *arguments: str):
+    return trainyard("job", "batch-p5", "nccl-tests", *arguments)
+
+
+@pytest.mark.parametrize(("stack", "name"), STACKS.items())
+def test_every_batch_stack_has_its_request(trainyard, stack, name) -> None:
+    result = trainyard("job", stack, name, "--sandbox")
+    assert result.exit_code == 0, result.output
+    request = json.loads(result.stdout)
+    assert request["jobQueue"].startswith(f"{stack}-")
+    assert request["jobDefinition"] == f"{stack}-{name}"
+    assert request["nodeOverrides"]["numNodes"] > 1
+    assert "--submit" in result.stderr
+
+
+def test_nodes_and_variables_are_the_users(trainyard) -> None:
+    result = p5(trainyard, "--nodes", "1", "--env", "NCCL_DEBUG=WARN", "--sandbox")
+    overrides = json.loads(result.stdout)["nodeOverrides"]
+    assert overrides["numNodes"] == 1
+    (everywhere,) = overrides["nodePropertyOverrides"]
+    assert everywhere["containerOverrides"]["environment"] == [
+        {"name": "NCCL_DEBUG", "value": "WARN"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(["--nodes", "3"], "at most 2 nodes", id="too-many-nodes"),
+        pytest.param(["--env", "NCCL_DEBUG"], "NAME=VALUE", id="no-value"),
+        pytest.param(["--env", "AWS_BATCH_JOB_ID=1"], "AWS_BATCH", id="name-of-batch"),
+        pytest.param(["--wait"], "--submit", id="nothing-to-wait-for"),
+        pytest.param(["--queue", "p5"], "no ParallelCluster stack", id="slurm-option"),
+        pytest.param(["--group", "p5"], "no EKS stack", id="eks-option"),
+    ],
+)
+def test_wrong_use_is_refused(trainyard, arguments, said) -> None:
+    result = p5(trainyard, *arguments, "--sandbox")
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("stack", "name", "said"),
+    [
+        pytest.param("batch-p5", "efa-smoke", "nccl-tests, nccom-tests", id="job-of-eks"),
+        pytest.param("batch-trn1", "nccl-tests", "no compute environment", id="other-devices"),
+        pytest.param("vpc-one-az", "nccl-tests", "there is: none", id="network"),
+    ],
+)
+def test_a_stack_has_the_jobs_of_its_kind(trainyard, stack, name, said) -> None:
+    result = trainyard("job", stack, name, "--sandbox")
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_options_of_batch_are_refused_for_other_stacks(trainyard) -> None:
+    result = trainyard("job", "pc-gpu", "nccl-tests", "--submit", "--sandbox")
+    assert result.exit_code == 2
+    assert "no Batch stack: leave out --submit" in result.stderr
+
+
+def submit(plan, batch: Batch, **changes: Any) -> None:
+    from tools.jobs.batch_request import BatchRequest
+
+    options = {"stack_file": BATCH_P5, "sandbox": False, "wait": False, **changes}
+    batch_jobs.submit_job(plan, "nccl-tests", BatchRequest(), **options)
+
+
+@pytest.fixture
+def plan():
+    from tools.cli import options
+    from tools.cli.checks import plan_of
+
+    return plan_of(options.stack_file("batch-p5", path=None, sandbox=True))
+
+
+def test_a_submitted_job_is_told_by_its_id_and_how_to_follow_it(plan, batch, capsys) -> None:
+    submit(plan, batch)
+    said = capsys.readouterr()
+    assert said.out == "7d1c\n"
+    assert batch.submitted[0]["jobDefinition"] == "batch-p5-nccl-tests"
+    assert "--jobs '7d1c#0'" in said.err
+    assert "/aws/batch/job" in said.err
+    assert "terminate-job --region us-west-2 --job-id 7d1c" in said.err
+
+
+def test_waiting_ends_when_the_job_does(plan, batch, capsys) -> None:
+    submit(plan, batch, wait=True)
+    told = [line for line in capsys.readouterr().err.splitlines() if "7d1c is" in line]
+    assert [line.rpartition(" ")[2] for line in told] == ["SUBMITTED", "RUNNING", "SUCCEEDED"]
+
+
+def test_a_state_is_told_once_and_a_job_that_fails_ends_the_command(capsys) -> None:
+    waited: list[float] = []
+    with pytest.raises(failures.CommandError, match="failed: Essential container") as caught:
+        batch_jobs.wait_for(Batch("RUNNABLE", "RUNNABLE", "FAILED"), "7d1c", waited.append)
+    assert caught.value.exit_code == failures.WORK_FAILED
+    assert waited == [batch_jobs.POLL_SECONDS] * 2
+    assert capsys.readouterr().err.count("RUNNABLE") == 1
+
+
+def test_a_job_that_batch_refuses_says_what_may_be_missing(plan, batch) -> None:
+    batch.refusal = "JobQueue batch-p5-p5 not found"
+    with pytest.raises(failures.CommandError) as caught:
+        submit(plan, batch)
+    assert "JobQueue batch-p5-p5 not found" in str(caught.value)
+    assert "./trainyard up batch-p5" in str(caught.value)
+
+
+def test_a_value_may_hold_what_it_likes() -> None:
+    found = batch_jobs.environment_of(["A=b=c", "EMPTY=", "TWO=x\ny"])
+    assert found == {"A": "b=c", "EMPTY": "", "TWO": "x\ny"}

@@ -1,0 +1,64 @@
+"""What `destroy` says of a network that others live in."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from components.account.vpc_inhabitants import Inhabitant
+from tools.cli import session
+from tools.cli.inhabited_network import refusal, refuse_inhabited
+from tools.cli.protected import Kept
+from tools.workspace.stack_files import StackFile
+
+GROUP = Inhabitant(
+    identifier="sg-1", kind="security group", name="batch-p5-nodes", cluster="batch-p5"
+)
+INTERFACE = Inhabitant(identifier="eni-1", kind="network interface", name="", cluster=None)
+NETWORK_STACK = StackFile(
+    "vpc-one-az",
+    Path("Pulumi.vpc-one-az.yaml"),
+    {"config": {"aws:region": "us-west-2", "aws:profile": "training"}},
+)
+VPC = Kept(urn="u", type="aws:ec2/vpc:Vpc", identifier="vpc-1", protected=True, storage=None)
+
+
+def said(*inhabitants, sandbox=True):
+    found = refusal(inhabitants, stack="vpc-one-az", vpc_id="vpc-1", sandbox=sandbox)
+    return found.splitlines()
+
+
+def test_each_inhabitant_is_named_with_its_stack():
+    lines = said(GROUP, INTERFACE)
+    assert "  sg-1  security group  batch-p5-nodes  (of batch-p5)" in lines
+    assert "  eni-1  network interface" in lines
+
+
+def test_the_commands_that_end_the_others_are_complete():
+    assert said(GROUP, INTERFACE)[-1] == "  ./trainyard destroy batch-p5 --sandbox"
+    assert said(GROUP, sandbox=False)[-1] == "  ./trainyard destroy batch-p5"
+
+
+def test_what_belongs_to_no_stack_gets_no_command():
+    assert not [line for line in said(INTERFACE) if "./trainyard" in line]
+
+
+def test_a_network_that_is_protected_stays_and_nobody_is_asked(monkeypatch):
+    asked = []
+    monkeypatch.setattr(session, "account_access", lambda **access: asked.append(access))
+    refuse_inhabited([VPC], NETWORK_STACK, sandbox=False)
+    assert asked == []
+
+
+def test_the_account_is_the_one_of_the_profile_that_the_stack_file_names(monkeypatch):
+    class AskedError(Exception):
+        pass
+
+    def access(*, sandbox: bool, profile: str):
+        raise AskedError(profile, sandbox)
+
+    monkeypatch.setattr(session, "account_access", access)
+    leaving = replace(VPC, protected=False)
+    with pytest.raises(AskedError) as asked:
+        refuse_inhabited([leaving], NETWORK_STACK, sandbox=False)
+    assert asked.value.args == ("training", False)

@@ -1,0 +1,86 @@
+"""`destroy` of a network stack that others live in: refused before their way out is gone.
+
+The engine would delete gateways, routes and subnets, whatever nothing stands in at that moment, and
+only then the VPC, which AWS refuses as long as it holds a security group of another stack.
+https://docs.aws.amazon.com/vpc/latest/userguide/delete-vpc.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from tools.cli import console, failures
+
+if TYPE_CHECKING:
+    from components.account.vpc_inhabitants import Inhabitant
+    from tools.cli.protected import Kept
+    from tools.workspace.stack_files import StackFile
+
+VPC_TYPE = "aws:ec2/vpc:Vpc"
+
+
+def refuse_inhabited(kept: Iterable[Kept], stack_file: StackFile, *, sandbox: bool) -> None:
+    """Stop where something of others is in a VPC that is about to go.
+
+    Args:
+        kept: What the state of the stack holds.
+        stack_file: Its file.
+        sandbox: Whether the account is the sandbox's.
+
+    Raises:
+        WrongUseError: others live in the VPC; nothing was deleted.
+        AccountUnreachableError: there is no account to ask.
+    """
+    everything = tuple(kept)
+    leaving = [each for each in everything if each.type == VPC_TYPE and not each.protected]
+    own = {each.identifier for each in everything}
+    for vpc in leaving:
+        inhabitants = _look_up(vpc.identifier, own, stack_file, sandbox=sandbox)
+        if inhabitants:
+            raise failures.WrongUseError(
+                refusal(inhabitants, stack=stack_file.stack, vpc_id=vpc.identifier, sandbox=sandbox)
+            )
+
+
+def _look_up(
+    vpc_id: str, own: set[str], stack_file: StackFile, *, sandbox: bool
+) -> tuple[Inhabitant, ...]:
+    from components.account.lookup import AccountReader
+    from components.account.vpc_inhabitants import vpc_inhabitants
+    from tools.cli.session import account_access
+
+    with account_access(sandbox=sandbox, profile=stack_file.profile):
+        reader = AccountReader(region=stack_file.region)
+        found = vpc_inhabitants(reader, vpc_id, own)
+    if not reader.unreadable:
+        return found
+    # What stands there as another's may then be an interface of an own gateway.
+    calls = ", ".join(reader.unreadable)
+    console.progress(f"warning: not checked whether others live in {vpc_id}: {calls}")
+    return ()
+
+
+def refusal(inhabitants: Iterable[Inhabitant], *, stack: str, vpc_id: str, sandbox: bool) -> str:
+    """Return for people who lives in the VPC, and what ends them first."""
+    everything = tuple(inhabitants)
+    flag = " --sandbox" if sandbox else ""
+    clusters = sorted({each.cluster for each in everything if each.cluster})
+    reason = (
+        f"others live in the network of {stack}; nothing was changed. Without it they have no way "
+        f"out, and AWS deletes {vpc_id} only when they are gone:"
+    )
+    return "\n".join(
+        [
+            reason,
+            *(f"  {_line(each)}" for each in everything),
+            *(["the stacks among them, by their `name`:"] if clusters else []),
+            *(f"  ./trainyard destroy {cluster}{flag}" for cluster in clusters),
+        ]
+    )
+
+
+def _line(inhabitant: Inhabitant) -> str:
+    name = f"  {inhabitant.name}" if inhabitant.name else ""
+    owner = f"  (of {inhabitant.cluster})" if inhabitant.cluster else ""
+    return f"{inhabitant.identifier}  {inhabitant.kind}{name}{owner}"

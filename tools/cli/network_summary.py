@@ -1,0 +1,41 @@
+"""What a user of a network stack wants to know when `up` is done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from tools.cli.closing_panel import Summary, print_closing_panel, read_summary
+from tools.cli.panel import end_commands, facts_table
+
+if TYPE_CHECKING:
+    from tools.workspace.workspace import Workspace
+
+
+def show_summary(workspace: Workspace, *, sandbox: bool) -> None:
+    """Print the summary."""
+    print_summary(read_summary(workspace, sandbox=sandbox))
+
+
+def print_summary(summary: Summary) -> None:
+    """Print the panel, then the commands to try next, which are not folded."""
+    commands = end_commands(summary.stack, summary.options, sandbox=summary.sandbox)
+    print_closing_panel(summary, _table(summary), commands)
+
+
+def _table(summary: Summary) -> Table:
+    outputs, table = summary.outputs, facts_table()
+    table.add_row("VPC", f"{outputs['vpc_id']}  {', '.join(outputs['cidrs'])}")
+    # One private subnet a zone, and one public where there are any, in the order of the zones.
+    zones, public = outputs["availability_zones"], outputs["public_subnet_ids"]
+    for index, (zone, private) in enumerate(zip(zones, outputs["private_subnet_ids"], strict=True)):
+        beside = f"public {public[index]}, " if public else ""
+        table.add_row(f"zone {zone}", f"{beside}private {private}")
+    for name, group_id in outputs["security_group_ids"].items():
+        table.add_row(f"security group {name}", str(group_id))
+    reference = f"network: {{kind: stack-reference, stack: {summary.stack}}}"
+    table.add_row("to live in it", reference)
+    for note in outputs.get("notes") or []:
+        table.add_row("note", str(note))
+    return table

@@ -1,0 +1,102 @@
+"""The network that a stack takes from another one, read from the same backend."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tools.workspace.stack_files import CLUSTER_KEY, PROJECT, ROOT, StackFile
+
+if TYPE_CHECKING:
+    from components.config.network import ExistingVpc, StackNetwork
+    from tools.workspace.engine_process import PulumiCommand
+
+STACK_REFERENCE = "stack-reference"
+"""Kind of a network that is another stack's, as stack files name it."""
+_ABSENT = "no stack named"
+"""How the engine begins to say that a backend has no such stack.
+https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/cmd/pulumi/stack/io.go
+"""
+
+
+def network_reader(
+    stack_file: StackFile, *, sandbox: bool
+) -> Callable[[StackNetwork], ExistingVpc]:
+    """Return what looks up the network of another stack, in the sandbox or in the user's backend.
+
+    Nothing is read until it is called, so stacks without a reference need no engine for this. What
+    it returns raises `ConfigError` where the stack is not up, or is no network.
+    """
+
+    def read(reference: StackNetwork) -> ExistingVpc:
+        from components.config.network_outputs import network_of_outputs
+
+        outputs = _sandbox_outputs if sandbox else _account_outputs
+        return network_of_outputs(
+            reference,
+            outputs(reference.stack),
+            stack_file=stack_file.name,
+            region=stack_file.region or None,
+        )
+
+    return read
+
+
+def with_ids(stack_file: StackFile, *, sandbox: bool) -> StackFile:
+    """Return the stack file with the ids of the network in place of a reference to its stack.
+
+    For an engine that works on another backend than the one that has the stack.
+
+    Raises:
+        ConfigError: that stack is not up, or is no network.
+    """
+    cluster = stack_file.cluster
+    network = cluster.get("network") if isinstance(cluster, Mapping) else None
+    if not isinstance(network, Mapping) or network.get("kind") != STACK_REFERENCE:
+        return stack_file
+    from components.config.network import StackNetwork
+
+    reference = StackNetwork.model_validate(network)
+    ids = network_reader(stack_file, sandbox=sandbox)(reference).model_dump(mode="json")
+    config = {**stack_file.config, CLUSTER_KEY: {**cluster, "network": ids}}
+    return dataclasses.replace(stack_file, content={**stack_file.content, "config": config})
+
+
+def _sandbox_outputs(stack: str) -> Mapping[str, Any] | None:
+    from tools.cli.sandbox_session import PROVIDERS, sandbox_directory
+    from tools.workspace.project import SandboxProject
+
+    *qualified, name = stack.split("/")
+    if qualified not in ([], ["organization", PROJECT]):
+        return None  # its backend has one organization and one project
+    return SandboxProject(sandbox_directory().pulumi_state.parent, PROVIDERS).outputs(name)
+
+
+def _account_outputs(stack: str) -> Mapping[str, Any] | None:
+    from tools.cli import console
+    from tools.engine import ensure_pulumi
+    from tools.workspace.engine_process import PulumiCommand
+    from tools.workspace.environment import account_environment
+
+    engine = ensure_pulumi(console.progress)
+    environment = account_environment(os.environ, engine=engine.directory)
+    return outputs_of(PulumiCommand(engine.executable, ROOT, environment), stack)
+
+
+def outputs_of(command: PulumiCommand, stack: str) -> Mapping[str, Any] | None:
+    """Return the outputs of a stack of the backend that the engine uses; None without the stack.
+
+    Raises:
+        EngineFailedError: the backend cannot be read.
+    """
+    from tools.workspace.engine_process import EngineFailedError
+
+    try:
+        return json.loads(command.output(["stack", "output", "--stack", stack, "--json"]))
+    except EngineFailedError as error:
+        if _ABSENT in str(error):
+            return None
+        raise

@@ -1,0 +1,160 @@
+"""A submission to AWS Batch: which job definition of a stack runs a test, and on how many nodes.
+
+Source:
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_SubmitJob.html
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_NodeOverrides.html: another number of
+    nodes than the definition's needs a range of nodes without an end, which those of the program
+    have
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from components.batch.job_definition_plan import PINNED_IMAGES
+from components.batch.job_properties_plan import ALL_NODES
+from components.batch.nccl_command import JobTest, runs_on_all_nodes
+from components.batch.plan import BatchPlan, ComputeEnvironmentPlan, JobDefinitionPlan
+from tools.jobs.nodes import JobError
+
+_KINDS: Mapping[JobTest, str] = {"nccl-tests": "nvidia", "nccom-tests": "neuron"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRequest:
+    """What the user says about a job."""
+
+    definition: str | None = None
+    """Job definition, by its name in the stack file; None: the one that runs the test."""
+    nodes: int | None = None
+    """How many nodes; None: those of the job definition."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables, besides those of the job definition or in their place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchSubmission:
+    """A job that Batch can be asked for."""
+
+    compute_environment: str
+    """Entry of the stack file whose nodes the job gets."""
+    nodes: int
+    multinode: bool
+    """Whether the job is multi-node parallel, so that each node has a log of its own."""
+    request: Mapping[str, Any]
+    """Arguments of `SubmitJob`."""
+
+
+def batch_submission(plan: BatchPlan, test: JobTest, asked: BatchRequest) -> BatchSubmission:
+    """Return the submission of a test.
+
+    Raises:
+        JobError: no job definition runs it, several do, or its nodes are too few.
+    """
+    definition = _choose_definition(plan, test, asked)
+    environment = next(
+        each for each in plan.compute_environments if each.name == definition.compute_environment
+    )
+    nodes = asked.nodes or definition.nodes
+    _require_nodes(definition, environment, nodes)
+    request = {
+        "jobName": test,
+        # The names that `BatchComputeEnvironment` and `BatchJobDefinition` give; without a revision
+        # a definition's name is its newest one.
+        "jobQueue": f"{plan.name}-{environment.name}",
+        "jobDefinition": f"{plan.name}-{definition.name}",
+        "propagateTags": True,
+        **_overrides(definition, nodes, asked.environment),
+    }
+    return BatchSubmission(
+        compute_environment=environment.name,
+        nodes=nodes,
+        multinode=definition.nodes > 1,
+        request=request,
+    )
+
+
+def _choose_definition(plan: BatchPlan, test: JobTest, asked: BatchRequest) -> JobDefinitionPlan:
+    fitting = {each.name: each for each in plan.job_definitions if _runs(each, test)}
+    if not fitting:
+        raise JobError(_how_to_define(plan, test))
+    if asked.definition is not None:
+        if asked.definition not in fitting:
+            raise JobError(
+                f"{plan.name} has no job definition {asked.definition!r} that runs {test}; there "
+                f"is: {', '.join(fitting)}"
+            )
+        return fitting[asked.definition]
+    if len(fitting) > 1 and asked.nodes != 1:
+        # One node says nothing about the network between nodes.
+        several = {name: each for name, each in fitting.items() if each.nodes > 1}
+        fitting = several or fitting
+    if len(fitting) > 1:
+        raise JobError(
+            f"{plan.name} has several job definitions that run {test}; name one with --definition: "
+            + ", ".join(fitting)
+        )
+    return next(iter(fitting.values()))
+
+
+def _runs(definition: JobDefinitionPlan, test: JobTest) -> bool:
+    container = definition.container
+    if container.image == PINNED_IMAGES[test]:
+        return runs_on_all_nodes(container.command)
+    # An image of the user's own, whose job is the test by its name.
+    return definition.name == test
+
+
+def _how_to_define(plan: BatchPlan, test: JobTest) -> str:
+    environments = [
+        each.name
+        for each in plan.compute_environments
+        if each.instance_type.accelerators
+        and each.instance_type.accelerators.manufacturer == _KINDS[test]
+    ]
+    if not environments:
+        return f"{plan.name} has no compute environment with the devices that {test} tests"
+    return (
+        f"{plan.name} has no job definition that runs {test}; add one to the stack file:\n"
+        "    architecture:\n"
+        "      job_definitions:\n"
+        f"        {test}:\n"
+        f"          compute_environment: {environments[0]}\n"
+        "          nodes: 2\n"
+        f"          image: {test}"
+    )
+
+
+def _require_nodes(
+    definition: JobDefinitionPlan, environment: ComputeEnvironmentPlan, nodes: int
+) -> None:
+    if nodes > 1 and definition.nodes == 1:
+        raise JobError(
+            f"the job definition {definition.name} is for one node, and the job wants {nodes}; "
+            "give it `nodes: 2` in the stack file, which makes it multi-node parallel, or name "
+            "another one with --definition"
+        )
+    most = environment.maximum_vcpus // environment.instance_type.vcpus
+    if nodes > most:
+        raise JobError(
+            f"compute environment {environment.name} has at most {most} nodes, and the job wants "
+            f"{nodes}: it would wait for ever; ask for fewer with --nodes, or raise `maximum`"
+        )
+
+
+def _overrides(
+    definition: JobDefinitionPlan, nodes: int, environment: Mapping[str, str]
+) -> dict[str, Any]:
+    variables = [{"name": name, "value": value} for name, value in environment.items()]
+    container = {"environment": variables} if variables else {}
+    if definition.nodes == 1:
+        return {"containerOverrides": container} if container else {}
+    everywhere = [{"targetNodes": ALL_NODES, "containerOverrides": container}]
+    return {
+        "nodeOverrides": {
+            "numNodes": nodes,
+            **({"nodePropertyOverrides": everywhere} if container else {}),
+        }
+    }
