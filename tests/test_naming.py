@@ -1,6 +1,6 @@
 import pytest
 
-from components.naming import excess_length
+from components.naming import excess_length, managed_policy_arns, partition
 
 
 @pytest.mark.parametrize(
@@ -9,3 +9,28 @@ from components.naming import excess_length
 )
 def test_the_suffix_that_pulumi_appends_counts(length, excess):
     assert excess_length("x" * length, 64) == excess
+
+
+@pytest.mark.parametrize(
+    ("region", "wanted"),
+    [
+        ("us-west-2", "aws"),
+        ("cn-north-1", "aws-cn"),
+        ("us-gov-west-1", "aws-us-gov"),
+        ("us-iso-east-1", "aws-iso"),
+        ("us-isob-east-1", "aws-iso-b"),
+        ("eu-isoe-west-1", "aws-iso-e"),
+        ("us-isof-south-1", "aws-iso-f"),
+        ("eusc-de-east-1", "aws-eusc"),
+    ],
+)
+def test_a_region_lies_in_its_partition(region: str, wanted: str):
+    assert partition(region) == wanted
+
+
+def test_policies_are_named_with_the_path_that_they_have():
+    names = ("AmazonS3ReadOnlyAccess", "service-role/AmazonECSTaskExecutionRolePolicy")
+    assert managed_policy_arns(names, "cn-north-1") == (
+        "arn:aws-cn:iam::aws:policy/AmazonS3ReadOnlyAccess",
+        "arn:aws-cn:iam::aws:policy/service-role/AmazonECSTaskExecutionRolePolicy",
+    )

@@ -9,7 +9,11 @@ import pulumi
 import pytest
 
 from components.architectures.build import build
+from components.batch.plan import BatchPlan
+from components.eks.plan import EksPlan
+from components.network.network_stack_plan import NetworkStackPlan
 from components.parallelcluster.plan import ParallelClusterPlan
+from tests.support.batch_stacks import BatchStack, NetworkStack, planned_stack
 from tests.support.built_stacks import BuiltStack
 from tests.support.cloud import Cloud
 from tests.support.slurm_stacks import SlurmStack, planned
@@ -17,6 +21,8 @@ from tests.support.stacks import prepared, program_of, stack_config
 
 _BUILT: dict[str, BuiltStack] = {}
 _SLURM: dict[str, SlurmStack] = {}
+_BATCH: dict[str, BatchStack] = {}
+_NETWORKS: dict[str, NetworkStack] = {}
 
 
 @pytest.fixture
@@ -25,9 +31,11 @@ def stack(deploy: Callable[..., Cloud]) -> Callable[[str], BuiltStack]:
 
     def get(name: str) -> BuiltStack:
         if name not in _BUILT:
+            plan = prepared(name).plan
+            assert isinstance(plan, EksPlan)
             _BUILT[name] = BuiltStack(
                 config=stack_config(name),
-                plan=prepared(name).plan,
+                plan=plan,
                 cloud=deploy(program_of(name), stack=name),
             )
         return _BUILT[name]
@@ -85,16 +93,72 @@ def templates(slurm: Callable[[str], SlurmStack]) -> Mapping[str, SlurmStack]:
 
 
 @pytest.fixture
+def batch(deploy: Callable[..., Cloud]) -> Callable[[str], BatchStack]:
+    """Return a Batch stack by its name; the program runs once for all tests."""
+
+    def get(name: str) -> BatchStack:
+        if name not in _BATCH:
+            plan = prepared(name).plan
+            assert isinstance(plan, BatchPlan)
+            cloud = deploy(program_of(name), stack=name)
+            _BATCH[name] = BatchStack(plan=plan, cloud=cloud)
+        return _BATCH[name]
+
+    return get
+
+
+@pytest.fixture
+def changed_batch(deploy: Callable[..., Cloud]) -> Callable[..., BatchStack]:
+    """Return what a Batch stack file becomes with some keys changed."""
+
+    def run(stack: str, **changes: Any) -> BatchStack:
+        plan = planned_stack(stack, **changes)
+        assert isinstance(plan, BatchPlan)
+        return BatchStack(plan=plan, cloud=deploy(_program(plan), stack=stack))
+
+    return run
+
+
+@pytest.fixture
+def network(deploy: Callable[..., Cloud]) -> Callable[[str], NetworkStack]:
+    """Return a network stack by its name; the program runs once for all tests."""
+
+    def get(name: str) -> NetworkStack:
+        if name not in _NETWORKS:
+            plan = prepared(name).plan
+            assert isinstance(plan, NetworkStackPlan)
+            cloud = deploy(program_of(name), stack=name)
+            _NETWORKS[name] = NetworkStack(plan=plan, cloud=cloud)
+        return _NETWORKS[name]
+
+    return get
+
+
+@pytest.fixture
+def changed_network(deploy: Callable[..., Cloud]) -> Callable[..., NetworkStack]:
+    """Return what a network stack file becomes with some keys changed."""
+
+    def run(stack: str, **changes: Any) -> NetworkStack:
+        plan = planned_stack(stack, **changes)
+        assert isinstance(plan, NetworkStackPlan)
+        return NetworkStack(plan=plan, cloud=deploy(_program(plan), stack=stack))
+
+    return run
+
+
+@pytest.fixture
 def registered(deploy: Callable[..., Cloud]) -> Callable[..., Cloud]:
     """Return what a ParallelCluster stack file registers with some keys changed."""
 
     def run(stack: str, **changes: Any) -> Cloud:
-        plan = planned(stack, **changes)
-
-        def program() -> None:
-            for name, value in build(plan).outputs().items():
-                pulumi.export(name, value)
-
-        return deploy(program, stack=stack)
+        return deploy(_program(planned(stack, **changes)), stack=stack)
 
     return run
+
+
+def _program(plan: ParallelClusterPlan | BatchPlan | NetworkStackPlan) -> Callable[[], None]:
+    def program() -> None:
+        for name, value in build(plan).outputs().items():
+            pulumi.export(name, value)
+
+    return program

@@ -2,7 +2,22 @@
 
 import pytest
 
-from tests.support.stacks import PARALLELCLUSTER_STACKS, STACKS, program_of, render
+from tests.support.stacks import (
+    BATCH_STACKS,
+    EKS_STACKS,
+    NETWORK_STACKS,
+    PARALLELCLUSTER_STACKS,
+    STACKS,
+    program_of,
+    render,
+)
+
+KINDS = {
+    **dict.fromkeys(EKS_STACKS, "Eks"),
+    **dict.fromkeys(PARALLELCLUSTER_STACKS, "ParallelCluster"),
+    **dict.fromkeys(BATCH_STACKS, "Batch"),
+    **dict.fromkeys(NETWORK_STACKS, "Network"),
+}
 
 
 @pytest.fixture
@@ -32,8 +47,7 @@ def test_children_stay_inside_their_components(built, stack):
     cloud = built(stack)
     urns = {made.urn for made in cloud.registered}
     roots = [made for made in cloud.registered if made.parent not in urns]
-    kind = "ParallelCluster" if stack in PARALLELCLUSTER_STACKS else "Eks"
-    assert [made.type for made in roots] == [f"trainyard:architectures:{kind}Architecture"]
+    assert [made.type for made in roots] == [f"trainyard:architectures:{KINDS[stack]}Architecture"]
     assert {made.urn for made in cloud.components()} <= set(cloud.closed)
 
 

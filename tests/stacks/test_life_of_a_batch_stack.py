@@ -1,0 +1,177 @@
+"""A network stack, and the stack batch-trn1 that lives in it, in the sandbox, to their ends.
+
+The commands run once, in the order of `life`; every test asserts one claim about what they left.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.sandbox import Done, Sandbox, copied_stack_file
+
+pytestmark = pytest.mark.sandbox
+
+NETWORK, STACK = "vpc-multi-az", "batch-trn1"
+# The zone of the Trainium nodes, and that of the Capacity Block of p5-cb.
+ZONES = {"network.availability_zones": ["usw2-az4", "usw2-az1"]}
+UNPROTECTED = {"architecture.deletion_protection": False}
+IN_NETWORK: dict[str, Any] = {"network": {"kind": "stack-reference", "stack": NETWORK}}
+NODES = "architecture.compute_environments.trn1"
+CHANGED = {f"{NODES}.instance_type": "trn1n.32xlarge", f"{NODES}.root_volume.size_gib": 300}
+SUPPORTED_BY_NETWORK = ("p5-cb", "pc-gpu")
+"""Stacks of the other architectures that the network suits."""
+
+
+@dataclass(slots=True)
+class Life:
+    """What was seen, by the name of the moment."""
+
+    done: dict[str, Done] = field(default_factory=dict[str, Done])
+    changes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    inventory: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    outputs: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """Runs commands on copies of stack files, and keeps what they said and left."""
+
+    life: Life
+    sandbox: Sandbox
+    copies: Path
+
+    def run(self, moment: str, command: str, stack: str, change: dict[str, Any]) -> Done:
+        """Run a command on a changed copy of a stack file, whatever becomes of it."""
+        path = copied_stack_file(self.copies / f"{moment}.yaml", change, stack)
+        yes = [] if command == "preview" else ["--yes"]
+        done = self.sandbox.run(command, stack, "--sandbox", *yes, "--stack-file", path)
+        self.life.done[moment] = done
+        return done
+
+    def up(self, moment: str, stack: str, change: dict[str, Any]) -> None:
+        """Bring a copy of a stack file up, which has to succeed."""
+        done = self.run(moment, "up", stack, change)
+        assert done.exit_code == 0, done.said
+        outputs = self.sandbox.must("outputs", stack, "--sandbox", "--json").stdout
+        self.life.outputs[moment] = json.loads(outputs)
+        self.life.changes[moment] = self.sandbox.resource_changes(stack)
+        self.life.inventory[moment] = self.sandbox.objects()
+
+
+@pytest.fixture(scope="module")
+def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
+    """Live both lives, and look at them at every moment that matters."""
+    life = Life()
+    commands = Commands(life, sandbox, tmp_path_factory.mktemp("copies"))
+    life.inventory["before"] = sandbox.objects()
+    try:
+        _make_the_network(commands)
+        _live_in_it(commands)
+        commands.up("network unprotected", NETWORK, ZONES | UNPROTECTED)
+        commands.run("destroy of an inhabited network", "destroy", NETWORK, ZONES | UNPROTECTED)
+        life.inventory["inhabited"] = sandbox.objects()
+    finally:
+        # Whatever went wrong, other tests find the account as it was.
+        for stack in (STACK, NETWORK):
+            life.done[f"destroy {stack}"] = sandbox.run("destroy", stack, "--sandbox", "--yes")
+    life.inventory["after"] = sandbox.objects()
+    return life
+
+
+def _make_the_network(commands: Commands) -> None:
+    commands.run("without its network", "preview", STACK, IN_NETWORK)
+    commands.up("network", NETWORK, ZONES)
+    commands.run("destroy of a protected network", "destroy", NETWORK, ZONES)
+    commands.life.inventory["protected"] = commands.sandbox.objects()
+    for stack in SUPPORTED_BY_NETWORK:
+        commands.run(f"preview of {stack}", "preview", stack, IN_NETWORK)
+
+
+def _live_in_it(commands: Commands) -> None:
+    for moment in ("up", "again"):
+        commands.up(moment, STACK, IN_NETWORK)
+    commands.up("changed", STACK, IN_NETWORK | CHANGED)
+    job = ("job", STACK, "nccom-tests", "--submit", "--wait", "--sandbox")
+    commands.life.done["job"] = commands.sandbox.run(*job)
+
+
+def _only(lines: list[str], kind: str) -> str:
+    (line,) = [each for each in lines if each.startswith(f"{kind} ")]
+    return line
+
+
+def test_a_network_that_is_not_up_is_named_with_the_command_that_brings_it_up(life: Life) -> None:
+    done = life.done["without its network"]
+    assert done.exit_code == 2
+    assert "trainyard:cluster.network.stack" in done.stderr
+    assert f"./trainyard up {NETWORK}" in done.stderr
+
+
+def test_a_protected_network_outlives_destroy_untouched(life: Life) -> None:
+    done = life.done["destroy of a protected network"]
+    assert f"nothing of {NETWORK} is destroyed" in done.stdout
+    assert "trainyard:cluster.architecture.deletion_protection" in done.stdout
+    assert life.inventory["protected"] == life.inventory["network"]
+
+
+@pytest.mark.parametrize("stack", SUPPORTED_BY_NETWORK)
+def test_clusters_of_the_other_architectures_live_in_it_too(life: Life, stack: str) -> None:
+    """VPCM-22: what the network exports is what they read."""
+    assert life.done[f"preview of {stack}"].exit_code == 0, life.done[f"preview of {stack}"].said
+
+
+def test_the_stack_comes_up_from_nothing_under_the_policy_pack(life: Life) -> None:
+    assert set(life.changes["up"]) == {"create"}
+    assert "✅ trainyard@" in life.done["up"].said
+
+
+def test_its_nodes_are_in_the_private_subnet_of_their_zone(life: Life) -> None:
+    network, stack = life.outputs["network"], life.outputs["up"]
+    assert stack["vpc_id"] == network["vpc_id"]
+    environment = _only(life.inventory["up"], "batch:compute-environment")
+    assert f"subnets={network['private_subnet_ids'][0]} " in f"{environment} "
+
+
+def test_the_same_command_changes_nothing(life: Life) -> None:
+    assert set(life.changes["again"]) == {"same"}
+    assert "Resources: 0 changed, " in life.done["again"].stdout
+
+
+def test_another_instance_type_and_template_are_updates_of_the_same_environment(life: Life) -> None:
+    """BAT-15, pain 9: the template by number, so that Batch sees that it changed."""
+    assert set(life.changes["changed"]) == {"update", "same"}
+    before, after = (
+        life.outputs[moment]["compute_environments"]["trn1"] for moment in ("up", "changed")
+    )
+    assert after["arn"] == before["arn"]
+    assert (before["instance_type"], after["instance_type"]) == ("trn1.32xlarge", "trn1n.32xlarge")
+    environment = _only(life.inventory["changed"], "batch:compute-environment")
+    assert "trn1n.32xlarge" in environment
+
+
+def test_a_submitted_job_succeeds(life: Life) -> None:
+    done = life.done["job"]
+    assert done.exit_code == 0, done.said
+    job_id = done.stdout.strip()
+    assert f"{job_id} is SUCCEEDED" in done.stderr
+
+
+def test_a_network_that_others_live_in_is_not_destroyed(life: Life) -> None:
+    """AWS takes its routes and gateways before it refuses the VPC: the others would be cut off."""
+    done = life.done["destroy of an inhabited network"]
+    assert done.exit_code == 2
+    assert life.outputs["up"]["security_group_ids"]["nodes"] in done.stderr
+    assert f"./trainyard destroy {STACK} --sandbox" in done.stderr
+    assert life.inventory["inhabited"] == life.inventory["network unprotected"]
+
+
+def test_destroy_leaves_the_account_as_it_was(life: Life) -> None:
+    for stack in (STACK, NETWORK):
+        done = life.done[f"destroy {stack}"]
+        assert done.exit_code == 0, done.said
+    assert life.inventory["after"] == life.inventory["before"]
