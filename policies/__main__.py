@@ -6,8 +6,8 @@ from pathlib import Path
 # The rules are imported as `policies.rules`, from wherever the engine was started.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pulumi_policy import PolicyPack
-
+from policies.configured import served
 from policies.pack import PACK_NAME, POLICIES
+from policies.servicer import PackServicer, serve
 
-PolicyPack(PACK_NAME, list(POLICIES))
+serve(PackServicer(PACK_NAME, served(POLICIES)))

@@ -6,11 +6,12 @@ https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
+from policies.documents import members, objects, parsed
 from policies.props import UNKNOWN, is_true
 
 CLUSTER = "Custom::PclusterCluster"
@@ -19,7 +20,7 @@ CAPACITY_BLOCK = "CAPACITY_BLOCK"
 
 @dataclass(frozen=True, slots=True)
 class ComputeResource:
-    """How the nodes of one compute resource are bought and placed."""
+    """How the nodes of one compute resource are bought, placed and counted."""
 
     name: str
     """Its queue's name and its own, as `queue/compute-resource`."""
@@ -27,63 +28,117 @@ class ComputeResource:
     """`ONDEMAND`, `SPOT` or `CAPACITY_BLOCK`."""
     placement_group: Any
     """Name or id; `UNKNOWN` for one that ParallelCluster makes; None without one."""
-    reservation: str | None
-    """Id of a reservation, or ARN of a group of them."""
+    reservation_id: str | None = None
+    names_reservation: bool = False
+    """Whether it has an id of a reservation, if only one that CloudFormation computes."""
+    reservation_group: str | None = None
+    """ARN of a group of reservations."""
+    instance_types: tuple[str, ...] = ()
+    flexible: bool = False
+    """Whether the types are listed in `Instances`, from which Slurm launches whatever it gets."""
+    subnets: tuple[str | None, ...] = ()
+    """Ids of the subnets of its queue; None for one that CloudFormation computes."""
+    minimum: int | None = None
+    """`MinCount`, as `maximum` is `MaxCount`; None where the template says something computed."""
+    maximum: int | None = None
+    allocation_strategy: str | None = None
+    operating_system: str | None = None
+    """`Os` of the image, such as `alinux2023`."""
+    efa: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Its section `Efa`."""
+    placement: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The section `PlacementGroup` that counts for it: its own, or that of its queue."""
+    public_address: bool = False
+    """`AssignPublicIp` of its queue."""
+
+    @property
+    def reservation(self) -> str | None:
+        """Id of a reservation, or ARN of a group of them."""
+        return self.reservation_id or self.reservation_group
 
 
-def compute_resources(template: object) -> Iterator[ComputeResource]:
-    """Yield the compute resources of every cluster in a template that is JSON.
+def clusters(template: object) -> Iterator[Mapping[str, Any]]:
+    """Yield the configuration of every cluster in a template that is JSON.
 
     Of a template that is not, or that is not known yet, nothing is told.
     """
-    for resource in _section(_parsed(template), "Resources").values():
+    document = _document(template) if isinstance(template, str) else {}
+    for resource in members(document, "Resources").values():
         if isinstance(resource, dict) and resource.get("Type") == CLUSTER:
-            cluster = _section(_section(resource, "Properties"), "ClusterConfiguration")
-            for queue in _items(_section(cluster, "Scheduling"), "SlurmQueues"):
-                for nodes in _items(queue, "ComputeResources"):
-                    yield _compute_resource(queue, nodes)
+            yield members(members(resource, "Properties"), "ClusterConfiguration")
 
 
-def _parsed(template: object) -> Mapping[str, Any]:
-    try:
-        document = json.loads(template) if isinstance(template, str) else None
-    except ValueError:
-        return {}
+def compute_resources(template: object) -> Iterator[ComputeResource]:
+    """Yield the compute resources of every cluster in a template."""
+    for cluster in clusters(template):
+        system = _text(members(cluster, "Image").get("Os"))
+        for queue in objects(members(cluster, "Scheduling"), "SlurmQueues"):
+            for nodes in objects(queue, "ComputeResources"):
+                yield _compute_resource(queue, nodes, system)
+
+
+# A dozen rules ask for the same text, one after the other.
+@lru_cache(maxsize=8)
+def _document(text: str) -> Mapping[str, Any]:
+    document = parsed(text)
     return document if isinstance(document, dict) else {}
 
 
-def _compute_resource(queue: Mapping[str, Any], nodes: Mapping[str, Any]) -> ComputeResource:
+def _compute_resource(
+    queue: Mapping[str, Any], nodes: Mapping[str, Any], system: str | None
+) -> ComputeResource:
     # What the compute resource says goes before what its queue says.
     target = _nearest(queue, nodes, "CapacityReservationTarget")
+    listed = [_text(each.get("InstanceType")) for each in objects(nodes, "Instances")]
+    types = listed or [_text(nodes.get("InstanceType"))]
+    networking = members(queue, "Networking")
+    placement = _nearest(networking, members(nodes, "Networking"), "PlacementGroup")
     return ComputeResource(
         name=f"{queue.get('Name')}/{nodes.get('Name')}",
         capacity_type=str(queue.get("CapacityType", "ONDEMAND")),
-        placement_group=_placement_group(
-            _nearest(_section(queue, "Networking"), _section(nodes, "Networking"), "PlacementGroup")
-        ),
-        reservation=target.get("CapacityReservationId")
-        or target.get("CapacityReservationResourceGroupArn"),
+        placement_group=_placement_group(placement),
+        reservation_id=_text(target.get("CapacityReservationId")),
+        names_reservation=bool(target.get("CapacityReservationId")),
+        reservation_group=_text(target.get("CapacityReservationResourceGroupArn")),
+        instance_types=tuple(each for each in types if each),
+        flexible="Instances" in nodes,
+        subnets=tuple(map(_text, _list(networking, "SubnetIds"))),
+        # What is left out: https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
+        minimum=_count(nodes.get("MinCount", 0)),
+        maximum=_count(nodes.get("MaxCount", 10)),
+        allocation_strategy=_text(queue.get("AllocationStrategy")),
+        operating_system=system,
+        efa=members(nodes, "Efa"),
+        placement=placement,
+        public_address=is_true(networking.get("AssignPublicIp")),
     )
 
 
-def _placement_group(section: Mapping[str, Any]) -> Any:
-    named = section.get("Name") or section.get("Id")
-    if "Enabled" in section and not is_true(section["Enabled"]):
+def _placement_group(settings: Mapping[str, Any]) -> Any:
+    named = settings.get("Name") or settings.get("Id")
+    if "Enabled" in settings and not is_true(settings["Enabled"]):
         return None
     if named:
         return named
-    return UNKNOWN if is_true(section.get("Enabled")) else None
+    return UNKNOWN if is_true(settings.get("Enabled")) else None
 
 
 def _nearest(outer: Mapping[str, Any], inner: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    return _section(inner, name) or _section(outer, name)
+    return members(inner, name) or members(outer, name)
 
 
-def _section(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    section = document.get(name)
-    return section if isinstance(section, dict) else {}
+def _text(value: object) -> str | None:
+    """Return a word; None for what is missing, and for what CloudFormation computes."""
+    return value if isinstance(value, str) and value else None
 
 
-def _items(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    items = document.get(name)
-    return [each for each in items if isinstance(each, dict)] if isinstance(items, list) else []
+def _count(value: object) -> int | None:
+    try:
+        return int(value) if isinstance(value, int | str) else None
+    except ValueError:
+        return None
+
+
+def _list(document: Mapping[str, Any], name: str) -> list[Any]:
+    found = document.get(name)
+    return found if isinstance(found, list) else []

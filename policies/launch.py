@@ -15,10 +15,11 @@ CAPACITY_BLOCK = "capacity-block"
 EFA_TYPES = ("efa", "efa-only")
 
 _TARGET = ("capacityReservationSpecification", "capacityReservationTarget")
-_PLACEMENT_GROUP = {
+PLACEMENT_GROUP_PATHS: dict[str, tuple[tuple[str, ...], ...]] = {
     LAUNCH_TEMPLATE: (("placement", "groupName"), ("placement", "groupId")),
     INSTANCE: (("placementGroup",), ("placementGroupId",)),
 }
+"""Where a launch names its placement group: by name, by id."""
 
 
 class Launch:
@@ -41,7 +42,7 @@ class Launch:
     @property
     def placement_group(self) -> Any:
         """Name or id of the placement group."""
-        return self.facts.first(*_PLACEMENT_GROUP[self._type])
+        return self.facts.first(*PLACEMENT_GROUP_PATHS[self._type])
 
     @property
     def reservation(self) -> Any:

@@ -1,38 +1,85 @@
 """The configuration of the pack for one stack: what its rules cannot see in the resources.
 
-Who made a reservation, and in which placement group, stands in the stack file only. The launcher
-writes what `pack_config` returns to a file and passes it as `--policy-pack-config`; a program
-that is not ours is checked without it, by the strictest reading.
+Who made a reservation, and in which placement group, stands in the stack file only, and so do the
+rules that do not fit the stack. The launcher writes what `pack_config` returns to a file and passes
+it as `--policy-pack-config`; a program that is not ours is checked without it, by the strictest
+reading.
 """
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator
 from typing import Any
 
+from components.config.policies import RuleSettings
+from components.config.problems import ROOT, Problem, remove_command
 from components.config.reservations import CapacityBlock, Odcr, OdcrGroup
 from components.config.stack import StackConfig
-from policies.rules.capacity.auto_scaling_group_placement_group import POLICY as AUTO_SCALING_GROUP
-from policies.rules.capacity.odcr_aws_assisted_no_placement_group import POLICY as ASSISTED_ODCR
-from policies.rules.capacity.parallelcluster_placement_group import POLICY as PARALLELCLUSTER
+from policies.account_facts import ASSISTED, CAPACITY_BLOCKS, OWN
+from policies.pack import POLICIES
+from policies.suppressions import SUPPRESSIONS
 
 
 def pack_config(config: StackConfig) -> dict[str, dict[str, Any]]:
-    """Return the configuration of each rule that takes one, by rule name; plain JSON."""
+    """Return the configuration of each rule that has one, by rule name; plain JSON.
+
+    The names of rules in the stack file are those that `unknown_rules` let pass.
+    """
+    facts = _reservation_facts(config)
+    found: dict[str, dict[str, Any]] = {}
+    for policy in POLICIES:
+        keys = policy.config_schema.properties if policy.config_schema else {}
+        values = {key: value for key, value in facts.items() if key in keys}
+        settings = config.policies.get(policy.name)
+        values |= _settings(settings) if settings else {}
+        if values:
+            found[policy.name] = values
+    return found
+
+
+def unknown_rules(config: StackConfig, *, stack_file: str) -> list[Problem]:
+    """Return a problem for each rule in a stack file that the pack does not have."""
+    names = [policy.name for policy in POLICIES]
+    return [_unknown(name, names, stack_file) for name in config.policies if name not in names]
+
+
+def _unknown(name: str, names: list[str], stack_file: str) -> Problem:
+    path = f"{ROOT}.policies.{name}"
+    remove = remove_command(path, stack_file=stack_file)
+    nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return Problem(
+        path=path,
+        problem="is no rule of the policy pack, so nothing would come of it",
+        found=name,
+        allowed="the name of a rule in docs/policies.md",
+        remedy=f"rename it to `{nearest[0]}`, or {remove}" if nearest else remove,
+    )
+
+
+def _settings(settings: RuleSettings) -> dict[str, Any]:
+    level = settings.enforcement_level
+    suppressions = [each.model_dump(mode="json") for each in settings.suppressions]
+    return {
+        **({"enforcementLevel": level} if level else {}),
+        **({SUPPRESSIONS: suppressions} if suppressions else {}),
+    }
+
+
+def _reservation_facts(config: StackConfig) -> dict[str, Any]:
     own: dict[str, str] = {}
     assisted: list[str] = []
+    blocks: list[str] = []
     for reservation in config.reservations.values():
         if isinstance(reservation, CapacityBlock):
+            blocks.append(reservation.reservation_id)
             continue
         for target in _targets(reservation):
             if reservation.provenance == "aws-assisted":
                 assisted.append(target)
-            else:
+            elif reservation.provenance == "own":  # of `auto` only the account knows
                 own[target] = reservation.placement_group or ""
-    declared = {"own_reservations": own, "assisted_reservations": assisted}
-    return {
-        policy.name: declared for policy in (ASSISTED_ODCR, AUTO_SCALING_GROUP, PARALLELCLUSTER)
-    }
+    return {OWN: own, ASSISTED: assisted, CAPACITY_BLOCKS: blocks}
 
 
 def _targets(reservation: Odcr | OdcrGroup) -> Iterator[str]:

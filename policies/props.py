@@ -80,6 +80,10 @@ class Facts:
         value = self.needed(*path)
         return 0 if value is None or value is UNKNOWN else len(value)
 
+    def values(self, *path: str | int) -> list[Any]:
+        """Return the items of a list, `UNKNOWN` for one that is not known yet; empty without it."""
+        return [self.needed(*path, index) for index in range(self.count(*path))]
+
     def say_what_is_undecided(self) -> None:
         """End the rule, with all that it reported, by naming the value that it lacked.
 

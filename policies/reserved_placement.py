@@ -9,27 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pulumi_policy import PolicyConfigSchema
-
+from policies.account_facts import RESERVATIONS
 from policies.props import UNKNOWN
 
-CONFIG_SCHEMA = PolicyConfigSchema(
-    {
-        "own_reservations": {
-            "type": "object",
-            "additionalProperties": {"type": "string"},
-            "description": (
-                "Your own reservations, by id or by ARN of their resource group: the "
-                "placement group that each was made in, or an empty string."
-            ),
-        },
-        "assisted_reservations": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "Ids and group ARNs of reservations that AWS made for you.",
-        },
-    }
-)
+CONFIG_SCHEMA = RESERVATIONS
 
 _IDLE = "such launches fail with InsufficientInstanceCapacity while the reservation stands idle"
 

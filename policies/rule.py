@@ -9,11 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pulumi_policy import ReportViolation, ResourceValidationArgs, StackValidationArgs
+from pulumi_policy import (
+    ReportViolation,
+    ResourceValidationArgs,
+    ResourceValidationPolicy,
+    StackValidationArgs,
+    StackValidationPolicy,
+)
 
 from policies.props import Facts
 from policies.stack import Stack
 
+Rule = ResourceValidationPolicy | StackValidationPolicy
 Config = Mapping[str, Any]
 ResourceCheck = Callable[[str, Facts, Config], Iterator[str]]
 """Takes the type, the properties and the rule's configuration, and yields messages."""

@@ -1,4 +1,4 @@
-"""Which security groups of a stack let their members reach one another."""
+"""The security groups of a resource, and which of a stack let their members reach one another."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from policies.resource_types import (
     SECURITY_GROUP_EGRESS_RULE,
     SECURITY_GROUP_INGRESS_RULE,
     SECURITY_GROUP_RULE,
+    SUBNET,
 )
 from policies.stack import Stack
 
@@ -24,6 +25,33 @@ _RULE_OF: dict[Direction, str] = {
     "ingress": SECURITY_GROUP_INGRESS_RULE,
     "egress": SECURITY_GROUP_EGRESS_RULE,
 }
+
+
+def security_groups_of(
+    stack: Stack, resource: PolicyResource, *path: str | int
+) -> list[PolicyResource]:
+    """Return the groups in a list of ids, each once; empty if one is, or may be, made elsewhere.
+
+    EKS makes one for each cluster, whose rules no resource shows.
+    """
+    found: dict[str, PolicyResource] = {}
+    facts = stack.facts_of(resource.urn)
+    whole = facts.get(*path) is UNKNOWN
+    for place in [path] if whole else [(*path, index) for index in range(facts.count(*path))]:
+        reference = stack.refers(resource, *place, to=SECURITY_GROUP)
+        computed = facts.get(*place) is UNKNOWN
+        if reference is None or reference.elsewhere:
+            return []
+        if computed and _depends_on_others(resource, str(path[0])):
+            return []
+        found.update((group.urn, group) for group in reference.resources)
+    return list(found.values())
+
+
+def _depends_on_others(resource: PolicyResource, name: str) -> bool:
+    """Whether an id in a property may come from something else than a group of the stack."""
+    found = resource.property_dependencies.get(name, [])
+    return any(each.resource_type not in (SECURITY_GROUP, SUBNET) for each in found)
 
 
 class SelfReferences:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from pulumi_policy import PolicyResource
 
@@ -20,24 +21,64 @@ class Reference:
     """Whether it is, or may be, something that the stack does not hold."""
 
 
+class Resources(list[PolicyResource]):
+    """The resources of a stack, found by type and by URN without a search.
+
+    One such list is made for each request, and every stack rule looks things up in it.
+    """
+
+    def __init__(self, resources: Iterable[PolicyResource]) -> None:
+        super().__init__(resources)
+        self.places: dict[str, list[int]] = {}
+        """By type, the positions in the list."""
+        self.by_urn: dict[str, PolicyResource] = {}
+        self._names: dict[str, dict[str, list[int]]] = {}
+        for place, resource in enumerate(self):
+            self.places.setdefault(resource.resource_type, []).append(place)
+            self.by_urn[resource.urn] = resource
+
+    def named(self, name: object, *types: str) -> list[PolicyResource]:
+        """Return the resources of some types that have this id, name or ARN, in their order."""
+        if not isinstance(name, str):
+            return []
+        found = (self._names_of(type_).get(name, ()) for type_ in dict.fromkeys(types))
+        return [self[place] for place in sorted(chain.from_iterable(found))]
+
+    def _names_of(self, type_: str) -> dict[str, list[int]]:
+        """Return the positions of the resources of a type by each name that they have."""
+        if type_ not in self._names:
+            names = self._names[type_] = {}
+            for place in self.places.get(type_, ()):
+                facts = facts_of(self[place])
+                for name in {facts.get(key) for key in ("id", "name", "arn")}:
+                    if isinstance(name, str):
+                        names.setdefault(name, []).append(place)
+        return self._names[type_]
+
+
 class Stack:
-    """The resources of one stack.
+    """The resources of one stack, as one rule looks at them.
 
     Their ids are unknown until they are made, so a resource is found through the dependencies of
     the property that names it, or by its id once that is known.
     """
 
     def __init__(self, resources: Sequence[PolicyResource]) -> None:
-        self._resources = resources
-        self._facts = {r.urn: Facts(r.name, r.props, _given_later(r)) for r in resources}
+        self._resources = resources if isinstance(resources, Resources) else Resources(resources)
+        # What a rule could not decide is its own, so facts are not shared between rules.
+        self._facts: dict[str, Facts] = {}
 
     def facts_of(self, urn: str) -> Facts:
         """Return the properties of a resource."""
-        return self._facts[urn]
+        facts = self._facts.get(urn)
+        if facts is None:
+            facts = self._facts[urn] = facts_of(self._resources.by_urn[urn])
+        return facts
 
     def of_type(self, *types: str) -> Iterator[PolicyResource]:
         """Yield the resources of some types, in the order in which they were registered."""
-        return (r for r in self._resources if r.resource_type in types)
+        found = (self._resources.places.get(type_, ()) for type_ in dict.fromkeys(types))
+        return (self._resources[place] for place in sorted(chain.from_iterable(found)))
 
     def refers(self, resource: PolicyResource, *path: str | int, to: str) -> Reference | None:
         """Return what the property at a path refers to, among resources of a type.
@@ -50,7 +91,11 @@ class Stack:
         if value is UNKNOWN:
             found = self.dependencies(resource, str(path[0]), to)
             return Reference(tuple(found), elsewhere=not found)
-        found = [r for r in self.of_type(to) if value in self._names(r)]
+        return self.named(value, to)
+
+    def named(self, value: object, *types: str) -> Reference:
+        """Return the resources of some types that have this id, name or ARN."""
+        found = self._resources.named(value, *types)
         return Reference(tuple(found), elsewhere=not found)
 
     def dependencies(
@@ -62,13 +107,12 @@ class Stack:
 
     def say_what_is_undecided(self) -> None:
         """As `Facts.say_what_is_undecided`, for the first resource that has something to say."""
-        for facts in self._facts.values():
-            facts.say_what_is_undecided()
-
-    def _names(self, resource: PolicyResource) -> Iterable[object]:
-        facts = self.facts_of(resource.urn)
-        return [facts.get(key) for key in ("id", "name", "arn")]
+        for resource in self._resources:
+            if resource.urn in self._facts:
+                self._facts[resource.urn].say_what_is_undecided()
 
 
-def _given_later(resource: PolicyResource) -> set[str]:
-    return {name for name, found in resource.property_dependencies.items() if found}
+def facts_of(resource: PolicyResource) -> Facts:
+    """Return the properties of a resource of a stack, with nothing undecided yet."""
+    later = {name for name, found in resource.property_dependencies.items() if found}
+    return Facts(resource.name, resource.props, later)

@@ -7,7 +7,9 @@ schedules no pod, and collective communication silently falls back to TCP.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from components.catalog.versions import EFA_DEVICE_PLUGIN_VERSION
 
@@ -50,3 +52,27 @@ def efa_device_plugin_image(region: str) -> str:
         f"{account}.dkr.ecr.{region}.{suffix}/eks/aws-efa-k8s-device-plugin:"
         f"{EFA_DEVICE_PLUGIN_VERSION}"
     )
+
+
+_G6 = tuple(f"{family}.{size}xlarge" for family in ("g6", "g6e") for size in (8, 12, 16, 24, 48))
+_G7 = tuple(f"{family}.{size}xlarge" for family in ("g7", "g7e") for size in (8, 12, 24, 48))
+_FIRST_CHART: Mapping[tuple[int, int, int], tuple[str, ...]] = MappingProxyType(
+    {
+        (0, 4, 4): ("p4de.24xlarge",),
+        (0, 5, 5): (*_G6, "p5e.48xlarge"),
+        (0, 5, 6): ("p5en.48xlarge",),
+        (0, 5, 7): ("trn2.48xlarge",),
+        (0, 5, 9): ("p6-b200.48xlarge", "trn2u.48xlarge"),
+        (0, 5, 14): ("p6e-gb200.36xlarge",),
+        (0, 5, 23): (*_G7[4:], "p5.4xlarge", "p6-b300.48xlarge", "trn2.3xlarge"),
+        (0, 5, 24): ("p6e-gb300.36xlarge",),
+        (0, 5, 30): _G7[:4],
+    }
+)
+"""By version of the chart, the accelerated types that its list has since: `git log` of
+`stable/aws-efa-k8s-device-plugin/values.yaml`, whose first version was 0.4.2."""
+
+
+def chart_version_with(instance_type: str) -> tuple[int, int, int] | None:
+    """Return the first version of the chart whose list has a type; None for one not looked up."""
+    return next((v for v, types in _FIRST_CHART.items() if instance_type in types), None)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from components.catalog.instance_type import Accelerators, InstanceType, NetworkCard
@@ -50,14 +49,31 @@ def parse_instance_type(name: str, record: Mapping[str, Any]) -> InstanceType:
     return InstanceType(name=name, **{**record, **converted})
 
 
-def _load() -> Mapping[str, InstanceType]:
-    records = json.loads(DATA_FILE.read_text(encoding="utf-8"))["instance_types"]
-    return MappingProxyType(
-        {name: parse_instance_type(name, record) for name, record in records.items()}
-    )
+class _Catalog(Mapping[str, InstanceType]):
+    """Makes an instance type of its record when it is asked for: a stack names a few of them."""
+
+    def __init__(self, records: Mapping[str, Mapping[str, Any]]) -> None:
+        self._records = records
+        self._made: dict[str, InstanceType] = {}
+
+    def __getitem__(self, name: str) -> InstanceType:
+        if name not in self._made:
+            self._made[name] = parse_instance_type(name, self._records[name])
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._records
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
 
 
-INSTANCE_TYPES: Mapping[str, InstanceType] = _load()
+INSTANCE_TYPES: Mapping[str, InstanceType] = _Catalog(
+    json.loads(DATA_FILE.read_text(encoding="utf-8"))["instance_types"]
+)
 """Every known instance type by name, sorted by family and size."""
 
 

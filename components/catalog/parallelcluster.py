@@ -52,6 +52,57 @@ DEFAULT_USERS: Mapping[str, str] = MappingProxyType(
 """Who logs in, by operating system. `constants.py`, `OS_MAPPING`;
 https://docs.aws.amazon.com/parallelcluster/latest/ug/Image-v3.html#yaml-Image-Os"""
 
+RESERVED_DIRECTORIES = frozenset(
+    {
+        *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/media", "/mnt", "/opt"),
+        *("/opt/parallelcluster", "/opt/parallelcluster/shared"),
+        *("/opt/parallelcluster/shared_login_nodes", "/opt/slurm", "/opt/intel"),
+        *("/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/usr", "/var"),
+        "/tmp",  # noqa: S108 - the name of a directory, not a file in it
+    }
+)
+"""Directories that ParallelCluster or the operating system needs, where nothing may be mounted.
+
+`cluster_validators.py`, `SharedStorageMountDirValidator`."""
+MAXIMUM_NEW_FILE_SYSTEMS, MAXIMUM_EXISTING_FILE_SYSTEMS = 1, 20
+"""File systems of one service (EFS, FSx) that a cluster makes, and that it mounts.
+`constants.py`, `MAX_NEW_STORAGE_COUNT` and `MAX_EXISTING_STORAGE_COUNT`."""
+
+RESERVATION_PLATFORMS: Mapping[str, str] = MappingProxyType(
+    {
+        "alinux2023": "Linux/UNIX",
+        "ubuntu2204": "Linux/UNIX",
+        "ubuntu2404": "Linux/UNIX",
+        "rhel8": "Red Hat Enterprise Linux",
+        "rhel9": "Red Hat Enterprise Linux",
+        "rocky8": "Linux/UNIX",
+        "rocky9": "Linux/UNIX",
+    }
+)
+"""Platform that a capacity reservation must have, by operating system. `constants.py`,
+`CAPACITY_RESERVATION_OS_MAP`."""
+
+_IMAGE_NAME_PARTS: Mapping[str, str] = MappingProxyType(
+    {
+        "alinux2023": "amzn2023-hvm",
+        "ubuntu2204": "ubuntu-2204-lts-hvm",
+        "ubuntu2404": "ubuntu-2404-lts-hvm",
+        "rhel8": "rhel8-hvm",
+        "rhel9": "rhel9-hvm",
+    }
+)
+# `constants.py`, `OS_TO_IMAGE_NAME_PART_MAP`, without the systems that have no official image.
+
+
+def official_image_name(version: str, operating_system: str, architecture: str) -> str | None:
+    """Return how the name of ParallelCluster's own image begins; None where it publishes none.
+
+    `aws/ec2.py`, `get_official_image_id`; a date follows.
+    """
+    part = _IMAGE_NAME_PARTS.get(operating_system)
+    return f"aws-parallelcluster-{version}-{part}-{architecture}" if part else None
+
+
 OPERATING_SYSTEM_MEMORY_GIB = 0.6
 NODES_PER_GIB = 25
 MOST_HEAD_NODE_MEMORY_GIB = 16

@@ -10,7 +10,7 @@ import ipaddress
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
@@ -24,6 +24,8 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from components.config.field_docs import field_docs
+
 
 class StrictModel(BaseModel):
     """A configuration model: unknown keys are errors, text is never read as a number."""
@@ -32,9 +34,29 @@ class StrictModel(BaseModel):
         extra="forbid",
         frozen=True,
         strict=True,
-        use_attribute_docstrings=True,
         validate_default=True,
+        # One validator for the stack that is checked, not one for each model of the schema.
+        defer_build=True,
     )
+
+    @classmethod
+    def defaults(cls) -> Self:
+        """Return the model with every field at its default, as the default of a field of another.
+
+        Calling the class would build its validator for nothing else.
+        """
+        return cls.model_construct()
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Show editors the docstring of each field."""
+        shown = handler(schema)
+        fields = handler.resolve_ref_schema(shown)["properties"]
+        for name, text in field_docs(cls).items():
+            fields[name]["description"] = text
+        return shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ class EksArchitecture(StrictModel):
     move one way, from `CONFIG_MAP` over `API_AND_CONFIG_MAP` to `API`."""
     node_authorization: Literal["aws-auth", "access-entry"] = "aws-auth"
     """How nodes of self-managed groups are let in; EKS itself lets in managed ones."""
-    endpoint: Endpoint = Endpoint()
+    endpoint: Endpoint = Endpoint.defaults()
     """From where the Kubernetes API is reached."""
     log_types: tuple[
         Literal["api", "audit", "authenticator", "controllerManager", "scheduler"], ...
@@ -139,9 +139,9 @@ class EksArchitecture(StrictModel):
     secrets_key_arn: KmsKeyArn | None = None
     """KMS key that encrypts Kubernetes secrets, besides the key of AWS's own that always does. It
     can be added to a cluster, never changed or removed."""
-    addons: Addons = Addons()
+    addons: Addons = Addons.defaults()
     """What runs beside the work."""
-    system_node_group: SystemNodeGroup = SystemNodeGroup()
+    system_node_group: SystemNodeGroup = SystemNodeGroup.defaults()
     """Nodes for cluster services."""
     node_groups: dict[NodePoolName, NodeGroup]
     """Node groups for the work, by name."""

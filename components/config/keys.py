@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from components.config.base import Form
+from components.config.field_docs import field_docs
 from components.config.problems import ROOT, printable
 
 Location = tuple[str | int, ...]
@@ -75,6 +76,8 @@ class Place:
     """Type that the place must have."""
     field: FieldInfo | None
     """The field of the model that holds it; None for entries of lists and mappings."""
+    docs: str = ""
+    """What stands below the field in its model."""
 
     @property
     def model(self) -> type[BaseModel] | None:
@@ -90,8 +93,8 @@ class Place:
     @property
     def description(self) -> str:
         """First sentence of the field's description; empty where there is none."""
-        text = (self.field.description or "") if self.field else ""
-        return re.split(r"(?<=[.:;])\s", " ".join(text.split()), maxsplit=1)[0].rstrip(".:;")
+        text = " ".join(self.docs.split())
+        return re.split(r"(?<=[.:;])\s", text, maxsplit=1)[0].rstrip(".:;")
 
 
 def place_at(root: type[BaseModel], raw: Any, location: Location) -> Place | None:
@@ -109,8 +112,9 @@ def place_at(root: type[BaseModel], raw: Any, location: Location) -> Place | Non
 def _step(place: Place, value: Any, part: str | int) -> Place | None:
     model = _model_for(place.annotation, value)
     if model is not None:
-        field = model.model_fields.get(str(part))
-        return Place(field.annotation, field) if field else None
+        name = str(part)
+        field = model.model_fields.get(name)
+        return Place(field.annotation, field, field_docs(model).get(name, "")) if field else None
     for annotation in _alternatives(place.annotation):
         arguments = get_args(annotation)
         if get_origin(annotation) is dict:

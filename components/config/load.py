@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from components.config.explain import explain
 from components.config.network import ExistingVpc, StackNetwork, unread_network
 from components.config.problems import (
     ROOT,
@@ -50,6 +49,8 @@ def load_stack_config(
     try:
         config = StackConfig.model_validate_json(text)
     except ValidationError as error:
+        from components.config.explain import explain  # a configuration that is right needs none
+
         found = explain(error.errors(include_url=False), json.loads(text), stack_file=stack_file)
         raise ConfigError([*problems, *found], stack_file=stack_file) from error
     if problems:

@@ -126,13 +126,13 @@ class NodePool(StrictModel):
     one address. `efa`: every card carries an `efa` interface with an address of its own."""
     workload: Literal["training", "inference"] | None = None
     """What runs on the nodes; `training` where EFA is on, else `inference`."""
-    placement: Placement = Placement()
+    placement: Placement = Placement.defaults()
     """The cluster placement group."""
     availability_zone: Zone | None = None
     """Zone to launch in, by name or zone id; follows from the reservation where it has one."""
     subnet_id: SubnetId | None = None
     """Private subnet to launch in; instead of `availability_zone`."""
-    root_volume: RootVolume = RootVolume()
+    root_volume: RootVolume = RootVolume.defaults()
     """The root volume."""
     local_nvme: Literal["raid0", "none"] = "raid0"
     """What becomes of the instance's own NVMe disks: one RAID 0 (on EKS for containers and kubelet

@@ -94,15 +94,15 @@ class HeadNode(StrictModel):
     else the first."""
     subnet_id: SubnetId | None = None
     """Subnet, in place of `network` and `availability_zone`. It can never be changed."""
-    root_volume: RootVolume = RootVolume()
+    root_volume: RootVolume = RootVolume.defaults()
     """The root volume, with the home directories. It can never be changed."""
-    ssh: Ssh = Ssh()
+    ssh: Ssh = Ssh.defaults()
     """Who may log in, and how."""
     iam_policies: tuple[PolicyName, ...] = ("AmazonSSMManagedInstanceCore",)
     """AWS managed policies of the head node's role, by name."""
     s3_access: tuple[S3Access, ...] = ()
     """Buckets that the head node may read."""
-    custom_actions: CustomActions = CustomActions()
+    custom_actions: CustomActions = CustomActions.defaults()
     """Scripts that the head node runs."""
 
 
@@ -122,7 +122,7 @@ class ComputeResource(StrictModel):
     """Whether nodes use every EFA interface of their type; the queue then has one subnet."""
     workload: Literal["training", "inference"] | None = None
     """What runs on the nodes; `training` where EFA is on, else `inference`."""
-    placement: Placement = Placement()
+    placement: Placement = Placement.defaults()
     """The cluster placement group."""
     simultaneous_multithreading: bool = True
     """Whether every core shows as two; Slurm then counts hardware threads."""
@@ -167,7 +167,7 @@ class Queue(StrictModel):
     """AWS managed policies of the nodes' role, by name."""
     s3_access: tuple[S3Access, ...] = ()
     """Buckets that the nodes may read."""
-    custom_actions: CustomActions = CustomActions()
+    custom_actions: CustomActions = CustomActions.defaults()
     """Scripts that the nodes run."""
     slurm_settings: SlurmSettings = Field(default_factory=dict)
     """Further Slurm parameters of the partition, such as `MaxTime`."""
@@ -240,15 +240,15 @@ class ParallelClusterArchitecture(StrictModel):
     custom_ami_id: AmiId | None = None
     """AMI of all nodes, made from one of ParallelCluster's; left out, ParallelCluster's own. It
     can never be changed."""
-    head_node: HeadNode = HeadNode()
+    head_node: HeadNode = HeadNode.defaults()
     """The head node."""
     queues: Annotated[dict[QueueName, Queue], Field(min_length=1)]
     """Queues, by name. The first in the alphabet is the default one: the engine sorts keys."""
-    slurm: Slurm = Slurm()
+    slurm: Slurm = Slurm.defaults()
     """How the scheduler works."""
-    monitoring: Monitoring = Monitoring()
+    monitoring: Monitoring = Monitoring.defaults()
     """What goes to CloudWatch."""
-    deployment: Deployment = Deployment()
+    deployment: Deployment = Deployment.defaults()
     """How the cluster is made."""
 
     @model_validator(mode="after")

@@ -21,7 +21,7 @@ from components.config.base import (
     Zone,
 )
 
-Provenance = Literal["own", "aws-assisted"]
+Provenance = Literal["own", "aws-assisted", "auto"]
 GroupArn = Annotated[
     str,
     Form(
@@ -61,13 +61,31 @@ class _Reservation(StrictModel):
 class _OnDemandReservation(_Reservation):
     provenance: Provenance = "own"
     """`own`: made in this account or its organization, in the customer's own way. `aws-assisted`:
-    made by AWS for the customer, inside a placement group of AWS's own."""
+    made by AWS for the customer, inside a placement group of AWS's own. `auto`: read from the
+    account, with the placement group of an own reservation; until it can be read, no placement
+    group is assumed."""
     placement_group: PlacementGroupName | None = None
     """Name of the customer's cluster placement group that the reservation was made in."""
     resource_share_arn: ShareArn | None = None
     """Resource share (AWS RAM) of another account's reservation that the stack accepts before it
     uses the reservation; left out, it was accepted by hand, or none is needed. Stacks of
     ParallelCluster and AWS Batch only."""
+
+    @model_validator(mode="after")
+    def _auto_reads_the_group(self) -> _OnDemandReservation:
+        if self.provenance == "auto" and self.placement_group is not None:
+            raise PydanticCustomError(
+                "contradiction",
+                "names the placement group `{group}`, but `provenance: auto` reads it",
+                {
+                    "key": "placement_group",
+                    "group": self.placement_group,
+                    "why": "what the account says could be another group",
+                    "allowed": "no `placement_group`, or `provenance: own`",
+                    "remedy": "remove `placement_group`, or set `provenance: own`",
+                },
+            )
+        return self
 
     @model_validator(mode="after")
     def _aws_assisted_has_a_group_of_its_own(self) -> _OnDemandReservation:

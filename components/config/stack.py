@@ -12,6 +12,7 @@ from components.config.eks import EksArchitecture
 from components.config.network import Network, PlacedNetwork, StackNetwork
 from components.config.network_stack import NetworkArchitecture
 from components.config.parallelcluster import ParallelClusterArchitecture
+from components.config.policies import RuleName, RuleSettings
 from components.config.reservations import Reservation
 from components.config.storage import FileSystem
 
@@ -37,6 +38,8 @@ class StackConfig(StrictModel):
     """Capacity reservations, by the name that `purchase_option` uses."""
     storage: dict[NodePoolName, FileSystem] = Field(default_factory=dict)
     """File systems, by name."""
+    policies: dict[RuleName, RuleSettings] = Field(default_factory=dict)
+    """Rules of the policy pack that do not fit the stack, by the names in `docs/policies.md`."""
     architecture: Architecture
     """What runs in the network."""
 

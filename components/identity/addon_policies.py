@@ -2,7 +2,7 @@
 
 eksctl v0.178 granted `autoscaler`, `ebs` and `fsx` as inline statements on every resource of the
 account. Here EBS is AWS's own policy for the driver, the autoscaler changes the groups of its own
-cluster only, and FSx is held to the calls of its driver.
+cluster only, and FSx is held to the calls of its driver and to the file systems that it made.
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/best-practices/cas.html (autoscaler)
@@ -18,6 +18,10 @@ from typing import Any
 from components.config.eks import AddonPolicy
 
 Document = dict[str, Any]
+
+_FSX_VOLUME = "CSIVolumeName"
+"""Tag that the driver of FSx gives each file system that it makes: `VolumeNameTagKey` of
+https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/pkg/cloud/cloud.go"""
 
 _MANAGED: dict[AddonPolicy, str] = {
     "cloudwatch": "CloudWatchAgentServerPolicy",
@@ -92,14 +96,15 @@ def _autoscaler(cluster_name: str) -> Document:
 def _fsx(partition: str) -> Document:
     roles = f"arn:{partition}:iam::*:role/aws-service-role"
     return _document(
-        _allow(
-            "fsx:CreateFileSystem",
-            "fsx:DeleteFileSystem",
-            "fsx:DescribeFileSystems",
-            "fsx:TagResource",
-            "fsx:UpdateFileSystem",
-            "s3:ListBucket",
-        ),
+        _allow("fsx:DescribeFileSystems", "s3:ListBucket"),
+        {
+            **_allow("fsx:CreateFileSystem", "fsx:TagResource"),
+            "Condition": {"StringLike": {f"aws:RequestTag/{_FSX_VOLUME}": "*"}},
+        },
+        {
+            **_allow("fsx:DeleteFileSystem", "fsx:UpdateFileSystem"),
+            "Condition": {"StringLike": {f"aws:ResourceTag/{_FSX_VOLUME}": "*"}},
+        },
         {
             **_allow("iam:CreateServiceLinkedRole"),
             "Condition": {"StringLike": {"iam:AWSServiceName": ["fsx.amazonaws.com"]}},

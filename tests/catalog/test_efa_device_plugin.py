@@ -2,9 +2,11 @@ import pytest
 
 from components.catalog.efa_device_plugin import (
     EFA_PLUGIN_INSTANCE_TYPES,
+    chart_version_with,
     efa_device_plugin_image,
 )
 from components.catalog.instance_types import INSTANCE_TYPES
+from components.catalog.versions import EFA_DEVICE_PLUGIN_CHART_VERSION
 
 
 def test_every_type_is_listed_once():
@@ -28,3 +30,25 @@ def test_every_type_of_the_catalog_with_efa_is_supported():
 def test_the_image_comes_from_the_regions_registry(region, registry):
     image = efa_device_plugin_image(region)
     assert image == f"{registry}/eks/aws-efa-k8s-device-plugin:v0.5.21-eksbuild.9"
+
+
+@pytest.mark.parametrize(
+    ("name", "version"),
+    [
+        ("p5e.48xlarge", (0, 5, 5)),
+        ("g6e.48xlarge", (0, 5, 5)),
+        ("p6-b200.48xlarge", (0, 5, 9)),
+        ("g7e.8xlarge", (0, 5, 23)),
+        ("g7.8xlarge", (0, 5, 30)),
+        ("p5.48xlarge", None),
+    ],
+)
+def test_the_first_chart_that_lists_a_type(name, version):
+    """A19: read from the history of the chart; p5.48xlarge is in its first version."""
+    assert chart_version_with(name) == version
+
+
+def test_no_type_was_added_after_the_chart_that_is_pinned():
+    pinned = tuple(map(int, EFA_DEVICE_PLUGIN_CHART_VERSION.lstrip("v").split(".")))
+    added = {name: chart_version_with(name) for name in EFA_PLUGIN_INSTANCE_TYPES}
+    assert not [name for name, version in added.items() if version and version > pinned]

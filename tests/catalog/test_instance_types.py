@@ -134,3 +134,14 @@ def test_fails_for_an_unknown_type_with_the_nearest_names(name, nearest):
 def test_an_unknown_type_without_a_likeness_says_so_shortly():
     with pytest.raises(UnknownInstanceTypeError, match=r"^no instance type '-' is known$"):
         instance_type("-")
+
+
+def test_a_type_is_made_once_of_its_record():
+    assert INSTANCE_TYPES["p5.48xlarge"] is INSTANCE_TYPES["p5.48xlarge"]
+
+
+def test_what_is_not_a_type_is_not_in_the_catalog():
+    assert "p5.48xlarge" in INSTANCE_TYPES
+    assert "p5.49xlarge" not in INSTANCE_TYPES
+    assert INSTANCE_TYPES.get("p5.49xlarge") is None
+    assert len(INSTANCE_TYPES) == len(list(INSTANCE_TYPES))

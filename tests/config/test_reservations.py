@@ -23,6 +23,20 @@ def test_refuses_an_aws_assisted_reservation_with_a_placement_group():
     assert "`provenance: own`" in problem.remedy
 
 
+def test_refuses_a_placement_group_beside_one_that_is_read_from_the_account():
+    """B8."""
+    raw = changed(
+        reservations__block={
+            "kind": "odcr",
+            "reservation_id": "cr-0123456789abcdef0",
+            "provenance": "auto",
+            "placement_group": "mine",
+        }
+    )
+    problem = schema_problems(raw)["reservations.block.placement_group"]
+    assert "`provenance: auto` reads it" in problem.problem
+
+
 @pytest.mark.parametrize(
     ("group", "state"),
     [

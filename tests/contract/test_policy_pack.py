@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 
-import policies.rules
 from policies.pack import POLICIES
-from tests.support.policy_programs import EXAMPLES
+from tests.support.rule_programs import programs_of, rule_modules
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = [
-    importlib.import_module(module.name)
-    for module in pkgutil.walk_packages(policies.rules.__path__, "policies.rules.")
-    if not module.ispkg
-]
+MODULES = rule_modules()
+ID = re.compile(r"[A-H]\d{1,2}")
+"""A rule of `rules.md`."""
 each_module = pytest.mark.parametrize("module", MODULES, ids=lambda module: module.POLICY.name)
 
 
@@ -39,28 +34,53 @@ def test_a_rule_says_how_to_fix_it_how_bad_it_is_and_where_that_is_written(modul
         assert text
     assert policy.severity
     assert policy.enforcement_level
-    assert policy.url.startswith("https://docs.aws.amazon.com/")
+    assert policy.url.startswith("https://")
     assert policy.url in module.__doc__.replace("\n", ""), "the docstring cites the same page"
+
+
+@each_module
+def test_a_rule_says_which_known_mistakes_it_stops_or_that_it_is_baseline(module):
+    tags = module.POLICY.tags
+    assert tags[0] == module.__name__.split(".")[2], "the domain comes first"
+    assert "baseline" in tags or any(ID.fullmatch(tag) for tag in tags)
 
 
 @each_module
 def test_a_rule_explains_itself_under_the_headings_of_the_reference(module):
     headings = re.findall(r"^(\w+):$", module.__doc__, flags=re.MULTILINE)
     assert headings == ["Why", "Fix", "Source"]
+    why, fix, source = (
+        text.strip() for text in re.split(r"^\w+:$", module.__doc__, flags=re.M)[1:]
+    )
+    assert why
+    assert fix
+    assert "https://" in source
 
 
 @each_module
-def test_a_rule_has_a_test_file_and_a_pair_of_programs(module):
+def test_a_rule_has_programs_that_break_it_and_programs_that_do_not(module):
+    """`tests/policies/test_pack_process.py` runs them in the pack's own process."""
     _, _, domain, stem = module.__name__.split(".")
     assert (ROOT / "tests" / "policies" / domain / f"test_{stem}.py").is_file()
-    assert module.POLICY.name in EXAMPLES
+    programs = programs_of(module)
+    assert programs.violating
+    assert programs.clean
 
 
-def test_the_pack_is_built_in_one_place_only():
-    """`PolicyPack` starts a server and never returns: a test that imported it would hang."""
-    builders = [
+@each_module
+def test_a_rule_has_a_row_in_both_tables(module):
+    name = re.escape(module.POLICY.name)
+    rows = {"policies.md": rf"^\| \[{name}\]", "rules.md": rf"^\|.*(?<![\w-]){name}(?![\w-])"}
+    for document, row in rows.items():
+        text = (ROOT / "docs" / document).read_text(encoding="utf-8")
+        assert re.search(row, text, flags=re.MULTILINE), f"run python -m tools.policies: {document}"
+
+
+def test_the_pack_is_served_in_one_place_only():
+    """`serve` starts a server and never returns: a test that imported it would hang."""
+    servers = [
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "policies").rglob("*.py")
-        if "PolicyPack(" in path.read_text(encoding="utf-8")
+        if re.search(r"^serve\(", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     ]
-    assert builders == ["policies/__main__.py"]
+    assert servers == ["policies/__main__.py"]

@@ -77,6 +77,21 @@ def test_fsx_is_granted_by_call_and_its_roles_by_name():
     assert attaching["Resource"].endswith("/s3.data-source.lustre.fsx.amazonaws.com/*")
 
 
+@pytest.mark.parametrize(
+    ("action", "key"),
+    [
+        ("fsx:CreateFileSystem", "aws:RequestTag/CSIVolumeName"),
+        ("fsx:TagResource", "aws:RequestTag/CSIVolumeName"),
+        ("fsx:DeleteFileSystem", "aws:ResourceTag/CSIVolumeName"),
+        ("fsx:UpdateFileSystem", "aws:ResourceTag/CSIVolumeName"),
+    ],
+)
+def test_the_driver_of_fsx_changes_only_file_systems_that_it_made(action, key):
+    """EKX-07 gave every file system of the account."""
+    (statement,) = granting("fsx", action)
+    assert statement["Condition"] == {"StringLike": {key: "*"}}
+
+
 @pytest.mark.parametrize("partition", ["aws", "aws-cn", "aws-us-gov", "aws-iso"])
 def test_arns_follow_the_partition(partition):
     text = json.dumps([document(policy, partition) for policy in inline_names(EVERY)])

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from policies.pack_config import pack_config
-from tests.support.policy_programs import ASSISTED_ID, OWN_GROUP, OWN_ID
+import jsonschema
+
+from policies.configured import served
+from policies.pack import POLICIES
+from policies.pack_config import pack_config, unknown_rules
+from tests.support.policy_programs import ASSISTED_ID, BLOCK_ID, OWN_GROUP, OWN_ID
 from tests.support.stack_files import changed, config
 
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/training"
@@ -27,7 +31,7 @@ def test_every_reservation_but_a_capacity_block_is_declared():
             reservations__made={"kind": "odcr-group", "members": ["cr-00d00000000000003"]},
         )
     )
-    declared = {
+    own = {
         "own_reservations": {
             OWN_ID: OWN_GROUP,
             "cr-00d00000000000002": "",
@@ -35,9 +39,55 @@ def test_every_reservation_but_a_capacity_block_is_declared():
             "cr-00d00000000000003": "",
         },
         "assisted_reservations": [ASSISTED_ID],
+        "capacity_blocks": [BLOCK_ID],
     }
-    assert pack_config(stack) == {
-        "odcr-aws-assisted-no-placement-group": declared,
-        "auto-scaling-group-placement-group": declared,
-        "parallelcluster-placement-group": declared,
+    for rule in (
+        "odcr-aws-assisted-no-placement-group",
+        "auto-scaling-group-placement-group",
+        "parallelcluster-placement-group",
+    ):
+        assert pack_config(stack)[rule] == own
+
+
+def test_a_reservation_whose_provenance_the_account_tells_is_not_declared():
+    stack = config(
+        changed(reservations__read={"kind": "odcr", "reservation_id": OWN_ID, "provenance": "auto"})
+    )
+    told = pack_config(stack)["odcr-aws-assisted-no-placement-group"]
+    assert (told["own_reservations"], told["assisted_reservations"]) == ({}, [])
+
+
+def test_a_rule_that_asks_for_nothing_is_told_nothing():
+    assert "ebs-encrypted" not in pack_config(config(changed()))
+
+
+def test_level_and_suppressions_of_a_stack_file_reach_their_rule():
+    entry = {"resource": "p5-cb-scratch", "reason": "scratch data", "expires": "2027-03-01"}
+    settings = {"enforcement_level": "advisory", "suppressions": [entry]}
+    stack = config(changed(policies={"ebs-encrypted": settings}))
+    assert pack_config(stack)["ebs-encrypted"] == {
+        "enforcementLevel": "advisory",
+        "suppressions": [entry],
     }
+
+
+def test_what_reaches_a_rule_fits_its_schema():
+    entry = {"resource": "p5-cb-*", "reason": "scratch data", "expires": "2027-03-01"}
+    names = [policy.name for policy in POLICIES]
+    stack = config(changed(policies={name: {"suppressions": [entry]} for name in names}))
+    given = pack_config(stack)
+    for policy in served(POLICIES)[: len(names)]:
+        schema = {"type": "object", "properties": policy.config_schema.properties}
+        jsonschema.validate(given[policy.name], schema | {"additionalProperties": False})
+
+
+def test_a_rule_that_does_not_exist_is_refused_with_the_nearest():
+    stack = config(changed(policies={"ebs-encryption": {"enforcement_level": "disabled"}}))
+    (problem,) = unknown_rules(stack, stack_file="Pulumi.p5-cb.yaml")
+    assert problem.path == "trainyard:cluster.policies.ebs-encryption"
+    assert problem.remedy.startswith("rename it to `ebs-encrypted`, or pulumi config rm")
+
+
+def test_rules_that_exist_are_no_problem():
+    stack = config(changed(policies={"ebs-encrypted": {"enforcement_level": "disabled"}}))
+    assert unknown_rules(stack, stack_file="Pulumi.p5-cb.yaml") == []

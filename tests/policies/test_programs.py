@@ -1,50 +1,24 @@
-"""Whole programs under the pack: ours pass, a foreign one with the costly mistake does not."""
+"""Whole programs under the pack: ours pass, a foreign one with the costly mistake does not.
+
+The stack files pass it in `tests/corpus`.
+"""
 
 from __future__ import annotations
 
 import runpy
 from pathlib import Path
 
-import pulumi
 import pytest
 
-from components.account.prepare import prepare
 from components.architectures.build import build
-from components.config.load import load_stack_config
-from policies.pack import POLICIES
 from policies.pack_config import pack_config
 from tests.support.cloud import Cloud
-from tests.support.policy import Declared, check
+from tests.support.judged_program import violations
 from tests.support.policy_programs import ASSISTED_ID, BLOCK_ID
 from tests.support.stack_files import PRIVATE, plan, with_odcr
 from tests.support.stack_files import config as stack_config_of
-from tests.support.stacks import NOW, STACKS, account_facts, stack_config
 
-FOREIGN = Path(__file__).parent / "foreign" / "__main__.py"
-
-
-def declared(cloud: Cloud) -> list[Declared]:
-    """Return what a program registered; every property depends on all that its resource does."""
-    names = {made.urn: made.name for made in cloud.registered}
-    return [
-        Declared(
-            made.type,
-            made.name,
-            {"id": f"{made.name}-id", **made.inputs},
-            {key: [names[u] for u in made.dependencies if u in names] for key in made.inputs},
-            protect=made.protect,
-        )
-        for made in cloud.registered
-        if not made.is_component
-    ]
-
-
-def violations(cloud: Cloud, config=None) -> dict[str, list[str]]:
-    """Return the messages of every rule that is broken, by rule."""
-    program = declared(cloud)
-    found = {p.name: check(p, *program, config=(config or {}).get(p.name)) for p in POLICIES}
-    assert not [said for findings in found.values() for said in findings.undecided]
-    return {name: findings.messages for name, findings in found.items() if findings.messages}
+FOREIGN = Path(__file__).parent / "foreign" / "flat" / "__main__.py"
 
 
 @pytest.fixture
@@ -76,21 +50,6 @@ def test_a_foreign_program_is_refused_for_its_placement_group_and_nothing_else(f
     found = violations(foreign(capacity, reservation, placement=True))
     assert list(found) == [rule]
     assert violations(foreign(capacity, reservation, placement=False)) == {}
-
-
-@pytest.mark.parametrize("stack", STACKS)
-def test_every_stack_file_passes_the_whole_pack(deploy, stack):
-    raw, stack_file = stack_config(stack), f"Pulumi.{stack}.yaml"
-    config = load_stack_config(raw["trainyard:cluster"], stack_file=stack_file)
-
-    def program():
-        region = raw["aws:region"]
-        facts = account_facts()
-        prepared = prepare(config, facts, stack_file=stack_file, region=region, now=NOW)
-        for name, value in build(prepared.plan).outputs().items():
-            pulumi.export(name, value)
-
-    assert violations(deploy(program), pack_config(config)) == {}
 
 
 @pytest.mark.parametrize("management", ["managed", "self-managed"])

@@ -37,6 +37,9 @@ class Declared:
         return f"urn:pulumi:test::trainyard::{self.type}::{self.name}"
 
 
+Program = tuple[Declared, ...]
+
+
 @dataclass(slots=True)
 class Findings:
     """What a rule said of a program."""
@@ -76,8 +79,8 @@ def _resource_args(declared: Declared, config: Mapping[str, Any] | None) -> Reso
 
 
 def _resources(program: Sequence[Declared]) -> list[PolicyResource]:
-    made = {
-        declared.name: PolicyResource(
+    made = [
+        PolicyResource(
             declared.type,
             unknown_checking_proxy(as_sent(declared.props)),
             declared.urn,
@@ -89,15 +92,18 @@ def _resources(program: Sequence[Declared]) -> list[PolicyResource]:
             {},
         )
         for declared in program
-    }
-    for declared in program:
-        made[declared.name].property_dependencies.update(
+    ]
+    for declared, resource in zip(program, made, strict=True):
+        resource.property_dependencies.update(
             {
-                key: [made[name] for name in names if name in made]
+                # Resources of different types may have one name; all of them are meant then.
+                key: [
+                    each for n in names for each in made if each.name == n and each is not resource
+                ]
                 for key, names in declared.depends.items()
             }
         )
-    return list(made.values())
+    return made
 
 
 def _options(declared: Declared) -> PolicyResourceOptions:

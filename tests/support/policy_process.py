@@ -28,45 +28,31 @@ class Pack:
         """Return what the pack says of itself and its policies."""
         return self._stub.GetAnalyzerInfo(empty_pb2.Empty())
 
-    def configure(self, config: Mapping[str, Mapping[str, Any]]) -> None:
+    def configure(
+        self,
+        config: Mapping[str, Mapping[str, Any]],
+        levels: Mapping[str, analyzer_pb2.EnforcementLevel] | None = None,
+    ) -> None:
         """Hand over the configuration as the engine does: every policy with its level."""
         info = {policy.name: policy.enforcementLevel for policy in self.info().policies}
-        self._stub.Configure(
-            analyzer_pb2.ConfigureAnalyzerRequest(
-                policyConfig={
-                    name: analyzer_pb2.PolicyConfig(
-                        enforcementLevel=level, properties=_struct(config.get(name, {}))
-                    )
-                    for name, level in info.items()
-                }
-            )
-        )
+        self._stub.Configure(configuration({**info, **(levels or {})}, config))
 
     def analyze(self, program: Sequence[Declared]) -> list[Any]:
         """Return all diagnostics: of each resource as it is registered, then of the stack."""
         found = [
             diagnostic
-            for declared in program
-            for diagnostic in self._stub.Analyze(
-                analyzer_pb2.AnalyzeRequest(
-                    type=declared.type,
-                    urn=declared.urn,
-                    name=declared.name,
-                    properties=_struct(declared.props),
-                    options=analyzer_pb2.AnalyzerResourceOptions(protect=declared.protect),
-                )
-            ).diagnostics
+            for request in resource_requests(program)
+            for diagnostic in self._stub.Analyze(request).diagnostics
         ]
-        request = analyzer_pb2.AnalyzeStackRequest(resources=list(_stack_resources(program)))
-        return [*found, *self._stub.AnalyzeStack(request).diagnostics]
+        return [*found, *self._stub.AnalyzeStack(stack_request(program)).diagnostics]
 
 
 @contextmanager
-def running_pack() -> Iterator[Pack]:
-    """Start the pack; it ends with the context."""
+def running_pack(program: str = ".", *, directory: Path = PACK) -> Iterator[Pack]:
+    """Start a pack, by its path from a working directory; it ends with the context."""
     # The address of an engine comes first; the pack only needs it to write logs.
-    command = [sys.executable, "-u", "-m", "pulumi.policy", "127.0.0.1:1", "."]
-    with subprocess.Popen(command, cwd=PACK, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-u", "-m", "pulumi.policy", "127.0.0.1:1", program]
+    with subprocess.Popen(command, cwd=directory, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout
             port = process.stdout.readline().strip()
@@ -74,6 +60,37 @@ def running_pack() -> Iterator[Pack]:
                 yield Pack(analyzer_pb2_grpc.AnalyzerStub(channel))
         finally:
             process.terminate()
+
+
+def configuration(
+    levels: Mapping[str, analyzer_pb2.EnforcementLevel], config: Mapping[str, Mapping[str, Any]]
+) -> analyzer_pb2.ConfigureAnalyzerRequest:
+    """Return the configuration of every policy that has a level."""
+    return analyzer_pb2.ConfigureAnalyzerRequest(
+        policyConfig={
+            name: analyzer_pb2.PolicyConfig(
+                enforcementLevel=level, properties=_struct(config.get(name, {}))
+            )
+            for name, level in levels.items()
+        }
+    )
+
+
+def resource_requests(program: Sequence[Declared]) -> Iterator[analyzer_pb2.AnalyzeRequest]:
+    """Yield what the engine sends as each resource is registered."""
+    for declared in program:
+        yield analyzer_pb2.AnalyzeRequest(
+            type=declared.type,
+            urn=declared.urn,
+            name=declared.name,
+            properties=_struct(declared.props),
+            options=analyzer_pb2.AnalyzerResourceOptions(protect=declared.protect),
+        )
+
+
+def stack_request(program: Sequence[Declared]) -> analyzer_pb2.AnalyzeStackRequest:
+    """Return what the engine sends when all resources are registered."""
+    return analyzer_pb2.AnalyzeStackRequest(resources=list(_stack_resources(program)))
 
 
 def _stack_resources(program: Sequence[Declared]) -> Iterator[analyzer_pb2.AnalyzerResource]:

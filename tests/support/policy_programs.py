@@ -1,17 +1,15 @@
-"""For every rule a program that breaks it and one that does not, as people write them."""
+"""Resources and whole programs as people write them, for the tests of several rules."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from policies.resource_types import (
     AUTO_SCALING_GROUP,
     BATCH_COMPUTE_ENVIRONMENT,
     CLOUDFORMATION_STACK,
-    EBS_VOLUME,
     EKS_NODE_GROUP,
     LAUNCH_TEMPLATE,
     LUSTRE_FILE_SYSTEM,
@@ -192,96 +190,3 @@ def slurm_queues(*queues: Mapping[str, Any]) -> Declared:
     }
     body = json.dumps({"Resources": {"PclusterCluster": cluster}})
     return Declared(CLOUDFORMATION_STACK, "pc-deployment", {"templateBody": body})
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A program that breaks one rule, and its neighbour that does not."""
-
-    violating: tuple[Declared, ...]
-    clean: tuple[Declared, ...]
-    config: Mapping[str, Any] = field(default_factory=dict)
-
-
-EXAMPLES: Mapping[str, Example] = {
-    "odcr-aws-assisted-no-placement-group": Example(
-        violating=(in_odcr(ASSISTED_ID, placement={"groupName": "mine"}), *EFA_NETWORK),
-        clean=(in_odcr(OWN_ID, placement={"groupName": OWN_GROUP}), *EFA_NETWORK),
-        config={"own_reservations": {OWN_ID: OWN_GROUP}},
-    ),
-    "capacity-block-no-placement-group": Example(
-        violating=(template(placement={"groupName": UNKNOWN}), *EFA_NETWORK),
-        clean=(template(), *EFA_NETWORK),
-    ),
-    "auto-scaling-group-placement-group": Example(
-        violating=(template(), auto_scaling_group(placementGroup="mine"), *EFA_NETWORK),
-        clean=(in_odcr(OWN_ID), auto_scaling_group(placementGroup=OWN_GROUP), *EFA_NETWORK),
-        config={"own_reservations": {OWN_ID: OWN_GROUP}},
-    ),
-    "parallelcluster-placement-group": Example(
-        violating=(slurm_cluster(PlacementGroup={"Enabled": True}),),
-        clean=(slurm_cluster(PlacementGroup={"Enabled": True, "Name": OWN_GROUP}),),
-        config={"own_reservations": {OWN_ID: OWN_GROUP}},
-    ),
-    "capacity-block-triple": Example(
-        violating=(template("capacityReservationSpecification"), *EFA_NETWORK),
-        clean=(template(), *EFA_NETWORK),
-    ),
-    "eks-capacity-block-node-group": Example(
-        violating=(template(), node_group(capacityType="ON_DEMAND"), *EFA_NETWORK),
-        clean=(template(), node_group(), *EFA_NETWORK),
-    ),
-    "reservation-only-preference": Example(
-        violating=(
-            template(
-                "instanceMarketOptions",
-                capacityReservationSpecification=reservation(OWN_ID, preference=None),
-            ),
-            *EFA_NETWORK,
-        ),
-        clean=(in_odcr(OWN_ID), *EFA_NETWORK),
-    ),
-    "efa-interface-count": Example(
-        violating=(
-            template(networkInterfaces=[*p5_interfaces(), interface(1, 1)]),
-            *EFA_NETWORK,
-        ),
-        clean=(template(), *EFA_NETWORK),
-    ),
-    "efa-interface-layout": Example(
-        violating=(template(networkInterfaces=[interface(0, 0), interface(1, 0)]), *EFA_NETWORK),
-        clean=(template(), *EFA_NETWORK),
-    ),
-    "efa-security-group-self-reference": Example(
-        violating=(template(), EFA_GROUP, self_rule("ingress"), INTERNET_RULE),
-        clean=(template(), *EFA_NETWORK),
-    ),
-    "efa-single-zone": Example(
-        violating=(
-            template(),
-            auto_scaling_group(vpcZoneIdentifiers=["subnet-a", "subnet-b"]),
-            *EFA_NETWORK,
-        ),
-        clean=(template(), auto_scaling_group(), *EFA_NETWORK),
-    ),
-    "compute-environment-updatable": Example(
-        violating=(compute_environment(serviceRole="arn:aws:iam::123456789012:role/batch"),),
-        clean=(compute_environment(),),
-    ),
-    "imdsv2-required": Example(
-        violating=(template("metadataOptions"), *EFA_NETWORK),
-        clean=(template(), *EFA_NETWORK),
-    ),
-    "shared-storage-protected": Example(
-        violating=(lustre(protect=False), *LUSTRE_NETWORK),
-        clean=(lustre(), *LUSTRE_NETWORK),
-    ),
-    "lustre-ports-open": Example(
-        violating=(lustre(), LUSTRE_GROUP, lustre_rule("ingress", 988, 988)),
-        clean=(lustre(), *LUSTRE_NETWORK),
-    ),
-    "ebs-encrypted": Example(
-        violating=(Declared(EBS_VOLUME, "scratch", {"size": 100}),),
-        clean=(Declared(EBS_VOLUME, "scratch", {"size": 100, "encrypted": True}),),
-    ),
-}

@@ -1,1 +1,1 @@
-"""The reference of the policy pack, generated from its rules."""
+"""What the rules say: the reference of the policy pack, and where each rule is enforced."""

@@ -1,29 +1,40 @@
-"""Write the reference of the policy pack: `python -m tools.policies`.
+"""Write what is generated from the rules: `python -m tools.policies`.
 
-With `--check` nothing is written; the exit code is 1 where the document is out of date.
+With `--check` nothing is written; the exit code is 1 where a document is out of date.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+from tools.policies.coverage import coverage
 from tools.policies.reference import reference
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "policies.md"
+FOLDER = Path(__file__).parents[2] / "docs"
+
+
+def documents() -> Mapping[str, str]:
+    """Return the content of every generated document, by its name in `docs`."""
+    return {"policies.md": reference(), "rules.md": coverage()}
 
 
 def main(arguments: list[str]) -> int:
-    """Write the document, or check it; return the exit code."""
-    text = reference()
-    if DOCUMENT.exists() and DOCUMENT.read_text(encoding="utf-8") == text:
-        return 0
-    if "--check" in arguments:
-        sys.stderr.write("docs/policies.md is out of date; run python -m tools.policies\n")
-        return 1
-    DOCUMENT.write_text(text, encoding="utf-8")
-    sys.stdout.write("wrote docs/policies.md\n")
-    return 0
+    """Write the documents, or check them; return the exit code."""
+    stale = {name: text for name, text in documents().items() if _committed(name) != text}
+    for name, text in stale.items():
+        if "--check" in arguments:
+            sys.stderr.write(f"docs/{name} is out of date; run python -m tools.policies\n")
+        else:
+            (FOLDER / name).write_text(text, encoding="utf-8")
+            sys.stdout.write(f"wrote docs/{name}\n")
+    return 1 if stale and "--check" in arguments else 0
+
+
+def _committed(name: str) -> str | None:
+    path = FOLDER / name
+    return path.read_text(encoding="utf-8") if path.exists() else None
 
 
 if __name__ == "__main__":

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import pkgutil
-import re
 from collections.abc import Iterator, Mapping
-from types import ModuleType
 from typing import Any
 
-import policies.rules
-from policies.pack import POLICIES
+from tools.policies.rules import Rule, rules
 
 _INTRODUCTION = """\
 # Policies
@@ -32,69 +26,95 @@ that it can tell, and names the value that it lacked in an advisory; `up` checks
 value is there. Security groups, launch templates and subnets that a program only refers to by
 their ids, without making them, are not seen.
 
-A rule that does not fit is turned off, or made advisory, in the file that `--policy-pack-config`
-names:
+## Configuration
 
-    {"ebs-encrypted": "advisory"}
+A rule that does not fit is turned off or made advisory (`enforcementLevel`: `mandatory`, `advisory`
+or `disabled`), or suppressed for one resource, in the file that `--policy-pack-config` names:
+
+    {
+      "vpc-flow-logs": "disabled",
+      "ebs-encrypted": {
+        "enforcementLevel": "advisory",
+        "suppressions": [
+          {"resource": "scratch", "reason": "scratch data only", "expires": "2026-12-01"}
+        ]
+      }
+    }
+
+In a stack file of ours the same stands under `policies`
+([config.md](config.md#rulesettings)), as `enforcement_level` and `suppressions`. The name of a rule
+that does not exist is refused with the nearest one, and so is a suppression without a reason or
+without a day.
+
+**Suppressions.** `resource` is the name of a resource, its URN, or a pattern of either with `*` and
+`?`. `expires` is the last day, in UTC. The policy `suppressions` (advisory) shows each violation
+that is suppressed, with the reason, and each suppression that covers nothing. After the last day
+the violation counts again, and `expired-suppressions` (mandatory) fails the preview whether or not
+there is one.
+
+**Reservations.** A launch does not show whose reservation it targets. Rules that have to know take
+`own_reservations`, `assisted_reservations` and `capacity_blocks`, which the launcher fills in from
+the stack file. For other programs they are written down, or looked up: with `"lookup": true` a rule
+asks EC2 for what the keys do not name (`ec2:DescribeCapacityReservations`, in the region of the
+provider, with the credentials of the environment). It is off by default, and needs boto3 beside the
+pack. What cannot be looked up is said by `account-lookup` (advisory), and the strictest reading
+stays. A reservation that was made outside of a placement group does not show who made it either, so
+it is declared by hand.
+
+## The pack elsewhere
+
+    python -m tools.policies.package <folder>
+
+writes the pack into a folder of its own: the rules, the parts of the catalog that they read, and
+`requirements.txt` with the versions and hashes of the lock. `pulumi policy install` there makes its
+environment; then `--policy-pack <folder>` works with any program, and `pulumi policy publish` takes
+the folder as it is.
+
+## Rules
 """
-
-_SECTION = re.compile(r"^(Why|Fix|Source):\n((?:    .*\n?|\n)+)", flags=re.MULTILINE)
 
 
 def reference() -> str:
     """Return the whole document."""
-    rules = list(_modules())
+    every = rules()
     table = [
         "| Rule | Domain | Level | Severity | What must hold |",
         "|---|---|---|---|---|",
-        *(_row(domain, module.POLICY) for domain, module in rules),
+        *(_row(rule) for rule in every),
     ]
-    sections = [_section(module) for _, module in rules]
-    return "\n".join([_INTRODUCTION, *table, "", *sections])
+    return "\n".join([_INTRODUCTION, *table, "", *(_section(rule) for rule in every)])
 
 
-def _modules() -> Iterator[tuple[str, ModuleType]]:
-    """Yield domain and module of every rule, in the order of the pack."""
-    modules = {
-        module.POLICY.name: module
-        for found in pkgutil.walk_packages(policies.rules.__path__, "policies.rules.")
-        if not found.ispkg
-        for module in [importlib.import_module(found.name)]
-    }
-    for policy in POLICIES:
-        module = modules[policy.name]
-        yield module.__name__.split(".")[2], module
+def _row(rule: Rule) -> str:
+    link = f"[{rule.name}](#{rule.name})"
+    return f"| {link} | {rule.domain} | {rule.level} | {rule.severity} | {rule.description} |"
 
 
-def _row(domain: str, policy: Any) -> str:
-    link = f"[{policy.name}](#{policy.name})"
-    level, severity = policy.enforcement_level.value, policy.severity.value
-    return f"| {link} | {domain} | {level} | {severity} | {policy.description} |"
-
-
-def _section(module: ModuleType) -> str:
-    policy, text = module.POLICY, f"{inspect.getdoc(module) or ''}\n"
-    parts = dict(_SECTION.findall(text))
+def _section(rule: Rule) -> str:
     lines = [
-        f"## {policy.name}",
+        f"## {rule.name}",
         "",
-        text.partition("\n")[0],
+        rule.summary,
         "",
-        f"**Why.** {_paragraph(parts['Why'])}",
+        f"**Why.** {rule.why}",
         "",
-        f"**Fix.** {_paragraph(parts['Fix'])}",
+        f"**Fix.** {rule.fix}",
         "",
-        *_configuration(policy.config_schema.properties if policy.config_schema else {}),
+        *_requirements(rule),
+        *_configuration(rule.configuration),
         "Sources:",
         "",
-        *(f"- {line.strip()}" for line in parts["Source"].strip().splitlines()),
+        *(f"- {source}" for source in rule.sources),
         "",
     ]
     return "\n".join(lines)
 
 
-def _paragraph(indented: str) -> str:
-    return "\n".join(line.strip() for line in indented.strip().splitlines())
+def _requirements(rule: Rule) -> Iterator[str]:
+    if rule.requirements:
+        links = (f"[{each}](rules.md#{each.lower()})" for each in rule.requirements)
+        yield f"**Enforces** {', '.join(links)}."
+        yield ""
 
 
 def _configuration(properties: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

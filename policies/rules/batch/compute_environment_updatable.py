@@ -76,9 +76,9 @@ POLICY = ResourceValidationPolicy(
         "A managed Batch compute environment has no service role of its own, an allocation "
         "strategy that Batch updates, and a numbered launch template version."
     ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+    enforcement_level=EnforcementLevel.ADVISORY,
     severity=Severity.MEDIUM,
-    tags=["batch"],
+    tags=["batch", "baseline"],
     remediation_steps=(
         "Leave the service role out, set BEST_FIT_PROGRESSIVE, name the version by its number."
     ),

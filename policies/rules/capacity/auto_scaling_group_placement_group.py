@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
 from policies.launch import CAPACITY_BLOCK, Launch
+from policies.reservations import is_made_here
 from policies.reserved_placement import CONFIG_SCHEMA, placement_fault
 from policies.resource_types import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE
 from policies.rule import Config, on_stack
@@ -54,6 +55,8 @@ def _fault(
             "block are placed together already, and a second wish makes launches fail; remove "
             "placement_group"
         )
+    if is_made_here(stack, template if reservation is None else group):
+        return None
     # What the Auto Scaling group says goes before what its template says.
     return placement_fault(
         launch.placement_group if placement is None else placement,
@@ -71,7 +74,7 @@ POLICY = StackValidationPolicy(
     ),
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.CRITICAL,
-    tags=["capacity"],
+    tags=["capacity", "placement", "B7", "B8", "B9", "B10"],
     config_schema=CONFIG_SCHEMA,
     remediation_steps="Remove placement_group from the Auto Scaling group.",
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html",

@@ -41,7 +41,7 @@ POLICY = ResourceValidationPolicy(
     description="A launch into a Capacity Block names no placement group.",
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.CRITICAL,
-    tags=["capacity"],
+    tags=["capacity", "placement", "B7"],
     remediation_steps="Remove the placement group from the launch template.",
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html",
     validate=on_types(*LAUNCHES, check=_check),

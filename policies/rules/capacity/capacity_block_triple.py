@@ -4,45 +4,79 @@ Why:
     EC2 launches into a block only if the request has the market type `capacity-block`, targets
     the block's reservation, and names the instance type; EKS demands all three in the launch
     template. One that is missing is not refused when the template is made, but at the launch,
-    and the error reaches the user through the Auto Scaling group minutes later.
+    and the error reaches the user through the Auto Scaling group minutes later. An Auto Scaling
+    group may say the reservation and the type in the template's place.
 Fix:
     Set `instance_market_options.market_type`, the capacity reservation target and
     `instance_type` in the same launch template.
 Source:
     https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-launch.html
+    https://docs.aws.amazon.com/autoscaling/ec2/userguide/target-capacity-reservations.html
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
 from policies.launch import CAPACITY_BLOCK, LAUNCHES, Launch
-from policies.props import Facts
-from policies.rule import Config, on_types
+from policies.node_pools import POOLS, Pool
+from policies.resource_types import EKS_NODE_GROUP, INSTANCE
+from policies.rule import Config, on_stack
+from policies.stack import Stack
+from policies.templates import templates_of
 
 
-def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
-    launch = Launch(resource_type, facts)
-    if facts.needed("instanceMarketOptions", "marketType") != CAPACITY_BLOCK:
-        return
+def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
+    users = _users(stack)
+    for resource in stack.of_type(*LAUNCHES):
+        facts = stack.facts_of(resource.urn)
+        launch = Launch(resource.resource_type, facts)
+        if facts.needed("instanceMarketOptions", "marketType") == CAPACITY_BLOCK:
+            for fault in _faults(stack, launch, users.get(resource.urn, [])):
+                yield resource.urn, fault
+
+
+def _users(stack: Stack) -> dict[str, list[PolicyResource]]:
+    """Return the groups and instances that launch from each template of the stack, by its URN."""
+    found: dict[str, list[PolicyResource]] = {}
+    for user in stack.of_type(*POOLS, INSTANCE):
+        for template in templates_of(stack, user):
+            found.setdefault(template.urn, []).append(user)
+    return found
+
+
+def _faults(stack: Stack, launch: Launch, users: list[PolicyResource]) -> Iterator[str]:
     if launch.takes_the_rest_from_a_template:
         return
-    if launch.reservation is None:
+    if launch.reservation is None and not any(_targets(stack, user) for user in users):
         yield (
             "its market is capacity-block but it targets no reservation, so nothing can launch; "
             "set the capacity reservation target to the cr- id of the Capacity Block"
         )
-    if launch.instance_type is None:
+    if launch.instance_type is None and not any(_has_type(stack, user) for user in users):
         yield (
             "its market is capacity-block but it names no instance type, and a block holds "
             "exactly one; set instance_type to that of the Capacity Block"
         )
 
 
-POLICY = ResourceValidationPolicy(
+def _targets(stack: Stack, user: PolicyResource) -> bool:
+    if user.resource_type == INSTANCE:
+        return Launch(INSTANCE, stack.facts_of(user.urn)).reservation is not None
+    return Pool(stack, user).reservation is not None
+
+
+def _has_type(stack: Stack, user: PolicyResource) -> bool:
+    if user.resource_type == INSTANCE:
+        return Launch(INSTANCE, stack.facts_of(user.urn)).instance_type is not None
+    # EKS wants the type of a managed node group in the template, so its own list is none here.
+    return user.resource_type != EKS_NODE_GROUP and bool(Pool(stack, user).instance_types())
+
+
+POLICY = StackValidationPolicy(
     name="capacity-block-triple",
     display_name="Capacity Block launches say market, reservation and instance type",
     description=(
@@ -51,8 +85,8 @@ POLICY = ResourceValidationPolicy(
     ),
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["capacity"],
+    tags=["capacity", "D1", "D2", "D4"],
     remediation_steps="Set the reservation target and the instance type in the launch template.",
     url="https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",
-    validate=on_types(*LAUNCHES, check=_check),
+    validate=on_stack(_check),
 )

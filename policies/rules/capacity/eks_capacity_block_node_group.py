@@ -4,10 +4,11 @@ Why:
     EKS uses a Capacity Block only if the node group has the capacity type CAPACITY_BLOCK and a
     launch template of its own whose market is `capacity-block`; the instance type then stands in
     the template and nowhere else. One without the other fails when the node group is made, after
-    the control plane has been waited for.
+    the control plane has been waited for. A subnet outside of the block's zone makes launches fail
+    there, at random.
 Fix:
     Set `capacity_type` of the node group to CAPACITY_BLOCK, its template's market type to
-    `capacity-block`, and leave `instance_types` out.
+    `capacity-block`, leave `instance_types` out, and list subnets of the block's zone only.
 Source:
     https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
 """
@@ -24,6 +25,7 @@ from policies.resource_types import EKS_NODE_GROUP
 from policies.rule import Config, on_stack
 from policies.stack import Stack
 from policies.templates import templates_of
+from policies.zones import zones_of_group
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -48,6 +50,12 @@ def _faults(stack: Stack, group: PolicyResource) -> Iterator[str]:
             "its capacity type is CAPACITY_BLOCK and it lists instance types, which EKS refuses; "
             "remove instance_types and set the type in the launch template"
         )
+    zones = zones_of_group(stack, group) if from_block else None
+    if zones is not None and len(zones) > 1:
+        yield (
+            f"its capacity type is CAPACITY_BLOCK but its subnets lie in {', '.join(sorted(zones))}"
+            ", and a block lies in one zone; leave the subnets of that zone in subnet_ids"
+        )
     for template in templates_of(stack, group):
         market = stack.facts_of(template.urn).get("instanceMarketOptions", "marketType")
         if from_block and market not in (CAPACITY_BLOCK, UNKNOWN):
@@ -71,7 +79,7 @@ POLICY = StackValidationPolicy(
     ),
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["capacity", "eks"],
+    tags=["capacity", "eks", "D3"],
     remediation_steps="Set capacity_type and the launch template's market type together.",
     url="https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",
     validate=on_stack(_check),

@@ -7,7 +7,8 @@ Why:
     resource does not show who made the reservation that it targets, so every placement group
     beside a targeted reservation is refused, unless the pack's configuration declares the
     reservation as your own: `own_reservations` names the group that it was made in, or `""`
-    where it was made outside of one. The launcher takes that from the stack file.
+    where it was made outside of one. The launcher takes that from the stack file. A reservation
+    that the program makes itself is its own, and judged by other rules.
 Fix:
     Remove the placement group from the launch template (in a stack file: `placement` of the
     node group). For a reservation of your own, declare it in `own_reservations`.
@@ -20,23 +21,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
 from policies.launch import CAPACITY_BLOCK, LAUNCHES, Launch
-from policies.props import Facts
+from policies.reservations import is_made_here
 from policies.reserved_placement import CONFIG_SCHEMA, placement_fault
-from policies.rule import Config, on_types
+from policies.rule import Config, on_stack
+from policies.stack import Stack
 
 
-def _check(resource_type: str, facts: Facts, config: Config) -> Iterator[str]:
-    launch = Launch(resource_type, facts)
-    if launch.market_type != CAPACITY_BLOCK:  # which has a rule of its own
+def _check(stack: Stack, config: Config) -> Iterator[tuple[str, str]]:
+    for resource in stack.of_type(*LAUNCHES):
+        launch = Launch(resource.resource_type, stack.facts_of(resource.urn))
+        if launch.market_type == CAPACITY_BLOCK:  # which has a rule of its own
+            continue
+        if launch.placement_group is None or is_made_here(stack, resource):
+            continue
         fault = placement_fault(launch.placement_group, launch.reservation, config)
         if fault:
-            yield fault
+            yield resource.urn, fault
 
 
-POLICY = ResourceValidationPolicy(
+POLICY = StackValidationPolicy(
     name="odcr-aws-assisted-no-placement-group",
     display_name="AWS-assisted reservations take no placement group",
     description=(
@@ -45,9 +51,9 @@ POLICY = ResourceValidationPolicy(
     ),
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.CRITICAL,
-    tags=["capacity"],
+    tags=["capacity", "placement", "B8", "B9", "B10"],
     config_schema=CONFIG_SCHEMA,
     remediation_steps="Remove the placement group from the launch template.",
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html",
-    validate=on_types(*LAUNCHES, check=_check),
+    validate=on_stack(_check),
 )

@@ -53,7 +53,7 @@ POLICY = ResourceValidationPolicy(
     ),
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.CRITICAL,
-    tags=["capacity"],
+    tags=["capacity", "placement", "B7", "B8", "B9", "B10"],
     config_schema=CONFIG_SCHEMA,
     remediation_steps="Set PlacementGroup: {Enabled: false} in the queue.",
     url="https://docs.aws.amazon.com/parallelcluster/latest/ug/launch-instances-odcr-v3.html",

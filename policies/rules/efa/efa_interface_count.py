@@ -51,7 +51,7 @@ POLICY = ResourceValidationPolicy(
     description="A launch template has at most as many EFA interfaces as its instance type.",
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["efa"],
+    tags=["efa", "A1", "A4"],
     remediation_steps="Give the launch template at most the type's maximum of EFA interfaces.",
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",
     validate=on_types(LAUNCH_TEMPLATE, check=_check),

@@ -17,14 +17,13 @@ Source:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from components.catalog.instance_type import InstanceType
 from components.catalog.instance_types import INSTANCE_TYPES
-from policies.launch import EFA_TYPES, Interface, Launch
+from policies.interface_layout import layout_faults
+from policies.launch import Interface, Launch
 from policies.props import Facts, is_set, is_true
 from policies.resource_types import LAUNCH_TEMPLATE
 from policies.rule import Config, on_types
@@ -47,45 +46,8 @@ def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     if not launch.efa_interfaces():
         return
     interfaces = list(launch.interfaces())
-    yield from _primary(interfaces)
-    yield from _places(interfaces)
+    yield from layout_faults(interfaces, INSTANCE_TYPES.get(facts.needed("instanceType")))
     yield from _addresses(interfaces)
-    instance_type = INSTANCE_TYPES.get(facts.needed("instanceType"))
-    if instance_type is not None:
-        for interface in interfaces:
-            yield from _card(interface, instance_type)
-
-
-def _primary(interfaces: Sequence[Interface]) -> Iterator[str]:
-    primaries = [i for i in interfaces if (i.card, i.device) == (0, 0)]
-    if not primaries and all(None not in (i.card, i.device) for i in interfaces):
-        yield (
-            "it has no network interface at card 0 device 0, which every instance needs; "
-            "add one of type interface"
-        )
-    for primary in primaries:
-        if primary.type == "efa-only":
-            yield (
-                f"{primary} is the primary and is efa-only, which has no IP address; "
-                "set its interface_type to interface"
-            )
-
-
-def _places(interfaces: Sequence[Interface]) -> Iterator[str]:
-    places = Counter((i.card, i.device) for i in interfaces if None not in (i.card, i.device))
-    for (card, device), count in places.items():
-        if count > 1:
-            yield (
-                f"{count} network interfaces stand at card {card} device {device}; "
-                "give each its own device_index or network_card_index"
-            )
-    efa = Counter(i.card for i in interfaces if i.type in EFA_TYPES and i.card is not None)
-    for card, count in efa.items():
-        if count > 1:
-            yield (
-                f"network card {card} has {count} EFA interfaces and takes one; "
-                "set network_card_index of the others to cards without one"
-            )
 
 
 def _addresses(interfaces: Sequence[Interface]) -> Iterator[str]:
@@ -104,30 +66,6 @@ def _addresses(interfaces: Sequence[Interface]) -> Iterator[str]:
             )
 
 
-def _card(interface: Interface, instance_type: InstanceType) -> Iterator[str]:
-    index, device = interface.card, interface.device
-    if index is None:
-        return
-    if index >= len(instance_type.network_cards):
-        yield (
-            f"{interface}: {instance_type.name} has {len(instance_type.network_cards)} network "
-            f"cards; set network_card_index to 0 … {len(instance_type.network_cards) - 1}"
-        )
-        return
-    card = instance_type.network_cards[index]
-    if device is not None and device >= card.maximum_interfaces:
-        yield (
-            f"{interface}: card {index} of {instance_type.name} has room for "
-            f"{card.maximum_interfaces} interfaces; set device_index to 0 … "
-            f"{card.maximum_interfaces - 1}"
-        )
-    if interface.type in EFA_TYPES and interface.type not in card.interface_types:
-        yield (
-            f"{interface}: card {index} of {instance_type.name} takes no {interface.type} "
-            f"interface; use {' or '.join(card.interface_types)} there"
-        )
-
-
 POLICY = ResourceValidationPolicy(
     name="efa-interface-layout",
     display_name="EFA interfaces stand where the instance type has room",
@@ -137,7 +75,7 @@ POLICY = ResourceValidationPolicy(
     ),
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["efa"],
+    tags=["efa", "A10", "A11", "A12", "A13", "A14", "A15"],
     remediation_steps=(
         "Use type interface at card 0 device 0, and one efa-only interface for each EFA card."
     ),

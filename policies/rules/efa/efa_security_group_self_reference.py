@@ -18,12 +18,15 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
-from policies.launch import Interface, Launch
-from policies.props import UNKNOWN, Facts
-from policies.resource_types import LAUNCH_TEMPLATE, SECURITY_GROUP
+from policies.attached_interfaces import interface_type
+from policies.launch import EFA_TYPES, Launch
+from policies.props import UNKNOWN
+from policies.resource_types import LAUNCH_TEMPLATE, NETWORK_INTERFACE
 from policies.rule import Config, on_stack
-from policies.security_groups import DIRECTIONS, Direction, SelfReferences
+from policies.security_groups import DIRECTIONS, Direction, SelfReferences, security_groups_of
 from policies.stack import Stack
+
+Path = tuple[str | int, ...]
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -31,28 +34,33 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
     for template in stack.of_type(LAUNCH_TEMPLATE):
         facts = stack.facts_of(template.urn)
         for interface in Launch(LAUNCH_TEMPLATE, facts).efa_interfaces():
-            fault = _fault(stack, template, interface, rules)
+            path: Path = ("networkInterfaces", interface.index, "securityGroups")
+            fault = _fault(stack, template, path, rules)
             if fault:
-                yield template.urn, fault
+                yield template.urn, f"{interface} {fault}"
                 break  # the others of the template are alike: one message is enough
+    for interface in stack.of_type(NETWORK_INTERFACE):
+        if interface_type(stack, interface) in EFA_TYPES:
+            fault = _fault(stack, interface, ("securityGroups",), rules)
+            if fault:
+                yield interface.urn, f"it {fault}"
 
 
-def _fault(
-    stack: Stack, template: PolicyResource, interface: Interface, rules: SelfReferences
-) -> str | None:
-    facts = stack.facts_of(template.urn)
-    if not _names_groups(facts, interface):
+def _fault(stack: Stack, resource: PolicyResource, path: Path, rules: SelfReferences) -> str | None:
+    facts = stack.facts_of(resource.urn)
+    if facts.get(*path) is not UNKNOWN and not facts.count(*path):
         return (
-            f"{interface} is an EFA and names no security group, so it gets the default one of "
+            "is an EFA and names no security group, so it gets the default one of "
             "the VPC; give it a group with ingress and egress rules to itself"
         )
-    groups = _groups(stack, template, interface)
+    # Of groups that were made elsewhere, such as that of a cluster of EKS, nothing is told.
+    groups = security_groups_of(stack, resource, *path)
     missing = {group.name: rules.missing(group) for group in groups}
     if not groups or not all(missing.values()):
         return None
     name, directions = min(missing.items(), key=lambda item: len(item[1]))
     return (
-        f"{interface} is an EFA, and none of its security groups lets its members reach one "
+        f"is an EFA, and none of its security groups lets its members reach one "
         f"another in both directions; add an {_described(directions)} rule to {name}, with all "
         f"protocols (-1) and {name} itself as the other side"
     )
@@ -60,27 +68,6 @@ def _fault(
 
 def _described(directions: tuple[Direction, ...]) -> str:
     return " and an ".join(directions)
-
-
-def _names_groups(facts: Facts, interface: Interface) -> bool:
-    count = facts.count("networkInterfaces", interface.index, "securityGroups")
-    given = interface.get("securityGroups")
-    return given is UNKNOWN or count > 0
-
-
-def _groups(stack: Stack, template: PolicyResource, interface: Interface) -> list[PolicyResource]:
-    """Return the groups of the stack that the interface has, or may have.
-
-    Groups that were made elsewhere are not seen, and decide nothing.
-    """
-    path = ("networkInterfaces", interface.index, "securityGroups")
-    if interface.get("securityGroups") is UNKNOWN:
-        return stack.dependencies(template, "networkInterfaces", SECURITY_GROUP)
-    found: dict[str, PolicyResource] = {}
-    for index in range(stack.facts_of(template.urn).count(*path)):
-        reference = stack.refers(template, *path, index, to=SECURITY_GROUP)
-        found.update((group.urn, group) for group in (reference.resources if reference else ()))
-    return list(found.values())
 
 
 POLICY = StackValidationPolicy(
@@ -92,7 +79,7 @@ POLICY = StackValidationPolicy(
     ),
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["efa", "network"],
+    tags=["efa", "network", "A5", "A16"],
     remediation_steps=(
         f"Add {' and '.join(DIRECTIONS)} rules for all protocols from the group to itself."
     ),

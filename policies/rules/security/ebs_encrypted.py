@@ -49,7 +49,7 @@ POLICY = ResourceValidationPolicy(
     description="Volumes, and the volumes that launch templates and instances make, are encrypted.",
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["security", "storage"],
+    tags=["security", "storage", "baseline"],
     remediation_steps="Set encrypted to true.",
     url="https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption.html",
     validate=on_types(LAUNCH_TEMPLATE, INSTANCE, EBS_VOLUME, check=_check),

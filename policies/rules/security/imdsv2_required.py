@@ -44,7 +44,7 @@ POLICY = ResourceValidationPolicy(
     description="Launch templates and instances require IMDSv2.",
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["security"],
+    tags=["security", "baseline", "E15", "H3"],
     remediation_steps="Set http_tokens to required in the metadata options.",
     url=(
         "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/"

@@ -42,7 +42,7 @@ POLICY = ResourceValidationPolicy(
     # Whoever wants to remove a file system has to take the protection away first.
     enforcement_level=EnforcementLevel.ADVISORY,
     severity=Severity.MEDIUM,
-    tags=["storage"],
+    tags=["storage", "F11"],
     remediation_steps="Set the resource option protect.",
     url="https://docs.aws.amazon.com/fsx/latest/LustreGuide/delete-file-system.html",
     validate=_validate,

@@ -8,6 +8,9 @@ from policies.rules.batch.compute_environment_updatable import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import compute_environment
 
+VIOLATING = ((compute_environment(serviceRole="arn:aws:iam::123456789012:role/batch"),),)
+CLEAN = ((compute_environment(),),)
+
 OWN = "arn:aws:iam::123456789012:role/AWSBatchServiceRole"
 LINKED = (
     "arn:aws:iam::123456789012:role/aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch"

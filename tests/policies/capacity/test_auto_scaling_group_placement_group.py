@@ -8,14 +8,19 @@ from policies.rules.capacity.auto_scaling_group_placement_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     ASSISTED_ID,
+    EFA_NETWORK,
     OWN_GROUP,
     OWN_ID,
     auto_scaling_group,
     in_odcr,
     template,
 )
+from tests.support.policy_programs_capacity import into, odcr
 
-OWN = {"own_reservations": {OWN_ID: OWN_GROUP}}
+VIOLATING = ((template(), auto_scaling_group(placementGroup="mine"), *EFA_NETWORK),)
+CLEAN = ((in_odcr(OWN_ID), auto_scaling_group(placementGroup=OWN_GROUP), *EFA_NETWORK),)
+CONFIG = {"own_reservations": {OWN_ID: OWN_GROUP}}
+
 TARGET = {"capacityReservationTarget": {"capacityReservationIds": [ASSISTED_ID]}}
 ON_DEMAND = template("instanceMarketOptions", "capacityReservationSpecification")
 
@@ -32,7 +37,7 @@ def test_fails_for_a_group_on_the_auto_scaling_group_of_a_capacity_block(group):
 
 def test_fails_for_a_group_beside_the_reservation_of_the_template():
     program = in_odcr(ASSISTED_ID), auto_scaling_group(placementGroup="mine")
-    (message,) = check(POLICY, *program, config=OWN).messages
+    (message,) = check(POLICY, *program, config=CONFIG).messages
     assert ASSISTED_ID in message
 
 
@@ -67,5 +72,10 @@ def test_fails_for_a_reservation_beside_the_group_of_the_template():
     ],
 )
 def test_passes(program):
-    found = check(POLICY, *program, config=OWN)
+    found = check(POLICY, *program, config=CONFIG)
     assert (found.messages, found.undecided) == ([], [])
+
+
+def test_a_reservation_that_the_program_makes_is_judged_by_other_rules():
+    program = odcr(), into(), auto_scaling_group(placementGroup="mine")
+    assert check(POLICY, *program, config=CONFIG).messages == []

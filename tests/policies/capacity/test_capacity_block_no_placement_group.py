@@ -7,7 +7,10 @@ import pytest
 from policies.resource_types import INSTANCE
 from policies.rules.capacity.capacity_block_no_placement_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs import in_odcr, template
+from tests.support.policy_programs import EFA_NETWORK, in_odcr, template
+
+VIOLATING = ((template(placement={"groupName": UNKNOWN}), *EFA_NETWORK),)
+CLEAN = ((template(), *EFA_NETWORK),)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,16 @@ import pytest
 from policies.resource_types import INSTANCE
 from policies.rules.capacity.capacity_block_triple import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs import template
+from tests.support.policy_programs import (
+    BLOCK_ID,
+    EFA_NETWORK,
+    auto_scaling_group,
+    node_group,
+    template,
+)
+
+VIOLATING = ((template("capacityReservationSpecification"), *EFA_NETWORK),)
+CLEAN = ((template(), *EFA_NETWORK),)
 
 MARKET = {"instanceMarketOptions": {"marketType": "capacity-block"}}
 
@@ -37,12 +46,39 @@ def test_fails_for_an_instance_without_a_launch_template():
 GROUP = {"capacityReservationTarget": {"capacityReservationResourceGroupArn": UNKNOWN}}
 
 
+def later(name, value: object = UNKNOWN, *without):
+    """Return the template with one value that depends on another resource."""
+    made = template(*without, **{name: value})
+    return Declared(made.type, made.name, made.props, {**made.depends, name: ["efa"]})
+
+
+OF_THE_GROUP = auto_scaling_group(
+    capacityReservationSpecification={
+        "capacityReservationTarget": {"capacityReservationIds": [BLOCK_ID]}
+    },
+    mixedInstancesPolicy={"launchTemplate": {"overrides": [{"instanceType": "p5.48xlarge"}]}},
+)
+
+
+def test_an_auto_scaling_group_may_say_it_in_the_place_of_its_template():
+    """https://docs.aws.amazon.com/autoscaling/ec2/userguide/target-capacity-reservations.html"""
+    made = template("capacityReservationSpecification", "instanceType")
+    assert check(POLICY, made, OF_THE_GROUP).messages == []
+    assert len(check(POLICY, made, auto_scaling_group()).messages) == 2
+
+
+def test_the_type_of_a_managed_node_group_stands_in_its_template():
+    group = node_group(instanceTypes=["p5.48xlarge"])
+    (message,) = check(POLICY, template("instanceType"), group).messages
+    assert "names no instance type" in message
+
+
 @pytest.mark.parametrize(
     "program",
     [
         pytest.param(template(), id="all-three"),
-        pytest.param(template(capacityReservationSpecification=GROUP), id="group-made-here"),
-        pytest.param(template(instanceType=UNKNOWN), id="type-known-later"),
+        pytest.param(later("capacityReservationSpecification", GROUP), id="group-made-here"),
+        pytest.param(later("instanceType"), id="type-known-later"),
         pytest.param(template("instanceMarketOptions", "instanceType"), id="on-demand"),
         pytest.param(
             Declared(INSTANCE, "node", {**MARKET, "launchTemplate": {"id": UNKNOWN}}),
@@ -51,11 +87,11 @@ GROUP = {"capacityReservationTarget": {"capacityReservationResourceGroupArn": UN
     ],
 )
 def test_passes(program):
-    found = check(POLICY, program)
+    found = check(POLICY, program, *EFA_NETWORK)
     assert (found.messages, found.undecided) == ([], [])
 
 
 def test_a_market_that_is_not_known_yet_is_said():
-    found = check(POLICY, template("instanceType", instanceMarketOptions=UNKNOWN))
+    found = check(POLICY, later("instanceMarketOptions", UNKNOWN, "instanceType"), *EFA_NETWORK)
     assert found.messages == []
     assert len(found.undecided) == 1

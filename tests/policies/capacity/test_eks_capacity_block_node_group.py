@@ -7,7 +7,11 @@ import pytest
 from policies.resource_types import EKS_NODE_GROUP, LAUNCH_TEMPLATE
 from policies.rules.capacity.eks_capacity_block_node_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs import node_group, template
+from tests.support.policy_programs import EFA_NETWORK, node_group, template
+from tests.support.policy_programs_capacity import subnet_ids, subnets
+
+VIOLATING = ((template(), node_group(capacityType="ON_DEMAND"), *EFA_NETWORK),)
+CLEAN = ((template(), node_group(), *EFA_NETWORK),)
 
 
 def test_fails_for_another_capacity_type_than_the_template_is_for():
@@ -74,3 +78,12 @@ LATER = Declared(
 def test_passes(program):
     found = check(POLICY, *program)
     assert (found.messages, found.undecided) == ([], [])
+
+
+@pytest.mark.parametrize(("zones", "faults"), [(("b", "c"), 1), (("b", "b"), 0)])
+def test_fails_for_subnets_of_several_zones(zones, faults):
+    """A block lies in one zone, and launches in another one fail at random."""
+    group = node_group(subnetIds=subnet_ids(2))
+    found = check(POLICY, template(), group, *subnets(*(f"us-west-2{zone}" for zone in zones)))
+    assert len(found.messages) == faults
+    assert all("its subnets lie in us-west-2b, us-west-2c" in said for said in found.messages)

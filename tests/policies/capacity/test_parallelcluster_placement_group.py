@@ -18,7 +18,10 @@ from tests.support.policy_programs import (
     slurm_queues,
 )
 
-OWN = {"own_reservations": {OWN_ID: OWN_GROUP}}
+VIOLATING = ((slurm_cluster(PlacementGroup={"Enabled": True}),),)
+CLEAN = ((slurm_cluster(PlacementGroup={"Enabled": True, "Name": OWN_GROUP}),),)
+CONFIG = {"own_reservations": {OWN_ID: OWN_GROUP}}
+
 STACK = "aws:cloudformation/stack:Stack"
 
 
@@ -97,7 +100,7 @@ def test_every_compute_resource_at_fault_is_named():
     ],
 )
 def test_passes(made):
-    found = check(POLICY, made, config=OWN)
+    found = check(POLICY, made, config=CONFIG)
     assert (found.messages, found.undecided) == ([], [])
 
 

@@ -6,7 +6,24 @@ import pytest
 
 from policies.rules.capacity.reservation_only_preference import POLICY
 from tests.support.policy import UNKNOWN, check
-from tests.support.policy_programs import OWN_ID, in_odcr, reservation, template
+from tests.support.policy_programs import (
+    EFA_NETWORK,
+    OWN_ID,
+    auto_scaling_group,
+    in_odcr,
+    reservation,
+    template,
+)
+
+GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/p5"
+INTO_GROUP = template(
+    "instanceMarketOptions",
+    capacityReservationSpecification={
+        "capacityReservationTarget": {"capacityReservationResourceGroupArn": GROUP_ARN}
+    },
+)
+VIOLATING = ((INTO_GROUP, *EFA_NETWORK),)
+CLEAN = ((in_odcr(OWN_ID), *EFA_NETWORK),)
 
 
 def odcr(preference):
@@ -17,7 +34,7 @@ def odcr(preference):
 
 
 def test_fails_where_instances_may_run_on_demand_instead():
-    (message,) = check(POLICY, odcr(None)).messages
+    (message,) = check(POLICY, INTO_GROUP).messages
     assert "may run On-Demand" in message
     assert message.endswith("set capacity_reservation_preference to capacity-reservations-only")
 
@@ -33,6 +50,7 @@ def test_fails_for_a_preference_that_ec2_refuses_beside_a_target(preference):
     [
         pytest.param(in_odcr(OWN_ID), id="only-reserved"),
         pytest.param(odcr(UNKNOWN), id="known-later"),
+        pytest.param(odcr(None), id="by-id-a-launch-beyond-it-fails"),
         pytest.param(template("capacityReservationSpecification"), id="no-target"),
         pytest.param(
             template(capacityReservationSpecification=reservation(preference=None)), id="block"
@@ -48,3 +66,18 @@ def test_fails_for_a_preference_that_ec2_refuses_beside_a_target(preference):
 )
 def test_passes(program):
     assert check(POLICY, program).messages == []
+
+
+def group(preference):
+    target = {"capacityReservationTarget": {"capacityReservationIds": [OWN_ID]}}
+    return auto_scaling_group(
+        capacityReservationSpecification={**target, "capacityReservationPreference": preference}
+    )
+
+
+def test_an_auto_scaling_group_has_preferences_of_its_own():
+    """`capacity-reservations-first` wants On-Demand for the rest, and says so."""
+    (message,) = check(POLICY, group("none")).messages
+    assert message.startswith("p5-asg: it targets a reservation with the preference 'none'")
+    for preference in ("capacity-reservations-only", "capacity-reservations-first", "default"):
+        assert check(POLICY, group(preference)).messages == []

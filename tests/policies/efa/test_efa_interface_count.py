@@ -8,7 +8,15 @@ from components.catalog.instance_types import INSTANCE_TYPES
 from components.compute.interface_plan import plan_interfaces
 from policies.rules.efa.efa_interface_count import POLICY
 from tests.support.policy import UNKNOWN, check
-from tests.support.policy_programs import interface, p5_interfaces, template
+from tests.support.policy_programs import EFA_NETWORK, interface, p5_interfaces, template
+
+VIOLATING = (
+    (
+        template(networkInterfaces=[*p5_interfaces(), interface(1, 1)]),
+        *EFA_NETWORK,
+    ),
+)
+CLEAN = ((template(), *EFA_NETWORK),)
 
 
 def test_fails_for_one_too_many():

@@ -8,7 +8,10 @@ from components.catalog.instance_types import INSTANCE_TYPES
 from components.compute.interface_plan import plan_interfaces
 from policies.rules.efa.efa_interface_layout import POLICY
 from tests.support.policy import UNKNOWN, check
-from tests.support.policy_programs import interface, p5_interfaces, template
+from tests.support.policy_programs import EFA_NETWORK, interface, p5_interfaces, template
+
+VIOLATING = ((template(networkInterfaces=[interface(0, 0), interface(1, 0)]), *EFA_NETWORK),)
+CLEAN = ((template(), *EFA_NETWORK),)
 
 PRIMARY = interface(0, 0, "interface")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import SECURITY_GROUP, SECURITY_GROUP_RULE
+from policies.resource_types import EKS_CLUSTER, SECURITY_GROUP, SECURITY_GROUP_RULE
 from policies.rules.efa.efa_security_group_self_reference import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
@@ -15,6 +15,10 @@ from tests.support.policy_programs import (
     self_rule,
     template,
 )
+from tests.support.policy_programs_efa import own_interface
+
+VIOLATING = ((template(), EFA_GROUP, self_rule("ingress"), INTERNET_RULE),)
+CLEAN = ((template(), *EFA_NETWORK),)
 
 SELF = {"protocol": "-1", "fromPort": 0, "toPort": 0, "self": True}
 EVERYWHERE = {"protocol": "-1", "fromPort": 0, "toPort": 0, "cidrBlocks": ["0.0.0.0/0"]}
@@ -107,11 +111,11 @@ def test_passes(network):
     assert (found.messages, found.undecided) == ([], [])
 
 
-def known(with_egress):
+def known(with_egress, *others):
     """Return the program once ids are known, as `up` sees it, without dependencies."""
     ids = {"securityGroupId": "sg-efa", "referencedSecurityGroupId": "sg-efa"}
     directions = ["ingress", "egress"] if with_egress else ["ingress"]
-    nodes = [interface(0, 0, "efa", securityGroups=["sg-cluster", "sg-efa"])]
+    nodes = [interface(0, 0, "efa", securityGroups=[*others, "sg-efa"])]
     return [
         Declared(template().type, "p5-template", {"networkInterfaces": nodes}),
         group(id="sg-efa"),
@@ -122,6 +126,16 @@ def known(with_egress):
 def test_groups_are_found_by_id_once_ids_are_known():
     assert check(POLICY, *known(with_egress=True)).messages == []
     assert "add an egress rule to efa" in check(POLICY, *known(with_egress=False)).messages[0]
+
+
+def test_a_group_that_was_made_elsewhere_may_have_the_rules():
+    """That of a cluster of EKS has them, and stands beside groups for other things."""
+    assert check(POLICY, *known(False, "sg-cluster")).messages == []
+    cluster = Declared(EKS_CLUSTER, "eks", {"id": "eks"})
+    interfaces = [interface(0, 0, "efa", securityGroups=[UNKNOWN, UNKNOWN])]
+    both = {"networkInterfaces": ["eks", "efa"]}
+    nodes = Declared(template().type, "nodes", {"networkInterfaces": interfaces}, both)
+    assert check(POLICY, nodes, cluster, EFA_GROUP).messages == []
 
 
 def test_a_template_without_efa_is_left_alone():
@@ -155,3 +169,13 @@ def test_inline_rules_that_the_program_computes_are_said_and_not_judged():
     found = check(POLICY, template(), computed, self_rule("egress"))
     assert found.messages == []
     assert "efa.ingress" in found.undecided[0]
+
+
+def test_an_interface_of_its_own_is_judged_as_one_of_a_template():
+    fabric = own_interface("fabric", "efa-only")
+    (message,) = check(POLICY, fabric, EFA_GROUP, self_rule("ingress")).messages
+    assert message.startswith("fabric: it is an EFA, and none of its security groups")
+    assert check(POLICY, fabric, *EFA_NETWORK).messages == []
+    assert check(POLICY, own_interface("plain", None), EFA_GROUP).messages == []
+    bare = own_interface("fabric", securityGroups=[])
+    assert "names no security group" in check(POLICY, bare, *EFA_NETWORK).messages[0]

@@ -8,11 +8,22 @@ from policies.resource_types import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE, SUBNET
 from policies.rules.efa.efa_single_zone import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
+    EFA_NETWORK,
     auto_scaling_group,
     compute_environment,
     node_group,
     template,
 )
+from tests.support.policy_programs_efa import fleet
+
+VIOLATING = (
+    (
+        template(),
+        auto_scaling_group(vpcZoneIdentifiers=["subnet-a", "subnet-b"]),
+        *EFA_NETWORK,
+    ),
+)
+CLEAN = ((template(), auto_scaling_group(), *EFA_NETWORK),)
 
 TWO = ["subnet-a", "subnet-b"]
 
@@ -24,8 +35,9 @@ TWO = ["subnet-a", "subnet-b"]
         (auto_scaling_group(vpcZoneIdentifiers=[UNKNOWN, UNKNOWN]), "over 2 subnets"),
         (node_group(subnetIds=TWO), "leave only one in subnetIds"),
         (auto_scaling_group(vpcZoneIdentifiers=None, availabilityZones=TWO), "over 2 zones"),
+        (auto_scaling_group(vpcZoneIdentifiers=TWO, availabilityZones=TWO), "over 2 subnets"),
     ],
-    ids=["auto-scaling", "subnets-made-here", "managed", "zones"],
+    ids=["auto-scaling", "subnets-made-here", "managed", "zones", "zones-that-aws-reports"],
 )
 def test_fails(group, fault):
     (message,) = check(POLICY, template(), group).messages
@@ -88,6 +100,17 @@ def test_subnets_that_are_not_known_yet_are_said():
     found = check(POLICY, template(), Declared(group.type, group.name, group.props, depends))
     assert found.messages == []
     assert "p5-asg.vpcZoneIdentifiers" in found.undecided[0]
+
+
+@pytest.mark.parametrize("spot", [False, True], ids=["ec2-fleet", "spot-fleet"])
+def test_a_fleet_names_its_subnets_and_zones_in_overrides(spot):
+    subnets = fleet({"subnetId": "subnet-a"}, {"subnetId": "subnet-b"}, spot=spot)
+    (message,) = check(POLICY, template(), subnets).messages
+    assert "over 2 subnets" in message
+    zones = fleet({"availabilityZone": "us-west-2a"}, {"availabilityZone": "us-west-2b"}, spot=spot)
+    assert "over 2 zones" in check(POLICY, template(), zones).messages[0]
+    one = fleet({"subnetId": "subnet-a"}, {"subnetId": "subnet-a"}, spot=spot)
+    assert check(POLICY, template(), one).messages == []
 
 
 def test_a_compute_environment_of_batch_is_such_a_group():

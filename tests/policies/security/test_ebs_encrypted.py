@@ -9,6 +9,9 @@ from policies.rules.security.ebs_encrypted import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import template
 
+VIOLATING = ((Declared(EBS_VOLUME, "scratch", {"size": 100}),),)
+CLEAN = ((Declared(EBS_VOLUME, "scratch", {"size": 100, "encrypted": True}),),)
+
 
 def mapping(device="/dev/xvda", **ebs):
     return {"deviceName": device, "ebs": {"volumeSize": 500, **ebs}}

@@ -7,7 +7,10 @@ import pytest
 from policies.resource_types import INSTANCE
 from policies.rules.security.imdsv2_required import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs import template
+from tests.support.policy_programs import EFA_NETWORK, template
+
+VIOLATING = ((template("metadataOptions"), *EFA_NETWORK),)
+CLEAN = ((template(), *EFA_NETWORK),)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from tools.policies.reference import reference
 
 
 def test_the_committed_reference_is_current():
-    assert command.DOCUMENT.read_text(encoding="utf-8") == reference()
+    assert (command.FOLDER / "policies.md").read_text(encoding="utf-8") == reference()
     assert command.main(["--check"]) == 0
 
 
@@ -22,9 +22,11 @@ def test_every_rule_has_a_row_and_a_section_with_its_fix():
         assert policy.url in section
 
 
-def test_an_old_reference_is_noticed_and_written_anew(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(command, "DOCUMENT", tmp_path / "policies.md")
+def test_an_old_document_is_noticed_and_written_anew(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(command, "FOLDER", tmp_path)
     assert command.main(["--check"]) == 1
-    assert "run python -m tools.policies" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    for name in ("policies.md", "rules.md"):
+        assert f"docs/{name} is out of date; run python -m tools.policies" in said
     assert command.main([]) == 0
     assert command.main(["--check"]) == 0

@@ -61,7 +61,7 @@ template = aws.ec2.LaunchTemplate(
     ],
 )
 
-aws.autoscaling.Group(
+nodes = aws.autoscaling.Group(
     "p5",
     min_size=0,
     max_size=2,
@@ -69,3 +69,14 @@ aws.autoscaling.Group(
     vpc_zone_identifiers=[config.require("subnet")],
     launch_template={"id": template.id, "version": template.latest_version.apply(str)},
 )
+
+if block:
+    aws.autoscaling.Schedule(
+        "end",
+        scheduled_action_name="end-of-the-block",
+        autoscaling_group_name=nodes.name,
+        min_size=0,
+        max_size=2,
+        desired_capacity=0,
+        start_time="2999-12-07T11:00:00Z",
+    )

@@ -1,0 +1,65 @@
+"""The quotas of vCPUs that running instances count against, by family and market.
+
+Read in November 2026. Families of a quota and what they count:
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-on-demand-instances.html#ec2-on-demand-instances-limits
+and https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-spot-limits.html, whose links to the
+Service Quotas console carry the codes. A reservation counts when it is made, used or not, so nodes
+inside one are not compared again: InstanceLimitExceeded of
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class VcpuQuota:
+    """One quota of EC2."""
+
+    code: str
+    name: str
+    """As Service Quotas lists it."""
+
+
+_LETTERS = re.compile(r"[a-z]+")
+_ON_DEMAND = {
+    "p": VcpuQuota("L-417A185B", "Running On-Demand P instances"),
+    "g": VcpuQuota("L-DB2E81BA", "Running On-Demand G and VT instances"),
+    "trn": VcpuQuota("L-2C3B7624", "Running On-Demand Trn instances"),
+    "inf": VcpuQuota("L-1945791B", "Running On-Demand Inf instances"),
+}
+_STANDARD = VcpuQuota(
+    "L-1216C47A", "Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances"
+)
+_SPOT = {
+    "g": VcpuQuota("L-3819A6DF", "All G and VT Spot Instance Requests"),
+    "trn": VcpuQuota("L-6B0D517C", "All Trn Spot Instance Requests"),
+    "inf": VcpuQuota("L-B5D1601B", "All Inf Spot Instance Requests"),
+}
+_SPOT_P = {
+    **dict.fromkeys(
+        ("p2", "p3", "p4"), VcpuQuota("L-7212CCBC", "All P4, P3 and P2 Spot Instance Requests")
+    ),
+    "p5": VcpuQuota("L-C4BD4855", "All P5 Spot Instance Requests"),
+}
+_SPOT_STANDARD = VcpuQuota(
+    "L-34B43A08", "All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests"
+)
+_STANDARD_LETTERS = frozenset("acdhimrtz")
+
+
+def vcpu_quota(family: str, market: Literal["on-demand", "spot"]) -> VcpuQuota | None:
+    """Return the quota of an instance family (`p5en`), or None where AWS's pages name none."""
+    found = _LETTERS.match(family)
+    letters = found.group() if found else ""
+    if market == "spot" and letters == "p":
+        return _SPOT_P.get(family[:2])
+    named = _ON_DEMAND if market == "on-demand" else _SPOT
+    if letters in named:
+        return named[letters]
+    if letters in _STANDARD_LETTERS:
+        return _STANDARD if market == "on-demand" else _SPOT_STANDARD
+    return None

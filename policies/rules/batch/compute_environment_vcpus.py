@@ -1,0 +1,79 @@
+"""A compute environment has room for one instance, and its vCPUs are in order.
+
+Why:
+    Batch launches nothing when the smallest instance that the environment may launch has more
+    vCPUs than its maximum: jobs wait in RUNNABLE for ever, and nothing says why. A minimum above
+    the maximum is refused when the environment is made.
+Fix:
+    Raise `max_vcpus` to the vCPUs of all nodes that a job needs (192 for each p5.48xlarge), and
+    keep minimum, desired and maximum in order.
+Source:
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_ComputeResource.html
+    https://docs.aws.amazon.com/batch/latest/userguide/troubleshooting.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+
+from components.catalog.instance_types import INSTANCE_TYPES
+from policies.batch_jobs import FARGATE
+from policies.props import UNKNOWN, Facts
+from policies.resource_types import BATCH_COMPUTE_ENVIRONMENT
+from policies.rule import Config, on_types
+
+_IN_ORDER = ("minVcpus", "desiredVcpus", "maxVcpus")
+_NAMES = {"minVcpus": "min_vcpus", "desiredVcpus": "desired_vcpus", "maxVcpus": "max_vcpus"}
+
+
+def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
+    if facts.get("type") == "UNMANAGED" or facts.get("computeResources", "type") in FARGATE:
+        return
+    given = {name: facts.needed("computeResources", name) for name in _IN_ORDER}
+    known = {name: value for name, value in given.items() if value not in (None, UNKNOWN)}
+    for lower, upper in pairwise(known):
+        if known[lower] > known[upper]:
+            yield (
+                f"its {_NAMES[lower]} is {known[lower]:g} and its {_NAMES[upper]} "
+                f"{known[upper]:g}, which AWS Batch refuses; keep min_vcpus, desired_vcpus and "
+                "max_vcpus in order"
+            )
+    smallest = _smallest(facts)
+    # None at all is how an environment is put aside.
+    if smallest and 0 < known.get("maxVcpus", smallest[0]) < smallest[0]:
+        vcpus, name = smallest
+        yield (
+            f"its max_vcpus is {known['maxVcpus']:g}, but the smallest instance that it may "
+            f"launch, {name}, has {vcpus} vCPUs, so its jobs stay RUNNABLE; set max_vcpus to "
+            f"{vcpus} for each node that a job needs"
+        )
+
+
+def _smallest(facts: Facts) -> tuple[int, str] | None:
+    """Return vCPUs and name of the smallest instance type; None if one of them is not known."""
+    sizes: list[tuple[int, str]] = []
+    for index in range(facts.count("computeResources", "instanceTypes")):
+        name = facts.get("computeResources", "instanceTypes", index)
+        if name not in INSTANCE_TYPES:  # a family, `optimal`, or a type that the catalog lacks
+            return None
+        sizes.append((INSTANCE_TYPES[name].vcpus, name))
+    return min(sizes, default=None)
+
+
+POLICY = ResourceValidationPolicy(
+    name="compute-environment-vcpus",
+    display_name="Compute environments have room for an instance",
+    description=(
+        "The most vCPUs of a compute environment are at least those of one instance, and minimum, "
+        "desired and maximum are in order."
+    ),
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    tags=["batch", "G4"],
+    remediation_steps="Raise max_vcpus to the vCPUs of all nodes that a job needs.",
+    url="https://docs.aws.amazon.com/batch/latest/APIReference/API_ComputeResource.html",
+    validate=on_types(BATCH_COMPUTE_ENVIRONMENT, check=_check),
+)

@@ -1,0 +1,132 @@
+"""A multi-node parallel job keeps within what AWS Batch takes of node groups.
+
+Why:
+    A job has at most five node groups and 1,000 nodes, all of one instance type; every node is in
+    a group, and the main node is one of them. Batch refuses the definition, or the job when it is
+    submitted.
+Fix:
+    Change `numNodes`, `mainNode`, `targetNodes` and `instanceTypes` in the node properties. If
+    AWS has raised your limit of nodes, set `most_nodes` in this rule's configuration.
+Source:
+    https://docs.aws.amazon.com/batch/latest/userguide/mnp-node-groups.html
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_NodeRangeProperty.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pulumi_policy import (
+    EnforcementLevel,
+    PolicyConfigSchema,
+    ResourceValidationPolicy,
+    Severity,
+)
+
+from policies.batch_jobs import containers, node_properties, node_ranges
+from policies.props import Facts
+from policies.resource_types import BATCH_JOB_DEFINITION
+from policies.rule import Config, on_types
+
+MOST_GROUPS = 5
+MOST_NODES = 1000
+"""Unless AWS raised it: the limit of instances in a cluster of ECS."""
+_RANGE = re.compile(r"(\d*)(:?)(\d*)")
+
+
+def _check(_type: str, facts: Facts, config: Config) -> Iterator[str]:
+    properties = node_properties(facts)
+    if not properties:
+        return
+    if "FARGATE" in facts.values("platformCapabilities"):
+        yield (
+            "it is a multi-node parallel job for Fargate, which runs none; set "
+            "platform_capabilities to EC2"
+        )
+    ranges = node_ranges(properties)
+    if len(ranges) > MOST_GROUPS:
+        yield (
+            f"it has {len(ranges)} node groups and takes at most {MOST_GROUPS}; put nodes with "
+            "the same container into one group of nodeRangeProperties"
+        )
+    types = sorted({name for each in ranges for name in _instance_types(each)})
+    if len(types) > 1:
+        yield (
+            f"its node groups have the instance types {', '.join(types)}, and a multi-node "
+            "parallel job has one; set the same instanceTypes everywhere, or leave them to the "
+            "compute environment"
+        )
+    yield from _nodes(properties, ranges, int(config.get("most_nodes") or MOST_NODES))
+
+
+def _nodes(
+    properties: Mapping[str, Any], ranges: list[Mapping[str, Any]], most: int
+) -> Iterator[str]:
+    count, main = properties.get("numNodes"), properties.get("mainNode")
+    if not isinstance(count, int):
+        return
+    if count > most:
+        yield (
+            f"it has {count} nodes, and a job has at most {most}; lower numNodes, or, if AWS has "
+            "raised your limit, set most_nodes in this rule's configuration"
+        )
+    if isinstance(main, int) and main >= count:
+        yield (
+            f"its main node is {main}, but its {count} nodes are numbered from 0 to {count - 1}; "
+            "set mainNode to one of them"
+        )
+    covered = [_targets(each.get("targetNodes"), count) for each in ranges]
+    if None in covered:
+        return
+    missing = set(range(min(count, most))).difference(*(nodes or () for nodes in covered))
+    if missing:
+        yield (
+            f"node {min(missing)} of its {count} is in no node group; let targetNodes cover every "
+            "node, as `0:` does"
+        )
+
+
+def _targets(text: object, count: int) -> range | None:
+    """Return the nodes of `n`, `n:`, `:n` or `n:m`; None for what is no such text."""
+    match = _RANGE.fullmatch(str(text or ""))
+    if match is None or not match.group(0):
+        return None
+    first, colon, last = match.groups()
+    start = int(first or 0)
+    if not colon:
+        return range(start, start + 1)
+    return range(start, int(last) + 1 if last else count)
+
+
+def _instance_types(node_range: Mapping[str, Any]) -> Iterator[str]:
+    names = node_range.get("instanceTypes")
+    yield from (names if isinstance(names, list) else ())
+    for container in containers(node_range):
+        if isinstance(name := container.get("instanceType"), str):
+            yield name
+
+
+POLICY = ResourceValidationPolicy(
+    name="mnp-node-groups",
+    display_name="Multi-node parallel jobs keep within the limits of node groups",
+    description=(
+        "A multi-node parallel job has at most five node groups and 1,000 nodes, all in a group "
+        "and of one instance type."
+    ),
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    tags=["batch", "G1"],
+    config_schema=PolicyConfigSchema(
+        {
+            "most_nodes": {
+                "type": "integer",
+                "description": "Most nodes of a job, where AWS has raised the limit of 1,000.",
+            }
+        }
+    ),
+    remediation_steps="Change the node groups in node_properties.",
+    url="https://docs.aws.amazon.com/batch/latest/userguide/mnp-node-groups.html",
+    validate=on_types(BATCH_JOB_DEFINITION, check=_check),
+)

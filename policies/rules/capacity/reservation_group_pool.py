@@ -1,0 +1,65 @@
+"""A resource group that launches target is a pool of capacity reservations.
+
+Why:
+    EC2 launches only into groups with the configuration `AWS::EC2::CapacityReservationPool`. A
+    group made from a tag query, or without it, is a list that nobody launches from: every launch
+    that targets it is refused.
+Fix:
+    Give the group the configurations `AWS::EC2::CapacityReservationPool` and
+    `AWS::ResourceGroups::Generic` with `allowed-resource-types`, and no query.
+Source:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html
+    https://docs.aws.amazon.com/ARG/latest/userguide/about-slg-types.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+
+from policies.props import UNKNOWN, Facts
+from policies.reservations import targeted_groups
+from policies.resource_types import AUTO_SCALING_GROUP, INSTANCE, LAUNCH_TEMPLATE
+from policies.rule import Config, on_stack
+from policies.stack import Stack
+
+POOL = "AWS::EC2::CapacityReservationPool"
+
+
+def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
+    targeted = {
+        group.urn
+        for launch in stack.of_type(LAUNCH_TEMPLATE, INSTANCE, AUTO_SCALING_GROUP)
+        for group in targeted_groups(stack, launch)
+    }
+    for urn in sorted(targeted):
+        if not _may_be_a_pool(stack.facts_of(urn)):
+            yield (
+                urn,
+                (
+                    f"launches target the group, but it has no configuration {POOL}, so that they "
+                    "are refused; add the configurations of a pool of capacity reservations"
+                ),
+            )
+
+
+def _may_be_a_pool(facts: Facts) -> bool:
+    if facts.needed("configurations") is UNKNOWN:
+        return True
+    count = facts.count("configurations")
+    types = {facts.needed("configurations", index, "type") for index in range(count)}
+    return bool(types & {POOL, UNKNOWN})
+
+
+POLICY = StackValidationPolicy(
+    name="reservation-group-pool",
+    display_name="Targeted groups are pools of reservations",
+    description="A resource group that launches target is a pool of capacity reservations.",
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    tags=["capacity", "C6"],
+    remediation_steps="Add the configurations of a capacity reservation pool to the group.",
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html",
+    validate=on_stack(_check),
+)

@@ -1,0 +1,64 @@
+"""The market of a launch exists, and is none of Spot where a reservation is targeted.
+
+Why:
+    Spot instances never run in reserved capacity: a launch with both is refused. A misspelt market
+    (`capacity_block`, as ParallelCluster and EKS write it in capitals) is refused as well, and
+    only by the launch.
+Fix:
+    Set the market type to `capacity-block` for a Capacity Block, and leave it out for an On-Demand
+    Capacity Reservation.
+Source:
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceMarketOptionsRequest.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-reservations.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+
+from policies.clusters import compute_resources
+from policies.launch import LAUNCHES, Launch
+from policies.props import UNKNOWN, Facts
+from policies.resource_types import CLOUDFORMATION_STACK
+from policies.rule import Config, on_types
+
+MARKETS = ("spot", "capacity-block", "interruptible-capacity-reservation", "on-demand")
+_SPOT = (
+    "it targets reserved capacity, in which Spot instances do not run; remove the {} or the "
+    "capacity reservation target"
+)
+
+
+def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
+    if resource_type == CLOUDFORMATION_STACK:
+        for nodes in compute_resources(facts.get("templateBody")):
+            if nodes.capacity_type == "SPOT" and nodes.reservation is not None:
+                yield f"in its compute resource {nodes.name}, {_SPOT.format('CapacityType SPOT')}"
+        return
+    launch = Launch(resource_type, facts)
+    market = facts.needed("instanceMarketOptions", "marketType")
+    if market == "spot" and launch.reservation is not None:
+        yield _SPOT.format("market type spot")
+    if market not in (None, "", UNKNOWN, *MARKETS):
+        yield (
+            f"its market type is {market!r}, which EC2 does not know; set market_type to "
+            f"{', '.join(MARKETS[:-1])}, or leave it out"
+        )
+
+
+POLICY = ResourceValidationPolicy(
+    name="reserved-market",
+    display_name="Reserved capacity is no Spot market",
+    description="The market type of a launch exists, and is not spot beside a reservation.",
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    tags=["capacity", "D4"],
+    remediation_steps="Set the market type to capacity-block, or leave it out.",
+    url=(
+        "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/"
+        "API_InstanceMarketOptionsRequest.html"
+    ),
+    validate=on_types(*LAUNCHES, CLOUDFORMATION_STACK, check=_check),
+)

@@ -1,0 +1,82 @@
+"""EFA interfaces that are made beforehand fit the instance that they are attached to.
+
+Why:
+    An instance may start with network interfaces that are resources of their own. EC2 checks
+    their number and places only when the instance is launched, as it does for those of a launch
+    template, and it attaches an EFA to a stopped instance only: an attachment of its own, made
+    once the instance runs, is always refused.
+Fix:
+    List the interfaces in `network_interfaces` of the instance, type `interface` (or `efa`) at
+    card 0 device 0 and one EFA interface for each further card; use no attachment resource.
+Source:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-efa.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
+
+from components.catalog.instance_types import INSTANCE_TYPES
+from policies.attached_interfaces import attached_interfaces, interface_type
+from policies.interface_layout import layout_faults
+from policies.launch import EFA_TYPES
+from policies.resource_types import INSTANCE, NETWORK_INTERFACE, NETWORK_INTERFACE_ATTACHMENT
+from policies.rule import Config, on_stack
+from policies.stack import Stack
+
+
+def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
+    for instance in stack.of_type(INSTANCE):
+        for fault in _faults(stack, instance):
+            yield instance.urn, fault
+    for attachment in stack.of_type(NETWORK_INTERFACE_ATTACHMENT):
+        interface = stack.refers(attachment, "networkInterfaceId", to=NETWORK_INTERFACE)
+        instance = stack.refers(attachment, "instanceId", to=INSTANCE)
+        efa = [
+            each
+            for each in (interface.resources if interface else ())
+            if interface_type(stack, each) in EFA_TYPES
+        ]
+        if efa and instance and instance.resources:
+            yield (
+                attachment.urn,
+                (
+                    f"it attaches {efa[0].name}, an EFA, to {instance.resources[0].name}, which "
+                    "runs by then, and EC2 refuses that; list the interface in network_interfaces "
+                    "of the instance"
+                ),
+            )
+
+
+def _faults(stack: Stack, instance: PolicyResource) -> Iterator[str]:
+    interfaces = attached_interfaces(stack, instance)
+    count = sum(interface.type in EFA_TYPES for interface in interfaces)
+    if not count:
+        return
+    instance_type = INSTANCE_TYPES.get(stack.facts_of(instance.urn).needed("instanceType"))
+    if instance_type is not None and not instance_type.efa_supported:
+        yield (
+            f"it has {count} EFA interfaces, but {instance_type.name} has no EFA; remove their "
+            "interface_type, or choose an instance type with EFA"
+        )
+        return
+    yield from layout_faults(interfaces, instance_type)
+
+
+POLICY = StackValidationPolicy(
+    name="efa-attached-interfaces",
+    display_name="EFA interfaces of their own fit their instance",
+    description=(
+        "EFA network interfaces that an instance starts with stand where its type has room, and "
+        "none is attached while it runs."
+    ),
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    tags=["efa", "A1", "A4", "A11", "A12", "A13", "A14"],
+    remediation_steps="List the interfaces in network_interfaces of the instance.",
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-efa.html",
+    validate=on_stack(_check),
+)

@@ -1,0 +1,95 @@
+"""Nodes that are placed together for training use the EFA interfaces that they pay for.
+
+Why:
+    A p5.48xlarge without EFA interfaces has one network interface of 100 Gbit/s instead of
+    3,200 Gbit/s, and collective communication runs over TCP: the job works, several times
+    slower. EFA costs nothing. Said only of types with more than one EFA interface, in pools of
+    more than one node that are placed together, in a placement group or a Capacity Block: nodes
+    that serve requests on their own do without EFA rightly.
+Fix:
+    Give the launch template the EFA interfaces of its type, in ParallelCluster
+    `Efa: {Enabled: true}` (in a stack file: `efa_enabled: true` of the nodes).
+Source:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/efa-v3.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+
+from components.catalog.instance_types import INSTANCE_TYPES
+from policies.clusters import CAPACITY_BLOCK as PARALLELCLUSTER_BLOCK
+from policies.clusters import ComputeResource, compute_resources
+from policies.launch import CAPACITY_BLOCK, Launch
+from policies.node_pools import Pool, pools
+from policies.props import UNKNOWN, is_true
+from policies.resource_types import CLOUDFORMATION_STACK
+from policies.rule import Config, on_stack
+from policies.stack import Stack
+
+
+def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
+    for pool in pools(stack):
+        for template, launch in pool.templates():
+            name = _wasted(pool.launched_types(launch))
+            if name and _trains(pool, launch) and not launch.efa_interfaces():
+                yield pool.resource.urn, _fault(name, f"its launch template {template.name}")
+    for clusters in stack.of_type(CLOUDFORMATION_STACK):
+        for nodes in compute_resources(stack.facts_of(clusters.urn).get("templateBody")):
+            name = _wasted(nodes.instance_types)
+            if name and _trains_in_slurm(nodes):
+                yield clusters.urn, _fault(name, f"its compute resource {nodes.name}")
+
+
+def _wasted(types: Iterable[object]) -> str | None:
+    """Return the type if it is one, of the catalog, with more than one EFA interface."""
+    names = set(types)
+    found = [INSTANCE_TYPES.get(str(name)) for name in names]
+    if len(found) != 1 or found[0] is None or found[0].efa_interfaces < 2:
+        return None
+    return found[0].name
+
+
+def _trains(pool: Pool, launch: Launch) -> bool:
+    placed = pool.placement_group is not None or launch.placement_group is not None
+    together = placed or launch.market_type == CAPACITY_BLOCK
+    # An unknown list of interfaces, or an unknown type in it, may be EFA.
+    known = launch.facts.needed("networkInterfaces") is not UNKNOWN and all(
+        isinstance(interface.type, str) for interface in launch.interfaces()
+    )
+    return together and known and pool.may_hold_several(launch)
+
+
+def _trains_in_slurm(nodes: ComputeResource) -> bool:
+    placed = nodes.placement_group is not None or nodes.capacity_type == PARALLELCLUSTER_BLOCK
+    several = nodes.maximum is not None and nodes.maximum > 1
+    return placed and several and not is_true(nodes.efa.get("Enabled"))
+
+
+def _fault(name: str, where: str) -> str:
+    count = INSTANCE_TYPES[name].efa_interfaces
+    return (
+        f"{where} places several {name} together without an EFA interface, so they talk over "
+        f"TCP; use the {count} EFA interfaces of the type, or, for nodes that do not talk to one "
+        "another, no placement group"
+    )
+
+
+POLICY = StackValidationPolicy(
+    name="efa-left-unused",
+    display_name="Nodes that are placed together use their EFA interfaces",
+    description=(
+        "A pool of several nodes in a placement group or a Capacity Block has EFA interfaces "
+        "where its instance type has more than one."
+    ),
+    enforcement_level=EnforcementLevel.ADVISORY,
+    severity=Severity.MEDIUM,
+    tags=["efa", "A2"],
+    remediation_steps="Give the launch template the EFA interfaces of its instance type.",
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",
+    validate=on_stack(_check),
+)

@@ -1,0 +1,55 @@
+"""A network interface of type efa-only has no address.
+
+Why:
+    An EFA-only interface is the fabric device alone. EC2 assigns no IP address to it, and
+    refuses to make one with an address, a prefix or a check of the source.
+Fix:
+    Remove the addresses, or use the type `efa`, which has an address.
+Source:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-efa.html
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateNetworkInterface.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+
+from policies.props import Facts, is_set
+from policies.resource_types import NETWORK_INTERFACE
+from policies.rule import Config, on_types
+
+_LISTS = ("ipv4Prefixes", "ipv6Addresses", "ipv6AddressLists", "ipv6Prefixes", "privateIps")
+_OTHERS = (
+    "ipv4PrefixCount",
+    "ipv6AddressCount",
+    "ipv6PrefixCount",
+    "privateIp",
+    "privateIpsCount",
+)
+
+
+def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
+    if facts.needed("interfaceType") != "efa-only":
+        return
+    given = [key for key in _LISTS if facts.count(key)]
+    given += [key for key in _OTHERS if is_set(facts.get(key)) and facts.get(key) != 0]
+    if given:
+        yield (
+            f"it is efa-only, which has no IP address, but asks for {given[0]}; remove that "
+            "property, or set interface_type to efa"
+        )
+
+
+POLICY = ResourceValidationPolicy(
+    name="efa-only-without-address",
+    display_name="EFA-only interfaces have no address",
+    description="A network interface of type efa-only asks for no address and no prefix.",
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.MEDIUM,
+    tags=["efa", "A15"],
+    remediation_steps="Remove the addresses of the interface.",
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-efa.html",
+    validate=on_types(NETWORK_INTERFACE, check=_check),
+)

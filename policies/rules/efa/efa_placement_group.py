@@ -1,0 +1,85 @@
+"""Nodes with EFA that no reservation has placed share a cluster placement group.
+
+Why:
+    On-Demand and Spot instances stand anywhere in their zone. A cluster placement group puts
+    them next to one another, which is what EFA is used for; without it collective communication
+    takes longer paths, and nothing says so. Nodes of a reservation or a Capacity Block have
+    their place already, and are left alone here, as are groups of one node and of several zones.
+Fix:
+    Make an `aws.ec2.PlacementGroup` with the strategy `cluster`, and name it in `placement` of
+    the launch template (in a stack file: `workload: training` of the nodes, the default with
+    EFA, does so).
+Source:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+
+from components.catalog.instance_types import INSTANCE_TYPES
+from policies.launch import CAPACITY_BLOCK
+from policies.node_pools import Pool, pools
+from policies.props import UNKNOWN
+from policies.resource_types import CAPACITY_RESERVATION
+from policies.rule import Config, on_stack
+from policies.stack import Stack
+
+
+def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
+    reserved = {
+        stack.facts_of(each.urn).get("instanceType") for each in stack.of_type(CAPACITY_RESERVATION)
+    }
+    for pool in pools(stack):
+        found = pool.efa_template()
+        if found is None or _is_placed(pool) or any(pool.spreads()):
+            continue
+        template, launch = found
+        types = set(pool.launched_types(launch))
+        # An open reservation of the stack takes instances that do not name it.
+        if types & reserved or UNKNOWN in types or not all(map(_may_be_placed, types)):
+            continue
+        if pool.may_hold_several(launch):
+            yield (
+                pool.resource.urn,
+                (
+                    f"its launch template {template.name} has EFA interfaces and nothing places "
+                    "its nodes close together; name a cluster placement group in placement of the "
+                    "launch template"
+                ),
+            )
+
+
+def _is_placed(pool: Pool) -> bool:
+    if pool.placement_group is not None or pool.reservation is not None:
+        return True
+    return any(
+        launch.placement_group is not None
+        or launch.reservation is not None
+        or launch.market_type in (CAPACITY_BLOCK, UNKNOWN)
+        for _, launch in pool.templates()
+    )
+
+
+def _may_be_placed(name: object) -> bool:
+    instance_type = INSTANCE_TYPES.get(str(name))
+    return instance_type is not None and instance_type.cluster_placement_supported
+
+
+POLICY = StackValidationPolicy(
+    name="efa-placement-group",
+    display_name="Nodes with EFA share a placement group where nothing else places them",
+    description=(
+        "A pool of several nodes with EFA interfaces in one zone, outside of reservations, has a "
+        "cluster placement group."
+    ),
+    enforcement_level=EnforcementLevel.ADVISORY,
+    severity=Severity.MEDIUM,
+    tags=["efa", "placement", "A9"],
+    remediation_steps="Name a cluster placement group in the launch template.",
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html",
+    validate=on_stack(_check),
+)

@@ -1,0 +1,96 @@
+"""Where network interfaces are listed, security groups stand in them and nowhere else.
+
+Why:
+    EC2 takes security groups for the instance or for its interfaces, never for both: "Network
+    interfaces and an instance-level security groups may not be specified on the same request".
+    A launch template accepts both, and each launch from it fails. Batch says the same of its
+    environment: "Either compute environment Security Groups or Network Interfaces in Launch
+    template are exclusively allowed".
+Fix:
+    Move the groups into `security_groups` of each entry of `network_interfaces`, for EFA the
+    group that names itself into every one.
+Source:
+    https://docs.aws.amazon.com/pcs/latest/userguide/working-with_networking_efa_create-lt.html
+    https://docs.aws.amazon.com/autoscaling/ec2/userguide/create-launch-template.html
+    https://github.com/aws/aws-cdk/issues/21577
+    https://github.com/pulumi/pulumi-aws/issues/2506
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
+
+from policies.props import UNKNOWN
+from policies.resource_types import BATCH_COMPUTE_ENVIRONMENT, INSTANCE, LAUNCH_TEMPLATE
+from policies.rule import Config, on_stack
+from policies.stack import Stack
+from policies.templates import templates_of
+
+_GROUPS: dict[str, tuple[tuple[str, ...], ...]] = {
+    LAUNCH_TEMPLATE: (("vpcSecurityGroupIds",), ("securityGroupNames",)),
+    INSTANCE: (("vpcSecurityGroupIds",), ("securityGroups",)),
+    BATCH_COMPUTE_ENVIRONMENT: (("computeResources", "securityGroupIds"),),
+}
+_WORDS = {
+    "vpcSecurityGroupIds": "vpc_security_group_ids",
+    "securityGroupNames": "security_group_names",
+    "securityGroups": "security_groups",
+    "securityGroupIds": "compute_resources.security_group_ids",
+}
+
+
+def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
+    for resource in stack.of_type(*_GROUPS):
+        key = _groups(stack, resource)
+        if key is None:
+            continue
+        if resource.resource_type == LAUNCH_TEMPLATE:
+            if _lists_interfaces(stack, resource):
+                yield resource.urn, _fault("it lists network interfaces", key)
+            continue
+        for template in templates_of(stack, resource):
+            if _lists_interfaces(stack, template):
+                yield (
+                    resource.urn,
+                    _fault(f"its launch template {template.name} lists network interfaces", key),
+                )
+
+
+def _groups(stack: Stack, resource: PolicyResource) -> str | None:
+    """Return where a resource names groups for the whole instance, None if nowhere."""
+    facts = stack.facts_of(resource.urn)
+    for path in _GROUPS[resource.resource_type]:
+        if resource.resource_type == INSTANCE and not resource.property_dependencies.get(path[0]):
+            continue  # once an instance runs, AWS reports the groups of its interfaces here
+        if facts.get(*path) is UNKNOWN or facts.count(*path):
+            return _WORDS[path[-1]]
+    return None
+
+
+def _lists_interfaces(stack: Stack, template: PolicyResource) -> bool:
+    return stack.facts_of(template.urn).count("networkInterfaces") > 0
+
+
+def _fault(what: str, key: str) -> str:
+    return (
+        f"{what}, and {key} names security groups for the whole instance, which AWS refuses "
+        f"together; remove {key} and name the groups in security_groups of each network interface"
+    )
+
+
+POLICY = StackValidationPolicy(
+    name="interface-security-groups",
+    display_name="Security groups stand in the network interfaces where there are any",
+    description=(
+        "A launch with listed network interfaces names security groups in them, and none for the "
+        "whole instance."
+    ),
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    tags=["efa", "network", "A16"],
+    remediation_steps="Name the security groups in each network interface only.",
+    url="https://docs.aws.amazon.com/pcs/latest/userguide/working-with_networking_efa_create-lt.html",
+    validate=on_stack(_check),
+)

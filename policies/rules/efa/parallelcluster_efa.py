@@ -1,0 +1,82 @@
+"""A queue of ParallelCluster has EFA as ParallelCluster accepts it.
+
+Why:
+    ParallelCluster checks EFA when the cluster is made, and the deployment around it then rolls
+    back: a type without EFA; GPUDirect without EFA; nodes over several subnets; EFA without a
+    word on the placement group, where silence is an error; public addresses for nodes with
+    several interfaces.
+Fix:
+    Set `Efa: {Enabled: true}` only for types with EFA and a queue with one subnet, and
+    `PlacementGroup: {Enabled: …}` beside it; leave `AssignPublicIp` out.
+Source:
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/efa-v3.html
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
+    https://github.com/aws/aws-parallelcluster, EfaValidator, EfaPlacementGroupValidator,
+    EfaMultiAzValidator, MultiNetworkInterfacesInstancesValidator
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+
+from components.catalog.instance_types import INSTANCE_TYPES
+from policies.clusters import CAPACITY_BLOCK, ComputeResource, compute_resources
+from policies.props import Facts, is_true
+from policies.resource_types import CLOUDFORMATION_STACK
+from policies.rule import Config, on_types
+
+
+def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
+    for nodes in compute_resources(facts.get("templateBody")):
+        for fault in (*_efa_faults(nodes), *_address_faults(nodes)):
+            yield f"in its compute resource {nodes.name}, {fault}"
+
+
+def _efa_faults(nodes: ComputeResource) -> Iterator[str]:
+    if not is_true(nodes.efa.get("Enabled")):
+        if is_true(nodes.efa.get("GdrSupport")):
+            yield "GdrSupport is on without EFA; set Efa: {Enabled: true}, or remove GdrSupport"
+        return
+    for name in nodes.instance_types:
+        instance_type = INSTANCE_TYPES.get(name)
+        if instance_type is not None and not instance_type.efa_supported:
+            yield f"EFA is on, but {name} has no EFA; set Efa: {{Enabled: false}}"
+    if len(nodes.subnets) > 1:
+        yield (
+            f"EFA is on over {len(nodes.subnets)} subnets, and EFA does not cross zones; leave "
+            "one subnet in SubnetIds of the queue"
+        )
+    elif not nodes.placement and nodes.capacity_type != CAPACITY_BLOCK:
+        yield (
+            "EFA is on and nothing says whether there is a placement group, which ParallelCluster "
+            "refuses; set PlacementGroup: {Enabled: true}, or false where a reservation has its "
+            "place already"
+        )
+
+
+def _address_faults(nodes: ComputeResource) -> Iterator[str]:
+    for name in nodes.instance_types:
+        instance_type = INSTANCE_TYPES.get(name)
+        if nodes.public_address and instance_type and len(instance_type.network_cards) > 1:
+            yield (
+                f"AssignPublicIp is on, and {name} has {len(instance_type.network_cards)} network "
+                "interfaces, with which EC2 assigns no public address; remove AssignPublicIp"
+            )
+
+
+POLICY = ResourceValidationPolicy(
+    name="parallelcluster-efa",
+    display_name="ParallelCluster queues have EFA as ParallelCluster accepts it",
+    description=(
+        "A compute resource of ParallelCluster with EFA has a type with EFA, one subnet, a word "
+        "on its placement group and no public addresses."
+    ),
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    tags=["efa", "A1", "A3", "A6", "A8", "A9", "A10"],
+    remediation_steps="Set Efa, SubnetIds and PlacementGroup of the queue together.",
+    url="https://docs.aws.amazon.com/parallelcluster/latest/ug/efa-v3.html",
+    validate=on_types(CLOUDFORMATION_STACK, check=_check),
+)

@@ -1,0 +1,1 @@
+"""Rules on nodes and where they launch: sizes, subnets, networks, launch templates."""

@@ -1,0 +1,73 @@
+"""The security groups of a launch template are of the VPC in which its nodes launch.
+
+Why:
+    EC2 refuses the launch ("the security group and subnet belong to different networks"). The
+    launch template and the group of nodes are accepted, and the group stays empty.
+Fix:
+    Use security groups of the VPC of the group's subnets.
+Source:
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
+    https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
+
+from policies.props import UNKNOWN
+from policies.resource_types import SECURITY_GROUP
+from policies.rule import Config, on_stack
+from policies.stack import Stack
+from policies.subnets import SUBNETS_OF, networks_of, subnets_of
+from policies.templates import templates_of
+
+
+def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
+    for group in stack.of_type(*SUBNETS_OF):
+        subnets = networks_of(stack, subnets_of(stack, group) or [])
+        if len(subnets) != 1:
+            continue
+        for template in templates_of(stack, group):
+            for security_group in _security_groups(stack, template):
+                if networks_of(stack, [security_group]) - subnets:
+                    yield (
+                        template.urn,
+                        (
+                            f"its security group {security_group.name} is of another VPC than the "
+                            f"subnets of {group.name}, so every launch fails; use a security "
+                            "group of that VPC"
+                        ),
+                    )
+
+
+def _security_groups(stack: Stack, template: PolicyResource) -> list[PolicyResource]:
+    """Return the groups of the stack that a template names for certain, each once."""
+    found: dict[str, PolicyResource] = {}
+    facts = stack.facts_of(template.urn)
+    interfaces = range(facts.count("networkInterfaces"))
+    listed = [("networkInterfaces", index, "securityGroups") for index in interfaces]
+    for place in (("vpcSecurityGroupIds",), *listed):
+        if facts.get(*place) is UNKNOWN:
+            continue
+        for index in range(facts.count(*place)):
+            reference = stack.refers(template, *place, index, to=SECURITY_GROUP)
+            found.update((made.urn, made) for made in (reference.resources if reference else ()))
+    return list(found.values())
+
+
+POLICY = StackValidationPolicy(
+    name="launch-template-one-vpc",
+    display_name="Security groups of a launch template are of its nodes' VPC",
+    description=(
+        "The security groups of a launch template and the subnets of the groups that use it are "
+        "of one VPC."
+    ),
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    tags=["instance", "network", "E10"],
+    remediation_steps="Use security groups of the VPC of the subnets.",
+    url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html",
+    validate=on_stack(_check),
+)

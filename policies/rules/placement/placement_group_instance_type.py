@@ -1,0 +1,72 @@
+"""Only types that can launch into a cluster placement group do so.
+
+Why:
+    Burstable types (t3) and a few others cannot be in a cluster placement group. The group and
+    the launch template are made without a word, and each launch is refused.
+Fix:
+    Remove the placement group, or choose a type whose `PlacementGroupInfo.SupportedStrategies`
+    has `cluster`.
+Source:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_PlacementGroupInfo.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+
+from components.catalog.instance_types import INSTANCE_TYPES
+from policies.clusters import compute_resources
+from policies.launch import LAUNCHES
+from policies.node_pools import Pool, pools
+from policies.placements import is_cluster, placement_of, placement_of_pool
+from policies.resource_types import CLOUDFORMATION_STACK
+from policies.rule import Config, on_stack
+from policies.stack import Stack
+
+
+def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
+    for launch in stack.of_type(*LAUNCHES):
+        if is_cluster(stack, placement_of(stack, launch)):
+            name = stack.facts_of(launch.urn).needed("instanceType")
+            yield from ((launch.urn, fault) for fault in _faults([name]))
+    for pool in pools(stack):
+        yield from ((pool.resource.urn, fault) for fault in _faults(_placed_types(stack, pool)))
+    for clusters in stack.of_type(CLOUDFORMATION_STACK):
+        for nodes in compute_resources(stack.facts_of(clusters.urn).get("templateBody")):
+            types = nodes.instance_types if nodes.placement_group is not None else ()
+            for fault in _faults(types):
+                yield clusters.urn, f"in its compute resource {nodes.name}, {fault}"
+
+
+def _placed_types(stack: Stack, pool: Pool) -> Iterator[object]:
+    """Yield the types in a placement group that no launch template alone puts there."""
+    own = pool.instance_types() or pool.placement_group is not None
+    for template, launch in pool.templates():
+        if own and is_cluster(stack, placement_of_pool(stack, pool, template)):
+            yield from pool.launched_types(launch)
+
+
+def _faults(names: Iterable[object]) -> Iterator[str]:
+    for name in dict.fromkeys(names):
+        instance_type = INSTANCE_TYPES.get(str(name))
+        if instance_type is not None and not instance_type.cluster_placement_supported:
+            yield (
+                f"it launches {name} into a cluster placement group, where EC2 has no place for "
+                "that type; remove the placement group, or choose another type"
+            )
+
+
+POLICY = StackValidationPolicy(
+    name="placement-group-instance-type",
+    display_name="Types in a cluster placement group can be there",
+    description="An instance type that launches into a cluster placement group supports it.",
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.MEDIUM,
+    tags=["placement", "B4"],
+    remediation_steps="Remove the placement group, or choose another instance type.",
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html",
+    validate=on_stack(_check),
+)

@@ -1,0 +1,63 @@
+"""A launch names its placement group once, and only where it has one.
+
+Why:
+    EC2 takes a placement group by name or by id, never both. ParallelCluster refuses both as
+    well, and a name or an id where the group is disabled; the cluster's deployment then rolls
+    back.
+Fix:
+    Keep the name or the id; in ParallelCluster remove it where `Enabled` is false.
+Source:
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplatePlacementRequest.html
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+
+from policies.clusters import compute_resources
+from policies.launch import LAUNCHES, PLACEMENT_GROUP_PATHS
+from policies.props import Facts, is_set, is_true
+from policies.resource_types import CLOUDFORMATION_STACK
+from policies.rule import Config, on_types
+
+
+def _check(type_: str, facts: Facts, _config: Config) -> Iterator[str]:
+    if type_ == CLOUDFORMATION_STACK:
+        yield from _parallelcluster(facts)
+    elif all(is_set(facts.get(*path)) for path in PLACEMENT_GROUP_PATHS[type_]):
+        yield "it names a placement group by name and by id; remove one of the two"
+
+
+def _parallelcluster(facts: Facts) -> Iterator[str]:
+    for nodes in compute_resources(facts.get("templateBody")):
+        named = [key for key in ("Name", "Id") if nodes.placement.get(key)]
+        enabled = nodes.placement.get("Enabled")
+        if len(named) > 1:
+            yield (
+                f"in its compute resource {nodes.name}, PlacementGroup has a Name and an Id; "
+                "remove one of the two"
+            )
+        elif named and enabled is not None and not is_true(enabled):
+            yield (
+                f"in its compute resource {nodes.name}, PlacementGroup has a {named[0]} and is "
+                f"not enabled; remove {named[0]}, or Enabled"
+            )
+
+
+POLICY = ResourceValidationPolicy(
+    name="placement-group-named-once",
+    display_name="A placement group is named once",
+    description=(
+        "A launch names its placement group by name or by id, and in ParallelCluster only where "
+        "it is enabled."
+    ),
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.MEDIUM,
+    tags=["placement", "B1", "B2"],
+    remediation_steps="Keep the name or the id of the placement group.",
+    url="https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html",
+    validate=on_types(*LAUNCHES, CLOUDFORMATION_STACK, check=_check),
+)

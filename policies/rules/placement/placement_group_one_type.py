@@ -1,0 +1,74 @@
+"""A pool in a cluster placement group launches one instance type.
+
+Why:
+    Instances of several types rarely find room side by side, and AWS advises one type in a
+    cluster placement group: with more, launches fail with InsufficientInstanceCapacity although
+    there is capacity outside of the group.
+Fix:
+    Leave one instance type in the pool, or remove the placement group.
+Source:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+
+from policies.clusters import compute_resources
+from policies.node_pools import Pool, pools
+from policies.placements import is_cluster, placement_of_pool
+from policies.props import UNKNOWN
+from policies.resource_types import CLOUDFORMATION_STACK
+from policies.rule import Config, on_stack
+from policies.stack import Stack
+
+
+def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
+    for pool in pools(stack):
+        types = _types(pool)
+        if len(types) > 1 and _is_placed(stack, pool):
+            yield (
+                pool.resource.urn,
+                (
+                    f"it launches {', '.join(types)} into one cluster placement group, where "
+                    "several types seldom find room together; leave one type, or remove the "
+                    "placement group"
+                ),
+            )
+    for clusters in stack.of_type(CLOUDFORMATION_STACK):
+        for nodes in compute_resources(stack.facts_of(clusters.urn).get("templateBody")):
+            if nodes.placement_group is not None and len(set(nodes.instance_types)) > 1:
+                yield (
+                    clusters.urn,
+                    (
+                        f"in its compute resource {nodes.name}, "
+                        f"{', '.join(nodes.instance_types)} launch into one placement group, where "
+                        "several types seldom find room together; leave one type, or set "
+                        "PlacementGroup: {Enabled: false}"
+                    ),
+                )
+
+
+def _types(pool: Pool) -> list[str]:
+    """Return the different types that it lists; a family of Batch counts as one."""
+    return list(dict.fromkeys(str(t) for t in pool.instance_types() if t is not UNKNOWN))
+
+
+def _is_placed(stack: Stack, pool: Pool) -> bool:
+    templates = [template for template, _ in pool.templates()] or [None]
+    return any(is_cluster(stack, placement_of_pool(stack, pool, t)) for t in templates)
+
+
+POLICY = StackValidationPolicy(
+    name="placement-group-one-type",
+    display_name="A cluster placement group holds one instance type",
+    description="A pool of nodes in a cluster placement group launches one instance type.",
+    enforcement_level=EnforcementLevel.ADVISORY,
+    severity=Severity.MEDIUM,
+    tags=["placement", "B6"],
+    remediation_steps="Leave one instance type in the pool.",
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html",
+    validate=on_stack(_check),
+)

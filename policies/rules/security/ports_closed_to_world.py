@@ -1,0 +1,74 @@
+"""Nobody on the internet reaches the nodes by SSH, or their file systems by Lustre.
+
+Why:
+    A node with port 22 open to 0.0.0.0/0 or ::/0 is tried by scanners from its first minute, and
+    Lustre has no login: whoever reaches TCP 988 and 1018-1023 may mount what is there. All
+    protocols from everywhere opens both. A managed node group of EKS with an SSH key, and without
+    source security groups, opens port 22 to the world without a rule to be seen. Rules between
+    security groups are not meant, nor that of an EFA group for all protocols from itself, which
+    general rule sets flag.
+Fix:
+    Name the networks or the security group that may come in, or log in through Session Manager.
+Source:
+    https://docs.aws.amazon.com/vpc/latest/userguide/security-group-rules.html
+    https://docs.aws.amazon.com/eks/latest/APIReference/API_RemoteAccessConfig.html
+    https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+
+from policies.open_ports import RULE_HOLDERS, opened_to_the_world
+from policies.props import UNKNOWN, Facts, is_set
+from policies.resource_types import EKS_NODE_GROUP
+from policies.rule import Config, on_types
+
+PORTS = {
+    "SSH (22)": range(22, 23),
+    "Lustre (988)": range(988, 989),
+    "Lustre (1018-1023)": range(1018, 1024),
+}
+
+
+def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
+    if resource_type == EKS_NODE_GROUP:
+        yield from _remote_access(facts)
+        return
+    for network, opened in opened_to_the_world(resource_type, facts):
+        reached = [name for name, ports in PORTS.items() if _meet(opened, ports)]
+        if reached:
+            yield (
+                f"it opens {', '.join(reached)} to {network}; name the networks or the security "
+                "group that may come in"
+            )
+
+
+def _meet(one: range, other: range) -> bool:
+    return one.start < other.stop and other.start < one.stop
+
+
+def _remote_access(facts: Facts) -> Iterator[str]:
+    groups = ("remoteAccess", "sourceSecurityGroupIds")
+    if not is_set(facts.get("remoteAccess", "ec2SshKey")) or facts.get(*groups) is UNKNOWN:
+        return
+    if not facts.count(*groups):
+        yield (
+            "its remote access has an SSH key and no source security groups, so EKS opens port 22 "
+            "of its nodes to 0.0.0.0/0; set source_security_group_ids"
+        )
+
+
+POLICY = ResourceValidationPolicy(
+    name="ports-closed-to-world",
+    display_name="SSH and Lustre are closed to the internet",
+    description="No security group opens SSH or Lustre's ports to 0.0.0.0/0 or ::/0.",
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    tags=["security", "network", "baseline", "H1", "H2", "H5"],
+    remediation_steps="Name the networks or the security group that may come in.",
+    url="https://docs.aws.amazon.com/vpc/latest/userguide/security-group-rules.html",
+    validate=on_types(*RULE_HOLDERS, EKS_NODE_GROUP, check=_check),
+)

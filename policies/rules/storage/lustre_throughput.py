@@ -1,0 +1,67 @@
+"""Persistent Lustre file systems have a throughput that FSx sells, scratch ones none.
+
+Why:
+    Persistent file systems are bought with a throughput per TiB, from a few values that depend on
+    the deployment type and the disks. It has no default, and scratch file systems refuse it.
+Fix:
+    Set the throughput to one of the values of the deployment type, or remove it from a scratch
+    file system (in a stack file: `per_unit_storage_throughput`).
+Source:
+    https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+
+from components.config.lustre_rules import THROUGHPUTS, is_persistent
+from policies.lustre import LUSTRE_MAKERS, Lustre, lustre_systems
+from policies.props import UNKNOWN, Facts
+from policies.rule import Config, on_types
+
+
+def _check(type_: str, facts: Facts, _config: Config) -> Iterator[str]:
+    for system in lustre_systems(type_, facts):
+        fault = None if system.throughput is UNKNOWN else _fault(system)
+        if fault:
+            yield system.where + fault
+
+
+def _fault(system: Lustre) -> str | None:
+    given = system.throughput
+    if not is_persistent(system.deployment_type):
+        return (
+            None
+            if given is None
+            else (
+                f"its throughput is {given}, but {system.deployment_type} has a fixed one; remove "
+                "the per-unit storage throughput, or make the file system persistent"
+            )
+        )
+    allowed = THROUGHPUTS.get((system.deployment_type, system.storage_type))
+    if allowed is None or given in allowed:  # disks that the type does not have are another fault
+        return None
+    kind = f"{system.deployment_type} on {system.storage_type}"
+    return (
+        f"its throughput is {'missing' if given is None else given}, but {kind} is bought with "
+        f"one of {', '.join(map(str, allowed))} MB/s/TiB; set the per-unit storage throughput to "
+        "one of them"
+    )
+
+
+POLICY = ResourceValidationPolicy(
+    name="lustre-throughput",
+    display_name="Lustre file systems have a throughput that exists",
+    description="A persistent FSx for Lustre file system has a throughput that FSx sells.",
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.MEDIUM,
+    tags=["storage", "F2"],
+    remediation_steps="Set the throughput to a value of the type, or remove it from scratch.",
+    url=(
+        "https://docs.aws.amazon.com/fsx/latest/APIReference/"
+        "API_CreateFileSystemLustreConfiguration.html"
+    ),
+    validate=on_types(*LUSTRE_MAKERS, check=_check),
+)

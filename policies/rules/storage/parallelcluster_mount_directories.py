@@ -1,0 +1,94 @@
+"""Shared storage of a ParallelCluster is mounted in directories of its own.
+
+Why:
+    Storage that is mounted over `/opt/slurm` or `/usr` hides what nodes start with, and two file
+    systems in one directory, or one inside of the other, hide each other. ParallelCluster refuses
+    reserved and equal directories, and finds no nested ones; it also makes one file system of each
+    service and mounts 20.
+Fix:
+    Give each storage a `MountDir` of its own, such as `/fsx` (in a stack file: `mount_directory`).
+Source:
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/directories-v3.html
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+
+from components.catalog.parallelcluster import (
+    MAXIMUM_EXISTING_FILE_SYSTEMS,
+    MAXIMUM_NEW_FILE_SYSTEMS,
+    RESERVED_DIRECTORIES,
+)
+from policies.clusters import clusters
+from policies.documents import members, objects
+from policies.props import Facts
+from policies.resource_types import CLOUDFORMATION_STACK
+from policies.rule import Config, on_types
+
+_IDS = ("FileSystemId", "VolumeId", "FileCacheId")
+_SERVICES = {"Efs": "EFS", "FileCache": "FSx"}
+
+
+def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
+    for cluster in clusters(facts.get("templateBody")):
+        storage = objects(cluster, "SharedStorage")
+        mounts = [(str(each.get("Name")), _directory(each)) for each in storage]
+        yield from _faults([(name, where) for name, where in mounts if where])
+        yield from _too_many(storage)
+
+
+def _directory(storage: Mapping[str, Any]) -> str:
+    directory = storage.get("MountDir")
+    return "/" + directory.strip("/") if isinstance(directory, str) else ""
+
+
+def _faults(mounts: list[tuple[str, str]]) -> Iterator[str]:
+    for index, (name, directory) in enumerate(mounts):
+        if directory in RESERVED_DIRECTORIES:
+            yield (
+                f"its storage {name} is mounted in {directory}, which the nodes need for "
+                "themselves; set MountDir to a directory of its own, such as /fsx"
+            )
+        for other, theirs in mounts[:index]:
+            if f"{directory}/".startswith(f"{theirs}/") or f"{theirs}/".startswith(f"{directory}/"):
+                yield (
+                    f"its storage {name} is mounted in {directory} and {other} in {theirs}, where "
+                    "one hides the other; set MountDir to directories of which none lies in another"
+                )
+
+
+def _too_many(storage: list[Mapping[str, Any]]) -> Iterator[str]:
+    counts: Counter[tuple[str, bool]] = Counter()
+    for each in storage:
+        kind = str(each.get("StorageType"))
+        service = "FSx" if kind.startswith("Fsx") else _SERVICES.get(kind)
+        settings = members(each, f"{kind}Settings")
+        if service is not None:
+            counts[service, any(settings.get(key) for key in _IDS)] += 1
+    for (service, existing), count in counts.items():
+        most = MAXIMUM_EXISTING_FILE_SYSTEMS if existing else MAXIMUM_NEW_FILE_SYSTEMS
+        if count > most:
+            verb = "mounts" if existing else "makes"
+            yield (
+                f"it {verb} {count} file systems of {service}, and ParallelCluster {verb} at most "
+                f"{most}; remove some, or mount {'fewer' if existing else 'existing ones'}"
+            )
+
+
+POLICY = ResourceValidationPolicy(
+    name="parallelcluster-mount-directories",
+    display_name="Shared storage is mounted in directories of its own",
+    description="Shared storage of a ParallelCluster has mount directories of its own.",
+    enforcement_level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    tags=["storage", "F10"],
+    remediation_steps="Give each storage a MountDir of its own.",
+    url="https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html",
+    validate=on_types(CLOUDFORMATION_STACK, check=_check),
+)

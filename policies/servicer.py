@@ -1,0 +1,190 @@
+"""The SDK's analyzer, except that it reads each request once.
+
+`pulumi_policy` decodes all properties of a resource again for every rule, and the whole stack again
+for every stack rule, so the time of a preview grows with the number of rules. Here the SDK decodes
+a request for one rule that only keeps what it is given, and every rule of the pack judges that.
+
+This leans on what the SDK keeps to itself: the class `_PolicyAnalyzerServicer` and three of its
+methods. `tests/policies/test_servicer.py` holds its answers against those of the SDK, message by
+message, and fails when a version of the SDK answers otherwise.
+
+Source:
+    https://github.com/pulumi/pulumi-policy/blob/main/sdk/python/lib/pulumi_policy/policy.py
+    https://github.com/pulumi/pulumi/blob/master/proto/pulumi/analyzer.proto
+"""
+
+from __future__ import annotations
+
+import difflib
+import time
+from collections.abc import Iterator, Sequence
+from concurrent import futures
+from typing import Any
+
+import grpc
+from google.protobuf import empty_pb2
+from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
+from pulumi_policy import (
+    EnforcementLevel,
+    ResourceValidationArgs,
+    ResourceValidationPolicy,
+    StackValidationArgs,
+    StackValidationPolicy,
+)
+from pulumi_policy.policy import _PolicyAnalyzerServicer as SdkServicer
+from pulumi_policy.proxy import UnknownValueError
+
+from policies.rule import Rule
+from policies.stack import Resources
+
+_VERSION = "0.0.1"
+"""What the SDK says; the engine takes the version of `PulumiPolicy.yaml`."""
+# As the SDK's: a stack is one message.
+_LARGEST_MESSAGE_BYTES = 400 * 1024 * 1024
+_THREADS = 4
+_ONE_DAY_SECONDS = 24 * 60 * 60
+_EVERY_RULE = "all"
+"""Key that sets the level of every rule; the engine applies it, and hands it on too."""
+
+
+class PackServicer(SdkServicer):
+    """Serves a pack: the SDK's answers, from one reading of each request."""
+
+    def __init__(self, name: str, policies: Sequence[Rule]) -> None:
+        super().__init__(name, _VERSION, list(policies), EnforcementLevel.ADVISORY)
+        self._name = name
+        self._policies = tuple(policies)
+        self._stack_tags: analyzer_pb2.AnalyzerStackConfigureRequest | None = None
+
+    def Configure(
+        self, request: analyzer_pb2.ConfigureAnalyzerRequest, context: grpc.ServicerContext
+    ) -> empty_pb2.Empty:
+        """Take the configuration, unless it is for a rule that the pack does not have.
+
+        The engine hands on names that it does not know, so a misspelt one would change nothing
+        and nobody would be told.
+        """
+        known = {_EVERY_RULE, *(policy.name for policy in self._policies)}
+        unknown = sorted(request.policyConfig.keys() - known)
+        if unknown:
+            text = "; ".join(self._no_such_rule(name) for name in unknown)
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, text)
+        return super().Configure(request, context)
+
+    def ConfigureStack(
+        self, request: analyzer_pb2.AnalyzerStackConfigureRequest, context: grpc.ServicerContext
+    ) -> analyzer_pb2.AnalyzerStackConfigureResponse:
+        """Take the tags of the stack."""
+        self._stack_tags = request
+        return super().ConfigureStack(request, context)
+
+    def Analyze(
+        self, request: analyzer_pb2.AnalyzeRequest, context: grpc.ServicerContext
+    ) -> analyzer_pb2.AnalyzeResponse:
+        """Judge one resource as it is registered."""
+        read: list[ResourceValidationArgs] = []
+        reader = ResourceValidationPolicy(
+            name="reader",
+            description="Keeps what the SDK decoded.",
+            validate=lambda args, _report: read.append(args),
+        )
+        self._sdk(reader).Analyze(request, context)
+        (args,) = read
+        response = analyzer_pb2.AnalyzeResponse()
+        for policy, level in self._enabled():
+            if isinstance(policy, ResourceValidationPolicy):
+                self._run(policy, level, _resource_args(args, self._config(policy)), response)
+        return response
+
+    def AnalyzeStack(
+        self, request: analyzer_pb2.AnalyzeStackRequest, context: grpc.ServicerContext
+    ) -> analyzer_pb2.AnalyzeResponse:
+        """Judge all resources of the stack together."""
+        read: list[StackValidationArgs] = []
+        reader = StackValidationPolicy(
+            name="reader",
+            description="Keeps what the SDK decoded.",
+            validate=lambda args, _report: read.append(args),
+        )
+        self._sdk(reader).AnalyzeStack(request, context)
+        (args,) = read
+        resources = Resources(args.resources)
+        response = analyzer_pb2.AnalyzeResponse()
+        for policy, level in self._enabled():
+            if isinstance(policy, StackValidationPolicy):
+                rule_args = StackValidationArgs(resources, self._config(policy), args.stack_tags)
+                self._run(policy, level, rule_args, response)
+        return response
+
+    def _sdk(self, reader: Rule) -> SdkServicer:
+        """Return the SDK's servicer of one rule, made for each request: requests overlap."""
+        servicer = SdkServicer(self._name, _VERSION, [reader], EnforcementLevel.ADVISORY)
+        if self._stack_tags is not None:
+            servicer.ConfigureStack(self._stack_tags, None)
+        return servicer
+
+    def _enabled(self) -> Iterator[tuple[Rule, EnforcementLevel]]:
+        for policy in self._policies:
+            level = self._get_enforcement_level(policy)
+            if level == EnforcementLevel.REMEDIATE:  # no rule of the pack remediates
+                level = EnforcementLevel.MANDATORY
+            if level != EnforcementLevel.DISABLED:
+                yield policy, level
+
+    def _config(self, policy: Rule) -> dict[str, Any] | None:
+        return self._get_policy_config(policy.name)
+
+    def _run(self, policy: Any, level: EnforcementLevel, args: Any, response: Any) -> None:
+        report = self._create_report_violation(
+            response, policy.name, policy.description, level, policy.severity
+        )
+        try:
+            policy.validate(args, report)
+        except UnknownValueError as unknown:
+            message = (
+                f"can't run policy '{policy.name}' from policy pack '{self._name}@v{_VERSION}' "
+                f"during preview: {unknown.message}"
+            )
+            response.diagnostics.append(
+                analyzer_pb2.AnalyzeDiagnostic(
+                    policyName=policy.name,
+                    policyPackName=self._name,
+                    policyPackVersion=_VERSION,
+                    message=message,
+                    description=policy.description,
+                    enforcementLevel=analyzer_pb2.ADVISORY,
+                )
+            )
+
+    def _no_such_rule(self, name: str) -> str:
+        near = difflib.get_close_matches(name, [policy.name for policy in self._policies], n=1)
+        meant = f"; did you mean {near[0]!r}?" if near else ""
+        return f"the configuration names {name!r}, which is no rule of the pack{meant}"
+
+
+def _resource_args(
+    args: ResourceValidationArgs, config: dict[str, Any] | None
+) -> ResourceValidationArgs:
+    """Return what the SDK decoded, with the configuration of one rule."""
+    return ResourceValidationArgs(
+        args.resource_type,
+        args.props,
+        args.urn,
+        args.name,
+        args.opts,
+        args.provider,
+        config,
+        args.stack_tags,
+    )
+
+
+def serve(servicer: PackServicer) -> None:
+    """Serve a pack until the engine ends the process; the first line written is the port."""
+    limit = ("grpc.max_receive_message_length", _LARGEST_MESSAGE_BYTES)
+    server = grpc.server(futures.ThreadPoolExecutor(max_workers=_THREADS), options=[limit])
+    analyzer_pb2_grpc.add_AnalyzerServicer_to_server(servicer, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    print(port, flush=True)  # noqa: T201 - the engine reads it
+    while True:
+        time.sleep(_ONE_DAY_SECONDS)

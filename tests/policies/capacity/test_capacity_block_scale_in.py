@@ -1,0 +1,65 @@
+"""Self-managed nodes at the end of a Capacity Block (D9; pain 6)."""
+
+from __future__ import annotations
+
+import pytest
+
+from policies.rules.capacity.capacity_block_scale_in import POLICY
+from tests.support.policy import UNKNOWN, check
+from tests.support.policy_programs import (
+    EFA_NETWORK,
+    auto_scaling_group,
+    in_odcr,
+    node_group,
+    template,
+)
+from tests.support.policy_programs_capacity import block, into, scheduled
+
+GROUP = auto_scaling_group(desiredCapacity=2, minSize=0, maxSize=2)
+BOUGHT = block(endDate="2999-01-01T11:30:00Z")
+INTO_BLOCK = into("block", market=True)
+IN_TIME, TOO_LATE = "2999-01-01T10:50:00Z", "2999-01-01T11:20:00Z"
+VIOLATING = (
+    (template(), GROUP, *EFA_NETWORK),
+    (BOUGHT, INTO_BLOCK, GROUP, scheduled(0, TOO_LATE), *EFA_NETWORK),
+)
+CLEAN = (
+    (template(), GROUP, scheduled(0, IN_TIME), *EFA_NETWORK),
+    (BOUGHT, INTO_BLOCK, GROUP, scheduled(0, IN_TIME), *EFA_NETWORK),
+)
+
+
+def test_fails_without_a_scheduled_action_to_zero():
+    (message,) = check(POLICY, template(), GROUP, scheduled(1, IN_TIME)).messages
+    assert message.startswith("p5-asg: it launches into a Capacity Block, at whose end EC2")
+
+
+def test_fails_for_an_action_in_the_last_thirty_minutes():
+    (message,) = check(POLICY, *VIOLATING[1]).messages
+    assert message.endswith("; move it to 2999-01-01 11:00 UTC or earlier")
+
+
+def test_an_ultraserver_is_left_an_hour_before_its_end():
+    bought = block(instanceType="p6e-gb200.36xlarge", endDate="2999-01-01T11:30:00Z")
+    program = (INTO_BLOCK, GROUP, scheduled(0, IN_TIME))
+    (message,) = check(POLICY, bought, *program).messages
+    assert message.endswith("; move it to 2999-01-01 10:30 UTC or earlier")
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        *(pytest.param(program, id=f"clean-{i}") for i, program in enumerate(CLEAN)),
+        pytest.param((template(), node_group()), id="eks-scales-in-its-own"),
+        pytest.param((in_odcr("cr-1"), GROUP), id="not-a-block"),
+        pytest.param((template(),), id="template-alone"),
+        pytest.param(
+            (template(), GROUP, scheduled(0, UNKNOWN, recurrence="0 8 * * *")), id="every-morning"
+        ),
+        pytest.param(
+            (block(endDate=UNKNOWN), INTO_BLOCK, GROUP, scheduled(0, IN_TIME)), id="not-bought-yet"
+        ),
+    ],
+)
+def test_passes(program):
+    assert check(POLICY, *program).messages == []

@@ -1,0 +1,45 @@
+"""Nodes with several interfaces get no public address (A10)."""
+
+from __future__ import annotations
+
+import pytest
+
+from policies.rules.efa.several_interfaces_private_subnet import POLICY
+from tests.support.policy import UNKNOWN, check
+from tests.support.policy_programs import EFA_NETWORK, node_group, template
+from tests.support.policy_programs_efa import asg, environment, fleet, on_demand, subnet
+
+PUBLIC = subnet("public", mapPublicIpOnLaunch=True)
+PRIVATE = subnet("private")
+VIOLATING = (
+    (template(), node_group(subnetIds=["public-id"]), PUBLIC, *EFA_NETWORK),
+    (on_demand(), asg(vpcZoneIdentifiers=["public-id"]), PUBLIC, *EFA_NETWORK),
+    (on_demand(), environment(subnets=["public-id"]), PUBLIC, *EFA_NETWORK),
+    (on_demand(), fleet({"subnetId": "public-id"}), PUBLIC, *EFA_NETWORK),
+)
+CLEAN = ((template(), node_group(subnetIds=["private-id"]), PRIVATE, *EFA_NETWORK),)
+
+
+@pytest.mark.parametrize("program", VIOLATING)
+def test_fails(program):
+    (message,) = check(POLICY, *program).messages
+    assert "subnet public gives public addresses to instances with one only" in message
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        CLEAN[0],
+        (on_demand(), asg(), PUBLIC),
+        (
+            on_demand(networkInterfaces=[{"deviceIndex": 0}]),
+            asg(vpcZoneIdentifiers=["public-id"]),
+            PUBLIC,
+        ),
+        (on_demand(), asg(vpcZoneIdentifiers=[UNKNOWN]), PUBLIC),
+    ],
+    ids=["private", "subnet-made-elsewhere", "one-interface", "subnet-not-known"],
+)
+def test_passes(program):
+    found = check(POLICY, *program)
+    assert (found.messages, found.undecided) == ([], [])

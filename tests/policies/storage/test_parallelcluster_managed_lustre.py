@@ -1,0 +1,32 @@
+"""File systems that a ParallelCluster makes, and queues of several subnets (F8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from policies.rules.storage.parallelcluster_managed_lustre import POLICY
+from tests.support.policy import check
+from tests.support.policy_programs_storage import cluster_with, shared_storage
+
+EXISTING = shared_storage(
+    FileSystemId="fs-1", DeploymentType=None, PerUnitStorageThroughput=None, StorageCapacity=None
+)
+VIOLATING = ((cluster_with(shared_storage(), subnets=2),),)
+CLEAN = ((cluster_with(shared_storage()),),)
+
+
+def test_the_message_names_the_queue_and_the_storage():
+    (message,) = check(POLICY, *VIOLATING[0]).messages
+    assert message == (
+        "slurm: its queue gpu has 2 subnets, and the cluster makes the Lustre file system fsx in "
+        "one zone; leave one subnet in the queue, or mount a file system that exists"
+    )
+
+
+@pytest.mark.parametrize(
+    "made",
+    [CLEAN[0][0], cluster_with(EXISTING, subnets=2), cluster_with(subnets=2)],
+    ids=["one-subnet", "existing", "no-storage"],
+)
+def test_passes(made):
+    assert check(POLICY, made).messages == []

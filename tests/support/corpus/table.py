@@ -1,0 +1,97 @@
+"""The page that lists the corpus: `python -m tests.support.corpus.table`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from pulumi_policy import EnforcementLevel
+
+from policies.pack import POLICIES
+from tests.support.corpus.case import STAGES, Case, Stage, broken, good
+
+PAGE = Path(__file__).parents[3] / "docs" / "corpus.md"
+_FILES = "../tests/corpus"
+ADVISORY = frozenset(p.name for p in POLICIES if p.enforcement_level is EnforcementLevel.ADVISORY)
+"""Rules that say something and refuse nothing."""
+
+_INTRODUCTION = """# Broken configurations of real people
+
+Made by `python -m tests.support.corpus.table` from the files in `tests/corpus`; change those.
+
+Every line of the first table is a stack file or a program with the fault of a thread that is
+linked, and the stage at which it is refused here, before a resource exists. The second table holds
+what looks wrong and is right, and passes every stage. `./trainyard test tests/corpus` runs all of
+them and prints how many were caught, by stage, and how many were falsely refused; a case that is
+not caught at its own stage, in the words of its file, fails the run.
+
+- **schema** and **plan**: `./trainyard check`, without an account or an engine;
+- **preflight**: the account is asked, by `check --live`;
+- **policy**: the policy pack judges what a program registers, in the preview.
+
+What may be meant is told and not refused: a note of the plan, the advice of an advisory rule.
+
+| Stage | Cases |
+|---|---|
+"""
+
+
+def page() -> str:
+    """Return the page, as Markdown."""
+    cases, fine = broken(), good()
+    counts = "".join(f"| {figure} |\n" for figure in _figures(cases, fine))
+    parts = [_INTRODUCTION + counts]
+    for stage in STAGES:
+        rows = "".join(_row(case) for case in cases if case.stage == stage)
+        head = "| Case | What happened | Refused at | Thread |\n|---|---|---|---|\n"
+        parts.append(f"## Caught by {_TITLES[stage]}\n\n{head}{rows}")
+    rows = "".join(f"| {_link(case, 'good')} | {case.happened} |\n" for case in fine if case.file)
+    shipped = sum(not case.file for case in fine)
+    parts.append(
+        f"## What passes\n\nBesides the {shipped} stack files of the repository:\n\n"
+        f"| Case | Why it looks wrong |\n|---|---|\n{rows}"
+    )
+    return "\n".join(parts)
+
+
+_TITLES: dict[Stage, str] = {
+    "schema": "the schema",
+    "plan": "the plan",
+    "preflight": "the preflight",
+    "policy": "the policy pack",
+}
+
+
+def _figures(cases: Iterable[Case], fine: Iterable[Case]) -> Iterable[str]:
+    every = list(cases)
+    for stage in STAGES:
+        found = [case for case in every if case.stage == stage]
+        told = sum(_is_only_told(case) for case in found)
+        note = f", {told} of them only told" if told else ""
+        yield f"{stage} | {len(found)}{note}"
+    yield f"**broken** | **{len(every)}**"
+    yield f"**good** | **{len(list(fine))}**"
+
+
+def _row(case: Case) -> str:
+    at = f"[{case.at}](policies.md#{case.at})" if case.stage == "policy" else f"`{case.at}`"
+    thread = case.thread.removeprefix("https://github.com/")
+    repository, _, number = thread.replace("/issues/", "#").replace("/pull/", "#").partition("#")
+    told = " (told)" if _is_only_told(case) else ""
+    cited = f"[{repository}#{number}]({case.thread})"
+    return f"| {_link(case, 'broken')} | {case.happened} | {at}{told} | {cited} |\n"
+
+
+def _link(case: Case, folder: str) -> str:
+    words = case.name.replace("-", " ")
+    return f"[{words}]({_FILES}/{folder}/{case.name}.yaml)"
+
+
+def _is_only_told(case: Case) -> bool:
+    return case.noted or case.at in ADVISORY
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    sys.stdout.write(f"{PAGE} is current\n")

@@ -1,0 +1,199 @@
+"""The policy pack as a folder of its own: `python -m tools.policies.package <folder>`.
+
+It has the shape that `pulumi policy publish` takes, and works without this repository.
+The rules read facts of `components/catalog` and pure modules of `components/config`; the package
+holds those that are imported and nothing else. What configures the pack for our own stacks
+(`policies/pack_config.py`) is not imported, and stays here.
+
+Source:
+    https://www.pulumi.com/docs/insights/policy/policy-packs/authoring/
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from tools.lock import PROGRAM, normalised
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = Path("policies") / "PulumiPolicy.yaml"
+ENTRY = Path("policies") / "__main__.py"
+_OURS = ("policies", "components")
+
+_MAIN = '''\
+"""Start the policy pack: the engine runs this folder."""
+
+import runpy
+from pathlib import Path
+
+runpy.run_path(str(Path(__file__).parent / "policies"), run_name="__main__")
+'''
+
+_README = """\
+# The policy pack trainyard
+
+A Pulumi policy pack for clusters for distributed training on AWS. It needs Python 3.11 or later.
+
+    pulumi policy install
+    pulumi preview --policy-pack <this folder>
+
+or, for an organization, `pulumi policy publish <organization>`. Every rule takes
+`enforcementLevel` and `suppressions`; rules on reservations take the account's reservations, or
+`lookup: true`, for which boto3 has to be installed beside the pack.
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Write the package into the folder that is named; return the exit code."""
+    if len(arguments) != 1:
+        sys.stderr.write("usage: python -m tools.policies.package <folder>\n")
+        return 2
+    directory = Path(arguments[0])
+    try:
+        files = write_package(directory)
+    except (FileExistsError, NotADirectoryError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    sys.stdout.write(
+        f"wrote {len(files)} files; go on with\n"
+        f"  cd {directory} && pulumi policy install\n"
+        f"  pulumi preview --policy-pack {directory}, or pulumi policy publish <organization>\n"
+    )
+    return 0
+
+
+def write_package(directory: Path) -> list[Path]:
+    """Write the pack into a folder, and return the paths of the files in it.
+
+    Raises:
+        FileExistsError: something is in the folder.
+        NotADirectoryError: it is a file.
+    """
+    if directory.is_file():
+        raise NotADirectoryError(f"{directory} is a file; name a folder that does not exist yet")
+    if directory.exists() and any(directory.iterdir()):
+        raise FileExistsError(f"{directory} is not empty; name a folder that does not exist yet")
+    modules = imported_modules(ENTRY)
+    for path in sorted({*modules, *_data_files(modules)}):
+        (directory / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / path, directory / path)
+    written = {
+        "PulumiPolicy.yaml": _project(),
+        "__main__.py": _MAIN,
+        "README.md": _README,
+        ".gitignore": "venv/\n__pycache__/\n",
+        "requirements.txt": requirements(modules),
+    }
+    for name, text in written.items():
+        (directory / name).write_text(text, encoding="utf-8")
+    return sorted(path.relative_to(directory) for path in directory.rglob("*") if path.is_file())
+
+
+def imported_modules(entry: Path) -> frozenset[Path]:
+    """Return a module of this repository and all that it imports, relative to the root."""
+    found: set[Path] = set()
+    waiting = [entry]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += [file for name in _imports(path) for file in _files_of(name)]
+    return frozenset(found)
+
+
+def requirements(modules: Iterable[Path]) -> str:
+    """Return the lines of the lock for what modules import from elsewhere, with their hashes.
+
+    Raises:
+        LookupError: something that is imported is not locked.
+    """
+    locked = _locked()
+    names = _with_dependencies(_distributions(modules))
+    missing = sorted(names - locked.keys())
+    if missing:
+        raise LookupError(f"{PROGRAM.path} does not lock {', '.join(missing)}")
+    return "".join(locked[name] for name in sorted(names))
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """Yield the modules that a module imports as a whole, and those that it may import from one.
+
+    Imports inside of a function are for what may be missing, and are not followed.
+    """
+    for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _files_of(module: str) -> Iterator[Path]:
+    """Yield the file of a module of ours, and the packages above it."""
+    parts = module.split(".")
+    if parts[0] not in _OURS:
+        return
+    for count in range(1, len(parts) + 1):
+        path = Path(*parts[:count])
+        for file in (path / "__init__.py", path.with_suffix(".py")):
+            if (ROOT / file).is_file():
+                yield file
+
+
+def _data_files(modules: Iterable[Path]) -> Iterator[Path]:
+    """Yield the files beside modules that they name."""
+    for module in modules:
+        text = (ROOT / module).read_text(encoding="utf-8")
+        for file in (ROOT / module).parent.glob("data/*"):
+            if f'"{file.name}"' in text:
+                yield file.relative_to(ROOT)
+
+
+def _project() -> str:
+    """Return the description of the pack, with an environment in its own folder."""
+    text = (ROOT / PROJECT).read_text(encoding="utf-8")
+    return text.replace("virtualenv: ../.venv", "virtualenv: venv")
+
+
+def _distributions(modules: Iterable[Path]) -> set[str]:
+    """Return the packages that modules import from elsewhere."""
+    known = importlib.metadata.packages_distributions()
+    tops = {name.partition(".")[0] for path in modules for name in _imports(path)}
+    others = tops - {*sys.stdlib_module_names, *_OURS}
+    # `google` is shared by several packages; protobuf comes with the SDK.
+    return {normalised(known[top][0]) for top in others - {"google"}}
+
+
+def _with_dependencies(names: set[str]) -> set[str]:
+    """Return packages and, all the way down, what they need where this runs."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        for text in importlib.metadata.requires(name) or ():
+            needed = Requirement(text)
+            if needed.marker is None or needed.marker.evaluate({"extra": ""}):
+                waiting.append(normalised(needed.name))
+    return found
+
+
+def _locked() -> dict[str, str]:
+    """Return the entry of each package in the lock, as it stands there."""
+    text = (ROOT / PROGRAM.path).read_text(encoding="utf-8")
+    entries = re.findall(r"^([a-zA-Z0-9._-]+)(==.*\n(?:    .*\n)*)", text, flags=re.MULTILINE)
+    return {normalised(name): f"{name}{rest}" for name, rest in entries}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
