@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from components.account.batch_egress_check import egress_problems
 from components.account.batch_image_check import image_ids, image_problems
+from components.account.check import Check
 from components.account.default_group_check import (
     default_group_problems,
     look_up_default_group,
@@ -15,6 +15,7 @@ from components.account.facts import AccountFacts
 from components.account.key_pair_check import missing_key_problems
 from components.account.lookup import AccountReader
 from components.account.pool_check import room_problems
+from components.account.readings import Reading
 from components.account.reservations import unseen_reservations
 from components.batch.plan import BatchPlan
 from components.batch.room_plan import REMEDY, TAKERS, addresses_by_subnet
@@ -23,28 +24,36 @@ from components.config.problems import ROOT, Problem
 from components.config.stack import BatchStackConfig
 
 
-def look_up_batch(
-    reader: AccountReader, config: BatchStackConfig, facts: AccountFacts
-) -> AccountFacts:
-    """Return the facts with what only a Batch stack depends on.
-
-    Raises:
-        AccountUnreachableError: no credentials, or no answer.
-    """
-    images = {image_id: reader.image(image_id) for image_id in image_ids(config.architecture)}
-    found = {image_id: image for image_id, image in images.items() if image is not None}
-    group = None
+def batch_readings(reader: AccountReader, config: BatchStackConfig) -> Iterator[Reading]:
+    """Yield the questions about a Batch stack."""
+    for image_id in image_ids(config.architecture):
+        yield lambda image_id=image_id: {"images": reader.images(image_id)}
     if isinstance(config.network, ExistingVpc) and _has_multi_node_jobs(config):
-        group = look_up_default_group(reader, config.network.vpc_id)
-    return replace(facts, images=found, default_group=group)
+        vpc_id = config.network.vpc_id
+        yield lambda: {"default_group": look_up_default_group(reader, vpc_id)}
 
 
 def _has_multi_node_jobs(config: BatchStackConfig) -> bool:
     return any(each.nodes > 1 for each in config.architecture.job_definitions.values())
 
 
-def batch_problems(config: BatchStackConfig, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield what is wrong with a completed configuration in this account."""
+def batch_checks(config: BatchStackConfig, facts: AccountFacts) -> Iterator[Check]:
+    """Yield what a completed configuration is checked for in this account."""
+    yield Check("key pairs", _key_problems(config, facts))
+    yield Check("images", image_problems(config.architecture, facts))
+
+
+def batch_plan_checks(plan: BatchPlan, facts: AccountFacts) -> Iterator[Check]:
+    """Yield what a plan is checked for in this account."""
+    rooms = room_problems(
+        addresses_by_subnet(plan), plan.network, facts, takers=TAKERS, remedy=REMEDY
+    )
+    yield Check("addresses", rooms)
+    yield Check("images of jobs", egress_problems(plan, facts))
+    yield Check("default security group", default_group_problems(plan, facts))
+
+
+def _key_problems(config: BatchStackConfig, facts: AccountFacts) -> Iterator[Problem]:
     for name, environment in config.architecture.compute_environments.items():
         yield from missing_key_problems(
             f"{ROOT}.architecture.compute_environments.{name}.ssh_key_name",
@@ -53,16 +62,6 @@ def batch_problems(config: BatchStackConfig, facts: AccountFacts) -> Iterator[Pr
             loss="no node would launch",
             remedy="remove ssh_key_name; Session Manager needs none",
         )
-    yield from image_problems(config.architecture, facts)
-
-
-def batch_plan_problems(plan: BatchPlan, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield what is wrong with a plan in this account."""
-    yield from room_problems(
-        addresses_by_subnet(plan), plan.network, facts, takers=TAKERS, remedy=REMEDY
-    )
-    yield from egress_problems(plan, facts)
-    yield from default_group_problems(plan, facts)
 
 
 def batch_warnings(config: BatchStackConfig, facts: AccountFacts) -> Iterator[str]:

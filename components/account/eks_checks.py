@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from components.account.addon_version_check import addon_version_problems, look_up_addon_offers
 from components.account.authorization_check import (
@@ -11,6 +10,7 @@ from components.account.authorization_check import (
     authorization_warnings,
     needs_aws_auth,
 )
+from components.account.check import Check
 from components.account.cluster_lookup import look_up_cluster
 from components.account.control_plane_check import control_plane_problems
 from components.account.eks_egress_check import egress_problems
@@ -19,6 +19,7 @@ from components.account.file_system_check import file_system_plan_problems, file
 from components.account.key_pair_check import missing_key_problems
 from components.account.lookup import AccountReader
 from components.account.pool_check import room_problems
+from components.account.readings import Reading
 from components.account.version_check import version_problems, version_warnings
 from components.config.network import ExistingVpc
 from components.config.problems import ROOT, Problem
@@ -27,25 +28,39 @@ from components.eks.plan import EksPlan
 from components.eks.room_plan import addresses_by_subnet
 
 
-def look_up_eks(reader: AccountReader, config: EksStackConfig, facts: AccountFacts) -> AccountFacts:
-    """Return the facts with what only an EKS stack depends on.
-
-    Raises:
-        AccountUnreachableError: no credentials, or no answer.
-    """
-    return replace(
-        facts,
-        cluster=look_up_cluster(reader, config.name, with_aws_auth=needs_aws_auth(config)),
-        addon_offers=look_up_addon_offers(reader, config),
-    )
+def eks_readings(reader: AccountReader, config: EksStackConfig) -> Iterator[Reading]:
+    """Yield the questions about an EKS stack."""
+    yield lambda: {
+        "cluster": look_up_cluster(reader, config.name, with_aws_auth=needs_aws_auth(config))
+    }
+    yield lambda: {"addon_offers": look_up_addon_offers(reader, config)}
 
 
-def eks_problems(
-    config: EksStackConfig, facts: AccountFacts, *, stack_file: str
-) -> Iterator[Problem]:
-    """Yield what is wrong with a completed configuration in this account."""
+def eks_checks(config: EksStackConfig, facts: AccountFacts, *, stack_file: str) -> Iterator[Check]:
+    """Yield what a completed configuration is checked for in this account."""
     if isinstance(config.network, ExistingVpc):
-        yield from control_plane_problems(config.network, facts)
+        yield Check("control plane subnets", control_plane_problems(config.network, facts))
+    yield Check("key pairs", _key_problems(config, facts))
+    yield Check("authorization", authorization_problems(config, facts, stack_file=stack_file))
+    yield Check("Kubernetes version", version_problems(config, facts, stack_file=stack_file))
+    yield Check("add-on versions", addon_version_problems(config, facts, stack_file=stack_file))
+
+
+def eks_plan_checks(plan: EksPlan, facts: AccountFacts, *, stack_file: str) -> Iterator[Check]:
+    """Yield what a plan is checked for in this account."""
+    rooms = room_problems(
+        addresses_by_subnet(plan.node_groups),
+        plan.network,
+        facts,
+        takers="interfaces and pods",
+        remedy="fewer nodes, or interface_layout: efa-only, which takes one address a node",
+    )
+    yield Check("addresses", rooms)
+    yield Check("images of pods", egress_problems(plan, facts))
+    yield Check("file systems", file_system_plan_problems(plan, facts, stack_file=stack_file))
+
+
+def _key_problems(config: EksStackConfig, facts: AccountFacts) -> Iterator[Problem]:
     for name, group in config.architecture.node_groups.items():
         yield from missing_key_problems(
             f"{ROOT}.architecture.node_groups.{name}.ssh_key_name",
@@ -54,22 +69,6 @@ def eks_problems(
             loss="no node would launch",
             remedy="remove ssh_key_name",
         )
-    yield from authorization_problems(config, facts, stack_file=stack_file)
-    yield from version_problems(config, facts, stack_file=stack_file)
-    yield from addon_version_problems(config, facts, stack_file=stack_file)
-
-
-def eks_plan_problems(plan: EksPlan, facts: AccountFacts, *, stack_file: str) -> Iterator[Problem]:
-    """Yield what is wrong with a plan in this account."""
-    yield from room_problems(
-        addresses_by_subnet(plan.node_groups),
-        plan.network,
-        facts,
-        takers="interfaces and pods",
-        remedy="fewer nodes, or interface_layout: efa-only, which takes one address a node",
-    )
-    yield from egress_problems(plan, facts)
-    yield from file_system_plan_problems(plan, facts, stack_file=stack_file)
 
 
 def eks_warnings(config: EksStackConfig, plan: EksPlan, facts: AccountFacts) -> Iterator[str]:

@@ -79,6 +79,10 @@ class ReservationFacts:
     starts_at: datetime | None
     ends_at: datetime | None
     arn: str = ""
+    placement_group_owner_id: str | None = None
+    """Account whose group that is; None without a group."""
+    available_count: int | None = None
+    """`AvailableInstanceCount`: how many more could launch at this moment; None where not told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +218,8 @@ class ImageFacts:
     root_volume_gib: int
     """Size of the snapshot of its root volume; 0 where it has none."""
     tags: Mapping[str, str]
+    platform: str = ""
+    """`PlatformDetails`, such as `Linux/UNIX`; empty where it is not told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

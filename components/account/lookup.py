@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from ipaddress import IPv4Network
 from typing import Any
@@ -10,6 +11,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
+from components.account import answers
 from components.account.facts import (
     DefaultRoute,
     ImageFacts,
@@ -40,6 +42,11 @@ NOT_FOUND = frozenset(
         "NotFoundException",
         # EKS: https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeCluster.html
         "ResourceNotFoundException",
+        # IAM, SSM, Service Quotas, and placement groups of EC2: the pages of their Get calls.
+        "NoSuchEntity",
+        "ParameterNotFound",
+        "NoSuchResourceException",
+        "InvalidPlacementGroup.Unknown",
     }
 )
 
@@ -49,27 +56,58 @@ class AccountUnreachableError(Exception):
 
 
 class AccountReader:
-    """Reads facts from one region of one account.
+    """Reads facts from one region of one account; several threads may ask it at the same time.
 
     A call that the caller may not make is noted in `unreadable` and answered as empty.
     """
 
     def __init__(self, *, region: str, profile: str | None = None) -> None:
-        """Make the clients; nothing is called yet."""
+        """Make the session; nothing is called yet."""
         session = boto3.Session(region_name=region, profile_name=profile)
         retries = Config(retries={"mode": "standard", "total_max_attempts": 4})
         self._session, self._retries = session, retries
+        self._clients: dict[str, Any] = {}
+        # A session makes one client at a time; clients themselves may be shared.
+        self._making = threading.Lock()
         self.region = region
-        self.ec2: Any = session.client("ec2", config=retries)
-        self.eks: Any = session.client("eks", config=retries)
-        self.fsx: Any = session.client("fsx", config=retries)
-        self.resource_groups: Any = session.client("resource-groups", config=retries)
-        self.sts: Any = session.client("sts", config=retries)
         self.unreadable: list[str] = []
 
+    @property
+    def ec2(self) -> Any:
+        """The client of EC2."""
+        return self.client("ec2")
+
+    @property
+    def eks(self) -> Any:
+        """The client of EKS."""
+        return self.client("eks")
+
+    @property
+    def fsx(self) -> Any:
+        """The client of FSx."""
+        return self.client("fsx")
+
+    @property
+    def resource_groups(self) -> Any:
+        """The client of Resource Groups."""
+        return self.client("resource-groups")
+
+    @property
+    def sts(self) -> Any:
+        """The client of STS."""
+        return self.client("sts")
+
     def client(self, service: str) -> Any:
-        """Return a client of a service that few stacks ask, by boto3's name for it."""
-        return self._session.client(service, config=self._retries)  # pyright: ignore[reportArgumentType, reportCallIssue]
+        """Return the client of a service, by boto3's name for it; made when it is first asked."""
+        with self._making:
+            if service not in self._clients:
+                made: Any = self._session.client(service, config=self._retries)  # pyright: ignore[reportArgumentType, reportCallIssue]
+                self._clients[service] = made
+            return self._clients[service]
+
+    def not_read(self) -> tuple[str, ...]:
+        """Return the calls that may not be made, each once and in an order that does not change."""
+        return tuple(sorted(set(self.unreadable)))
 
     def ask(self, call: str, do: Callable[..., Any], **arguments: Any) -> Any:
         """Return the answer of one call, or None where it may not be made or finds nothing.
@@ -177,7 +215,7 @@ class AccountReader:
         )
         found: dict[str, DefaultRoute] = {}
         for table in (answer or {}).get("RouteTables", []):
-            route = _default_route(table["Routes"])
+            route = answers.default_route(table["Routes"])
             for association in table.get("Associations", []):
                 if association.get("Main"):
                     found[table["VpcId"]] = route
@@ -193,7 +231,7 @@ class AccountReader:
             CapacityReservationIds=[reservation_id],
         )
         found = (answer or {}).get("CapacityReservations", [])
-        return _reservation(found[0]) if found else None
+        return answers.reservation(found[0]) if found else None
 
     def key_pair_type(self, name: str) -> str | None:
         """Return `rsa` or `ed25519`, or None where no such key pair is in this region."""
@@ -205,7 +243,23 @@ class AccountReader:
         """Return the machine image, or None where it does not exist or is not shared."""
         answer = self.ask("ec2:DescribeImages", self.ec2.describe_images, ImageIds=[image_id])
         found = (answer or {}).get("Images", [])
-        return _image(found[0]) if found else None
+        return answers.image(found[0]) if found else None
+
+    def newest_image(self, name: str) -> ImageFacts | None:
+        """Return the newest of Amazon's own images whose name begins so, or None."""
+        answer = self.ask(
+            "ec2:DescribeImages",
+            self.ec2.describe_images,
+            Owners=["amazon"],
+            Filters=[{"Name": "name", "Values": [f"{name}*"]}],
+        )
+        found = sorted((answer or {}).get("Images", []), key=lambda each: each["CreationDate"])
+        return answers.image(found[-1]) if found else None
+
+    def images(self, image_id: str) -> dict[str, ImageFacts]:
+        """Return the machine image by its id, or nothing where it does not exist."""
+        found = self.image(image_id)
+        return {} if found is None else {image_id: found}
 
     def offered_zone_ids(self, instance_type: str) -> frozenset[str]:
         """Return the ids of the region's zones that offer the type."""
@@ -216,50 +270,3 @@ class AccountReader:
             Filters=[{"Name": "instance-type", "Values": [instance_type]}],
         )
         return frozenset(o["Location"] for o in (answer or {}).get("InstanceTypeOfferings", []))
-
-
-def _default_route(routes: list[dict[str, Any]]) -> DefaultRoute:
-    for route in routes:
-        if route.get("DestinationCidrBlock") != "0.0.0.0/0" or route.get("State") == "blackhole":
-            continue
-        if route.get("GatewayId", "").startswith("igw-"):
-            return "internet-gateway"
-        if route.get("NatGatewayId") or route.get("InstanceId"):
-            return "nat"
-        return "other"
-    return "none"
-
-
-def _image(answer: dict[str, Any]) -> ImageFacts:
-    root = answer.get("RootDeviceName")
-    volumes = {
-        mapping.get("DeviceName"): mapping["Ebs"].get("VolumeSize", 0)
-        for mapping in answer.get("BlockDeviceMappings", [])
-        if "Ebs" in mapping
-    }
-    return ImageFacts(
-        image_id=answer["ImageId"],
-        state=answer.get("State", ""),
-        architecture=answer.get("Architecture", ""),
-        root_volume_gib=volumes.get(root, 0),
-        tags={tag["Key"]: tag["Value"] for tag in answer.get("Tags", [])},
-    )
-
-
-def _reservation(answer: dict[str, Any]) -> ReservationFacts:
-    group_arn = answer.get("PlacementGroupArn")
-    return ReservationFacts(
-        reservation_id=answer["CapacityReservationId"],
-        kind="capacity-block" if answer.get("ReservationType") == "capacity-block" else "odcr",
-        instance_type=answer["InstanceType"],
-        availability_zone=answer["AvailabilityZone"],
-        zone_id=answer.get("AvailabilityZoneId", ""),
-        state=answer["State"],
-        instance_count=answer["TotalInstanceCount"],
-        owner_id=answer["OwnerId"],
-        platform=answer["InstancePlatform"],
-        placement_group=group_arn.rpartition("/")[2] if group_arn else None,
-        starts_at=answer.get("StartDate"),
-        ends_at=answer.get("EndDate"),
-        arn=answer["CapacityReservationArn"],
-    )

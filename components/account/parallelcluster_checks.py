@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from components.account.check import Check
 from components.account.facts import AccountFacts
 from components.account.head_node_check import head_node_problems
 from components.account.lookup import AccountReader
@@ -27,9 +28,9 @@ from components.account.parallelcluster_lookup import (
 )
 from components.account.pool_check import room_problems
 from components.account.queue_subnet_check import queue_subnet_problems
+from components.account.readings import Reading
 from components.account.reservations import unseen_reservations
 from components.config.network import ExistingVpc
-from components.config.problems import Problem
 from components.config.stack import ParallelClusterStackConfig
 from components.parallelcluster.plan import ParallelClusterPlan, deployment_stack_name
 from components.parallelcluster.rendering.cluster import render_cluster
@@ -37,62 +38,66 @@ from components.parallelcluster.room_plan import addresses_by_subnet
 from components.parallelcluster.update_review import update_problems
 
 
-def look_up_parallelcluster(
-    reader: AccountReader, config: ParallelClusterStackConfig, facts: AccountFacts
-) -> AccountFacts:
-    """Return the facts with what only a ParallelCluster stack depends on.
+def parallelcluster_readings(
+    reader: AccountReader, config: ParallelClusterStackConfig
+) -> Iterator[Reading]:
+    """Yield the questions about a ParallelCluster stack."""
+    yield lambda: _deployed(reader, config)
+    for image_id in image_ids(config.architecture):
+        yield lambda image_id=image_id: {"images": reader.images(image_id)}
+    yield lambda: {"efs": look_up_efs(reader, config)}
+    yield lambda: {"open_zfs": look_up_open_zfs(reader, config)}
+    yield lambda: {"volumes": look_up_volumes(reader, config)}
 
-    Raises:
-        AccountUnreachableError: no credentials, or no answer.
-    """
-    images = {image_id: reader.image(image_id) for image_id in image_ids(config.architecture)}
+
+def _deployed(reader: AccountReader, config: ParallelClusterStackConfig) -> Mapping[str, Any]:
     deployed = look_up_deployed(reader, deployment_stack_name(config.name))
     imports_key = config.architecture.head_node.ssh.public_key is not None
-    return replace(
-        facts,
-        images={image_id: image for image_id, image in images.items() if image is not None},
-        efs=look_up_efs(reader, config),
-        open_zfs=look_up_open_zfs(reader, config),
-        volumes=look_up_volumes(reader, config),
-        deployed_cluster=deployed,
-        deployed_key=look_up_deployed_key(reader, deployed) if deployed and imports_key else None,
-        fleet_stopped=deployed is not None and look_up_fleet_stopped(reader, config.name),
-    )
+    return {
+        "deployed_cluster": deployed,
+        "deployed_key": look_up_deployed_key(reader, deployed)
+        if deployed and imports_key
+        else None,
+        "fleet_stopped": deployed is not None and look_up_fleet_stopped(reader, config.name),
+    }
 
 
-def parallelcluster_problems(
+def parallelcluster_checks(
     config: ParallelClusterStackConfig, facts: AccountFacts
-) -> Iterator[Problem]:
-    """Yield what is wrong with a completed configuration in this account."""
+) -> Iterator[Check]:
+    """Yield what a completed configuration is checked for in this account."""
     architecture = config.architecture
     if isinstance(config.network, ExistingVpc):
-        yield from head_node_problems(architecture.head_node, config.network, facts)
-    yield from queue_subnet_problems(architecture, facts)
-    yield from key_problems(architecture, facts)
-    yield from replaced_key_problems(config, facts)
-    yield from image_problems(architecture, facts)
+        head_node = head_node_problems(architecture.head_node, config.network, facts)
+        yield Check("head node", head_node)
+    yield Check("queue subnets", queue_subnet_problems(architecture, facts))
+    yield Check("key pairs", key_problems(architecture, facts))
+    yield Check("key pairs", replaced_key_problems(config, facts))
+    yield Check("images", image_problems(architecture, facts))
 
 
-def parallelcluster_plan_problems(
+def parallelcluster_plan_checks(
     plan: ParallelClusterPlan, facts: AccountFacts, *, stack_file: str
-) -> Iterator[Problem]:
-    """Yield what is wrong with a plan in this account, and what the cluster cannot become."""
-    yield from room_problems(
+) -> Iterator[Check]:
+    """Yield what a plan is checked for in this account, and what the cluster cannot become."""
+    rooms = room_problems(
         addresses_by_subnet(plan),
         plan.network,
         facts,
         takers="interfaces",
         remedy="or fewer nodes",
     )
-    yield from mounted_storage_problems(plan, facts)
+    yield Check("addresses", rooms)
+    yield Check("mounted storage", mounted_storage_problems(plan, facts))
     if facts.deployed_cluster is not None:
-        yield from update_problems(
+        changes = update_problems(
             facts.deployed_cluster,
             render_cluster(plan),
             stack_file=stack_file,
             cluster_name=plan.name,
             fleet_stopped=facts.fleet_stopped,
         )
+        yield Check("changes of the cluster", changes)
 
 
 def parallelcluster_warnings(

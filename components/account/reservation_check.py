@@ -12,6 +12,7 @@ from components.account.reservations import (
     is_shared_later,
     reservation_ids,
 )
+from components.catalog.parallelcluster import RESERVATION_PLATFORMS
 from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.problems import ROOT, Problem
 from components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
@@ -28,15 +29,9 @@ https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.h
 _KIND = {"odcr": "odcr", "odcr-group": "odcr", "capacity-block": "capacity-block"}
 """Kind of the reservations behind an entry, by the entry's."""
 LINUX = "Linux/UNIX"
-RED_HAT = "Red Hat Enterprise Linux"
-"""Platforms; nodes of another one than the reservation's do not launch into it.
+"""Platform of Amazon Linux; nodes of another one than the reservation's do not launch into it.
 
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html
-"""
-RED_HAT_SYSTEMS = frozenset({"rhel8", "rhel9"})
-"""Operating systems of ParallelCluster that are of that platform, all others being Linux.
-
-`CAPACITY_RESERVATION_OS_MAP` of `pcluster/constants.py`, aws-parallelcluster 3.16.1.
 """
 
 
@@ -155,7 +150,7 @@ def _platform_problems(key: str, found: ReservationFacts, config: StackConfig) -
     architecture, system, platform = config.architecture, "Amazon Linux", LINUX
     if isinstance(architecture, ParallelClusterArchitecture):
         system = architecture.operating_system
-        platform = RED_HAT if system in RED_HAT_SYSTEMS else LINUX
+        platform = RESERVATION_PLATFORMS[system]
     if found.platform != platform:
         yield Problem(
             path=key,
@@ -169,6 +164,9 @@ def _platform_problems(key: str, found: ReservationFacts, config: StackConfig) -
 def _placement_problems(
     path: str, asked: Odcr | OdcrGroup, found: ReservationFacts, facts: AccountFacts
 ) -> Iterator[Problem]:
+    if asked.provenance == "auto":
+        yield from _unread_group(path, found, facts)
+        return
     if asked.provenance == "aws-assisted" or found.placement_group == asked.placement_group:
         return
     if found.placement_group is None:
@@ -193,4 +191,20 @@ def _placement_problems(
             f"{found.placement_group}; instances outside of it do not launch into it"
         ),
         remedy=remedy,
+    )
+
+
+def _unread_group(path: str, found: ReservationFacts, facts: AccountFacts) -> Iterator[Problem]:
+    """Yield that `auto` has no one answer, for a reservation in a group that nodes must enter."""
+    if found.placement_group is None or found.placement_group_owner_id != facts.account_id:
+        return
+    yield Problem(
+        path=f"{path}.provenance",
+        found=f"{found.reservation_id}, made in the placement group {found.placement_group}",
+        problem=(
+            "`auto` gives all nodes of an entry one placement group, and the reservations of this "
+            "one were made in different ones"
+        ),
+        allowed="reservations of one placement group, or of none",
+        remedy=f"give {found.reservation_id} an entry of its own",
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from components.account.facts import AccountFacts, ReservationFacts
 from components.account.lookup import AccountReader
+from components.account.provenance import read_provenance
 from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
 from components.config.stack import StackConfig
 
@@ -79,15 +80,16 @@ def reservation_zone(reservation: Reservation | None, facts: AccountFacts) -> st
 def complete_reservation(reservation: Reservation, facts: AccountFacts) -> Reservation:
     """Return the reservation with what the stack file leaves out: count, zone, times, owners.
 
-    A member of a group that another account shares becomes its ARN, by which alone it can be put
-    into a group.
+    With `provenance: auto` that is the placement group too. A member of a group that another
+    account shares becomes its ARN, by which alone it can be put into a group.
     """
     kind = "odcr" if isinstance(reservation, OdcrGroup) else reservation.kind
     found = [each for each in found_reservations(reservation, facts) if each.kind == kind]
     if not found:
         return reservation
     update: dict[str, object] = {
-        "instance_count": reservation.instance_count or sum(r.instance_count for r in found)
+        "instance_count": reservation.instance_count or sum(r.instance_count for r in found),
+        **read_provenance(reservation, found, facts.account_id),
     }
     if isinstance(reservation, CapacityBlock):
         update["starts_at"] = reservation.starts_at or found[0].starts_at

@@ -6,12 +6,17 @@ a stack has one architecture, so only its own is imported.
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
+import gc
+import threading
 from importlib import import_module
 from typing import Any, Protocol
 
 import pulumi
 
 from components.batch.plan import BatchPlan
+from components.config.stack import AnyStackConfig
 from components.eks.plan import EksPlan
 from components.network.network_stack_plan import NetworkStackPlan
 from components.parallelcluster.plan import ParallelClusterPlan
@@ -25,20 +30,50 @@ class Architecture(Protocol):
         ...
 
 
-ARCHITECTURES = {
-    EksPlan: ("components.architectures.eks", "EksArchitecture"),
-    ParallelClusterPlan: (
-        "components.architectures.parallelcluster",
-        "ParallelClusterArchitecture",
-    ),
-    BatchPlan: ("components.architectures.batch", "BatchArchitecture"),
-    NetworkStackPlan: ("components.architectures.network", "NetworkArchitecture"),
+_COMPONENTS = {
+    "eks": ("components.architectures.eks", "EksArchitecture"),
+    "parallelcluster": ("components.architectures.parallelcluster", "ParallelClusterArchitecture"),
+    "batch": ("components.architectures.batch", "BatchArchitecture"),
+    "network": ("components.architectures.network", "NetworkArchitecture"),
 }
-"""Module and name of the component of each architecture, by its plan."""
+"""Module and name of the component of each architecture, by its kind."""
+ARCHITECTURES = {
+    EksPlan: _COMPONENTS["eks"],
+    ParallelClusterPlan: _COMPONENTS["parallelcluster"],
+    BatchPlan: _COMPONENTS["batch"],
+    NetworkStackPlan: _COMPONENTS["network"],
+}
+"""The same by its plan."""
+_SDK_MODULES = ("pulumi_aws.ec2", "pulumi_aws.iam")
+"""What every architecture registers; the SDK reads such a module at the first use of its name."""
+_importing: list[threading.Thread] = []
+
+
+def import_ahead(config: AnyStackConfig) -> None:
+    """Import the components of a stack beside what follows: a look at the account mostly waits."""
+    # The SDKs make a million objects that stay; to look for garbage among them time and again is a
+    # fifth of what their import costs. https://docs.python.org/3.11/library/gc.html#gc.set_threshold
+    gc.set_threshold(100_000, 50, 50)
+    module, _ = _COMPONENTS[config.architecture.kind]
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(_import, module))
+    _importing.append(thread)
+    thread.start()
+
+
+def _import(module: str) -> None:
+    # What fails here fails once more where `build` imports it, and is said there.
+    with contextlib.suppress(Exception):
+        import_module(module)
+        for name in _SDK_MODULES:
+            getattr(import_module(name), "__all__", None)
 
 
 def build(plan: EksPlan | ParallelClusterPlan | BatchPlan | NetworkStackPlan) -> Architecture:
     """Register the resources of a plan and return the architecture."""
+    # Python 3.11 gives a module that loads at its first use to a second thread half loaded:
+    # https://github.com/python/cpython/issues/114763
+    while _importing:
+        _importing.pop().join()
     module, component = ARCHITECTURES[type(plan)]
     architecture: Any = getattr(import_module(module), component)
     return architecture(plan.name, plan)

@@ -32,6 +32,11 @@ def review_reservations(config: StackConfig, region: str, now: datetime, review:
             review.note(f"reservation {name}: no {noun} uses it")
         if isinstance(config.architecture, EksArchitecture):
             _review_share(review, key, reservation)
+        if not isinstance(reservation, CapacityBlock) and reservation.provenance == "auto":
+            review.note(
+                f"reservation {name}: in which placement group it was made is not known yet "
+                "(`provenance: auto`); its nodes are planned without one"
+            )
         _review_region(review, key, reservation, region)
         _review_end(review, key, reservation, now, noun)
         _review_count(review, name, reservation, users[name], noun)

@@ -73,6 +73,8 @@ def plan_placement(
             "AWS made this reservation in a placement group of its own; instances that ask for "
             "a second one fail with InsufficientInstanceCapacity",
         )
+    if reservation.provenance == "auto":
+        return _before_the_account_is_asked(pool, instance_type, one_zone=one_zone)
     if reservation.placement_group is not None:
         return _in_the_group_of_the_reservation(pool, reservation.placement_group)
     return _for_reservation_without_group(pool, instance_type, one_zone=one_zone)
@@ -110,6 +112,22 @@ def _for_reservation_without_group(
     return PlacementPlan(
         group="none",
         reason="the reservation was made outside of a placement group, and already has its place",
+    )
+
+
+def _before_the_account_is_asked(
+    pool: PlacedPool, instance_type: InstanceType, *, one_zone: bool
+) -> PlacementPlan:
+    """Return what does no harm while nobody knows in which group a reservation was made.
+
+    A group on top of AWS's own fails every launch. No group fails only launches into a reservation
+    in a group of the account's own, and the account says so before anything is registered.
+    """
+    if pool.placement.group in {"create", "existing"}:
+        return _forced(pool, instance_type, one_zone=one_zone)
+    return PlacementPlan(
+        group="none",
+        reason="the account does not say yet in which placement group the reservation was made",
     )
 
 

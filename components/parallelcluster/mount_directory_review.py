@@ -12,22 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from components.catalog.instance_types import UnknownInstanceTypeError, instance_type
-from components.catalog.parallelcluster import DEFAULT_USERS
+from components.catalog.parallelcluster import DEFAULT_USERS, RESERVED_DIRECTORIES
 from components.config.review import Review
 from components.config.stack import ParallelClusterStackConfig
 
-RESERVED = frozenset(
-    {
-        *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/media", "/mnt", "/opt"),
-        *("/opt/parallelcluster", "/opt/parallelcluster/shared"),
-        *("/opt/parallelcluster/shared_login_nodes", "/opt/slurm", "/opt/intel"),
-        *("/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/usr", "/var"),
-        "/tmp",  # noqa: S108 - the name of a directory, not a file in it
-    }
-)
-"""Directories that ParallelCluster or the operating system needs."""
 EMPTY = frozenset({"/media", "/mnt", "/srv", "/tmp"})  # noqa: S108 - the same
-"""Those of them that hold nothing on an image, so that disks may be mounted there."""
+"""Reserved directories that hold nothing on an image, so that disks may be mounted there."""
 UNUSABLE = "/NONE"
 """ParallelCluster's own word for no directory."""
 HEAD_NODE, HEAD_NODE_SCRATCH = "head_node", "/scratch"
@@ -63,7 +53,7 @@ def _review_reserved(
     name: str, directory: str, config: ParallelClusterStackConfig, review: Review
 ) -> None:
     user = f"/home/{DEFAULT_USERS[config.architecture.operating_system]}"
-    if directory in RESERVED or directory == UNUSABLE:
+    if directory in RESERVED_DIRECTORIES or directory == UNUSABLE:
         why = "is a directory that the nodes need for themselves"
     elif _overlap(directory, user) and directory != "/home":
         why = f"would hide {user} with the keys of those who log in"
@@ -110,7 +100,7 @@ def _review_scratch(
 def _review_scratch_directories(config: ParallelClusterStackConfig, review: Review) -> None:
     """Refuse disks in a directory that nodes need; ParallelCluster itself checks none of that."""
     for owner, scratch in _scratch_directories(config):
-        needed = scratch in RESERVED - EMPTY
+        needed = scratch in RESERVED_DIRECTORIES - EMPTY
         if owner != HEAD_NODE and (needed or _overlap(scratch, "/home")):
             key = f"architecture.{owner}.scratch_directory"
             review.refuse(

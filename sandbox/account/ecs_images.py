@@ -1,6 +1,7 @@
 """The machine images that ECS publishes, from which Batch chooses where nobody names one.
 
 Names: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-optimized_AMI.html
+Parameters that lead to them: retrieve-ecs-optimized_AMI.html beside it
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import Any
 
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 
-from sandbox.account.images import register
+from sandbox.account.images import publish, register
 
 STANDARD, NVIDIA, NEURON = "ami-0ec50000000020231", "ami-0ec50000000020232", "ami-0ec50000000020233"
 """Ids for Amazon Linux 2023 on x86_64: readable, and the same in every sandbox."""
@@ -24,10 +25,12 @@ https://docs.aws.amazon.com/batch/latest/APIReference/API_Ec2Configuration.html"
 
 
 def load_ecs_images(ec2: Any) -> None:
-    """Register the images."""
+    """Register the images, and publish the parameters that lead to them."""
     for image_id, variant in _VARIANTS.items():
         name = f"al2023-ami-ecs-{variant}hvm-{_RELEASE}"
         register(ec2, image_id, name, _OWNER, volume_gib=_VOLUME_GIB)
+        path = f"amazon-linux-2023/{variant.replace('-', '/')}recommended/image_id"
+        publish(ec2.region_name, f"/aws/service/ecs/optimized-ami/{path}", image_id)
 
 
 def image_of_type(image_type: str | None, instance_type: str) -> str:

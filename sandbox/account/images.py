@@ -78,7 +78,7 @@ def load_images(region: str, images: Mapping[str, Any]) -> None:
     for image in eks_images(images["kinds"]):
         register(ec2, image.image_id, image.name, images["owner"], image.description)
         for name, value in image.parameters():
-            _publish(region, name, value)
+            publish(region, name, value)
     for other in images["others"]:
         register(ec2, other["id"], other["name"], other["owner"])
 
@@ -88,6 +88,10 @@ class SizedImage(Ami):
 
     volume_gib: int | None = None
     """Size of the root volume in GiB; None: moto's."""
+    platform_details = "Linux/UNIX"
+    """As billing has it.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/billing-info-fields.html"""
 
     @property
     def block_device_mappings(self) -> list[dict[str, Any]]:
@@ -108,6 +112,7 @@ def register(
     architecture: str = "x86_64",
     root_device: str = ROOT_DEVICE,
     volume_gib: int | None = None,
+    platform: str = SizedImage.platform_details,
     tags: Mapping[str, str] | None = None,
 ) -> None:
     """Put an image into EC2: public and of Amazon's, or private where the account owns it.
@@ -121,6 +126,7 @@ def register(
         architecture: `x86_64` or `arm64`.
         root_device: Name of the root device.
         volume_gib: Size of the root volume; None: moto's.
+        platform: What a capacity reservation for it is made for.
         tags: Its tags, which only the owner sees in AWS.
     """
     own = owner == ACCOUNT_ID
@@ -145,10 +151,12 @@ def register(
         tags=dict(tags or {}),
     )
     image.volume_gib = volume_gib
+    image.platform_details = platform
     ec2.amis[image_id] = image
 
 
-def _publish(region: str, name: str, value: str) -> None:
+def publish(region: str, name: str, value: str) -> None:
+    """Put a public SSM parameter into the account."""
     # PutParameter refuses names below /aws, so past it, as moto does for the ones that it knows.
     parameters = ssm_backends[ACCOUNT_ID][region]._parameters  # noqa: SLF001 - moto has no other way
     # As with images above.

@@ -10,18 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from components.catalog.parallelcluster import RESERVATION_PLATFORMS, official_image_name
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from sandbox.account.images import register
 from sandbox.aws.environment import ACCOUNT_ID
 
-_SYSTEMS = {
-    "alinux2023": "amzn2023-hvm",
-    "ubuntu2204": "ubuntu-2204-lts-hvm",
-    "ubuntu2404": "ubuntu-2404-lts-hvm",
-    "rhel8": "rhel8-hvm",
-    "rhel9": "rhel9-hvm",
-}
-"""Part of an image's name by `Image/Os`. Rocky Linux is supported, but not published.
+_SYSTEMS = ("alinux2023", "ubuntu2204", "ubuntu2404", "rhel8", "rhel9")
+"""Systems that an image is published for. Rocky Linux is supported, but not published.
 
 https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/constants.py
 """
@@ -45,7 +40,7 @@ class OfficialImage:
     @property
     def image_id(self) -> str:
         """Its id: readable, and the same in every sandbox."""
-        system = list(_SYSTEMS).index(self.operating_system) + 1
+        system = _SYSTEMS.index(self.operating_system) + 1
         architecture = _ARCHITECTURES.index(self.architecture) + 1
         version = PARALLELCLUSTER_VERSION.replace(".", "")
         return f"ami-0c{version:0<13}{system}{architecture}"
@@ -53,9 +48,10 @@ class OfficialImage:
     @property
     def name(self) -> str:
         """Its name."""
-        system = _SYSTEMS[self.operating_system]
-        parts = (PARALLELCLUSTER_VERSION, system, self.architecture, _RELEASED)
-        return "-".join(("aws-parallelcluster", *parts))
+        named = official_image_name(
+            PARALLELCLUSTER_VERSION, self.operating_system, self.architecture
+        )
+        return f"{named}-{_RELEASED}"
 
 
 def official_images() -> list[OfficialImage]:
@@ -83,6 +79,7 @@ def load_parallelcluster_images(ec2: Any, images: Mapping[str, Any]) -> None:
             architecture=image.architecture,
             root_device=_root_device(image.operating_system),
             volume_gib=_VOLUME_GIB,
+            platform=RESERVATION_PLATFORMS[image.operating_system],
         )
     for built in images["custom"]:
         register(
@@ -92,6 +89,7 @@ def load_parallelcluster_images(ec2: Any, images: Mapping[str, Any]) -> None:
             ACCOUNT_ID,
             root_device=_root_device(built["os"]),
             volume_gib=_VOLUME_GIB,
+            platform=RESERVATION_PLATFORMS[built["os"]],
             tags=_tags(built),
         )
 

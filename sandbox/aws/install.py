@@ -17,6 +17,7 @@ import moto.fsx.urls
 import moto.iam.models
 import moto.ram.urls
 import moto.resourcegroups.urls
+import moto.servicequotas.urls
 
 from sandbox.aws.autoscaling.groups import Group
 from sandbox.aws.autoscaling.responses import SandboxAutoScalingResponse
@@ -29,6 +30,7 @@ from sandbox.aws.fsx.responses import SandboxFsxResponse
 from sandbox.aws.managed_policies import managed_policies
 from sandbox.aws.resource_groups import SandboxResourceGroupsResponse
 from sandbox.aws.resource_shares import SandboxRamResponse
+from sandbox.aws.service_quotas import SandboxServiceQuotasResponse
 
 _TAGGABLE = {"placement-group": "pg", "capacity-reservation": "cr"}
 """Resource types that CreateTags takes here and not in moto, with the prefix of their ids."""
@@ -66,6 +68,7 @@ def install() -> None:
     moto.batch.urls.url_paths = {"{0}/v1/(?P<path>.+)$": SandboxBatchResponse.dispatch}
     moto.eks.urls.url_paths = {"{0}/(?P<path>.+)$": SandboxEksResponse.dispatch}
     moto.fsx.urls.url_paths = {"{0}/$": SandboxFsxResponse.dispatch}
+    moto.servicequotas.urls.url_paths = {"{0}/$": SandboxServiceQuotasResponse.dispatch}
     groups = moto.resourcegroups.urls.url_paths
     for path in _RESOURCE_GROUPS_CALLS:
         groups[f"{{0}}/{path}$"] = SandboxResourceGroupsResponse.dispatch

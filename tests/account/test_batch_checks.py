@@ -6,9 +6,10 @@ from ipaddress import IPv4Network
 
 import pytest
 
-from components.account.batch_checks import batch_warnings, look_up_batch
+from components.account.batch_checks import batch_readings, batch_warnings
 from components.account.facts import ZoneFacts
 from components.account.prepare import prepare
+from components.account.readings import read_side_by_side
 from components.batch.plan import BatchPlan
 from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError
@@ -230,8 +231,8 @@ def test_a_local_zone_is_refused_in_the_words_of_batch():
 class Reader:
     """An account with one image."""
 
-    def image(self, image_id):
-        return image(image_id) if image_id == AMI else None
+    def images(self, image_id):
+        return {AMI: image(AMI)} if image_id == AMI else {}
 
 
 @pytest.mark.parametrize(("image_id", "seen"), [(AMI, {AMI}), ("ami-0123456789abcdef9", set())])
@@ -240,7 +241,8 @@ def test_the_images_that_the_stack_file_names_are_looked_up(image_id, seen):
     alone = {"architecture__job_definitions__nccl-multi__nodes": 1, name: image_id}
     config = load_stack_config(with_image(**alone), stack_file="Pulumi.batch-p4d.yaml")
     assert isinstance(config, BatchStackConfig)
-    assert set(look_up_batch(Reader(), config, account(images={})).images) == seen
+    found = read_side_by_side(batch_readings(Reader(), config))
+    assert set(found["images"]) == seen
 
 
 def test_a_share_that_is_not_accepted_yet_is_said():

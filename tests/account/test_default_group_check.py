@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from components.account.batch_checks import look_up_batch
+from components.account.batch_checks import batch_readings
 from components.account.default_group_check import look_up_default_group
 from components.account.facts import DefaultGroupFacts, IngressFacts
 from components.account.file_system_lookup import ingress_of
 from components.account.lookup import AccountReader
+from components.account.readings import read_side_by_side
 from components.config.load import load_stack_config
 from components.config.stack import BatchStackConfig
 from sandbox.aws.server import AwsServer
 from tests.account.test_batch_checks import fitting, p4d, problems
-from tests.support.parallelcluster_accounts import account as account_facts
 from tests.support.sandbox_aws import VPC
 
 GROUP, OTHER = "sg-0default", "sg-0other"
@@ -133,5 +133,5 @@ def test_a_file_system_is_not_reached_by_a_rule_for_ipv6_alone(reader):
 def test_it_is_looked_up_where_jobs_have_several_nodes(reader, nodes, wanted):
     config = load_stack_config(p4d(**{MULTI: nodes}), stack_file="Pulumi.batch-p4d.yaml")
     assert isinstance(config, BatchStackConfig)
-    found = look_up_batch(reader, config, account_facts(images={}))
-    assert (found.default_group is not None) == wanted
+    found = read_side_by_side(batch_readings(reader, config))
+    assert (found.get("default_group") is not None) == wanted

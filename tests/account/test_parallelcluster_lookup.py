@@ -63,6 +63,7 @@ def answers(reader: AccountReader, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reader, "client", client)
     yield stub
     for each in stubs.values():
+        each.deactivate()  # the reader keeps its clients
         each.assert_no_pending_responses()
 
 

@@ -156,3 +156,9 @@ def test_a_resource_share_is_refused_where_nothing_accepts_it():
     share = "arn:aws:ram:us-west-2:999988887777:resource-share/01234567-89ab-cdef-0123-456789abcdef"
     raw = block(kind="odcr", resource_share_arn=share)
     assert "reservations.block.resource_share_arn" in plan_problems(raw)
+
+
+def test_says_what_it_assumes_of_a_reservation_that_only_the_account_knows():
+    read = {"kind": "odcr", "reservation_id": RESERVATION, "provenance": "auto"}
+    (note,) = [n for n in plan(changed(reservations__block=read)).notes if "provenance" in n]
+    assert note.endswith("its nodes are planned without one")

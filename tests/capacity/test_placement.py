@@ -32,6 +32,17 @@ def test_an_aws_assisted_reservation_has_no_placement_group():
     assert planned(with_odcr({"provenance": "aws-assisted"})).group == "none"
 
 
+def test_nothing_is_added_to_a_reservation_whose_group_nobody_knows_yet():
+    """B10: harmless where AWS made it; the account says where that is not enough."""
+    assert planned(with_odcr({"provenance": "auto"})).group == "none"
+
+
+@forced
+def test_a_group_that_the_user_names_is_used_until_the_account_says_otherwise(placement):
+    plan = planned(with_odcr({"provenance": "auto"}, placement=placement))
+    assert (plan.group, plan.name) == (placement["group"], placement.get("name"))
+
+
 def test_an_own_reservation_made_in_a_group_uses_that_group():
     plan = planned(with_odcr({"placement_group": "training"}))
     assert (plan.group, plan.name) == ("existing", "training")

@@ -1,0 +1,63 @@
+"""From what EC2 answers to plain records.
+
+Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_Types.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.account.facts import DefaultRoute, ImageFacts, ReservationFacts
+
+
+def default_route(routes: list[dict[str, Any]]) -> DefaultRoute:
+    """Return where the routes of a table lead out, from `Routes`."""
+    for route in routes:
+        if route.get("DestinationCidrBlock") != "0.0.0.0/0" or route.get("State") == "blackhole":
+            continue
+        if route.get("GatewayId", "").startswith("igw-"):
+            return "internet-gateway"
+        if route.get("NatGatewayId") or route.get("InstanceId"):
+            return "nat"
+        return "other"
+    return "none"
+
+
+def image(answer: dict[str, Any]) -> ImageFacts:
+    """Return a machine image, from one of `Images`."""
+    root = answer.get("RootDeviceName")
+    volumes = {
+        mapping.get("DeviceName"): mapping["Ebs"].get("VolumeSize", 0)
+        for mapping in answer.get("BlockDeviceMappings", [])
+        if "Ebs" in mapping
+    }
+    return ImageFacts(
+        image_id=answer["ImageId"],
+        state=answer.get("State", ""),
+        architecture=answer.get("Architecture", ""),
+        root_volume_gib=volumes.get(root, 0),
+        platform=answer.get("PlatformDetails", ""),
+        tags={tag["Key"]: tag["Value"] for tag in answer.get("Tags", [])},
+    )
+
+
+def reservation(answer: dict[str, Any]) -> ReservationFacts:
+    """Return a capacity reservation, from one of `CapacityReservations`."""
+    group_arn = answer.get("PlacementGroupArn")
+    return ReservationFacts(
+        reservation_id=answer["CapacityReservationId"],
+        kind="capacity-block" if answer.get("ReservationType") == "capacity-block" else "odcr",
+        instance_type=answer["InstanceType"],
+        availability_zone=answer["AvailabilityZone"],
+        zone_id=answer.get("AvailabilityZoneId", ""),
+        state=answer["State"],
+        instance_count=answer["TotalInstanceCount"],
+        owner_id=answer["OwnerId"],
+        platform=answer["InstancePlatform"],
+        placement_group=group_arn.rpartition("/")[2] if group_arn else None,
+        placement_group_owner_id=group_arn.split(":")[4] if group_arn else None,
+        available_count=answer.get("AvailableInstanceCount"),
+        starts_at=answer.get("StartDate"),
+        ends_at=answer.get("EndDate"),
+        arn=answer["CapacityReservationArn"],
+    )

@@ -1,0 +1,41 @@
+"""Questions to AWS that wait for one another no longer than they must.
+
+Each call takes a round trip; side by side, all of them take little more than the longest chain.
+boto3's clients may be shared by threads, its sessions may not:
+https://docs.aws.amazon.com/boto3/latest/guide/clients.html#multithreading-or-multiprocessing-with-clients
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
+
+Reading = Callable[[], Mapping[str, Any]]
+"""Asks AWS and returns fields of a record of facts, by name."""
+
+_AT_ONCE = 16
+"""Calls under way at a time: EC2 refills its buckets of requests by 20 a second.
+
+https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html
+"""
+
+
+def read_side_by_side(readings: Iterable[Reading]) -> dict[str, Any]:
+    """Return the fields of all readings; mappings of the same field are joined.
+
+    Raises:
+        AccountUnreachableError: what the first reading that failed has said.
+    """
+    fields: dict[str, Any] = {}
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        for answer in [pool.submit(reading) for reading in readings]:
+            for name, value in answer.result().items():
+                fields[name] = _joined(fields.get(name), value)
+    return fields
+
+
+def _joined(known: Any, value: Any) -> Any:
+    if isinstance(known, Mapping) and isinstance(value, Mapping):
+        return {**cast("Mapping[str, Any]", known), **cast("Mapping[str, Any]", value)}
+    return value

@@ -1,0 +1,107 @@
+"""One node of each kind, as RunInstances would be asked for it.
+
+Only what exists can be named: security groups, instance profiles and placement groups that the
+stack makes itself are left out, and so are tags and user data, of which EC2 refuses nothing.
+
+Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_RunInstances.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.account.facts import AccountFacts
+from components.compute.root_volume import RootVolume
+from components.network.network_plan import NetworkPlan
+from components.preflight.launch import Launch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DryRun:
+    """A request that changes nothing."""
+
+    launch: Launch
+    subnet_id: str
+
+    def request(self, image_id: str) -> dict[str, Any]:
+        """Return the arguments of RunInstances."""
+        launch = self.launch
+        return {
+            "DryRun": True,
+            "MinCount": 1,
+            "MaxCount": 1,
+            "InstanceType": launch.instance_type.name,
+            "ImageId": image_id,
+            "MetadataOptions": {"HttpTokens": "required", "HttpEndpoint": "enabled"},
+            **_network(launch, self.subnet_id),
+            **_capacity(launch),
+            **({"Placement": {"GroupName": launch.placement_group}} if _in_group(launch) else {}),
+            **({"KeyName": launch.ssh_key_name} if launch.ssh_key_name else {}),
+            **_root_volume(launch.root_volume),
+        }
+
+
+def plan_dry_run(launch: Launch, network: NetworkPlan, facts: AccountFacts) -> DryRun | str:
+    """Return the request for one node, or why there is nothing to ask."""
+    if network.is_new:
+        return "the stack makes its VPC itself, so there is no subnet to name"
+    reservation = facts.reservations.get(launch.capacity.reservation_id or "")
+    if reservation is not None and reservation.state == "scheduled":
+        return f"{reservation.reservation_id} has not begun; until then EC2 refuses every launch"
+    return DryRun(launch=launch, subnet_id=launch.subnets[0])
+
+
+def _in_group(launch: Launch) -> bool:
+    return launch.wants_group and launch.placement_group is not None
+
+
+def _network(launch: Launch, subnet_id: str) -> dict[str, Any]:
+    if launch.interfaces is None:
+        return {"SubnetId": subnet_id}
+    return {
+        "NetworkInterfaces": [
+            {
+                "NetworkCardIndex": each.network_card_index,
+                "DeviceIndex": each.device_index,
+                "InterfaceType": each.interface_type,
+                "SubnetId": subnet_id,
+                "DeleteOnTermination": True,
+            }
+            for each in launch.interfaces.interfaces
+        ]
+    }
+
+
+def _capacity(launch: Launch) -> dict[str, Any]:
+    capacity = launch.capacity
+    target: Mapping[str, str] = {}
+    if capacity.reservation_id is not None:
+        target = {"CapacityReservationId": capacity.reservation_id}
+    elif capacity.reservation_group_arn is not None:
+        target = {"CapacityReservationResourceGroupArn": capacity.reservation_group_arn}
+    request: dict[str, Any] = {}
+    if capacity.market_type is not None:
+        request["InstanceMarketOptions"] = {"MarketType": capacity.market_type}
+    if target:
+        preference = capacity.preference
+        request["CapacityReservationSpecification"] = {
+            "CapacityReservationTarget": target,
+            **({"CapacityReservationPreference": preference} if preference else {}),
+        }
+    return request
+
+
+def _root_volume(volume: RootVolume | None) -> dict[str, Any]:
+    if volume is None:
+        return {}
+    ebs = {
+        "VolumeSize": volume.size_gib,
+        "VolumeType": volume.volume_type,
+        "Iops": volume.iops,
+        "Throughput": volume.throughput_mibps,
+        "Encrypted": True,
+        "DeleteOnTermination": True,
+    }
+    return {"BlockDeviceMappings": [{"DeviceName": volume.device_name, "Ebs": ebs}]}

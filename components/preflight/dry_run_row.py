@@ -1,0 +1,94 @@
+"""What EC2's answer to a dry run means for a stack.
+
+Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from components.config.problems import ROOT, Problem
+from components.preflight.dry_run import DryRun
+from components.preflight.row import Row, ok, refused, skipped, warning
+
+LAUNCH = "EC2 would launch a node (dry run)"
+
+WOULD_HAVE_SUCCEEDED = "DryRunOperation"
+_MAY_NOT = frozenset({"UnauthorizedOperation", "AccessDenied", "AccessDeniedException"})
+_BUSY = frozenset({"RequestLimitExceeded", "Throttling", "InternalError", "Unavailable"})
+_UNAVAILABLE = {
+    "InsufficientInstanceCapacity": "there is no capacity at this moment",
+    "InsufficientCapacity": "there is no capacity at this moment",
+    "ReservationCapacityExceeded": "the reservation has no free instance at this moment",
+    "InsufficientFreeAddressesInSubnet": "the subnet has no free address left at this moment",
+    "InstanceLimitExceeded": "one more node would be beyond the quota of instances",
+    "VcpuLimitExceeded": "one more node would be beyond the quota of vCPUs",
+    "MaxSpotInstanceCountExceeded": "one more node would be beyond the quota of Spot Instances",
+}
+"""Codes for what passes, and what nodes of the stack itself may cause: no reason to refuse it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    key: str
+    """Below the node pool."""
+    problem: str
+    remedy: str
+
+
+_REFUSALS = {
+    "Unsupported": _Refusal(
+        "instance_type",
+        "EC2 does not launch such a node there",
+        "give a subnet in one of the zones that the message lists, or another type",
+    ),
+    "InvalidParameterCombination": _Refusal(
+        "instance_type",
+        "EC2 refuses what the node is made of together",
+        "change what the message names: interfaces, placement group, market or reservation",
+    ),
+    "OptInRequired": _Refusal(
+        "instance_type",
+        "the account has not subscribed to the image",
+        "subscribe at the address in the message, or give another image",
+    ),
+    "InvalidCapacityReservationState": _Refusal(
+        "purchase_option",
+        "nothing launches into the reservation in the state that it is in",
+        "give another reservation",
+    ),
+}
+_OTHER = _Refusal(
+    "instance_type", "EC2 refuses to launch such a node", "change what the message names"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """EC2's answer to a dry run, which is always an error."""
+
+    code: str
+    message: str
+
+
+def dry_run_row(dry_run: DryRun, image_id: str, answer: Answer) -> Row:
+    """Return what the answer says of a node pool."""
+    launch = dry_run.launch
+    said = f"{answer.code}: {answer.message}"
+    if answer.code == WOULD_HAVE_SUCCEEDED:
+        name = launch.instance_type.name
+        return ok(launch.key, LAUNCH, f"{name} from {image_id} in {dry_run.subnet_id}")
+    if answer.code in _MAY_NOT:
+        return skipped(launch.key, LAUNCH, f"ec2:RunInstances: {answer.code}")
+    if answer.code in _BUSY:
+        return skipped(launch.key, LAUNCH, said)
+    if answer.code in _UNAVAILABLE:
+        return warning(launch.key, LAUNCH, f"{_UNAVAILABLE[answer.code]} ({said})")
+    refusal = _REFUSALS.get(answer.code, _OTHER)
+    problem = Problem(
+        path=f"{ROOT}.{launch.key}.{refusal.key}",
+        found=said,
+        problem=refusal.problem,
+        remedy=refusal.remedy,
+    )
+    return refused(LAUNCH, problem)

@@ -1,0 +1,112 @@
+"""The last questions: the image of each kind of node, and a dry run of its launch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from components.account.facts import AccountFacts, ImageFacts
+from components.account.lookup import AccountReader, AccountUnreachableError
+from components.account.readings import read_side_by_side
+from components.config.problems import ROOT, Problem
+from components.preflight.dry_run import DryRun, plan_dry_run
+from components.preflight.dry_run_row import LAUNCH, WOULD_HAVE_SUCCEEDED, Answer, dry_run_row
+from components.preflight.launch import ImageSource, Launch, launches
+from components.preflight.row import Row, ok, refused, skipped
+
+if TYPE_CHECKING:
+    from components.architectures.plan_stack import AnyPlan
+
+IMAGE = "the image runs on the type, and is of its reservation's platform"
+_GET_PARAMETER = "ssm:GetParameter"
+_DESCRIBE_IMAGES = "ec2:DescribeImages"
+
+
+def launch_rows(reader: AccountReader, plan: AnyPlan, facts: AccountFacts) -> list[Row]:
+    """Return whether the images fit, and what EC2 answers to a dry run of each kind of node.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    asked = list(launches(plan))
+    answers = read_side_by_side(
+        [lambda launch=launch: {launch.key: _rows(reader, launch, plan, facts)} for launch in asked]
+    )
+    return [row for launch in asked for row in answers[launch.key]]
+
+
+def _rows(reader: AccountReader, launch: Launch, plan: AnyPlan, facts: AccountFacts) -> list[Row]:
+    before = len(reader.unreadable)
+    image = look_up_image(reader, launch.image)
+    if image is None:
+        denied = [line for line in reader.unreadable[before:] if _is_about_images(line)]
+        why = denied[0] if denied else f"not found: {launch.image}"
+        return [skipped(launch.key, IMAGE, why), skipped(launch.key, LAUNCH, "no image to try")]
+    rows = [image_row(launch, image, facts)]
+    dry_run = plan_dry_run(launch, plan.network, facts)
+    if isinstance(dry_run, str):
+        return [*rows, skipped(launch.key, LAUNCH, dry_run)]
+    answer = _ask(reader, dry_run, image.image_id)
+    return [*rows, dry_run_row(dry_run, image.image_id, answer)]
+
+
+def look_up_image(reader: AccountReader, source: ImageSource) -> ImageFacts | None:
+    """Return the image that nodes would start from; None where it is not found or not told.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    if source.name is not None:
+        return reader.newest_image(source.name)
+    image_id = source.image_id
+    if source.parameter is not None:
+        answer = reader.ask(
+            _GET_PARAMETER, reader.client("ssm").get_parameter, Name=source.parameter
+        )
+        image_id = answer["Parameter"]["Value"] if answer else None
+    return reader.image(image_id) if image_id else None
+
+
+def image_row(launch: Launch, image: ImageFacts, facts: AccountFacts) -> Row:
+    """Return whether an image fits the type and the reservation of its nodes."""
+    ours = launch.instance_type
+    found = f"{image.image_id}, {image.architecture}, {image.platform or 'platform not told'}"
+    reservation = facts.reservations.get(launch.capacity.reservation_id or "")
+    if image.architecture and image.architecture != ours.architecture:
+        problem = f"{ours.name} cannot run an image for another architecture"
+        return refused(IMAGE, _unfit(launch, found, problem, f"an image for {ours.architecture}"))
+    if reservation and image.platform and image.platform != reservation.platform:
+        problem = (
+            f"{reservation.reservation_id} is of platform {reservation.platform}, and EC2 launches "
+            "no image of another one into it"
+        )
+        return refused(
+            IMAGE, _unfit(launch, found, problem, f"an image of platform {reservation.platform}")
+        )
+    return ok(launch.key, IMAGE, found)
+
+
+def _unfit(launch: Launch, found: str, problem: str, allowed: str) -> Problem:
+    return Problem(
+        path=f"{ROOT}.{launch.key}",
+        found=found,
+        problem=problem,
+        allowed=allowed,
+        remedy="give such an image (custom_ami_id), another reservation, or another instance type",
+    )
+
+
+def _is_about_images(line: str) -> bool:
+    return line.startswith((_GET_PARAMETER, _DESCRIBE_IMAGES))
+
+
+def _ask(reader: AccountReader, dry_run: DryRun, image_id: str) -> Answer:
+    try:
+        answer: Any = reader.ec2.run_instances(**dry_run.request(image_id))
+    except ClientError as error:
+        said = error.response.get("Error", {})
+        return Answer(said.get("Code", ""), said.get("Message", ""))
+    except BotoCoreError as error:
+        raise AccountUnreachableError(f"ec2:RunInstances failed: {error}") from error
+    return Answer(WOULD_HAVE_SUCCEEDED, str(answer))

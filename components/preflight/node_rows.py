@@ -1,0 +1,138 @@
+"""What of the nodes the account decides: the facts of their type, and its quotas of vCPUs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
+from components.config.problems import ROOT, Problem
+from components.preflight.facts import PreflightFacts, TypeFacts
+from components.preflight.launch import Launch
+from components.preflight.readings import DESCRIBE_TYPES, GET_DEFAULT_QUOTA, GET_QUOTA
+from components.preflight.row import Row, ok, refused, skipped, warning
+
+TYPE = "EC2 knows the type as the catalog does"
+MARKET = "the type is sold in this way"
+QUOTA = "the quota of vCPUs covers the nodes"
+
+
+def type_rows(launches: Sequence[Launch], more: PreflightFacts) -> Iterator[Row]:
+    """Yield whether EC2 agrees with what the plan believes of the types of the nodes."""
+    for launch in launches:
+        if launch.key == "architecture.system_node_group":
+            continue
+        reason = more.why_not(DESCRIBE_TYPES)
+        facts = more.instance_types.get(launch.instance_type.name)
+        if reason is not None:
+            yield skipped(launch.key, TYPE, reason)
+        elif facts is not None:
+            yield _agreement(launch, facts)
+            yield from _market(launch, facts)
+
+
+def _agreement(launch: Launch, facts: TypeFacts) -> Row:
+    ours = launch.instance_type
+    found = (
+        f"{ours.name}: {facts.efa_interfaces} EFA interfaces on {facts.network_cards} cards"
+        if facts.efa_interfaces
+        else f"{ours.name}: no EFA"
+    )
+    if launch.interfaces is not None and facts.efa_interfaces < launch.interfaces.efa_interfaces:
+        return refused(
+            TYPE,
+            Problem(
+                path=f"{ROOT}.{launch.key}.instance_type",
+                found=found,
+                problem=(
+                    f"the nodes would ask for {launch.interfaces.efa_interfaces} EFA interfaces, "
+                    "and EC2 refuses more than the type has"
+                ),
+                allowed=f"{facts.efa_interfaces} at most",
+                remedy="set efa_enabled to false, or use another instance type",
+            ),
+        )
+    if launch.wants_group and "cluster" not in facts.placement_strategies:
+        return refused(
+            TYPE,
+            Problem(
+                path=f"{ROOT}.{launch.key}.placement",
+                found=f"{ours.name}: {', '.join(sorted(facts.placement_strategies)) or 'none'}",
+                problem="EC2 takes this type into no cluster placement group",
+                remedy="set placement.group to none, or use another instance type",
+            ),
+        )
+    if (facts.efa_interfaces, facts.network_cards) != (
+        ours.efa_interfaces,
+        len(ours.network_cards),
+    ):
+        return warning(
+            launch.key,
+            TYPE,
+            f"{found}; the catalog says {ours.efa_interfaces} on {len(ours.network_cards)}: run "
+            "`python -m tools.catalog.compare`",
+        )
+    return ok(launch.key, TYPE, found)
+
+
+def _market(launch: Launch, facts: TypeFacts) -> Iterator[Row]:
+    market = launch.capacity.market_type or "on-demand"
+    if not facts.usage_classes or market in facts.usage_classes:
+        return
+    yield refused(
+        MARKET,
+        Problem(
+            path=f"{ROOT}.{launch.key}.purchase_option",
+            found=launch.capacity.purchase_option,
+            problem=f"EC2 does not sell {launch.instance_type.name} as {market} in this region",
+            allowed=", ".join(sorted(facts.usage_classes)),
+            remedy="use one of these ways to buy it, or another instance type",
+        ),
+    )
+
+
+def quota_rows(launches: Sequence[Launch], more: PreflightFacts) -> Iterator[Row]:
+    """Yield whether the quotas of open capacity are as large as the stack alone would need.
+
+    What else runs in the account is not counted: a quota that is too small for the nodes that the
+    stack launches at once refuses them for certain. One that is too small only for all that its
+    jobs may bring is a warning.
+    """
+    users: dict[VcpuQuota, list[Launch]] = defaultdict(list)
+    for launch in launches:
+        kind = launch.capacity.kind
+        if kind == "on-demand" or kind == "spot":
+            quota = vcpu_quota(launch.instance_type.family, kind)
+            if quota is not None:
+                users[quota].append(launch)
+    for quota, launched in users.items():
+        yield _quota_row(quota, launched, more)
+
+
+def _quota_row(quota: VcpuQuota, launched: list[Launch], more: PreflightFacts) -> Row:
+    key = launched[-1].key
+    reason = more.why_not(GET_QUOTA, GET_DEFAULT_QUOTA)
+    held = more.quotas_vcpus.get(quota.code)
+    if held is None:
+        return skipped(key, QUOTA, reason or f"{quota.name} ({quota.code}): no value is told")
+    wanted = sum(each.nodes * each.instance_type.vcpus for each in launched)
+    most = sum(each.most * each.instance_type.vcpus for each in launched)
+    found = f"{quota.name}: {held:g} vCPUs, {most} wanted by this stack"
+    if most <= held:
+        return ok(key, QUOTA, found)
+    if wanted <= held:
+        largest = f"{found} at its largest; EC2 refuses what jobs want beyond the quota"
+        return warning(key, QUOTA, largest)
+    return refused(
+        QUOTA,
+        Problem(
+            path=f"{ROOT}.{key}",
+            found=found,
+            problem="EC2 refuses the nodes beyond the quota with VcpuLimitExceeded",
+            allowed=f"{held:g} vCPUs, shared by {', '.join(each.key for each in launched)}",
+            remedy=(
+                "ask for more (`aws service-quotas request-service-quota-increase --service-code "
+                f"ec2 --quota-code {quota.code} --desired-value {most}`), or use fewer nodes"
+            ),
+        ),
+    )

@@ -1,0 +1,130 @@
+"""What of the reservations changes from hour to hour: who has accepted them, and what is free.
+
+None of it is refused: a share is accepted and a node ends, and nodes of the stack itself may be
+what takes the capacity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from components.account.facts import AccountFacts, ReservationFacts
+from components.account.reservations import DESCRIBE, found_reservations
+from components.config.pools import pools
+from components.config.reservations import CapacityBlock, Reservation
+from components.config.stack import StackConfig
+from components.preflight.facts import InvitationFacts, PreflightFacts
+from components.preflight.readings import GET_INVITATIONS
+from components.preflight.row import Row, ok, skipped, warning
+
+FREE = "has room now for the nodes that are wanted"
+SHARED = "its resource share is accepted"
+RUNS = "runs now"
+READ = "the account says in which placement group it was made"
+
+
+def reservation_rows(
+    config: StackConfig, facts: AccountFacts, more: PreflightFacts, now: datetime
+) -> Iterator[Row]:
+    """Yield what is said of each reservation, beside whether it fits the stack."""
+    for name, reservation in config.reservations.items():
+        key = f"reservations.{name}"
+        found = found_reservations(reservation, facts)
+        yield from _share_rows(key, reservation, found, facts, more)
+        if found:
+            yield from _time_rows(key, found, now)
+            yield _room_row(key, name, found, config)
+
+
+def provenance_rows(asked: StackConfig, completed: StackConfig) -> Iterator[Row]:
+    """Yield what the account has made of each `provenance: auto`."""
+    for name, reservation in asked.reservations.items():
+        found = completed.reservations[name]
+        if isinstance(reservation, CapacityBlock) or isinstance(found, CapacityBlock):
+            continue
+        key = f"reservations.{name}.provenance"
+        if reservation.provenance == "auto" and found.provenance == "auto":
+            yield warning(key, READ, "not known: nodes are planned without a placement group")
+        elif reservation.provenance == "auto":
+            group = f"group {found.placement_group}" if found.placement_group else "no group"
+            yield ok(key, READ, f"{found.provenance}: nodes launch into {group}")
+
+
+def _share_rows(
+    key: str,
+    asked: Reservation,
+    found: list[ReservationFacts],
+    facts: AccountFacts,
+    more: PreflightFacts,
+) -> Iterator[Row]:
+    if isinstance(asked, CapacityBlock):
+        return
+    foreign = {each.owner_id for each in found if each.owner_id != facts.account_id}
+    if found:
+        if foreign and facts.account_id:
+            yield ok(key, SHARED, f"seen here; it is of account {', '.join(sorted(foreign))}")
+        return
+    reason = more.why_not(GET_INVITATIONS)
+    waiting = [each for each in more.invitations if each.status == "PENDING"]
+    if reason is not None:
+        yield skipped(key, SHARED, reason)
+    elif asked.resource_share_arn is not None:
+        yield _invitation_row(key, asked.resource_share_arn, more)
+    elif waiting and facts.could_read(DESCRIBE):
+        yield warning(key, SHARED, f"not seen here; {_waiting(waiting)}")
+
+
+def _invitation_row(key: str, share: str, more: PreflightFacts) -> Row:
+    named = next((each for each in more.invitations if each.share_arn == share), None)
+    if named is None:
+        none = f"no invitation to {share} came to this account; its owner adds the account to it"
+        return warning(key, SHARED, none)
+    if named.status == "PENDING":
+        sender = named.sender_id
+        return ok(key, SHARED, f"the invitation of account {sender} waits; `up` accepts it")
+    return warning(
+        key, SHARED, f"the invitation is {named.status}, and the reservation is not seen here"
+    )
+
+
+def _waiting(invitations: list[InvitationFacts]) -> str:
+    named = ", ".join(f"{each.share_name} of account {each.sender_id}" for each in invitations)
+    arn = invitations[0].share_arn
+    return (
+        f"invitations wait that may hold it: {named}. Set resource_share_arn ({arn}), or accept it "
+        "with `aws ram accept-resource-share-invitation`"
+    )
+
+
+def _time_rows(key: str, found: list[ReservationFacts], now: datetime) -> Iterator[Row]:
+    for each in found:
+        if each.starts_at is not None and now < each.starts_at:
+            text = f"{each.reservation_id} begins at {_time(each.starts_at)}; until then no node"
+            yield warning(key, RUNS, text)
+        elif each.ends_at is not None and now < each.ends_at:
+            left = each.ends_at - now
+            hours = int(left.total_seconds() // 3600)
+            until = f"{each.reservation_id} until {_time(each.ends_at)}, {hours} hours from now"
+            yield (ok if hours >= 1 else warning)(key, RUNS, until)
+
+
+def _room_row(key: str, name: str, found: list[ReservationFacts], config: StackConfig) -> Row:
+    wanted = sum(pool.wanted for pool in pools(config) if pool.purchase_option == name)
+    counted = [each for each in found if each.available_count is not None]
+    if not counted:
+        return skipped(key, FREE, "EC2 tells no number of free instances")
+    free = sum(each.available_count or 0 for each in counted)
+    held = sum(each.instance_count for each in found)
+    numbers = f"{free} of {held} are free, {wanted} wanted"
+    if all(each.state == "scheduled" for each in found):
+        return ok(key, FREE, f"{held} instances from its start on, {wanted} wanted")
+    if free >= wanted:
+        return ok(key, FREE, numbers)
+    return warning(
+        key, FREE, f"{numbers}; right where nodes of this stack hold the others, else they wait"
+    )
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"

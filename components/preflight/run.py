@@ -1,0 +1,125 @@
+"""The preflight: every question to the account, and the answers as rows of one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from components.account.facts import AccountFacts
+from components.account.lookup import AccountReader
+from components.account.prepare import Examined, examine
+from components.account.readings import read_side_by_side
+from components.account.stack_lookup import account_facts, account_readings
+from components.config.problems import Problem
+from components.config.stack import AnyStackConfig
+from components.preflight.account_rows import account_rows
+from components.preflight.facts import PreflightFacts
+from components.preflight.launch import launches
+from components.preflight.launch_rows import launch_rows
+from components.preflight.node_rows import quota_rows, type_rows
+from components.preflight.readings import preflight_readings
+from components.preflight.reservation_rows import provenance_rows, reservation_rows
+from components.preflight.row import Row, skipped, warning
+from components.preflight.service_rows import (
+    group_rows,
+    provider_rows,
+    role_rows,
+    version_rows,
+)
+
+if TYPE_CHECKING:
+    from components.architectures.plan_stack import AnyPlan
+
+CALLER = "caller"
+"""Subject of rows about what the caller may not ask."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preflight:
+    """What an account says to a stack file."""
+
+    account_id: str
+    """Empty where the caller may not ask."""
+    caller_arn: str
+    region: str
+    plan: AnyPlan | None
+    rows: tuple[Row, ...]
+    problems: tuple[Problem, ...]
+    """Everything that is refused; empty where the stack may be brought up."""
+    warnings: tuple[str, ...]
+
+
+def run_preflight(
+    config: AnyStackConfig,
+    *,
+    stack_file: str,
+    region: str,
+    now: datetime,
+    profile: str | None = None,
+) -> Preflight:
+    """Ask the account everything that a stack depends on; nothing is changed.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    reader = AccountReader(region=region, profile=profile)
+    facts, more = _look_up(reader, config)
+    found = examine(config, facts, stack_file=stack_file, region=region, now=now)
+    rows = [
+        *account_rows(found.config, facts, found.checks),
+        *provenance_rows(config, found.config),
+        *_rows(found, facts, more, now),
+    ]
+    if found.plan is not None and not found.problems:
+        # A launch of what is wrong in itself would only be refused in other words.
+        rows += launch_rows(reader, found.plan, facts)
+    rows += (skipped(CALLER, *_call_and_reason(line)) for line in _unshown(reader, rows))
+    rows += (warning("architecture", "what will happen", text) for text in found.warnings)
+    beyond = (row.problem for row in rows if row.problem is not None)
+    return Preflight(
+        account_id=facts.account_id,
+        caller_arn=more.caller_arn,
+        region=region,
+        plan=found.plan,
+        rows=tuple(rows),
+        problems=tuple(dict.fromkeys((*found.problems, *beyond))),
+        warnings=found.warnings,
+    )
+
+
+def _look_up(reader: AccountReader, config: AnyStackConfig) -> tuple[AccountFacts, PreflightFacts]:
+    answers = read_side_by_side(
+        [*account_readings(reader, config), *preflight_readings(reader, config)]
+    )
+    own = {each.name for each in fields(PreflightFacts)}
+    facts = {name: value for name, value in answers.items() if name not in own}
+    more = {name: value for name, value in answers.items() if name in own}
+    return account_facts(facts, reader), PreflightFacts(**more, unreadable=reader.not_read())
+
+
+def _rows(
+    found: Examined, facts: AccountFacts, more: PreflightFacts, now: datetime
+) -> Iterator[Row]:
+    config = found.config
+    yield from reservation_rows(config, facts, more, now)
+    yield from group_rows(config, more)
+    yield from version_rows(config, more, now.date())
+    yield from provider_rows(config, more)
+    yield from role_rows(config, more)
+    if found.plan is not None:
+        planned = list(launches(found.plan))
+        yield from type_rows(planned, more)
+        yield from quota_rows(planned, more)
+
+
+def _unshown(reader: AccountReader, rows: list[Row]) -> list[str]:
+    """Return the calls that may not be made and that no row names."""
+    shown = [row.found for row in rows if row.verdict == "skipped"]
+    return [line for line in reader.not_read() if not any(line in found for found in shown)]
+
+
+def _call_and_reason(line: str) -> tuple[str, str]:
+    call, _, reason = line.partition(": ")
+    return f"may {call}", reason

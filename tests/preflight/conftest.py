@@ -1,0 +1,71 @@
+"""A stack file and an account that fit, and what the preflight knows beside that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+
+import pytest
+
+from tests.account.conftest import block, configure, facts
+from tests.support.sandbox_aws import Account  # before boto3 makes a client
+
+from components.account.lookup import AccountReader  # isort: skip
+from components.preflight.facts import PreflightFacts, TypeFacts, VersionFacts  # isort: skip
+from components.preflight.launch import Launch, launches  # isort: skip
+from sandbox.aws.server import AwsServer  # isort: skip
+from tests.support.stack_files import plan as planned  # isort: skip
+
+__all__ = ["block", "configure", "facts"]
+
+
+@pytest.fixture
+def more() -> PreflightFacts:
+    """What an account answers that has everything."""
+    return PreflightFacts(
+        caller_arn="arn:aws:iam::123456789012:user/me",
+        instance_types={
+            "p5.48xlarge": TypeFacts(
+                efa_interfaces=32,
+                network_cards=32,
+                placement_strategies=frozenset({"cluster", "spread"}),
+                usage_classes=frozenset({"on-demand", "spot", "capacity-block"}),
+            )
+        },
+        quotas_vcpus={"L-1216C47A": 64, "L-417A185B": 384},
+        kubernetes_versions={
+            "1.35": VersionFacts(status="STANDARD_SUPPORT", standard_support_ends=date(2027, 3, 27))
+        },
+    )
+
+
+@pytest.fixture
+def launched() -> Callable[..., dict[str, Launch]]:
+    """Return the launches of a stack file, by their key."""
+
+    def _launched(raw: object) -> dict[str, Launch]:
+        return {each.key: each for each in launches(planned(raw))}
+
+    return _launched
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[AwsServer]:
+    """One account for all tests, which only read."""
+    with AwsServer(region="us-west-2", keep_time=False) as running:
+        yield running
+
+
+@pytest.fixture
+def account(server: AwsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
+    """Let boto3 reach the account."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    return Account(server)
+
+
+@pytest.fixture
+def reader(account: Account) -> AccountReader:
+    """Return a reader of the account."""
+    return AccountReader(region="us-west-2")

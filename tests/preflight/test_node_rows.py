@@ -1,0 +1,109 @@
+"""EC2's facts of the types of the nodes, and its quotas, beside the plan."""
+
+from dataclasses import replace
+
+import pytest
+
+from components.preflight.node_rows import MARKET, QUOTA, TYPE, quota_rows, type_rows
+from tests.support.stack_files import block, p5
+
+P5 = "architecture.node_groups.p5"
+SYSTEM = "architecture.system_node_group"
+
+
+@pytest.fixture
+def p5_facts(more):
+    def _with(**changes):
+        changed = replace(more.instance_types["p5.48xlarge"], **changes)
+        return replace(more, instance_types={"p5.48xlarge": changed})
+
+    return _with
+
+
+def only(rows, asked):
+    (row,) = [row for row in rows if row.asked == asked]
+    return row
+
+
+def on_demand(launched, **group):
+    return list(launched(p5(purchase_option="on-demand", **group)).values())
+
+
+def test_a_type_that_is_as_the_catalog_says_passes(launched, more):
+    (row,) = type_rows(list(launched(block()).values()), more)
+    assert (row.verdict, row.found) == ("ok", "p5.48xlarge: 32 EFA interfaces on 32 cards")
+
+
+def test_fewer_efa_interfaces_than_the_nodes_ask_for_are_refused(launched, p5_facts):
+    """A1, A4."""
+    row = only(type_rows(list(launched(block()).values()), p5_facts(efa_interfaces=4)), TYPE)
+    assert row.verdict == "refused"
+    assert row.problem.allowed == "4 at most"
+
+
+def test_other_facts_than_the_catalogs_are_a_warning(launched, p5_facts):
+    row = only(type_rows(list(launched(block()).values()), p5_facts(network_cards=33)), TYPE)
+    assert row.verdict == "warning"
+    assert "tools.catalog.compare" in row.found
+
+
+def test_a_type_that_takes_no_cluster_placement_group_is_refused(launched, p5_facts):
+    """B4."""
+    nodes = on_demand(launched, placement={"group": "create"}, availability_zone="us-west-2b")
+    row = only(type_rows(nodes, p5_facts(placement_strategies=frozenset({"spread"}))), TYPE)
+    assert row.problem.path.endswith("node_groups.p5.placement")
+
+
+def test_a_market_that_the_type_is_not_sold_on_is_refused(launched, p5_facts):
+    """C15."""
+    facts = p5_facts(usage_classes=frozenset({"on-demand"}))
+    row = only(type_rows(list(launched(block()).values()), facts), MARKET)
+    assert row.problem.allowed == "on-demand"
+
+
+def test_types_that_may_not_be_read_are_skipped(launched, more):
+    denied = replace(more, unreadable=("ec2:DescribeInstanceTypes: UnauthorizedOperation",))
+    (row,) = type_rows(list(launched(block()).values()), denied)
+    assert row.verdict == "skipped"
+
+
+def test_nodes_in_a_reservation_count_against_no_quota_again(launched, more):
+    """E18."""
+    rows = list(quota_rows(list(launched(block()).values()), more))
+    assert [row.subject for row in rows] == [SYSTEM]
+
+
+def test_a_quota_that_holds_the_nodes_passes(launched, more):
+    """E18."""
+    rows = list(quota_rows(on_demand(launched, availability_zone="us-west-2b"), more))
+    assert {row.subject: row.verdict for row in rows} == {SYSTEM: "ok", P5: "ok"}
+
+
+def test_a_quota_too_small_for_the_stack_alone_is_refused(launched, more):
+    """E18."""
+    small = replace(more, quotas_vcpus={**more.quotas_vcpus, "L-417A185B": 192})
+    rows = quota_rows(on_demand(launched, availability_zone="us-west-2b"), small)
+    (row,) = [row for row in rows if row.verdict == "refused"]
+    assert row.asked == QUOTA
+    assert "--quota-code L-417A185B --desired-value 384" in row.problem.remedy
+
+
+def test_a_quota_too_small_for_all_that_jobs_may_bring_is_a_warning(launched, more):
+    """E18."""
+    (group,) = [
+        each for each in on_demand(launched, availability_zone="us-west-2b") if each.interfaces
+    ]
+    small = replace(more, quotas_vcpus={"L-417A185B": 192})
+    (row,) = quota_rows([replace(group, nodes=1, most=2)], small)
+    assert (row.verdict, row.subject) == ("warning", P5)
+    assert "192 vCPUs, 384 wanted by this stack at its largest" in row.found
+
+
+def test_a_quota_that_may_not_be_read_is_skipped_with_the_reason(launched, more):
+    denied = replace(
+        more,
+        quotas_vcpus={},
+        unreadable=("servicequotas:GetServiceQuota: AccessDeniedException",),
+    )
+    (row,) = quota_rows(list(launched(block()).values()), denied)
+    assert row.found == "servicequotas:GetServiceQuota: AccessDeniedException"

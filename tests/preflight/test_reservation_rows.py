@@ -1,0 +1,143 @@
+"""What of a reservation changes from hour to hour, and what is said of it."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from components.account.complete import complete
+from components.preflight.facts import InvitationFacts
+from components.preflight.reservation_rows import (
+    FREE,
+    RUNS,
+    SHARED,
+    provenance_rows,
+    reservation_rows,
+)
+from tests.account.conftest import ACCOUNT, BLOCK, ENDS, NOW, STARTED
+
+SHARE = "arn:aws:ram:us-west-2:999988887777:resource-share/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f"
+ODCR = {"kind": "odcr", "reservation_id": BLOCK, "availability_zone": "us-west-2b"}
+
+
+@pytest.fixture
+def rows(configure, facts, more):
+    def _rows(*found, now=NOW, **changes):
+        account = replace(facts, reservations={each.reservation_id: each for each in found})
+        config = complete(configure(**changes), account)
+        told = reservation_rows(config, account, more, now)
+        return {row.asked: row for row in told}
+
+    return _rows
+
+
+def test_free_instances_are_compared_with_what_is_wanted(rows, block):
+    """C12."""
+    row = rows(replace(block, available_count=2))[FREE]
+    assert (row.verdict, row.found) == ("ok", "2 of 2 are free, 2 wanted")
+
+
+def test_too_few_free_instances_are_a_warning_for_the_stack_may_hold_them(rows, block):
+    """C12: a second check of a stack that runs must not be refused."""
+    row = rows(replace(block, available_count=0))[FREE]
+    assert row.verdict == "warning"
+    assert "nodes of this stack hold the others" in row.found
+
+
+def test_a_number_that_is_not_told_is_skipped(rows, block):
+    assert rows(block)[FREE].verdict == "skipped"
+
+
+@pytest.mark.parametrize(
+    ("now", "verdict", "words"),
+    [
+        (NOW, "ok", "155 hours from now"),
+        (STARTED - timedelta(days=1), "warning", "begins at 2026-11-20 11:30 UTC"),
+        (ENDS - timedelta(minutes=20), "warning", "0 hours from now"),
+    ],
+)
+def test_the_times_of_a_block_are_held_against_now(rows, block, now, verdict, words):
+    """D13."""
+    row = rows(block, now=now)[RUNS]
+    assert row.verdict == verdict
+    assert words in row.found
+
+
+def test_a_block_that_has_not_begun_counts_in_full(rows, block):
+    row = rows(replace(block, state="scheduled", available_count=0))[FREE]
+    assert (row.verdict, row.found) == ("ok", "2 instances from its start on, 2 wanted")
+
+
+def test_an_own_reservation_has_no_row_about_sharing(rows, block):
+    assert SHARED not in rows(replace(block, kind="odcr"), reservations__block=ODCR)
+
+
+def test_the_owner_of_a_shared_reservation_is_named(rows, block):
+    shared = replace(block, kind="odcr", owner_id="999988887777")
+    row = rows(shared, reservations__block=ODCR)[SHARED]
+    assert (row.verdict, "999988887777" in row.found) == ("ok", True)
+
+
+def test_an_invitation_that_waits_is_named_beside_a_reservation_that_is_not_seen(
+    configure, facts, more
+):
+    waits = InvitationFacts(
+        share_arn=SHARE, share_name="p5", sender_id="999988887777", status="PENDING"
+    )
+    account = replace(facts, reservations={})
+    config = configure(reservations__block=ODCR)
+    (row,) = reservation_rows(config, account, replace(more, invitations=(waits,)), NOW)
+    assert row.verdict == "warning"
+    assert SHARE in row.found
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"), [("PENDING", "ok"), ("REJECTED", "warning"), (None, "warning")]
+)
+def test_the_share_that_the_stack_accepts_is_looked_for(configure, facts, more, status, verdict):
+    invited = () if status is None else (status,)
+    invitations = tuple(
+        InvitationFacts(share_arn=SHARE, share_name="p5", sender_id="9", status=each)
+        for each in invited
+    )
+    config = configure(reservations__block={**ODCR, "resource_share_arn": SHARE})
+    account = replace(facts, reservations={})
+    (row,) = reservation_rows(config, account, replace(more, invitations=invitations), NOW)
+    assert row.verdict == verdict
+
+
+def test_invitations_that_may_not_be_read_are_skipped(configure, facts, more):
+    denied = replace(more, unreadable=("ram:GetResourceShareInvitations: AccessDenied",))
+    account = replace(facts, reservations={})
+    (row,) = reservation_rows(configure(reservations__block=ODCR), account, denied, NOW)
+    assert (row.verdict, row.found) == ("skipped", "ram:GetResourceShareInvitations: AccessDenied")
+
+
+@pytest.mark.parametrize(
+    ("group", "owner", "verdict", "words"),
+    [
+        ("mine", ACCOUNT, "ok", "own: nodes launch into group mine"),
+        ("aws-delivered", "999988887777", "ok", "aws-assisted: nodes launch into no group"),
+        (None, None, "ok", "own: nodes launch into no group"),
+    ],
+)
+def test_what_the_account_makes_of_auto_is_told(
+    configure, facts, block, group, owner, verdict, words
+):
+    """B8, B10."""
+    made = replace(block, kind="odcr", placement_group=group, placement_group_owner_id=owner)
+    config = configure(reservations__block={**ODCR, "provenance": "auto"})
+    account = replace(facts, reservations={BLOCK: made})
+    (row,) = provenance_rows(config, complete(config, account))
+    assert (row.verdict, row.found) == (verdict, words)
+
+
+def test_auto_that_the_account_does_not_answer_is_a_warning(configure, facts):
+    config = configure(reservations__block={**ODCR, "provenance": "auto"})
+    (row,) = provenance_rows(config, complete(config, replace(facts, reservations={})))
+    assert (row.subject, row.verdict) == ("reservations.block.provenance", "warning")
+
+
+def test_what_the_stack_file_says_itself_has_no_such_row(configure, facts):
+    config = configure(reservations__block=ODCR)
+    assert list(provenance_rows(config, complete(config, facts))) == []

@@ -1,0 +1,32 @@
+"""Quotas of vCPUs: what the account was given, and what every account has."""
+
+import pytest
+
+from tests.support.sandbox_aws import Account, refused
+
+P, INF, STANDARD = "L-417A185B", "L-1945791B", "L-1216C47A"
+
+
+def quota(account: Account, code: str, *, default: bool = False) -> float:
+    client = account.client("service-quotas")
+    ask = client.get_aws_default_service_quota if default else client.get_service_quota
+    return ask(ServiceCode="ec2", QuotaCode=code)["Quota"]["Value"]
+
+
+def test_a_quota_that_the_account_was_given_is_told(account: Account) -> None:
+    assert quota(account, P) > 0
+
+
+def test_a_quota_that_was_never_raised_has_no_value_of_its_own(account: Account) -> None:
+    with refused("NoSuchResourceException"):
+        quota(account, INF)
+
+
+@pytest.mark.parametrize(("code", "vcpus"), [(INF, 0), (P, 0), (STANDARD, 5)])
+def test_every_account_has_the_value_of_aws(account: Account, code: str, vcpus: int) -> None:
+    assert quota(account, code, default=True) == vcpus
+
+
+def test_a_quota_of_another_service_is_not_made_up(account: Account) -> None:
+    with refused("SandboxNotImplemented"):
+        account.client("service-quotas").get_service_quota(ServiceCode="vpc", QuotaCode=P)
