@@ -9,9 +9,11 @@ from typer.core import TyperGroup
 
 from tools.cli import (
     artifacts,
+    bench,
     checks,
     console,
     deployments,
+    explain,
     failures,
     jobs,
     plans,
@@ -56,10 +58,12 @@ app.command("destroy")(deployments.destroy)
 app.command("refresh")(deployments.refresh)
 app.command("outputs")(artifacts.outputs)
 app.command("check")(checks.check)
+app.command("explain")(explain.explain)
 app.command("plan")(plans.plan)
 app.command("artifact")(artifacts.artifact)
 app.command("job")(jobs.job)
 app.add_typer(sandboxes.app, name="sandbox")
+app.command("bench")(bench.bench)
 app.command("test", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
     suite.test
 )

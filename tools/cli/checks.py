@@ -4,68 +4,102 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tools.cli import console, failures, options
+from tools.cli.check_result import CheckResult, answer_results, refuse_two_forms
 from tools.workspace.stack_files import REGION_KEY, StackFile
 
 if TYPE_CHECKING:
     from components.architectures.plan_stack import AnyPlan
     from components.config.network import ExistingVpc, StackNetwork
     from components.config.stack import AnyStackConfig
+    from tools.findings.finding import Stage
 
 
 def check(
     stacks: Annotated[list[str], typer.Argument(help="Stacks, such as p5-cb.")],
     sandbox: options.Sandbox = False,
     live: Annotated[
-        bool, typer.Option("--live", help="Ask the AWS account too: reservations, subnets, quotas.")
+        bool,
+        typer.Option("--live", help="Ask the AWS account too, without a change to it."),
     ] = False,
     stack_file: options.StackFilePath = None,
     as_json: options.AsJson = False,
+    as_sarif: options.AsSarif = False,
 ) -> None:
     """Check stack files: schema and plan, and with --live what the account says."""
+    refuse_two_forms(as_json=as_json, as_sarif=as_sarif)
     if stack_file is not None and len(stacks) > 1:
         raise failures.WrongUseError("--stack-file replaces the file of one stack; name one stack")
     found = [options.stack_file(s, path=stack_file, sandbox=sandbox) for s in stacks]
-    results = [_result(file, live=False) for file in found]
-    if live and all(result["ok"] for result in results):
+    results = [_result(file) for file in found]
+    if live and all(result.ok for result in results):
         # What the account says about a configuration that is wrong in itself helps nobody.
         from tools.cli.session import account_access
 
         results = []
         for file in found:
             with account_access(sandbox=sandbox, profile=file.profile):
-                results.append(_result(file, live=True, sandbox=sandbox))
-    if as_json:
-        console.answer_json(results)
-    else:
-        for result in results:
-            _show(result)
-    if not all(result["ok"] for result in results):
+                results.append(_preflight_result(file, sandbox=sandbox))
+    answer_results(results, as_json=as_json, as_sarif=as_sarif)
+    if not all(result.ok for result in results):
         raise typer.Exit(failures.WRONG_USE)
 
 
-def _result(stack_file: StackFile, *, live: bool, sandbox: bool = False) -> dict[str, Any]:
+def _result(stack_file: StackFile) -> CheckResult:
     from components.config.problems import ConfigError
 
     try:
-        notes, warnings = _checked(stack_file, live=live, sandbox=sandbox)
+        notes = plan_of(stack_file).notes
     except ConfigError as error:
-        problems = [
-            {
-                "path": p.path,
-                "problem": p.problem,
-                "found": p.found,
-                "allowed": p.allowed,
-                "fix": p.remedy,
-            }
-            for p in error.problems
-        ]
-        return {"stack": stack_file.stack, "ok": False, "problems": problems, "text": str(error)}
-    return {"stack": stack_file.stack, "ok": True, "notes": notes, "warnings": warnings}
+        stage = refusing_stage(stack_file)
+        return CheckResult(stack_file=stack_file, error=error, stage=stage)
+    return CheckResult(stack_file=stack_file, notes=tuple(notes))
+
+
+def _preflight_result(stack_file: StackFile, *, sandbox: bool) -> CheckResult:
+    from components.config.problems import ConfigError
+    from components.preflight.run import run_preflight
+    from tools.cli.stack_references import network_reader
+
+    found = run_preflight(
+        config_of(stack_file, network_of=network_reader(stack_file, sandbox=sandbox)),
+        stack_file=stack_file.name,
+        region=stack_file.region,
+        now=datetime.now(UTC),
+    )
+    error = ConfigError(found.problems, stack_file=stack_file.name) if found.problems else None
+    unsure = {"warning": "", "skipped": "not checked: "}
+    return CheckResult(
+        stack_file=stack_file,
+        error=error,
+        stage="preflight",
+        notes=() if found.plan is None else tuple(found.plan.notes),
+        warnings=tuple(
+            f"{unsure[row.verdict]}{row.subject}: {row.asked}: {row.found}"
+            for row in found.rows
+            if row.verdict in unsure
+        ),
+        preflight=found,
+    )
+
+
+def refusing_stage(stack_file: StackFile) -> Stage:
+    """Return what refuses a stack file: its schema, else its plan, else the account."""
+    from components.config.problems import ConfigError
+
+    try:
+        config_of(stack_file)
+    except ConfigError:
+        return "schema"
+    try:
+        plan_of(stack_file)
+    except ConfigError:
+        return "plan"
+    return "preflight"
 
 
 def plan_of(stack_file: StackFile) -> AnyPlan:
@@ -115,14 +149,19 @@ def config_of(
         )
     except ConfigError as error:
         raise ConfigError([*missing, *error.problems], stack_file=name) from error
+    if config.policies:  # only then, because the pack takes a second to import
+        from policies.pack_config import unknown_rules
+
+        missing += unknown_rules(config, stack_file=name)
     if missing:
         raise ConfigError(missing, stack_file=name)
     return config
 
 
-def _checked(stack_file: StackFile, *, live: bool, sandbox: bool) -> tuple[list[str], list[str]]:
+def _warned(stack_file: StackFile, *, live: bool, sandbox: bool) -> tuple[str, ...]:
     if not live:
-        return list(plan_of(stack_file).notes), []
+        plan_of(stack_file)
+        return ()
     from components.account.prepare import look_up, prepare
     from tools.cli.stack_references import network_reader
 
@@ -134,7 +173,7 @@ def _checked(stack_file: StackFile, *, live: bool, sandbox: bool) -> tuple[list[
         region=stack_file.region,
         now=datetime.now(UTC),
     )
-    return list(prepared.plan.notes), list(prepared.warnings)
+    return prepared.warnings
 
 
 def refuse_wrong_config(stack_file: StackFile, *, live: bool, sandbox: bool = False) -> None:
@@ -144,17 +183,5 @@ def refuse_wrong_config(stack_file: StackFile, *, live: bool, sandbox: bool = Fa
         ConfigError: with every problem.
         AccountUnreachableError: there is no account to ask.
     """
-    _, warnings = _checked(stack_file, live=live, sandbox=sandbox)
-    for warning in warnings:
+    for warning in _warned(stack_file, live=live, sandbox=sandbox):
         console.progress(f"warning: {warning}")
-
-
-def _show(result: dict[str, Any]) -> None:
-    if not result["ok"]:
-        console.problem(result["text"])
-        return
-    console.answer(f"{result['stack']}: ok")
-    for note in result["notes"]:
-        console.answer(f"  note: {note}")
-    for warning in result["warnings"]:
-        console.answer(f"  warning: {warning}")

@@ -49,8 +49,18 @@ def preview(
     stack: options.Stack,
     sandbox: options.Sandbox = False,
     stack_file: options.StackFilePath = None,
+    as_json: options.AsJson = False,
+    as_sarif: options.AsSarif = False,
 ) -> None:
     """Show what `up` would change, checked by the policy pack; changes nothing."""
+    if as_json or as_sarif:
+        from tools.cli.check_result import refuse_two_forms
+        from tools.cli.preview_findings import answer_preview
+
+        refuse_two_forms(as_json=as_json, as_sarif=as_sarif)
+        found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+        answer_preview(found, sandbox=sandbox, as_sarif=as_sarif)
+        return
     workspace = _open(stack, stack_file, sandbox=sandbox, checks_config=True, changes=False)
     result = _run(workspace, "preview", yes=None, policies=True)
     _finish(result, workspace, "preview", sandbox=sandbox)
@@ -169,12 +179,12 @@ def _run(
 ) -> EngineResult:
     from tools.workspace.workspace import run
 
-    extra = _policy_pack(workspace) if policies else []
+    extra = policy_pack(workspace) if policies else []
     # `preview` never asks and has no such flag.
     return run(workspace, operation, [*extra, *flags, *(["--yes"] if yes else [])])
 
 
-def _policy_pack(workspace: Workspace) -> list[str]:
+def policy_pack(workspace: Workspace) -> list[str]:
     """Return the arguments that attach the pack, configured with what only the stack file says."""
     import json
 

@@ -15,6 +15,9 @@ Sandbox = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before something changes.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+AsSarif = Annotated[
+    bool, typer.Option("--sarif", help="Print what was found as SARIF 2.1.0, for code scanning.")
+]
 StackFilePath = Annotated[
     Path | None,
     typer.Option("--stack-file", help="A stack file to use in place of Pulumi.<stack>.yaml."),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +30,8 @@ def plan(
 
 def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
     """Return the plan from a preview on an empty backend that is thrown away."""
+    import tempfile
+
     from tools.cli.session import Purpose, open_workspace
     from tools.cli.stack_references import with_ids
     from tools.workspace.engine_process import PulumiCommand

@@ -40,8 +40,10 @@ class PulumiCommand:
     directory: Path
     environment: Mapping[str, str]
 
-    def run(self, arguments: Sequence[str]) -> EngineResult:
+    def run(self, arguments: Sequence[str], *, output: int | None = None) -> EngineResult:
         """Run a command on our standard streams and wait for its end.
+
+        `output` is a file descriptor that takes the place of standard output.
 
         The child has a process group of its own, so that an interruption reaches it exactly once:
         the first asks the engine to finish what is in flight and stop, a second stops it at once.
@@ -53,6 +55,7 @@ class PulumiCommand:
             cwd=self.directory,
             env=dict(self.environment),
             stdin=None if terminal is not None else subprocess.DEVNULL,
+            stdout=output,
             process_group=0,
         )
         with _terminal_lent(terminal, child.pid), _signals_forwarded(child) as forwarded:

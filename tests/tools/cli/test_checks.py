@@ -48,6 +48,16 @@ def test_problems_are_data_with_json(trainyard, stack_file) -> None:
     ]
 
 
+def test_refuses_a_rule_that_the_policy_pack_does_not_have(trainyard, stack_file) -> None:
+    settings = {"ebs-encryption": {"enforcement_level": "advisory"}}
+    result = trainyard(
+        "check", "p5-cb", "--stack-file", stack_file(COMPLETE | {"policies": settings})
+    )
+    assert result.exit_code == 2
+    assert "trainyard:cluster.policies.ebs-encryption" in result.stderr
+    assert "rename it to `ebs-encrypted`" in result.stderr
+
+
 def test_refuses_keys_beside_the_cluster_object(trainyard, stack_file) -> None:
     path = stack_file(COMPLETE, **{"trainyard:name": "other"})
     result = trainyard("check", "p5-cb", "--stack-file", path)

@@ -1,0 +1,77 @@
+"""`check --live` as people and as programs read it, against the sandbox's account."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.support.sandbox_aws import OTHER_ZONE  # before boto3 makes a client
+
+from sandbox.account.stacks import completion  # isort: skip
+from sandbox.aws.server import AwsServer  # isort: skip
+from tools.workspace.stack_files import completed, find_stack_file  # isort: skip
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[AwsServer]:
+    """One account for all tests, which only read."""
+    with AwsServer(region="us-west-2", keep_time=False) as running:
+        yield running
+
+
+@pytest.fixture
+def check(trainyard, stack_file, server, monkeypatch: pytest.MonkeyPatch) -> Callable:
+    """Check p5-cb with the ids of the account, or with another reservation."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+
+    def _check(*flags: str, reservation_id: str | None = None):
+        block = {"reservation_id": reservation_id} if reservation_id else {}
+        filled = completed(find_stack_file("p5-cb"), {"reservations": {"block": block}})
+        cluster = completed(filled, completion("p5-cb")).cluster
+        return trainyard("check", "p5-cb", "--live", "--stack-file", stack_file(cluster), *flags)
+
+    return _check
+
+
+def test_the_table_begins_with_who_asked_where(check) -> None:
+    result = check()
+    assert result.exit_code == 0
+    first = result.stdout.splitlines()[0]
+    assert first.startswith("p5-cb: 123456789012 as arn:aws:")
+    assert first.rstrip().endswith("us-west-2")
+
+
+def test_the_last_word_counts_the_answers(check) -> None:
+    (line,) = [line for line in check().stdout.splitlines() if line.startswith("p5-cb: ok")]
+    assert line.endswith(" ok)")
+
+
+def test_the_rows_are_data_with_json(check) -> None:
+    (answer,) = json.loads(check("--json").stdout)
+    assert (answer["ok"], answer["account"], answer["region"]) == (
+        True,
+        "123456789012",
+        "us-west-2",
+    )
+    assert {row["verdict"] for row in answer["checks"]} == {"ok"}
+    assert {"subject", "asked", "verdict", "found"} == set(answer["checks"][0])
+
+
+def test_what_is_refused_stands_in_the_table_and_below_it(check) -> None:
+    """C2."""
+    result = check(reservation_id=OTHER_ZONE)
+    assert result.exit_code == 2
+    assert "refused" in result.stdout
+    assert "nothing was changed" in result.stderr
+
+
+def test_a_refused_row_has_the_fix_that_its_problem_has(check) -> None:
+    (answer,) = json.loads(check("--json", reservation_id=OTHER_ZONE).stdout)
+    fixes = {row["fix"] for row in answer["checks"] if row["verdict"] == "refused"}
+    assert fixes
+    assert fixes <= {problem["fix"] for problem in answer["problems"]}
+    assert {problem["stage"] for problem in answer["problems"]} == {"preflight"}

@@ -1,0 +1,54 @@
+"""`bench`: what the program costs, each figure beside another of the same run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tools.cli import console, failures, options
+
+
+def bench(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Benchmarks: check, pools, preview, parallelcluster, growth; or all."),
+    ] = None,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds after the first.")] = 5,
+    directory: Annotated[
+        Path | None, typer.Option("--output", help="Where bench.json and the pictures go.")
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Measure the program: time as a multiple of what it is compared with, and growth.
+
+    `preview` and `parallelcluster` need a sandbox that runs.
+    """
+    from benchmarks import growth, report
+    from tools.workspace.stack_files import ROOT
+
+    known = [*report.BENCHMARKS, report.CURVES]
+    unknown = [name for name in names or [] if name not in known]
+    if unknown:
+        raise failures.WrongUseError(
+            f"there is no benchmark {', '.join(unknown)}; there are {', '.join(known)}"
+        )
+    wanted = names or known
+    comparisons = []
+    for name, measure in report.BENCHMARKS.items():
+        if name in wanted:
+            console.progress(f"measuring {name}")
+            comparisons += measure(rounds)
+    curves = growth.curves(rounds) if report.CURVES in wanted else []
+    target = directory or ROOT / ".trainyard" / "bench"
+    report.write(target, comparisons, curves)
+    if as_json:
+        console.answer_json(report.as_json(comparisons, curves))
+    else:
+        report.show(comparisons, curves)
+    console.progress(f"written: {target / 'bench.json'}")
+    missed = [each.name for each in comparisons if not each.within_budget]
+    if missed:
+        console.problem(f"over the budget: {', '.join(missed)}")
+        raise typer.Exit(failures.WORK_FAILED)

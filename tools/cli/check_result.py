@@ -1,0 +1,153 @@
+"""What `check` found in one stack file, and the forms in which it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tools.cli import console, failures
+
+if TYPE_CHECKING:
+    from components.config.problems import ConfigError
+    from components.preflight.run import Preflight
+    from tools.findings.finding import Finding, Stage
+    from tools.workspace.stack_files import StackFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """How one stack file passed, or what refused it."""
+
+    stack_file: StackFile
+    error: ConfigError | None = None
+    stage: Stage = "schema"
+    """What refused the file; of no meaning without an error."""
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    preflight: Preflight | None = None
+    """What the account said, where it was asked."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the file may be brought up."""
+        return self.error is None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the result as plain JSON."""
+        if self.error is None:
+            notes, warnings = list(self.notes), list(self.warnings)
+            return {
+                "stack": self.stack_file.stack,
+                "ok": True,
+                "notes": notes,
+                "warnings": warnings,
+                **self._preflight_as_json(),
+            }
+        problems = [
+            {
+                "rule": finding.rule,
+                "stage": finding.stage,
+                "path": problem.path,
+                "line": finding.line,
+                "problem": problem.problem,
+                "found": problem.found,
+                "allowed": problem.allowed,
+                "fix": problem.remedy,
+            }
+            for problem, finding in zip(self.error.problems, self._refusals(), strict=True)
+        ]
+        stack = self.stack_file.stack
+        return {
+            "stack": stack,
+            "ok": False,
+            "problems": problems,
+            "text": str(self.error),
+            **self._preflight_as_json(),
+        }
+
+    def _preflight_as_json(self) -> dict[str, Any]:
+        found = self.preflight
+        if found is None:
+            return {}
+        return {
+            "account": found.account_id,
+            "caller": found.caller_arn,
+            "region": found.region,
+            "checks": [row.as_json() for row in found.rows],
+        }
+
+    def findings(self) -> list[Finding]:
+        """Return everything that there is to say of the file."""
+        from tools.findings.config_problems import remark_findings
+
+        remarks = remark_findings(self.stack_file, notes=self.notes, warnings=self.warnings)
+        return [*self._refusals(), *remarks]
+
+    def _refusals(self) -> list[Finding]:
+        from tools.findings.config_problems import problem_findings
+
+        if self.error is None:
+            return []
+        return problem_findings(self.error, self.stack_file, self.stage)
+
+    def show(self) -> None:
+        """Write the result for people."""
+        counts = ""
+        if self.preflight is not None:
+            from tools.cli.preflight_table import counted, print_preflight
+
+            print_preflight(self.stack_file.stack, self.preflight)
+            counts = f" ({counted(self.preflight)})"
+        if self.error is not None:
+            console.problem(str(self.error))
+            return
+        console.answer(f"{self.stack_file.stack}: ok{counts}")
+        for note in self.notes:
+            console.answer(f"  note: {note}")
+        if self.preflight is None:  # else they stand in the table
+            for warning in self.warnings:
+                console.answer(f"  warning: {warning}")
+
+
+def answer_results(results: Sequence[CheckResult], *, as_json: bool, as_sarif: bool) -> None:
+    """Write all results to standard output, in the form that was asked for."""
+    if as_sarif:
+        stacks = [result.stack_file.stack for result in results]
+        category = f"check/{stacks[0]}" if len(stacks) == 1 else "check"
+        answer_sarif(category, [f for result in results for f in result.findings()])
+    elif as_json:
+        console.answer_json([result.as_json() for result in results])
+    else:
+        for result in results:
+            result.show()
+
+
+def answer_sarif(category: str, findings: Sequence[Finding], *, succeeded: bool = True) -> None:
+    """Write findings to standard output as one SARIF document."""
+    from tools.findings.sarif import RuleText, Run, sarif
+    from tools.workspace.stack_files import ROOT
+
+    texts: dict[str, RuleText] = {}
+    if any(finding.stage == "policy" for finding in findings):  # else nobody waits for the pack
+        from tools.findings.rule_texts import rule_texts
+
+        texts = rule_texts()
+    run = Run(
+        category=category,
+        findings=findings,
+        succeeded=succeeded,
+        root=ROOT,
+        rules=texts,
+    )
+    console.answer_json(sarif(run))
+
+
+def refuse_two_forms(*, as_json: bool, as_sarif: bool) -> None:
+    """Stop where two documents are asked for on one standard output.
+
+    Raises:
+        WrongUseError: both are.
+    """
+    if as_json and as_sarif:
+        raise failures.WrongUseError("--json and --sarif are two forms of one answer; choose one")

@@ -1,0 +1,51 @@
+"""The preflight of a stack as one table."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tools.cli.panel import LOG_WIDTH
+
+if TYPE_CHECKING:
+    from components.preflight.row import Verdict
+    from components.preflight.run import Preflight
+
+_STYLES: dict[Verdict, str] = {
+    "ok": "green",
+    "warning": "yellow",
+    "refused": "bold red",
+    "skipped": "dim",
+}
+
+
+def print_preflight(stack: str, found: Preflight) -> None:
+    """Print who asked which region, and one line an answer."""
+    table = Table(title=_title(stack, found), title_justify="left", title_style="bold")
+    table.add_column("Stack file", overflow="fold", ratio=3)
+    table.add_column("Asked", overflow="fold", ratio=3)
+    table.add_column("Answer", no_wrap=True)
+    table.add_column("Found", overflow="fold", ratio=5)
+    for row in found.rows:
+        style = _STYLES[row.verdict]
+        verdict = f"[{style}]{row.verdict}[/{style}]"
+        table.add_row(escape(row.subject), escape(row.asked), verdict, escape(row.found))
+    width = None if sys.stdout.isatty() else LOG_WIDTH
+    Console(highlight=False, width=width).print(table)
+
+
+def counted(found: Preflight) -> str:
+    """Return how many answers there are of each kind: `31 ok, 1 warning`."""
+    counts = Counter(row.verdict for row in found.rows)
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in _STYLES if counts[verdict])
+
+
+def _title(stack: str, found: Preflight) -> str:
+    account = found.account_id or "an account that does not tell its id"
+    caller = f" as {found.caller_arn}" if found.caller_arn else ""
+    return escape(f"{stack}: {account}{caller}, {found.region}")

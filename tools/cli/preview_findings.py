@@ -1,0 +1,99 @@
+"""`preview --json` and `--sarif`: what the policy pack and the engine said, as one document."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from tools.cli import console, failures
+from tools.cli.check_result import answer_sarif
+
+if TYPE_CHECKING:
+    from tools.findings.finding import Finding
+    from tools.workspace.engine_process import EngineResult
+    from tools.workspace.stack_files import StackFile
+    from tools.workspace.workspace import Workspace
+
+STANDARD_ERROR = 2
+"""File descriptor of the engine's display, so that standard output holds the document alone."""
+
+
+def answer_preview(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> None:
+    """Preview a stack and write one document of what was found.
+
+    Raises:
+        typer.Exit: with 1 where the preview failed, for a mandatory violation as for an error of
+            the program, and with 2 where the stack file was refused before.
+    """
+    from components.config.problems import ConfigError
+    from tools.cli.checks import refusing_stage
+    from tools.cli.session import Purpose, open_workspace
+    from tools.findings.config_problems import problem_findings
+
+    purpose = Purpose(checks_config=True, changes=False)
+    try:
+        workspace = open_workspace(stack_file, purpose, sandbox=sandbox)
+    except ConfigError as error:
+        findings = problem_findings(error, stack_file, refusing_stage(stack_file))
+        _answer(stack_file, findings, {}, ok=False, as_sarif=as_sarif)
+        raise typer.Exit(failures.WRONG_USE) from error
+    result, log = _previewed(workspace)
+    _report(stack_file, result, log, as_sarif=as_sarif)
+
+
+def _previewed(workspace: Workspace) -> tuple[EngineResult, str]:
+    """Return how the engine's preview ended, with its event log."""
+    from tools.cli.deployments import policy_pack
+
+    # `preview --json` of the engine says nothing of policies; its event log does, and the flag for
+    # that is known only with this variable.
+    environment = {**workspace.command.environment, "PULUMI_DEBUG_COMMANDS": "true"}
+    command = dataclasses.replace(workspace.command, environment=environment)
+    with tempfile.TemporaryDirectory(prefix="trainyard-preview-") as directory:
+        log = Path(directory) / "events.json"
+        arguments = ["preview", *workspace.arguments(), *policy_pack(workspace)]
+        result = command.run([*arguments, "--event-log", str(log)], output=STANDARD_ERROR)
+        return result, log.read_text(encoding="utf-8") if log.exists() else ""
+
+
+def _report(stack_file: StackFile, result: EngineResult, log: str, *, as_sarif: bool) -> None:
+    from tools.findings.policy_events import event_findings, planned_changes
+
+    ok = result.exit_code == 0
+    findings = event_findings(log, stack_file)
+    _answer(stack_file, findings, planned_changes(log), ok=ok, as_sarif=as_sarif)
+    if ok:
+        return
+    what = "was interrupted" if result.interrupted else "failed"
+    console.problem(f"the preview of {stack_file.stack} {what}; nothing was changed")
+    raise typer.Exit(failures.WORK_FAILED)
+
+
+def _answer(
+    stack_file: StackFile,
+    findings: Sequence[Finding],
+    changes: dict[str, int],
+    *,
+    ok: bool,
+    as_sarif: bool,
+) -> None:
+    from tools.findings.finding import as_json
+
+    if as_sarif:
+        # A preview that refuses has done its work; one whose program broke has not.
+        stages = {each.stage for each in findings if each.level == "error"}
+        succeeded = ok or (bool(stages) and "engine" not in stages)
+        answer_sarif(f"preview/{stack_file.stack}", findings, succeeded=succeeded)
+        return
+    answer: dict[str, Any] = {
+        "stack": stack_file.stack,
+        "ok": ok,
+        "changes": changes,
+        "findings": [as_json(finding) for finding in findings],
+    }
+    console.answer_json(answer)

@@ -1,0 +1,1 @@
+"""What is wrong with a stack, as data for tools: one record for every stage, JSON and SARIF."""

@@ -1,0 +1,87 @@
+"""Problems of a stack file, found by its schema, its plan or the account, as findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from components.config.problems import ROOT, ConfigError, Problem
+from tools.findings.finding import Finding, Level, Stage
+from tools.findings.positions import Positions, parts_of
+from tools.workspace.stack_files import StackFile
+
+NAMED = frozenset(
+    {
+        "compute_environments",
+        "compute_resources",
+        "environment",
+        "job_definitions",
+        "labels",
+        "node_groups",
+        "policies",
+        "queues",
+        "reservations",
+        "settings",
+        "slurm_settings",
+        "storage",
+        "tags",
+        "versions",
+    }
+)
+"""Keys of the schema below which names are free, not keys of its own."""
+
+
+def rule_of(stage: Stage, path: str) -> str:
+    """Return the id of what refuses a key: its stage and the key, without the user's own names.
+
+    `plan/architecture.node_groups.*.efa_enabled` is the same for every stack and every version of
+    the message, so that a tool can follow it from one run to the next.
+    """
+    first, *rest = parts_of(path)
+    generic: list[str] = [] if first == ROOT else [str(first)]
+    for before, part in zip([first, *rest], rest, strict=False):
+        generic.append("*" if before in NAMED or isinstance(part, int) else str(part))
+    return f"{stage}/{'.'.join(generic) or first}"
+
+
+def problem_findings(error: ConfigError, stack_file: StackFile, stage: Stage) -> list[Finding]:
+    """Return a finding for every problem of a stack file that is refused."""
+    positions = Positions(stack_file.path)
+    return [_finding(problem, stack_file, stage, positions) for problem in error.problems]
+
+
+def _finding(
+    problem: Problem, stack_file: StackFile, stage: Stage, positions: Positions
+) -> Finding:
+    return Finding(
+        rule=rule_of(stage, problem.path),
+        stage=stage,
+        level="error",
+        message=f"{problem.path} {problem.problem}; fix: {problem.remedy}",
+        stack=stack_file.stack,
+        file=stack_file.path,
+        line=positions.line_of(problem.path),
+        key=problem.path,
+    )
+
+
+def remark_findings(
+    stack_file: StackFile, *, notes: Iterable[str], warnings: Iterable[str]
+) -> list[Finding]:
+    """Return a finding for every note of a plan and every warning of the account's check."""
+    line = Positions(stack_file.path).line_of(ROOT)
+    said: list[tuple[Stage, Level, str]] = [
+        *(("plan", "note", text) for text in notes),
+        *(("preflight", "warning", text) for text in warnings),
+    ]
+    return [
+        Finding(
+            rule=f"{stage}/{level}",
+            stage=stage,
+            level=level,
+            message=text,
+            stack=stack_file.stack,
+            file=stack_file.path,
+            line=line,
+        )
+        for stage, level, text in said
+    ]

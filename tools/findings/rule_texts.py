@@ -1,0 +1,16 @@
+"""What the rules of the policy pack say of themselves, for documents that list findings."""
+
+from __future__ import annotations
+
+from tools.findings.sarif import RuleText
+from tools.policies.rules import own_policies, rules
+
+
+def rule_texts() -> dict[str, RuleText]:
+    """Return the text of every policy that the pack serves, by its name."""
+    return {
+        rule.name: RuleText(
+            summary=rule.description, why=rule.why, fix=rule.fix, url=rule.url, tags=rule.tags
+        )
+        for rule in (*rules(), *own_policies())
+    }
