@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import pulumi
+import pulumi.dynamic
 import pulumi_aws
 import pulumi_eks
 import pulumi_kubernetes as kubernetes
@@ -15,6 +16,7 @@ import pulumi_kubernetes as kubernetes
 plan = json.loads((Path(__file__).parent / "plan.json").read_text())
 CONTROL_PLANE = "eks:index:Cluster"
 COMPONENTS = ("trainyard:", "eks:", "pulumi:")
+DYNAMIC = "pulumi-python:dynamic"
 
 
 def load_class(token: str) -> None:
@@ -24,7 +26,21 @@ def load_class(token: str) -> None:
         getattr(getattr(pulumi_aws, module.partition("/")[0]), name)
     elif package == "kubernetes":
         group, _, version = module.partition("/")
+        # The SDK's modules have the first word of a group such as `rbac.authorization.k8s.io`.
+        group = group.partition(".")[0]
         getattr(getattr(getattr(kubernetes, group), version), name)
+
+
+class NodeAccess(pulumi.dynamic.ResourceProvider):
+    """Stands for the merge into `aws-auth`, which a program by hand needs as well."""
+
+    def create(self, props: dict[str, object]) -> pulumi.dynamic.CreateResult:
+        """Return the entry as it is given."""
+        return pulumi.dynamic.CreateResult("entry", props)
+
+
+class Entry(pulumi.dynamic.Resource):
+    """One entry of `aws-auth`."""
 
 
 class Literal(pulumi.CustomResource):
@@ -62,9 +78,12 @@ provider = kubernetes.Provider("kubernetes", kubeconfig=cluster.kubeconfig_json)
 for resource in plan["resources"]:
     token = resource["type"]
     of_the_package = (resource["parent"] or "").startswith("eks:")
-    if token.startswith(COMPONENTS) or token.startswith("pulumi-python:") or of_the_package:
+    if token.startswith(COMPONENTS) or of_the_package:
+        continue
+    inputs = {k: v for k, v in resource["inputs"].items() if not k.startswith("__")}
+    if token.startswith(DYNAMIC):
+        Entry(NodeAccess(), resource["name"], inputs)
         continue
     load_class(token)
-    inputs = {k: v for k, v in resource["inputs"].items() if not k.startswith("__")}
     in_cluster = provider if token.startswith("kubernetes:") else None
     Literal(token, resource["name"], inputs, in_cluster)

@@ -1,159 +1,71 @@
-"""How much the program costs in a preview, against a flat program and an empty one.
+"""What the program and its policy pack cost in a preview.
 
-    .venv/bin/python -m benchmarks.preview [rounds]
-
-Needs a running sandbox (`./trainyard sandbox start`). The three previews alternate within one run,
-without the policy pack; a fourth column is the program with the pack. Budget: at most 1.10 times
-the flat program, and at most one second for the pack.
+The program beside a flat one that registers the same resources with literal inputs, and the whole
+policy pack beside a pack of one rule. Needs a running sandbox (`./trainyard sandbox start`), whose
+stand-ins for the provider plugins take part in every side alike.
 """
 
 from __future__ import annotations
 
-import json
-import shutil
-import statistics
-import subprocess
-import sys
 import tempfile
-import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
+from benchmarks.measuring import Comparison, Run, Spent, alternate
+from benchmarks.projects import (
+    empty_program,
+    flat_program,
+    pack_of_one_rule,
+    project,
+)
+from tools.workspace.stack_files import ROOT
 
-from sandbox.account.stacks import completion
-from tools.cli.sandbox_session import PROVIDERS, RunningSandbox, sandbox_directory
-from tools.engine import ensure_pulumi
-from tools.workspace.project import SandboxProject
-from tools.workspace.stack_files import ROOT, completed, find_stack_file
-
-STACK = "p5-cb"
-DEFAULT_ROUNDS = 5
-FLAT = Path(__file__).parent / "flat_program.py"
-
-
-@dataclass(frozen=True, slots=True)
-class Contender:
-    """One program in a Pulumi project of its own."""
-
-    name: str
-    project: SandboxProject
-    environment: dict[str, str]
-    engine: Path
-    arguments: tuple[str, ...] = ()
-
-    def preview(self) -> float:
-        """Run one preview and return its wall time in seconds."""
-        started = time.perf_counter()
-        self.run("preview", "--stack", STACK, "--non-interactive", *self.arguments)
-        return time.perf_counter() - started
-
-    def run(self, *arguments: str) -> None:
-        """Run the engine.
-
-        Raises:
-            SystemExit: it failed; what it said is in the message.
-        """
-        done = subprocess.run(
-            [str(self.engine), *arguments],
-            cwd=self.project.directory,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode != 0:
-            sys.exit(f"{self.name}: {done.stdout}{done.stderr}")
+BUDGET_OF_PROGRAM = 1.10
+BUDGET_OF_PACK = 1.25
+BUDGET_OF_PACK_SECONDS = 1.0
+PROGRAM, FLAT, EMPTY = "the program", "a flat program", "an empty program"
+PACK, ONE_RULE = "with the policy pack", "with a pack of one rule"
 
 
-def main() -> None:
-    """Measure and print the table."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_ROUNDS
-    directory = sandbox_directory()
-    status = directory.read_status()
-    if status is None or not status.process.is_alive:
-        sys.exit("no sandbox runs; start one with ./trainyard sandbox start")
-    with tempfile.TemporaryDirectory() as scratch:
-        contenders = _contenders(Path(scratch), RunningSandbox(directory, status))
-        for contender in contenders:
-            contender.run("stack", "init", STACK)
-        _print(contenders, _measure(contenders, rounds))
-
-
-def _measure(contenders: list[Contender], rounds: int) -> dict[str, list[float]]:
-    seconds: dict[str, list[float]] = {contender.name: [] for contender in contenders}
-    for contender in contenders:
-        contender.preview()  # the first one compiles bytecode
-    for _ in range(rounds):
-        for contender in contenders:
-            seconds[contender.name].append(contender.preview())
-    return seconds
-
-
-def _contenders(scratch: Path, sandbox: RunningSandbox) -> list[Contender]:
-    plan = _plan()
-    flat, empty = scratch / "flat", scratch / "empty"
-    for directory in (flat, empty):
-        directory.mkdir()
-    shutil.copy(FLAT, flat / "__main__.py")
-    (flat / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
-    (empty / "__main__.py").write_text("import pulumi\n", encoding="utf-8")
-    program = _contender("program", scratch, sandbox, ROOT)
-    pack = replace(
-        program, name="program with pack", arguments=("--policy-pack", str(ROOT / "policies"))
-    )
-    pack = replace(pack, project=_project(scratch / "pack-project", ROOT))
-    pack = replace(pack, environment=sandbox.environment(program.engine.parent, pack.project))
+def measure(rounds: int) -> list[Comparison]:
+    """Return the lines of the table; what an empty program takes is among the sides."""
+    with tempfile.TemporaryDirectory(prefix="trainyard-bench-") as directory:
+        runs = alternate(_sides(Path(directory)), rounds)
     return [
-        program,
-        _contender("flat", scratch, sandbox, flat),
-        _contender("empty", scratch, sandbox, empty),
-        pack,
+        _line("preview", PROGRAM, FLAT, runs, budget=BUDGET_OF_PROGRAM),
+        _line("policies", PACK, ONE_RULE, runs, budget=BUDGET_OF_PACK),
+        _line("pack", PACK, PROGRAM, runs, budget_seconds_over=BUDGET_OF_PACK_SECONDS),
     ]
 
 
-def _contender(name: str, scratch: Path, sandbox: RunningSandbox, main: Path) -> Contender:
-    project = _project(scratch / f"{name}-project", main)
-    engine = ensure_pulumi(lambda _: None)
-    environment = sandbox.environment(engine.directory, project)
-    return Contender(name, project, environment, engine.executable)
-
-
-def _project(directory: Path, main: Path) -> SandboxProject:
-    project = SandboxProject(directory, PROVIDERS)
-    project.write(completed(find_stack_file(STACK), completion(STACK)))
-    description = directory / "Pulumi.yaml"
-    text = description.read_text(encoding="utf-8")
-    description.write_text(text.replace(f"main: {ROOT}\n", f"main: {main}\n"), encoding="utf-8")
-    return project
-
-
-def _plan() -> dict[str, object]:
-    done = subprocess.run(
-        [str(ROOT / "trainyard"), "plan", STACK, "--sandbox", "--json"],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
+def _line(
+    name: str,
+    of: str,
+    against: str,
+    runs: Mapping[str, Sequence[Spent]],
+    *,
+    budget: float | None = None,
+    budget_seconds_over: float | None = None,
+) -> Comparison:
+    return Comparison(
+        name=name,
+        of=of,
+        against=against,
+        runs=runs,
+        budget=budget,
+        budget_seconds_over=budget_seconds_over,
     )
-    plan = json.loads(done.stdout)
-    (cluster,) = [r for r in plan["resources"] if r["type"] == "aws:eks/cluster:Cluster"]
-    plan["subnet_ids"] = cluster["inputs"]["vpcConfig"]["subnetIds"]
-    return plan
 
 
-def _print(contenders: list[Contender], seconds: dict[str, list[float]]) -> None:
-    flat = statistics.median(seconds["flat"])
-    table = Table("preview", "minimum", "median", "maximum", "against flat")
-    for contender in contenders:
-        values = seconds[contender.name]
-        table.add_row(
-            contender.name,
-            *(f"{f(values):.2f} s" for f in (min, statistics.median, max)),
-            f"{statistics.median(values) / flat:.2f}",
-        )
-    Console().print(table)
-
-
-if __name__ == "__main__":
-    main()
+def _sides(scratch: Path) -> dict[str, Run]:
+    program = project(scratch, "program", ROOT)
+    flat = project(scratch, "flat", flat_program(scratch))
+    empty = project(scratch, "empty", empty_program(scratch))
+    one_rule = pack_of_one_rule(scratch)
+    return {
+        PROGRAM: program.preview,
+        FLAT: flat.preview,
+        EMPTY: empty.preview,
+        PACK: lambda: program.preview("--policy-pack", str(ROOT / "policies")),
+        ONE_RULE: lambda: program.preview("--policy-pack", str(one_rule)),
+    }
