@@ -14,7 +14,7 @@ from tests.support.stacks import STACKS
 
 pytestmark = pytest.mark.sandbox
 BROUGHT_UP = {STACK, *(life.stack for life in LIVES)}
-PACK = "✅ trainyard@"
+PACK = " trainyard@"
 
 
 def test_check_accepts_every_stack_file(sandbox: Sandbox) -> None:
@@ -29,4 +29,5 @@ def test_a_preview_passes_the_policy_pack_and_changes_nothing(sandbox: Sandbox, 
     before = sandbox.objects()
     said = sandbox.must("preview", stack, "--sandbox").said
     assert PACK in said
+    assert "[mandatory]" not in said
     assert sandbox.objects() == before

@@ -75,3 +75,30 @@ def test_without_the_pack_the_same_program_is_made_so_it_is_the_pack_that_stops_
     assert len(sandbox.objects()) == len(before) + 2
     assert run("destroy", "--yes").returncode == 0
     assert sandbox.objects() == before
+
+
+PORTED = ROOT / "tests" / "policies" / "foreign" / "ported"
+
+
+def test_a_template_that_was_ported_with_its_faults_is_stopped_and_its_twin_is_not(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """Rules A12, A16, B7 and E9, of resources and of the stack, in one preview."""
+    before = sandbox.objects()
+    pack = ("preview", "--policy-pack", str(ROOT / "policies"))
+    run = foreign_program(sandbox, tmp_path, (PORTED / "__main__.py").read_text())
+    stopped = run(*pack)
+    assert stopped.returncode != 0, stopped.stdout
+    said = stopped.stdout + stopped.stderr
+    for rule in (
+        "capacity-block-no-placement-group",
+        "efa-interface-layout",
+        "group-sizes-in-order",
+        "interface-security-groups",
+    ):
+        assert rule in said
+    mended = (PORTED / "mended.py").read_text()
+    (tmp_path / "program" / "__main__.py").write_text(mended)
+    passed = run(*pack)
+    assert passed.returncode == 0, passed.stdout + passed.stderr
+    assert sandbox.objects() == before

@@ -89,7 +89,8 @@ def _ready(node: client.V1Node) -> bool:
 
 def test_the_stack_comes_up_from_nothing_under_the_policy_pack(lived: Lived) -> None:
     assert set(lived.changes["up"]) == {"create"}
-    assert "✅ trainyard@" in lived.done["up"].said
+    assert " trainyard@" in lived.done["up"].said
+    assert "[mandatory]" not in lived.done["up"].said
 
 
 def test_every_node_is_ready_with_every_device(lived: Lived) -> None:

@@ -1,0 +1,48 @@
+"""The account in which stack files are tried, and the table at the end of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+
+import botocore.session
+import pytest
+
+from components.account import parallelcluster_checks
+from sandbox.aws.server import AwsServer
+from tests.support.corpus.case import CASE, STAGES
+
+
+@pytest.fixture(scope="module")
+def account() -> Iterator[None]:
+    """The sandbox's account, as the default one of AWS clients."""
+    with AwsServer(region="us-west-2", port=0) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+        patch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+        # Nothing is deployed; the server alone answers no CloudFormation.
+        patch.setattr(parallelcluster_checks, "look_up_deployed", lambda *_: None)
+        # Each case asks with clients of its own, whose models are large files.
+        patch.setattr(botocore.session, "create_loader", cache(botocore.session.create_loader))
+        yield
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how many cases were caught, by stage, and how many were falsely refused."""
+    found = {outcome: _cases(terminalreporter, outcome) for outcome in ("passed", "failed")}
+    if not (found["passed"] or found["failed"]):
+        return
+    terminalreporter.section("corpus")
+    for stage in STAGES:
+        caught, missed = found["passed"][stage], found["failed"][stage]
+        terminalreporter.line(f"{stage:<10} caught {caught:>3} of {caught + missed:>3}")
+    passed, refused = found["passed"]["good"], found["failed"]["good"]
+    terminalreporter.line(f"{'good':<10} falsely refused {refused} of {passed + refused}")
+
+
+def _cases(terminalreporter: pytest.TerminalReporter, outcome: str) -> Counter[str]:
+    reports = terminalreporter.stats.get(outcome, [])
+    return Counter(
+        str(value) for report in reports for name, value in report.user_properties if name == CASE
+    )

@@ -1,0 +1,41 @@
+"""A preview in the engine tells CI what the policy pack said: document, exit code, nothing made."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.sandbox import Sandbox, copied_stack_file
+
+pytestmark = pytest.mark.sandbox
+
+EXPIRED = {"resource": "scratch", "reason": "a trial", "expires": "2020-01-01"}
+PREVIEW = ("preview", "p5-cb", "--sandbox", "--stack-file")
+
+
+@pytest.fixture
+def refused(tmp_path: Path) -> Path:
+    """A stack file that schema, plan and account let pass, and the pack does not."""
+    change = {"policies": {"ebs-encrypted": {"suppressions": [EXPIRED]}}}
+    return copied_stack_file(tmp_path / "Pulumi.p5-cb.yaml", change)
+
+
+def test_a_mandatory_violation_fails_the_preview_and_is_in_both_documents(
+    sandbox: Sandbox, refused: Path
+) -> None:
+    before = sandbox.objects()
+    done = sandbox.run(*PREVIEW, refused, "--json")
+    assert done.exit_code == 1, done.said
+    answer = json.loads(done.stdout)
+    assert answer["ok"] is False
+    (error,) = [each for each in answer["findings"] if each["level"] == "error"]
+    assert (error["rule"], error["stage"]) == ("expired-suppressions", "policy")
+    assert error["file"] == str(refused)
+
+    done = sandbox.run(*PREVIEW, refused, "--sarif")
+    assert done.exit_code == 1
+    (run,) = json.loads(done.stdout)["runs"]
+    assert "expired-suppressions" in {each["ruleId"] for each in run["results"]}
+    assert sandbox.objects() == before
