@@ -17,6 +17,19 @@ EKS_NODE_GROUP_NAME_LIMIT = 63
 # https://www.pulumi.com/docs/iac/concepts/resources/names/#autonaming
 _SUFFIX_LENGTH = 8
 
+_PARTITIONS = {
+    "cn-": ("aws-cn", "amazonaws.com.cn"),
+    "us-gov-": ("aws-us-gov", "amazonaws.com"),
+    "us-iso-": ("aws-iso", "c2s.ic.gov"),
+    "us-isob-": ("aws-iso-b", "sc2s.sgov.gov"),
+    "eu-isoe-": ("aws-iso-e", "cloud.adc-e.uk"),
+    "us-isof-": ("aws-iso-f", "csp.hci.ic.gov"),
+    "eusc-": ("aws-eusc", "amazonaws.eu"),
+}
+"""Partition and DNS suffix by how the names of its regions begin.
+https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html
+https://github.com/boto/botocore, botocore/data/partitions.json: every partition and its regions"""
+
 
 def excess_length(logical_name: str, limit: int) -> int:
     """Return by how many characters the physical name of a resource exceeds its limit.
@@ -27,22 +40,18 @@ def excess_length(logical_name: str, limit: int) -> int:
 
 
 def partition(region: str) -> str:
-    """Return the partition that a region belongs to, the second part of ARNs there.
+    """Return the partition that a region belongs to, the second part of ARNs there."""
+    return _partition_and_dns_suffix(region)[0]
 
-    https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html
-    https://github.com/boto/botocore, botocore/data/partitions.json: every partition and its regions
-    """
-    prefixes = {
-        "cn-": "aws-cn",
-        "us-gov-": "aws-us-gov",
-        "us-iso-": "aws-iso",
-        "us-isob-": "aws-iso-b",
-        "eu-isoe-": "aws-iso-e",
-        "us-isof-": "aws-iso-f",
-        "eusc-": "aws-eusc",
-    }
-    found = (name for prefix, name in prefixes.items() if region.startswith(prefix))
-    return next(found, "aws")
+
+def dns_suffix(region: str) -> str:
+    """Return what host names end with in the partition of a region, and some service principals."""
+    return _partition_and_dns_suffix(region)[1]
+
+
+def _partition_and_dns_suffix(region: str) -> tuple[str, str]:
+    found = (names for prefix, names in _PARTITIONS.items() if region.startswith(prefix))
+    return next(found, ("aws", "amazonaws.com"))
 
 
 def managed_policy_arns(names: Iterable[str], region: str) -> tuple[str, ...]:

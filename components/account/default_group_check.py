@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from components.account.facts import AccountFacts, DefaultGroupFacts, IngressFacts
-from components.account.file_system_lookup import rule_facts
 from components.account.lookup import AccountReader
 from components.account.open_door import Ports, is_open
+from components.account.security_group_rules import security_group_rules
 from components.batch.plan import BatchPlan
 from components.config.problems import ROOT, Problem
 
@@ -40,19 +40,11 @@ def look_up_default_group(reader: AccountReader, vpc_id: str) -> DefaultGroupFac
         ],
     )
     for group in (answer or {}).get("SecurityGroups", []):
-        found = reader.ask(
-            "ec2:DescribeSecurityGroupRules",
-            reader.ec2.describe_security_group_rules,
-            Filters=[{"Name": "group-id", "Values": [group["GroupId"]]}],
-        )
-        if found is None:
+        rules = security_group_rules(reader, [group["GroupId"]])
+        if rules is None:
             return None
-        # A rule for IPv6 alone lets no node through: their addresses are of IPv4.
-        rules = [each for each in found["SecurityGroupRules"] if each.get("CidrIpv6") is None]
         return DefaultGroupFacts(
-            group_id=group["GroupId"],
-            lets_in=tuple(rule_facts(rule) for rule in rules if not rule["IsEgress"]),
-            lets_out=tuple(rule_facts(rule) for rule in rules if rule["IsEgress"]),
+            group_id=group["GroupId"], lets_in=rules.lets_in, lets_out=rules.lets_out
         )
     return None
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from components.account.facts import FileSystemFacts, IngressFacts
+from components.account.facts import FileSystemFacts
 from components.account.lookup import AccountReader
+from components.account.security_group_rules import ingress_of
 from components.config.eks import EksArchitecture
 from components.config.stack import StackConfig
 from components.config.storage import ExistingFsxLustre, NewFsxLustre
@@ -42,17 +43,10 @@ def described_file_systems(reader: AccountReader, ids: list[str]) -> list[FileSy
 def _described(reader: AccountReader, ids: list[str] | None) -> list[dict[str, Any]]:
     # https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeFileSystems.html: one id that
     # does not exist fails the whole call.
-    found: list[dict[str, Any]] = []
     arguments: dict[str, Any] = {"FileSystemIds": ids} if ids else {}
-    while True:
-        answer = reader.ask(
-            "fsx:DescribeFileSystems", reader.fsx.describe_file_systems, **arguments
-        )
-        found += (answer or {}).get("FileSystems", [])
-        token = (answer or {}).get("NextToken")
-        if not token:
-            return found
-        arguments["NextToken"] = token
+    do = reader.fsx.describe_file_systems
+    pages = reader.pages("fsx:DescribeFileSystems", do, next_key="NextToken", **arguments)
+    return [found for answer in pages for found in answer.get("FileSystems", [])]
 
 
 def _facts(reader: AccountReader, answer: Mapping[str, Any]) -> FileSystemFacts:
@@ -109,33 +103,3 @@ def _security_groups(reader: AccountReader, interface_ids: Iterable[str]) -> fro
     )
     interfaces = (answer or {}).get("NetworkInterfaces", [])
     return frozenset(group["GroupId"] for each in interfaces for group in each.get("Groups", []))
-
-
-def ingress_of(reader: AccountReader, group_ids: frozenset[str]) -> tuple[IngressFacts, ...]:
-    """Return what security groups let in from outside of themselves."""
-    if not group_ids:
-        return ()
-    answer = reader.ask(
-        "ec2:DescribeSecurityGroupRules",
-        reader.ec2.describe_security_group_rules,
-        Filters=[{"Name": "group-id", "Values": sorted(group_ids)}],
-    )
-    return tuple(
-        rule_facts(rule)
-        for rule in (answer or {}).get("SecurityGroupRules", [])
-        # A rule from the group to itself lets servers in, no clients; one for IPv6 alone no nodes.
-        if not rule["IsEgress"]
-        and rule.get("CidrIpv6") is None
-        and (rule.get("ReferencedGroupInfo") or {}).get("GroupId") not in group_ids
-    )
-
-
-def rule_facts(rule: Mapping[str, Any]) -> IngressFacts:
-    """Return what a rule of a security group says, from EC2's answer."""
-    return IngressFacts(
-        protocol=rule["IpProtocol"],
-        first_port=rule.get("FromPort", -1),
-        last_port=rule.get("ToPort", -1),
-        cidr=rule.get("CidrIpv4"),
-        peer_group_id=(rule.get("ReferencedGroupInfo") or {}).get("GroupId"),
-    )

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.account.facts import EfsFacts, FileSystemFacts, MountTargetFacts, VolumeFacts
-from components.account.file_system_lookup import described_file_systems, ingress_of
+from components.account.file_system_lookup import described_file_systems
 from components.account.lookup import AccountReader
+from components.account.security_group_rules import ingress_of
 from components.config.efs import ExistingEfs
 from components.config.open_zfs import ExistingFsxOpenZfs
 from components.config.shared_ebs import ExistingSharedEbs

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
+from components.identity.attached_policies import attach_policies, once_made
 from components.identity.ec2_trust import ec2_trust_policy
 from components.identity.instance_profile import NodeInstanceProfile, NodeInstanceProfileArgs
+from components.naming import managed_policy_arns
 
 REQUIRED_POLICIES = (
     "service-role/AmazonEC2ContainerServiceforEC2Role",
@@ -28,6 +30,8 @@ class BatchInstanceRoleArgs:
 
     extra_policy_arns: Sequence[str]
     """ARNs of AWS managed policies besides `REQUIRED_POLICIES`."""
+    region: str
+    """Region of the stack, whose partition the required policies are of."""
     tags: Mapping[str, str]
 
 
@@ -50,45 +54,20 @@ class BatchInstanceRole(pulumi.ComponentResource):
     ) -> None:
         super().__init__("trainyard:batch:BatchInstanceRole", name, {}, opts)
         child = pulumi.ResourceOptions(parent=self)
-        partition = aws.get_partition_output(opts=pulumi.InvokeOptions(parent=self))
-
         role = aws.iam.Role(
             f"{name}-role",
             description="Nodes of an AWS Batch compute environment",
-            assume_role_policy=partition.dns_suffix.apply(ec2_trust_policy),
+            assume_role_policy=ec2_trust_policy(args.region),
             tags=dict(args.tags),
             opts=child,
         )
-        required = [
-            pulumi.Output.format("arn:{0}:iam::aws:policy/{1}", partition.partition, policy)
-            for policy in REQUIRED_POLICIES
-        ]
-        named = {
-            _last(policy): arn
-            for policy, arn in (
-                *((arn, arn) for arn in args.extra_policy_arns),
-                *zip(REQUIRED_POLICIES, required, strict=True),
-            )
-        }
-        attachments = [
-            aws.iam.RolePolicyAttachment(
-                f"{name}-{policy}", role=role.name, policy_arn=arn, opts=child
-            )
-            for policy, arn in named.items()
-        ]
-        attached = pulumi.Output.all(*(policy.id for policy in attachments))
+        arns = (*args.extra_policy_arns, *managed_policy_arns(REQUIRED_POLICIES, args.region))
+        attachments = attach_policies(name, role, arns, child)
         profile = NodeInstanceProfile(
             f"{name}-instance",
-            NodeInstanceProfileArgs(
-                role_name=pulumi.Output.all(role.name, attached).apply(lambda known: known[0]),
-                tags=args.tags,
-            ),
+            NodeInstanceProfileArgs(role_name=once_made(role.name, attachments), tags=args.tags),
             child,
         )
 
         self.profile_arn = profile.arn
         self.register_outputs({"profile_arn": self.profile_arn})
-
-
-def _last(policy: str) -> str:
-    return policy.rpartition("/")[2]

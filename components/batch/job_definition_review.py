@@ -12,6 +12,7 @@ import difflib
 from components.batch.batch_context import BatchContext
 from components.batch.job_definition_plan import accelerators_of, memory_of
 from components.catalog.batch import memory_for_jobs_mib
+from components.catalog.collective_tests import MAKERS, TESTS_BY_MAKER
 from components.catalog.instance_type import InstanceType
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.batch import ComputeEnvironment, JobDefinition
@@ -196,12 +197,12 @@ def _note_shared_devices(
 
 
 def _review_test(key: str, definition: JobDefinition, found: InstanceType, review: Review) -> None:
-    wanted = {"nccl-tests": "nvidia", "nccom-tests": "neuron"}.get(definition.image)
-    if wanted is None:
+    if definition.image not in MAKERS:
         return
+    wanted = MAKERS[definition.image]
     has = found.accelerators.manufacturer if found.accelerators else None
     if has != wanted:
-        other = {"nvidia": "nccl-tests", "neuron": "nccom-tests"}.get(has or "", "IMAGE")
+        other = TESTS_BY_MAKER.get(has or "", "IMAGE")
         review.refuse(
             f"{key}.image",
             f"tests {'NVIDIA GPUs' if wanted == 'nvidia' else 'Trainium'}, and {found.name} has "

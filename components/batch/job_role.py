@@ -12,6 +12,9 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
+from components.identity.attached_policies import attach_policies, once_made
+from components.naming import partition
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRoleArgs:
@@ -43,29 +46,20 @@ class JobRole(pulumi.ComponentResource):
     ) -> None:
         super().__init__("trainyard:batch:JobRole", name, {}, opts)
         child, invoke = pulumi.ResourceOptions(parent=self), pulumi.InvokeOptions(parent=self)
-        known = pulumi.Output.all(
-            partition=aws.get_partition_output(opts=invoke).partition,
-            account_id=aws.get_caller_identity_output(opts=invoke).account_id,
-        )
+        account_id = aws.get_caller_identity_output(opts=invoke).account_id
         role = aws.iam.Role(
             f"{name}-role",
             description="Containers of an AWS Batch job",
-            assume_role_policy=known.apply(lambda found: _trust_policy(args.region, **found)),
+            assume_role_policy=account_id.apply(lambda known: _trust_policy(args.region, known)),
             tags=dict(args.tags),
             opts=child,
         )
-        attachments = [
-            aws.iam.RolePolicyAttachment(
-                f"{name}-{arn.rpartition('/')[2]}", role=role.name, policy_arn=arn, opts=child
-            )
-            for arn in dict.fromkeys(args.policy_arns)
-        ]
-        attached = pulumi.Output.all(*(policy.id for policy in attachments))
-        self.arn = pulumi.Output.all(role.arn, attached).apply(lambda values: values[0])
+        self.arn = once_made(role.arn, attach_policies(name, role, args.policy_arns, child))
         self.register_outputs({"arn": self.arn})
 
 
-def _trust_policy(region: str, partition: str, account_id: str) -> str:
+def _trust_policy(region: str, account_id: str) -> str:
+    tasks = f"arn:{partition(region)}:ecs:{region}:{account_id}:*"
     # ECS has this one service principal in every partition.
     return json.dumps(
         {
@@ -77,9 +71,7 @@ def _trust_policy(region: str, partition: str, account_id: str) -> str:
                     "Principal": {"Service": "ecs-tasks.amazonaws.com"},
                     "Condition": {
                         "StringEquals": {"aws:SourceAccount": account_id},
-                        "ArnLike": {
-                            "aws:SourceArn": f"arn:{partition}:ecs:{region}:{account_id}:*"
-                        },
+                        "ArnLike": {"aws:SourceArn": tasks},
                     },
                 }
             ],

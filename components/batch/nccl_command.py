@@ -24,8 +24,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
+from components.catalog.collective_tests import JobTest
 from components.catalog.instance_type import Accelerators
 from components.catalog.nccl import (
     ALL_REDUCE,
@@ -37,8 +37,6 @@ from components.catalog.nccl import (
 )
 from components.catalog.neuron import NCCOM_TEST_IMAGE, neuron_cores
 from components.catalog.versions import NCCL_TESTS_IMAGE
-
-JobTest = Literal["nccl-tests", "nccom-tests"]
 
 LARGEST_COMMAND = 8192
 """Characters of a command and its environment that every way to start a container takes."""

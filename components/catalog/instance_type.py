@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+Manufacturer = Literal["nvidia", "neuron"]
+"""Maker of accelerators, as the program names it: NVIDIA, or AWS for Neuron devices."""
 InterfaceType = Literal["interface", "efa", "efa-only"]
 UsageClass = Literal["on-demand", "spot", "capacity-block"]
 
@@ -26,7 +28,7 @@ class NetworkCard:
 class Accelerators:
     """The accelerators of an instance type: all of one model."""
 
-    manufacturer: Literal["nvidia", "neuron"]
+    manufacturer: Manufacturer
     model: str
     count: int
     """Devices: GPUs, or Neuron devices."""

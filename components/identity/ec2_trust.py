@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 
+from components.naming import dns_suffix
 
-def ec2_trust_policy(dns_suffix: str) -> str:
-    """Return the trust policy of a role of instances, as JSON, for a partition's DNS suffix.
+
+def ec2_trust_policy(region: str) -> str:
+    """Return the trust policy of a role of instances of a region, as JSON.
 
     The service principal follows the partition: `ec2.amazonaws.com`, in China
     `ec2.amazonaws.com.cn`, in the isolated partitions `ec2.c2s.ic.gov` and its like.
@@ -21,7 +23,7 @@ def ec2_trust_policy(dns_suffix: str) -> str:
                 {
                     "Effect": "Allow",
                     "Action": "sts:AssumeRole",
-                    "Principal": {"Service": f"ec2.{dns_suffix}"},
+                    "Principal": {"Service": f"ec2.{dns_suffix(region)}"},
                 }
             ],
         }

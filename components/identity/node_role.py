@@ -6,15 +6,17 @@ Source: https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
 import pulumi_aws as aws
 
 from components.config.eks import AddonPolicy
-from components.identity.addon_policies import inline_names, inline_policies, managed_policies
+from components.identity.addon_policies import inline_policies, managed_policies
+from components.identity.attached_policies import attach_policies, once_made
 from components.identity.ec2_trust import ec2_trust_policy
+from components.naming import managed_policy_arns, partition
 
 REQUIRED_POLICIES = (
     "AmazonEKSWorkerNodePolicy",
@@ -38,6 +40,8 @@ class NodeRoleArgs:
     """What pods may do with the role."""
     cluster_name: str
     """The cluster whose Auto Scaling groups an autoscaler may change."""
+    region: str
+    """Region of the stack, whose partition the policies are of."""
     tags: Mapping[str, str]
 
 
@@ -62,51 +66,26 @@ class NodeRole(pulumi.ComponentResource):
     ) -> None:
         super().__init__("trainyard:identity:NodeRole", name, {}, opts)
         child = pulumi.ResourceOptions(parent=self)
-        partition = aws.get_partition_output(opts=pulumi.InvokeOptions(parent=self))
-
         role = aws.iam.Role(
             f"{name}-role",
             description="Nodes of an EKS node group",
-            assume_role_policy=partition.dns_suffix.apply(ec2_trust_policy),
+            assume_role_policy=ec2_trust_policy(args.region),
             tags=dict(args.tags),
             opts=child,
         )
-        attachments = [
-            aws.iam.RolePolicyAttachment(
-                f"{name}-{policy.rpartition('/')[2]}",
-                role=role.name,
-                policy_arn=pulumi.Output.format(
-                    "arn:{0}:iam::aws:policy/{1}", partition.partition, policy
-                ),
-                opts=child,
-            )
-            for policy in dict.fromkeys(
-                (
-                    *REQUIRED_POLICIES,
-                    *managed_policies(args.addon_policies),
-                    *args.extra_policies,
-                )
-            )
-        ]
+        names = (*REQUIRED_POLICIES, *managed_policies(args.addon_policies), *args.extra_policies)
+        attachments = attach_policies(name, role, managed_policy_arns(names, args.region), child)
+        documents = inline_policies(
+            args.addon_policies, partition=partition(args.region), cluster_name=args.cluster_name
+        )
         inline = [
             aws.iam.RolePolicy(
-                f"{name}-{policy}",
-                role=role.name,
-                policy=partition.partition.apply(_document_of(policy, args.cluster_name)),
-                opts=child,
+                f"{name}-{policy}", role=role.name, policy=json.dumps(document), opts=child
             )
-            for policy in inline_names(args.addon_policies)
+            for policy, document in documents.items()
         ]
 
-        attached = pulumi.Output.all(*(policy.id for policy in (*attachments, *inline)))
-        self.arn = pulumi.Output.all(role.arn, attached).apply(lambda values: values[0])
-        self.role_name = pulumi.Output.all(role.name, attached).apply(lambda values: values[0])
+        policies = (*attachments, *inline)
+        self.arn = once_made(role.arn, policies)
+        self.role_name = once_made(role.name, policies)
         self.register_outputs({"arn": self.arn, "role_name": self.role_name})
-
-
-def _document_of(policy: AddonPolicy, cluster_name: str) -> Callable[[str], str]:
-    def document(partition: str) -> str:
-        found = inline_policies((policy,), partition=partition, cluster_name=cluster_name)
-        return json.dumps(found[policy])
-
-    return document

@@ -15,6 +15,9 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
+from components.identity.attached_policies import once_made
+from components.naming import managed_policy_arns
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OidcProvider:
@@ -35,6 +38,8 @@ class ServiceAccountRoleArgs:
     """AWS managed policy: its name, with the path where it has one."""
     oidc_provider: OidcProvider | None
     """Who vouches for the pods; None: EKS Pod Identity."""
+    region: str
+    """Region of the stack, whose partition the policy is of."""
     tags: Mapping[str, str]
 
 
@@ -55,7 +60,6 @@ class ServiceAccountRole(pulumi.ComponentResource):
     ) -> None:
         super().__init__("trainyard:identity:ServiceAccountRole", name, {}, opts)
         child = pulumi.ResourceOptions(parent=self)
-        partition = aws.get_partition_output(opts=pulumi.InvokeOptions(parent=self))
         role = aws.iam.Role(
             f"{name}-role",
             description=f"Pods of {args.namespace}/{args.service_account}",
@@ -63,15 +67,11 @@ class ServiceAccountRole(pulumi.ComponentResource):
             tags=dict(args.tags),
             opts=child,
         )
+        (policy_arn,) = managed_policy_arns((args.policy,), args.region)
         attachment = aws.iam.RolePolicyAttachment(
-            f"{name}-policy",
-            role=role.name,
-            policy_arn=pulumi.Output.format(
-                "arn:{0}:iam::aws:policy/{1}", partition.partition, args.policy
-            ),
-            opts=child,
+            f"{name}-policy", role=role.name, policy_arn=policy_arn, opts=child
         )
-        self.arn = pulumi.Output.all(role.arn, attachment.id).apply(lambda values: values[0])
+        self.arn = once_made(role.arn, [attachment])
         self.register_outputs({"arn": self.arn})
 
 

@@ -10,9 +10,9 @@ import pytest
 from components.account.batch_checks import batch_readings
 from components.account.default_group_check import look_up_default_group
 from components.account.facts import DefaultGroupFacts, IngressFacts
-from components.account.file_system_lookup import ingress_of
 from components.account.lookup import AccountReader
 from components.account.readings import read_side_by_side
+from components.account.security_group_rules import ingress_of
 from components.config.load import load_stack_config
 from components.config.stack import BatchStackConfig
 from sandbox.aws.server import AwsServer

@@ -32,6 +32,7 @@ def deployed(deploy):
     def run(plan=None, **changes):
         args = BatchComputeEnvironmentArgs(
             plan=plan or compute_environment(),
+            region="us-west-2",
             subnet_ids=["subnet-1"],
             security_group_id="sg-nodes",
             reservation_group_arn=None,

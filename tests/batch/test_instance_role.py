@@ -12,7 +12,9 @@ SSM = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
 
 
 def deployed(deploy, *policies):
-    args = BatchInstanceRoleArgs(extra_policy_arns=policies, tags={"team": "vision"})
+    args = BatchInstanceRoleArgs(
+        extra_policy_arns=policies, region="us-west-2", tags={"team": "vision"}
+    )
 
     def program():
         pulumi.export("profile", BatchInstanceRole("batch-p4d", args).profile_arn)

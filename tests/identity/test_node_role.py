@@ -8,14 +8,14 @@ from components.identity.node_role import NodeRole, NodeRoleArgs
 
 ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
 INLINE = "aws:iam/rolePolicy:RolePolicy"
-PARTITION_CALL = "aws:index/getPartition:getPartition"
 
 
-def node_role(*extra, addon_policies=()):
+def node_role(*extra, addon_policies=(), region="us-west-2"):
     args = NodeRoleArgs(
         extra_policies=extra,
         addon_policies=addon_policies,
         cluster_name="p5-cb",
+        region=region,
         tags={"team": "vision"},
     )
     return NodeRole("p5-cb-p5", args)
@@ -49,18 +49,17 @@ def test_a_policy_named_twice_is_attached_once(deploy):
 
 
 @pytest.mark.parametrize(
-    ("partition", "dns_suffix"),
+    ("region", "partition", "dns_suffix"),
     [
-        pytest.param("aws", "amazonaws.com", id="commercial"),
-        pytest.param("aws-cn", "amazonaws.com.cn", id="china"),
-        pytest.param("aws-us-gov", "amazonaws.com", id="govcloud"),
-        pytest.param("aws-iso", "c2s.ic.gov", id="isolated"),
+        pytest.param("us-west-2", "aws", "amazonaws.com", id="commercial"),
+        pytest.param("cn-north-1", "aws-cn", "amazonaws.com.cn", id="china"),
+        pytest.param("us-gov-west-1", "aws-us-gov", "amazonaws.com", id="govcloud"),
+        pytest.param("us-iso-east-1", "aws-iso", "c2s.ic.gov", id="isolated"),
     ],
 )
-def test_trust_and_policies_follow_the_partition(deploy, partition, dns_suffix):
+def test_trust_and_policies_follow_the_partition(deploy, region, partition, dns_suffix):
     """EKN-06: the partition map of the old template."""
-    answer = {"partition": partition, "dnsSuffix": dns_suffix}
-    cloud = deploy(node_role, calls={PARTITION_CALL: answer})
+    cloud = deploy(lambda: node_role(region=region))
     (statement,) = json.loads(cloud.one("p5-cb-p5-role").inputs["assumeRolePolicy"])["Statement"]
     assert statement["Principal"] == {"Service": f"ec2.{dns_suffix}"}
     assert all(
@@ -88,8 +87,7 @@ def test_addon_policies_are_managed_where_aws_has_one_and_inline_where_not(deplo
 
 
 def test_inline_policies_follow_the_partition(deploy):
-    answer = {"partition": "aws-cn", "dnsSuffix": "amazonaws.com.cn"}
-    cloud = deploy(lambda: node_role(addon_policies=("fsx",)), calls={PARTITION_CALL: answer})
+    cloud = deploy(lambda: node_role(addon_policies=("fsx",), region="cn-north-1"))
     assert "arn:aws-cn:iam::*" in cloud.one("p5-cb-p5-fsx").inputs["policy"]
 
 

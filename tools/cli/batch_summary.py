@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
 from components.catalog.instance_types import INSTANCE_TYPES
 from tools.cli.closing_panel import Summary, first_jobs, print_closing_panel, read_summary
-from tools.cli.panel import end_commands, facts_table
+from tools.cli.panel import FactsTable, end_commands
 
 if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace
@@ -42,19 +40,19 @@ def _jobs(outputs: Mapping[str, Any]) -> list[str]:
     return [test for test in tests if test in there]
 
 
-def _table(outputs: Mapping[str, Any]) -> Table:
-    table = facts_table()
+def _table(outputs: Mapping[str, Any]) -> FactsTable:
+    table = FactsTable()
     for name, environment in outputs.get("compute_environments", {}).items():
-        table.add_row(f"compute environment {name}", _nodes(environment))
-        table.add_row("job queue", str(environment["job_queue"]))
+        table.add_fact(f"compute environment {name}", _nodes(environment))
+        table.add_fact("job queue", str(environment["job_queue"]))
     for name, definition in (outputs.get("job_definitions") or {}).items():
         count = int(definition["nodes"])
         nodes = "1 node" if count == 1 else f"{count} nodes"
-        table.add_row(f"job definition {name}", f"{nodes}, {definition['image']}")
+        table.add_fact(f"job definition {name}", f"{nodes}, {definition['image']}")
     if outputs.get("repository_url"):
-        table.add_row("repository", str(outputs["repository_url"]))
+        table.add_fact("repository", str(outputs["repository_url"]))
     for note in outputs.get("notes") or []:
-        table.add_row("note", str(note))
+        table.add_fact("note", str(note))
     return table
 
 

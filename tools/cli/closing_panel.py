@@ -6,16 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from components.catalog.collective_tests import TESTS_BY_MAKER
 from components.catalog.instance_types import INSTANCE_TYPES
 from tools.cli.panel import print_panel
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from tools.cli.panel import FactsTable
     from tools.workspace.workspace import Workspace
-
-_JOBS = {"nvidia": "nccl-tests", "neuron": "nccom-tests"}
-"""The first job for nodes, by the maker of their accelerators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ def read_summary(workspace: Workspace, *, sandbox: bool) -> Summary:
 
 
 def print_closing_panel(
-    summary: Summary, table: Table, commands: list[str], *, emulated: str = "emulated AWS"
+    summary: Summary, table: FactsTable, commands: list[str], *, emulated: str = "emulated AWS"
 ) -> None:
     """Print the panel, then the commands to try next, which are not folded.
 
@@ -65,4 +62,4 @@ def first_jobs(instance_types: Iterable[str]) -> list[str]:
     """Return the job that tests nodes of these types, once for each maker of accelerators."""
     known = (INSTANCE_TYPES.get(name) for name in instance_types)
     makers = (each.accelerators.manufacturer for each in known if each and each.accelerators)
-    return [_JOBS[maker] for maker in dict.fromkeys(makers)]
+    return [TESTS_BY_MAKER[maker] for maker in dict.fromkeys(makers)]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
 from tools.cli.closing_panel import Summary, print_closing_panel, read_summary
-from tools.cli.panel import end_commands, facts_table
+from tools.cli.panel import FactsTable, end_commands
 
 if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace
@@ -24,18 +22,18 @@ def print_summary(summary: Summary) -> None:
     print_closing_panel(summary, _table(summary), commands)
 
 
-def _table(summary: Summary) -> Table:
-    outputs, table = summary.outputs, facts_table()
-    table.add_row("VPC", f"{outputs['vpc_id']}  {', '.join(outputs['cidrs'])}")
+def _table(summary: Summary) -> FactsTable:
+    outputs, table = summary.outputs, FactsTable()
+    table.add_fact("VPC", f"{outputs['vpc_id']}  {', '.join(outputs['cidrs'])}")
     # One private subnet a zone, and one public where there are any, in the order of the zones.
     zones, public = outputs["availability_zones"], outputs["public_subnet_ids"]
     for index, (zone, private) in enumerate(zip(zones, outputs["private_subnet_ids"], strict=True)):
         beside = f"public {public[index]}, " if public else ""
-        table.add_row(f"zone {zone}", f"{beside}private {private}")
+        table.add_fact(f"zone {zone}", f"{beside}private {private}")
     for name, group_id in outputs["security_group_ids"].items():
-        table.add_row(f"security group {name}", str(group_id))
+        table.add_fact(f"security group {name}", str(group_id))
     reference = f"network: {{kind: stack-reference, stack: {summary.stack}}}"
-    table.add_row("to live in it", reference)
+    table.add_fact("to live in it", reference)
     for note in outputs.get("notes") or []:
-        table.add_row("note", str(note))
+        table.add_fact("note", str(note))
     return table

@@ -6,10 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
 from tools.cli.closing_panel import Summary, first_jobs, print_closing_panel, read_summary
-from tools.cli.panel import end_commands, facts_table
+from tools.cli.panel import FactsTable, end_commands
 
 if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace
@@ -44,26 +42,26 @@ def _jobs(outputs: Mapping[str, Any]) -> list[str]:
     return first_jobs(each["instance_type"] for queue in queues for each in queue.values())
 
 
-def _table(summary: Summary) -> Table:
-    outputs, table = summary.outputs, facts_table()
-    table.add_row(
+def _table(summary: Summary) -> FactsTable:
+    outputs, table = summary.outputs, FactsTable()
+    table.add_fact(
         "cluster", f"{outputs['cluster_name']}, ParallelCluster {outputs['cluster_version']}"
     )
     fleet = outputs["compute_fleet_status"]
-    table.add_row("status", f"{outputs['cluster_status']}, compute fleet {fleet}")
-    table.add_row("head node", _head_node(outputs["head_node"]))
+    table.add_fact("status", f"{outputs['cluster_status']}, compute fleet {fleet}")
+    table.add_fact("head node", _head_node(outputs["head_node"]))
     for name in ("ssh", "ssm"):
         if outputs.get(f"{name}_command"):
-            table.add_row(name, str(outputs[f"{name}_command"]))
+            table.add_fact(name, str(outputs[f"{name}_command"]))
     for queue, resources in outputs.get("queues", {}).items():
         for resource, nodes in resources.items():
-            table.add_row(f"partition {queue}", _nodes(queue, resource, nodes))
+            table.add_fact(f"partition {queue}", _nodes(queue, resource, nodes))
     for name, system in outputs.get("file_systems", {}).items():
-        table.add_row(f"storage {name}", _file_system(system))
+        table.add_fact(f"storage {name}", _file_system(system))
     if outputs.get("log_group"):
-        table.add_row("logs", str(outputs["log_group"]))
+        table.add_fact("logs", str(outputs["log_group"]))
     for note in (*_messages(outputs.get("validation_messages")), *(outputs.get("notes") or [])):
-        table.add_row("note", str(note))
+        table.add_fact("note", str(note))
     return table
 
 

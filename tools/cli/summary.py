@@ -2,44 +2,36 @@
 
 from __future__ import annotations
 
-import shutil
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
+from components.catalog.collective_tests import TESTS_BY_MAKER
 from tools.cli import console, failures
 from tools.cli.artifacts import document
-from tools.cli.panel import end_commands, facts_table, print_panel
+from tools.cli.closing_panel import Summary, print_closing_panel, read_summary
+from tools.cli.panel import FactsTable, end_commands
 from tools.cli.rollout import ClusterState, wait_until_ready
 from tools.cli.rollout_expectation import expected_of
+from tools.cli.rollout_failure import kubectl_command, reasons
 from tools.cli.session import kubeconfig_path
+from tools.cli.waiting import wait_seconds
 from tools.workspace.project import write_private
 
 if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace
 
-SANDBOX_DEADLINE_SECONDS = 120.0
-ACCOUNT_DEADLINE_SECONDS = 1200.0
-"""Until instances that are in service have joined; p5 instances take several minutes to start."""
-
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """Everything that the closing panel shows."""
+class ReachedCluster:
+    """A cluster as `up` has found it, and the way to it."""
 
-    stack: str
-    sandbox: bool
-    outputs: Mapping[str, Any]
-    changes: Mapping[str, int]
-    """Resources by operation, `same` for unchanged ones."""
-    options: str
-    """What follows the stack's name in its commands, with a space first."""
-    cluster: ClusterState
+    state: ClusterState
     kubeconfig: Path
     kubectl: str
+    """The command."""
 
 
 def show_summary(workspace: Workspace, *, sandbox: bool) -> None:
@@ -48,110 +40,77 @@ def show_summary(workspace: Workspace, *, sandbox: bool) -> None:
     Raises:
         CommandError: nodes or device plugins did not come up in time.
     """
-    from tools.workspace.workspace import last_changes
-    from tools.workspace.workspace import outputs as read
-
-    outputs = read(workspace, show_secrets=True)
-    kubeconfig = document(outputs["kubeconfig"])
+    summary = read_summary(workspace, sandbox=sandbox)
+    kubeconfig = document(summary.outputs["kubeconfig"])
     path = kubeconfig_path(workspace.stack_file.stack, sandbox=sandbox)
     write_private(path, kubeconfig)
-    deadline = SANDBOX_DEADLINE_SECONDS if sandbox else ACCOUNT_DEADLINE_SECONDS
-    cluster, missing = wait_until_ready(
-        kubeconfig,
-        expected_of(outputs),
-        deadline_seconds=deadline,
-        report=console.progress,
+    expected, deadline = expected_of(summary.outputs), wait_seconds(sandbox=sandbox)
+    state, missing = wait_until_ready(
+        kubeconfig, expected, deadline_seconds=deadline, report=console.progress
     )
-    print_summary(
-        Summary(
-            stack=workspace.stack_file.stack,
-            sandbox=sandbox,
-            outputs=outputs,
-            changes=last_changes(workspace),
-            options=workspace.stack_file.options(sandbox=sandbox),
-            cluster=cluster,
-            kubeconfig=path,
-            kubectl=_kubectl(sandbox=sandbox),
-        )
-    )
+    cluster = ReachedCluster(state, path, kubectl_command(sandbox=sandbox))
+    print_summary(summary, cluster)
     if missing:
+        why = reasons(
+            summary.outputs,
+            expected,
+            state,
+            stack_file=workspace.stack_file,
+            sandbox=sandbox,
+            kubectl=f"{cluster.kubectl} --kubeconfig {path}",
+        )
         raise failures.CommandError(
             f"the cluster is up, but after {deadline:.0f} s:\n"
-            + "".join(f"  {sentence}\n" for sentence in missing)
-            + _where_to_look(sandbox=sandbox)
+            + "".join(f"  {sentence}\n" for sentence in (*missing, *why))
+            + f"  once that is mended:  ./trainyard up {summary.stack}{summary.options}"
         )
 
 
-def _where_to_look(*, sandbox: bool) -> str:
-    if sandbox:
-        return "  look at: ./trainyard sandbox status, which names the logs of the nodes"
-    return (
-        "  look at: the activity history of the Auto Scaling group for launches that failed, the\n"
-        "           console output of the instances for nodes that did not join, and `kubectl -n\n"
-        "           kube-system describe pods` for plugins that do not run"
-    )
-
-
-def _kubectl(*, sandbox: bool) -> str:
-    if shutil.which("kubectl"):
-        return "kubectl"
-    if not sandbox:
-        return "kubectl"
-    from tools.cli.sandbox_session import kubectl_wrapper
-
-    return str(kubectl_wrapper())
-
-
-def print_summary(summary: Summary) -> None:
+def print_summary(summary: Summary, cluster: ReachedCluster) -> None:
     """Print the panel, then the commands to try next, which are not folded."""
-    place = "SANDBOX (emulated AWS, real Kubernetes)" if summary.sandbox else "AWS"
-    print_panel(
-        f"{summary.stack} · {place}",
-        _table(summary),
-        changes=summary.changes,
-        commands=next_commands(summary),
+    print_closing_panel(
+        summary,
+        _table(summary.outputs, cluster),
+        next_commands(summary, cluster),
+        emulated="emulated AWS, real Kubernetes",
     )
 
 
-JOBS = {"nvidia": "nccl-tests", "neuron": "nccom-tests"}
-"""The first job for a cluster, by the device plugin of its accelerators."""
-
-
-def next_commands(summary: Summary) -> list[str]:
+def next_commands(summary: Summary, cluster: ReachedCluster) -> list[str]:
     """Return what to try next."""
-    kubectl = f"{summary.kubectl} --kubeconfig {summary.kubeconfig}"
+    kubectl = shlex.join([cluster.kubectl, "--kubeconfig", str(cluster.kubeconfig)])
     apply = f"{kubectl} apply -f -"
     return [
         f"{kubectl} get nodes",
         *(
-            f"./trainyard job {summary.stack} {JOBS[plugin]}{summary.options} | {apply}"
+            f"./trainyard job {summary.stack} {TESTS_BY_MAKER[plugin]}{summary.options} | {apply}"
             for plugin in summary.outputs.get("device_plugins") or []
-            if plugin in JOBS
+            # A device plugin has the name of the maker of its devices.
+            if plugin in TESTS_BY_MAKER
         ),
         *end_commands(summary.stack, summary.options, sandbox=summary.sandbox),
     ]
 
 
-def _table(summary: Summary) -> Table:
-    outputs, cluster = summary.outputs, summary.cluster
-    table = facts_table()
-    table.add_row("cluster", f"{outputs['cluster_name']}, Kubernetes {outputs['cluster_version']}")
-    table.add_row("endpoint", str(outputs["cluster_endpoint"]))
+def _table(outputs: Mapping[str, Any], cluster: ReachedCluster) -> FactsTable:
+    table = FactsTable()
+    table.add_fact("cluster", f"{outputs['cluster_name']}, Kubernetes {outputs['cluster_version']}")
+    table.add_fact("endpoint", str(outputs["cluster_endpoint"]))
     for name, group in outputs.get("node_groups", {}).items():
-        table.add_row(f"node group {name}", _node_group(group))
-    for node in cluster.nodes:
+        table.add_fact(f"node group {name}", _node_group(group))
+    for node in cluster.state.nodes:
         state = "Ready" if node.ready else "not Ready"
         devices = "".join(f"  {device}: {count}" for device, count in node.devices.items())
-        table.add_row("node", f"{node.name}  {node.instance_type}  {state}{devices}")
-    for daemon_set in cluster.daemon_sets:
+        table.add_fact("node", f"{node.name}  {node.instance_type}  {state}{devices}")
+    for daemon_set in cluster.state.daemon_sets:
         pods = f"{daemon_set.ready} of {daemon_set.desired} pods Running"
-        table.add_row("DaemonSet", f"{daemon_set.name}  {pods}")
+        table.add_fact("DaemonSet", f"{daemon_set.name}  {pods}")
     for arn in outputs.get("aws_auth_role_arns") or []:
-        state = "" if arn in cluster.aws_auth_roles else "  (missing)"
-        table.add_row("aws-auth", f"{arn}{state}")
-    table.add_row("kubeconfig", str(summary.kubeconfig))
+        state = "" if arn in cluster.state.aws_auth_roles else "  (missing)"
+        table.add_fact("aws-auth", f"{arn}{state}")
+    table.add_fact("kubeconfig", str(cluster.kubeconfig))
     for note in outputs.get("notes") or []:
-        table.add_row("note", str(note))
+        table.add_fact("note", str(note))
     return table
 
 

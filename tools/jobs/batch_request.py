@@ -15,11 +15,10 @@ from typing import Any
 
 from components.batch.job_definition_plan import PINNED_IMAGES
 from components.batch.job_properties_plan import ALL_NODES
-from components.batch.nccl_command import JobTest, runs_on_all_nodes
+from components.batch.nccl_command import runs_on_all_nodes
 from components.batch.plan import BatchPlan, ComputeEnvironmentPlan, JobDefinitionPlan
+from components.catalog.collective_tests import MAKERS, JobTest
 from tools.jobs.nodes import JobError
-
-_KINDS: Mapping[JobTest, str] = {"nccl-tests": "nvidia", "nccom-tests": "neuron"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +111,7 @@ def _how_to_define(plan: BatchPlan, test: JobTest) -> str:
         each.name
         for each in plan.compute_environments
         if each.instance_type.accelerators
-        and each.instance_type.accelerators.manufacturer == _KINDS[test]
+        and each.instance_type.accelerators.manufacturer == MAKERS[test]
     ]
     if not environments:
         return f"{plan.name} has no compute environment with the devices that {test} tests"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -34,6 +35,20 @@ class JobRequest:
     """How many nodes; None: those that the group wants."""
     namespace: str = "default"
     """Kubernetes namespace, which must exist."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no namespace: it stands in the manifest, and in commands to copy.
+
+        https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-label-names
+
+        Raises:
+            JobError: with the rule.
+        """
+        if re.fullmatch(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", self.namespace) is None:
+            raise JobError(
+                f"{self.namespace!r} is no namespace: at most 63 small letters, digits and hyphens "
+                "that begin and end with a letter or a digit"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,18 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tools.cli.closing_panel import Summary
 from tools.cli.rollout import ClusterState, DaemonSetState, NodeState
-from tools.cli.summary import Summary, next_commands, print_summary
+from tools.cli.summary import ReachedCluster, next_commands, print_summary
 
 ROLE = "arn:aws:iam::123456789012:role/p5-cb-p5-node"
 
 
-def summary(
-    *,
-    sandbox: bool = True,
-    mapped: tuple[str, ...] = (ROLE,),
-    plugins: Sequence[str] = ("nvidia", "efa"),
-) -> Summary:
+def summary(*, sandbox: bool = True, plugins: Sequence[str] = ("nvidia", "efa")) -> Summary:
     return Summary(
         stack="p5-cb",
         sandbox=sandbox,
@@ -35,7 +31,12 @@ def summary(
         },
         changes={"create": 60, "same": 0},
         options=" --sandbox" if sandbox else "",
-        cluster=ClusterState(
+    )
+
+
+def reached(*, mapped: tuple[str, ...] = (ROLE,)) -> ReachedCluster:
+    return ReachedCluster(
+        state=ClusterState(
             nodes=(
                 NodeState(
                     "ip-10-0-144-10",
@@ -55,8 +56,8 @@ def summary(
 @pytest.fixture
 def printed(capsys: pytest.CaptureFixture[str]):
 
-    def show(value: Summary) -> str:
-        print_summary(value)
+    def show(value: Summary, cluster: ReachedCluster | None = None) -> str:
+        print_summary(value, cluster or reached())
         return capsys.readouterr().out
 
     return show
@@ -82,7 +83,7 @@ def test_the_panel_says(printed, fact: str) -> None:
 
 
 def test_a_role_that_is_not_in_aws_auth_stands_out(printed) -> None:
-    assert f"{ROLE}  (missing)" in printed(summary(mapped=()))
+    assert f"{ROLE}  (missing)" in printed(summary(), reached(mapped=()))
 
 
 def test_an_account_is_never_called_a_sandbox(printed) -> None:
@@ -90,10 +91,11 @@ def test_an_account_is_never_called_a_sandbox(printed) -> None:
 
 
 def test_every_command_to_try_next_goes_to_the_same_place() -> None:
-    ours = [c for c in next_commands(summary()) if c.startswith("./trainyard ") and "p5-cb" in c]
+    commands = next_commands(summary(), reached())
+    ours = [c for c in commands if c.startswith("./trainyard ") and "p5-cb" in c]
     assert ours
     assert all("--sandbox" in command for command in ours)
-    assert not [c for c in next_commands(summary(sandbox=False)) if "sandbox" in c]
+    assert not [c for c in next_commands(summary(sandbox=False), reached()) if "sandbox" in c]
 
 
 @pytest.mark.parametrize(
@@ -105,6 +107,6 @@ def test_every_command_to_try_next_goes_to_the_same_place() -> None:
     ],
 )
 def test_the_job_to_try_next_is_the_one_for_the_accelerators(plugins, job) -> None:
-    commands = next_commands(summary(plugins=plugins))
+    commands = next_commands(summary(plugins=plugins), reached())
     jobs = [command.split()[3] for command in commands if command.startswith("./trainyard job")]
     assert jobs == ([job] if job else [])

@@ -8,6 +8,8 @@ Source:
 
 from __future__ import annotations
 
+import shlex
+
 from components.parallelcluster.plan import ParallelClusterPlan
 from tools.jobs.slurm.bert_phases import PHASE_1, PHASES, Phase, accumulation_steps, global_batch
 from tools.jobs.slurm.directory import JobDirectory
@@ -56,7 +58,7 @@ def render_bert_directory(
         submit=("./setup.sh", "./submit.sh"),
         results=(
             "tail -f bert-*.out",
-            f"ls {shared_directory(plan)}/$(id -un)/{JOB}/phase1",
+            f"ls {shlex.quote(shared_directory(plan))}/$(id -un)/{JOB}/phase1",
         ),
     )
     return job, nodes
@@ -69,7 +71,7 @@ def _values(plan: ParallelClusterPlan, nodes: SlurmNodes) -> dict[str, object]:
         "placement": nodes.placement,
         "nodes": nodes.count,
         "cores": cores_of_a_node(nodes),
-        "shared": shared_directory(plan),
+        "shared": shlex.quote(shared_directory(plan)),
         "neuron_bin": NEURON_BIN,
         "neuronx_cc": NEURONX_CC_VERSION,
         "torch_neuronx": TORCH_NEURONX_VERSION,

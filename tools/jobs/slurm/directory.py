@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools.jobs.nodes import JobError
+from tools.workspace.files import write_whole
 
 EXECUTABLE = 0o755
 
@@ -45,6 +46,6 @@ def write_directory(job: JobDirectory, target: Path, *, force: bool) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for name, content in job.files.items():
         path = target / name
-        path.write_text(content, encoding="utf-8")
+        write_whole(path, content)
         if content.startswith("#!"):
             path.chmod(EXECUTABLE)

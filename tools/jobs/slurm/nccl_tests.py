@@ -14,6 +14,8 @@ Source:
 
 from __future__ import annotations
 
+import shlex
+
 from components.catalog.nccl import MPI, largest_message, nccl_environment
 from components.parallelcluster.plan import ParallelClusterPlan
 from tools.jobs.slurm.directory import JobDirectory
@@ -44,7 +46,7 @@ def render_nccl_directory(
         "nodes": nodes.count,
         "gpus": nodes.accelerators.count,
         "largest": largest_message(nodes.accelerators),
-        "shared": shared_directory(plan),
+        "shared": shlex.quote(shared_directory(plan)),
         "model": nodes.accelerators.model.lower().replace(" ", "-"),
         "nccl_version": NCCL_VERSION,
         "nccl_tests_version": NCCL_TESTS_VERSION,
