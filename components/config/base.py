@@ -18,6 +18,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
 )
@@ -72,6 +73,8 @@ class Form:
     expected: str
     """The form in words, for people."""
     example: str
+    lines: bool = False
+    """Whether the text may have several lines."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -87,7 +90,9 @@ class Form:
         return {**handler(schema), "pattern": f"^{whole}$", "examples": [self.example]}
 
     def _check(self, value: str) -> str:
-        if re.fullmatch(self.pattern, value) is None:
+        # Digits and letters of the pattern are those of ASCII, and nothing is invisible.
+        line = value.replace("\n", "") if self.lines else value
+        if not line.isprintable() or re.fullmatch(self.pattern, value, re.ASCII) is None:
             raise PydanticCustomError(
                 "form",
                 "is not {expected}",
@@ -211,7 +216,37 @@ def _text(value: Any) -> Any:
     return str(value) if isinstance(value, int) else value
 
 
-Text = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int | bool)]
+def _without_controls(value: str) -> str:
+    if not value.replace("\n", "").replace("\t", "").isprintable():
+        raise PydanticCustomError(
+            "form", "is not {expected}", {"expected": "text that can be seen", "example": "text"}
+        )
+    return value
+
+
+def _one_line(value: str) -> str:
+    if not value.isprintable():
+        raise PydanticCustomError(
+            "form",
+            "is not {expected}",
+            {"expected": "one line of text that can be seen", "example": "text"},
+        )
+    return value
+
+
+_Given = BeforeValidator(_text, json_schema_input_type=str | int | bool)
+Text = Annotated[str, _Given, AfterValidator(_without_controls)]
+"""Any text; what cannot be seen, but for blanks and the ends of lines, is a mistake or an attack.
+"""
+Line = Annotated[str, _Given, AfterValidator(_one_line)]
+"""Any text of one line, for what others write into a line of a file."""
+
+
+TagKey = Annotated[str, Field(min_length=1, max_length=128), AfterValidator(_one_line)]
+"""Key of a tag.
+
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Tags.html#tag-restrictions
+"""
 
 
 def _time(value: Any) -> Any:

@@ -50,7 +50,7 @@ class ComputeEnvironment(NodePool):
 class JobDefinition(StrictModel):
     """A job: one container on one node, or one on each of several nodes that work together."""
 
-    compute_environment: str
+    compute_environment: JobName
     """Entry of `compute_environments` whose nodes it is made for."""
     nodes: Annotated[int, Field(ge=1, le=1000)] = 1
     """Nodes of one job; with more than one it is a multi-node parallel job, and a submission may

@@ -17,7 +17,8 @@ from pydantic.fields import FieldInfo
 
 from components.config.base import Form
 from components.config.field_docs import field_docs
-from components.config.problems import ROOT, printable
+from components.config.problems import ROOT
+from components.plain_text import printable
 
 Location = tuple[str | int, ...]
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")

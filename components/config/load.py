@@ -15,9 +15,11 @@ from components.config.problems import (
     ConfigError,
     Problem,
     remove_command,
+    set_command,
     stack_of,
 )
 from components.config.stack import AnyStackConfig, StackConfig, narrowed
+from components.plain_text import printable
 
 _NAMESPACE, _, _KEY = ROOT.partition(":")
 
@@ -45,7 +47,11 @@ def load_stack_config(
         raise ConfigError([*problems, _no_object(raw, stack_file)], stack_file=stack_file)
     # Through JSON, where a list may stand for a tuple and text for a time, and nothing else is
     # converted.
-    text = json.dumps(_as_handed_on(raw), default=_text)
+    try:
+        text = json.dumps(_as_handed_on(raw), default=_text)
+    except (RecursionError, ValueError) as error:
+        problem = _too_much(cast("Mapping[Any, Any]", raw), stack_file)
+        raise ConfigError([*problems, problem], stack_file=stack_file) from error
     try:
         config = StackConfig.model_validate_json(text)
     except ValidationError as error:
@@ -89,23 +95,24 @@ def stray_keys(names: Iterable[str]) -> list[str]:
 
 def _stray(key: str, stack_file: str) -> Problem:
     name = key.removeprefix(f"{_NAMESPACE}:")
-    stack = stack_file.removeprefix("Pulumi.").removesuffix(".yaml")
+    path = printable(f"{_NAMESPACE}:{name}")
     return Problem(
-        path=f"{_NAMESPACE}:{name}",
+        path=path,
         problem=(
             f"is not read: everything stands under `{ROOT}`; this happens when `--path` is "
             "forgotten"
         ),
         allowed=ROOT,
         remedy=(
-            f"pulumi config rm --stack {stack} '{_NAMESPACE}:{name}', and set the value with "
-            f"{_set_example(stack)}"
+            f"{_remove_stray(path, stack_file)}, and set the value with "
+            f"{set_command(f'{ROOT}.KEY', 'VALUE', stack_file=stack_file)}"
         ),
     )
 
 
-def _set_example(stack: str) -> str:
-    return f"pulumi config set --stack {stack} --path '{ROOT}.<key>' <value>"
+def _remove_stray(path: str, stack_file: str) -> str:
+    # Without `--path`, as the key was set.
+    return remove_command(path, stack_file=stack_file).replace(" --path ", " ")
 
 
 def _no_object(raw: object, stack_file: str) -> Problem:
@@ -125,6 +132,16 @@ def _no_object(raw: object, stack_file: str) -> Problem:
             f"{remove_command(ROOT, stack_file=stack_file)}, and write the mapping into "
             f"{stack_file}"
         ),
+    )
+
+
+def _too_much(raw: Mapping[Any, Any], stack_file: str) -> Problem:
+    return Problem(
+        path=ROOT,
+        problem="is nested deeper than any configuration, or holds a number longer than any",
+        found=", ".join(sorted(map(str, raw))),
+        allowed="a mapping with name, network, reservations and architecture",
+        remedy=f"remove what does not belong into {stack_file}",
     )
 
 

@@ -12,7 +12,7 @@ from components.config.base import Form, Ipv4Cidr, StrictModel, SubnetId, VpcId,
 StackName = Annotated[
     str,
     Form(
-        pattern=r"(?:[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+/)?[A-Za-z0-9_.-]{1,100}",
+        pattern=r"(?:[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+/)?[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}",
         expected="the name of a stack, or `organization/project/stack`",
         example="vpc-one-az",
     ),

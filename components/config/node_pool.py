@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from components.config.base import (
     InstanceTypeName,
+    NodePoolName,
     PlacementGroupName,
     StrictModel,
     SubnetId,
@@ -117,7 +118,7 @@ class NodePool(StrictModel):
 
     instance_type: InstanceTypeName
     """EC2 instance type. Changing it replaces the nodes."""
-    purchase_option: Annotated[str, Field(min_length=1)] = "on-demand"
+    purchase_option: NodePoolName = "on-demand"
     """`on-demand`, `spot`, or the name of an entry of `reservations`."""
     efa_enabled: bool = False
     """Whether nodes use every EFA interface of their type; they then launch in one zone."""

@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 from components.config.base import (
     InstanceTypeName,
     Ipv4Cidr,
+    NodePoolName,
     StrictModel,
     SubnetId,
     Text,
@@ -116,7 +117,7 @@ class ComputeResource(StrictModel):
     maximum: Annotated[int, Field(ge=1)]
     """Most nodes; those above `minimum` come when jobs need them. With a Capacity Block it must
     be `minimum`."""
-    purchase_option: Annotated[str, Field(min_length=1)] | None = None
+    purchase_option: NodePoolName | None = None
     """A reservation of the kind that the queue buys, in place of the queue's own one."""
     efa_enabled: bool = False
     """Whether nodes use every EFA interface of their type; the queue then has one subnet."""
@@ -140,7 +141,7 @@ class ComputeResource(StrictModel):
 class Queue(StrictModel):
     """A Slurm partition."""
 
-    purchase_option: Annotated[str, Field(min_length=1)] = "on-demand"
+    purchase_option: NodePoolName = "on-demand"
     """`on-demand`, `spot`, or the name of an entry of `reservations`."""
     availability_zone: Zone | None = None
     """Zone to launch in, by name or zone id; follows from the reservation where it has one."""

@@ -13,7 +13,8 @@ from typing import Annotated
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
-from components.config.base import Form, Text
+from components.config.base import Form, Line
+from components.config.storage_fields import NOT_IN_PATHS
 
 # https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html, `SlurmQueues/Name` and
 # `ComputeResources/Name`
@@ -39,7 +40,8 @@ AmiId = Annotated[
 ScriptLocation = Annotated[
     str,
     Form(
-        pattern=r"docker|pyxis|nccl|neuron|(?:https|s3)://[^\s]+",
+        # What RFC 3986 lets stand in an address, but for the apostrophe.
+        pattern=r"docker|pyxis|nccl|neuron|(?:https|s3)://[A-Za-z0-9._~:/?#\[\]@!$&()*+,;=%-]+",
         expected=(
             "`docker`, `pyxis`, `nccl`, `neuron`, or the `https://` or `s3://` address of a script"
         ),
@@ -122,7 +124,7 @@ LambdaArn = Annotated[
 TemplateUrl = Annotated[
     str,
     Form(
-        pattern=r"https?://[^\s]+",
+        pattern=r"https?://[A-Za-z0-9._~:/?#\[\]@!$&()*+,;=%-]+",
         expected="the address of a CloudFormation template in S3",
         example="https://s3.us-west-2.amazonaws.com/templates/cluster.yaml",
     ),
@@ -131,8 +133,8 @@ TemplateUrl = Annotated[
 LocalDirectory = Annotated[
     str,
     Form(
-        pattern=r"/[^\s/]+(?:/[^\s/]+)*",
-        expected="an absolute path without blanks",
+        pattern=rf"/[^{NOT_IN_PATHS}/]+(?:/[^{NOT_IN_PATHS}/]+)*",
+        expected="an absolute path without blanks and without what a shell would obey",
         example="/scratch",
     ),
 ]
@@ -140,4 +142,5 @@ SlurmParameter = Annotated[
     str,
     Form(pattern=r"[A-Za-z][A-Za-z0-9_]*", expected="a Slurm parameter", example="JobCompType"),
 ]
-SlurmSettings = dict[SlurmParameter, Text]
+# A second line would be a parameter of its own in slurm.conf.
+SlurmSettings = dict[SlurmParameter, Line]

@@ -29,7 +29,12 @@ SuppressedResource = Annotated[
 ]
 Reason = Annotated[
     str,
-    Form(pattern=r"(?s:.*\S.*)", expected="a reason in words", example="scratch data only"),
+    Form(
+        pattern=r"(?s:.*\S.*)",
+        expected="a reason in words",
+        example="scratch data only",
+        lines=True,
+    ),
 ]
 
 

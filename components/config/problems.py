@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from components.plain_text import legible, printable, shell_word
+
 ROOT = "trainyard:cluster"
 """The Pulumi configuration key that holds the whole configuration."""
 
@@ -43,7 +45,8 @@ class ConfigError(Exception):
         count = len(self.problems)
         noun = "problem" if count == 1 else "problems"
         headline = f"{self.stack_file}: {count} {noun}; nothing was changed"
-        return "\n\n".join([headline, *(_paragraph(problem) for problem in self.problems)])
+        paragraphs = [headline, *(_paragraph(problem) for problem in self.problems)]
+        return legible("\n\n".join(paragraphs))
 
 
 def _paragraph(problem: Problem) -> str:
@@ -66,17 +69,17 @@ def show(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
 
-def printable(text: str) -> str:
-    """Return a text with what a terminal would obey, or not show, spelled out."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 def set_command(path: str, value: str, *, stack_file: str) -> str:
     """Return how to set one key of a stack file: a command for `Pulumi.p5-cb.yaml`."""
     stack = stack_of(stack_file)
     if stack is None:
         return f"set `{path}` to `{value}` in {stack_file}"
-    return f"pulumi config set --stack {stack} --path {_quoted(path)} {value}"
+    # A value such as -1 would be taken for an option.
+    end_of_options = "-- " if value.startswith("-") else ""
+    return (
+        f"pulumi config set --stack {shell_word(stack)} --path {end_of_options}{_quoted(path)} "
+        f"{shell_word(value)}"
+    )
 
 
 def _quoted(path: str) -> str:
@@ -89,7 +92,7 @@ def remove_command(path: str, *, stack_file: str) -> str:
     stack = stack_of(stack_file)
     if stack is None:
         return f"remove `{path}` from {stack_file}"
-    return f"pulumi config rm --stack {stack} --path {_quoted(path)}"
+    return f"pulumi config rm --stack {shell_word(stack)} --path {_quoted(path)}"
 
 
 def stack_of(stack_file: str) -> str | None:

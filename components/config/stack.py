@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from components.config.base import ClusterName, NodePoolName, StrictModel, Text
+from components.config.base import ClusterName, Line, NodePoolName, StrictModel, TagKey
 from components.config.batch import BatchArchitecture
 from components.config.eks import EksArchitecture
 from components.config.network import Network, PlacedNetwork, StackNetwork
@@ -28,9 +28,7 @@ class StackConfig(StrictModel):
     name: ClusterName
     """Name of the cluster and prefix of the names of everything in the stack. Changing it replaces
     the cluster."""
-    tags: dict[Annotated[str, Field(min_length=1, max_length=128)], Text] = Field(
-        default_factory=dict
-    )
+    tags: dict[TagKey, Line] = Field(default_factory=dict)
     """Tags of every resource, by key."""
     network: Network
     """The network."""

@@ -20,7 +20,9 @@ from components.config.storage_fields import (
     DailyTime,
     Event,
     FileSystemPath,
+    FsxDnsName,
     FsxId,
+    LustreMountName,
     MountedStorage,
     MountOption,
     S3Path,
@@ -115,9 +117,9 @@ class ExistingFsxLustre(_LustreMount):
     security_group_id: SecurityGroupId | None = None
     """Security group of the file system into which the stack puts rules for its nodes, and takes
     them out when it goes. Left out, the file system must let the nodes in already."""
-    dns_name: str | None = None
+    dns_name: FsxDnsName | None = None
     """Name that clients mount; left out, it is read from the account."""
-    mount_name: str | None = None
+    mount_name: LustreMountName | None = None
     """Lustre name of the file system; left out, it is read from the account."""
     storage_capacity_gib: Annotated[int, Field(ge=1)] | None = None
     """Capacity in GiB; left out, it is read from the account."""

@@ -6,12 +6,35 @@ from typing import Annotated, Literal
 
 from components.config.base import Form, StrictModel
 
+NOT_IN_PATHS = r"\s\\$`\"'&;|<>(){}\[\]*?!~#^,%:"
+"""What must not stand in a directory that nodes mount: ParallelCluster hands it to shells, and to
+lines of /etc/fstab and /etc/exports. A part of a class of characters."""
+
 FsxId = Annotated[
     str,
     Form(
         pattern=r"fs-[0-9a-f]{8,17}",
         expected="the id of a file system: `fs-` and hexadecimal digits",
         example="fs-0123456789abcdef0",
+    ),
+]
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_FileSystem.html, `DNSName`
+FsxDnsName = Annotated[
+    str,
+    Form(
+        pattern=r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,273}[A-Za-z0-9])?",
+        expected="the DNS name of a file system",
+        example="fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
+    ),
+]
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_LustreFileSystemConfiguration.html,
+# `MountName`
+LustreMountName = Annotated[
+    str,
+    Form(
+        pattern=r"[A-Za-z0-9_-]{1,8}",
+        expected="the Lustre name of a file system: at most 8 letters, digits, `-` and `_`",
+        example="abcdefgh",
     ),
 ]
 # https://docs.aws.amazon.com/efs/latest/ug/API_CreateFileSystem.html, `FileSystemId`
@@ -102,17 +125,23 @@ ClaimName = Annotated[
 ]
 MountOption = Annotated[
     str,
-    Form(pattern=r"[a-z_]+(?:=[^,\s]+)?", expected="one option of `mount`", example="flock"),
+    Form(
+        pattern=r"[a-z_]+(?:=[A-Za-z0-9._:/@%+-]+)?",
+        expected="one option of `mount`",
+        example="flock",
+    ),
 ]
 # https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html, `MountDir`: the
 # schema of ParallelCluster takes blanks too, which no line of /etc/fstab can hold.
 MountDirectory = Annotated[
     str,
     Form(
-        pattern=r"/[^\s/\\.][^\s/\\]*(?:/[^\s/\\.][^\s/\\]*)*",
+        pattern=(
+            rf"/[^{NOT_IN_PATHS}/.][^{NOT_IN_PATHS}/]*(?:/[^{NOT_IN_PATHS}/.][^{NOT_IN_PATHS}/]*)*"
+        ),
         expected=(
-            "one absolute directory without blanks, hidden parts and a slash at the end (two "
-            "directories are two entries of `storage`)"
+            "one absolute directory without blanks, hidden parts, a slash at the end and what a "
+            "shell would obey (two directories are two entries of `storage`)"
         ),
         example="/fsx",
     ),

@@ -6,6 +6,7 @@ https://docs.github.com/en/code-security/code-scanning/integrating-with-code-sca
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -124,7 +125,7 @@ def _result(finding: Finding, index: int, root: Path) -> dict[str, Any]:
         "ruleId": finding.rule,
         "ruleIndex": index,
         "level": finding.level,
-        "message": {"text": finding.message},
+        "message": {"text": _without_links(finding.message)},
         "locations": [location],
         "properties": {"stack": finding.stack, "stage": finding.stage},
     }
@@ -133,6 +134,14 @@ def _result(finding: Finding, index: int, root: Path) -> dict[str, Any]:
     if finding.suppressed:
         result["suppressions"] = [{"kind": "external", "justification": finding.suppressed}]
     return result
+
+
+def _without_links(text: str) -> str:
+    """Return a message in which nothing is a link, section 3.11.6: what a file says is no way out.
+
+    Only what looks like one gets the backslash: viewers that know no links would show it.
+    """
+    return re.sub(r"\[(?=[^\[\]]*\]\()", r"\\[", text)
 
 
 def _artifact(file: Path, root: Path) -> dict[str, str]:

@@ -1,0 +1,136 @@
+"""Whether an answer of AWS is what the API promises, before anything is read from it.
+
+An endpoint, a proxy or an emulator may answer anything. What is read afterwards can rely on types;
+a key that is missing where the program needs it is an error that names the call.
+
+Source: botocore's service models, which are the API references in a form for programs
+(https://github.com/boto/botocore/tree/develop/botocore/data)
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, cast
+
+from components.plain_text import legible
+
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "character": (str,),
+    "integer": (int,),
+    "long": (int,),
+    "float": (int, float),
+    "double": (int, float),
+    "boolean": (bool,),
+    "timestamp": (datetime,),
+}
+"""Types of Python by the kind of a shape."""
+_PARSED = frozenset({"TemplateBody", "PolicyDocument", "AssumeRolePolicyDocument"})
+"""Texts that boto3 hands on as the JSON that stands in them."""
+_LAST = threading.local()
+
+
+class AccountUnreachableError(Exception):
+    """No credentials, or AWS does not answer; the message says what to do."""
+
+    def __str__(self) -> str:
+        """Return the message, in which words of AWS may stand."""
+        return legible(super().__str__())
+
+
+class UnexpectedAnswerError(AccountUnreachableError):
+    """AWS, or whoever answers in its place, did not answer as its API says."""
+
+    def __init__(self, call: str, problem: str) -> None:
+        super().__init__(
+            f"the answer to {call} cannot be used: {problem}; look at what answers in AWS's place "
+            "(AWS_ENDPOINT_URL, a proxy), and try again"
+        )
+
+
+class Answer(dict[str, Any]):
+    """A part of an answer in which a missing key says whose answer lacks it."""
+
+    __slots__ = ("call",)
+
+    def __init__(self, call: str, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
+        self.call = call
+
+    def __missing__(self, key: str) -> Any:
+        """Refuse the answer.
+
+        Raises:
+            UnexpectedAnswerError: always.
+        """
+        raise UnexpectedAnswerError(self.call, f"it has no {key}")
+
+
+def understood(call: str, value: Any, do: object) -> Any:
+    """Return the answer of a client's method, its mappings as `Answer`.
+
+    Args:
+        call: For people, `ec2:DescribeVpcs`.
+        value: What the method returned.
+        do: The method; the types of one that is none of boto3's are not looked at.
+
+    Raises:
+        UnexpectedAnswerError: a value is of another type than the API says.
+    """
+    _LAST.call = call
+    return _checked(call, value, _output_shape(do), call.partition(":")[2])
+
+
+def last_call() -> str:
+    """Return the call that this thread made last, for errors that show up when it is read."""
+    return getattr(_LAST, "call", "AWS")
+
+
+def _output_shape(do: object) -> Any:
+    meta = getattr(getattr(do, "__self__", None), "meta", None)
+    try:
+        name = meta.method_to_api_mapping[getattr(do, "__name__", "")]  # pyright: ignore[reportOptionalMemberAccess]
+        return meta.service_model.operation_model(name).output_shape  # pyright: ignore[reportOptionalMemberAccess]
+    except (AttributeError, KeyError, TypeError):
+        return None
+
+
+def _checked(call: str, value: Any, shape: Any, path: str) -> Any:
+    kind = getattr(shape, "type_name", None)
+    if isinstance(value, Mapping):
+        if kind not in (None, "structure", "map") and path.rpartition(".")[2] not in _PARSED:
+            raise _wrong(call, path, kind)
+        return _mapping(call, cast("Mapping[str, Any]", value), shape, path)
+    if isinstance(value, list):
+        if kind not in (None, "list"):
+            raise _wrong(call, path, kind)
+        inner = getattr(shape, "member", None)
+        entries = enumerate(cast("list[Any]", value))
+        return [_checked(call, each, inner, f"{path}[{index}]") for index, each in entries]
+    wanted = _TYPES.get(kind or "")
+    boolean = isinstance(value, bool) and kind != "boolean"
+    if kind in ("structure", "map", "list") or (
+        wanted and (boolean or not isinstance(value, wanted))
+    ):
+        raise _wrong(call, path, kind)
+    return value
+
+
+def _mapping(call: str, value: Mapping[str, Any], shape: Any, path: str) -> Answer:
+    members: Mapping[str, Any] = getattr(shape, "members", {})
+    entries = getattr(shape, "value", None)
+    # What is null is left out, as boto3 itself does.
+    given = {key: inner for key, inner in value.items() if inner is not None}
+    return Answer(
+        call,
+        {
+            key: _checked(call, inner, members.get(key, entries), f"{path}.{key}")
+            for key, inner in given.items()
+        },
+    )
+
+
+def _wrong(call: str, path: str, kind: str | None) -> UnexpectedAnswerError:
+    return UnexpectedAnswerError(call, f"{path} is no {kind}")

@@ -1,0 +1,147 @@
+"""What the user writes reaches documents as data: no shell, template or parser obeys it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from email import message_from_string
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from components.batch.job_properties_plan import container_properties
+from components.batch.plan import BatchPlan
+from components.batch.user_data_plan import render_user_data as batch_user_data
+from components.config.problems import ConfigError, remove_command, set_command
+from components.eks.nodeadm_plan import render_self_managed_user_data
+from components.eks.plan import EksPlan
+from components.parallelcluster.cluster_template import cluster_template, template_body
+from components.parallelcluster.plan import ParallelClusterPlan
+from components.parallelcluster.references import resolve
+from components.parallelcluster.rendering.cluster import render_cluster, to_yaml
+from tests.support.batch_stacks import planned_stack
+from tests.support.hostile_texts import obeyed
+from tests.support.slurm_jobs import RENDERERS, on_disk
+from tests.support.text_fields import CANARY, COMMANDS, MARKUP, PATHS, TEMPLATES
+from tools.jobs.nccl_tests import render_nccl_tests
+from tools.jobs.nodes import JobError, JobRequest
+from tools.jobs.slurm.directory import JobDirectory
+from tools.jobs.slurm.next_steps import next_steps
+from tools.jobs.slurm.nodes import SlurmRequest
+
+LINES = [text for text in (*COMMANDS, *TEMPLATES, *MARKUP, *PATHS) if "\n" not in text]
+FILLED_IN = "{{resolve:ssm:x}}"
+QUEUE = "architecture__queues__compute-gpu"
+PARALLELCLUSTER = (
+    "architecture__slurm__settings",
+    f"{QUEUE}__slurm_settings",
+    f"{QUEUE}__compute_resources__distributed-ml__slurm_settings",
+)
+
+
+def slurm_plan(text: str) -> ParallelClusterPlan:
+    script = {"script": "https://example.com/x.sh", "arguments": [text, f"{text}\n{text}"]}
+    changes: dict[str, Any] = {
+        **{path: {"Setting": text} for path in PARALLELCLUSTER},
+        f"{QUEUE}__custom_actions": {"on_node_start": [script]},
+        f"{QUEUE}__s3_access": [{"bucket": "training", "key": f"x{text}"}],
+        "tags": {"note": text},
+    }
+    return planned_stack("pc-p4de-postinstall", **changes)
+
+
+@pytest.mark.parametrize("text", [text for text in LINES if text != FILLED_IN])
+def test_the_cluster_file_and_its_template_hold_texts_as_they_were_written(text: str) -> None:
+    plan = slurm_plan(text)
+    document = resolve(render_cluster(plan), lambda reference: f"id-of-{reference.kind}")
+    assert yaml.safe_load(to_yaml(document)) == document
+    template = cluster_template(plan, document)
+    assert json.loads(template_body(template)) == template
+    (queue,) = document["Scheduling"]["SlurmQueues"]
+    (action,) = queue["CustomActions"]["OnNodeStart"]["Sequence"]
+    assert action["Args"] == [text, f"{text}\n{text}"]
+    assert queue["CustomSlurmSettings"] == {"Setting": text}
+    assert {"Key": "note", "Value": text} in document["Tags"]
+
+
+def test_what_cloudformation_would_fill_in_is_refused() -> None:
+    with pytest.raises(ConfigError, match="parameter or a secret in its place"):
+        slurm_plan(FILLED_IN)
+
+
+@pytest.mark.parametrize("text", COMMANDS)
+def test_a_script_for_slurm_obeys_no_name_of_a_directory(tmp_path: Path, text: str) -> None:
+    """The schema takes no such directory; the script does not count on that."""
+    plan = slurm_plan("x")
+    hostile = on_disk(tmp_path / text.replace("/", ""))
+    directory, _ = RENDERERS["nccl-tests"](replace(plan, shared_storage=(hostile,)), SlurmRequest())
+    assert not obeyed(directory.files["settings.sh"], tmp_path)
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_no_job_and_no_boot_script_holds_a_free_text(text: str) -> None:
+    slurm = planned_stack("pc-p4de-postinstall", tags={"note": f"{CANARY}{text.replace('{{', '')}"})
+    directory, _ = RENDERERS["nccl-tests"](slurm, SlurmRequest())
+    eks: EksPlan = planned_stack("p5-cb", tags={"note": f"{CANARY}{text}"})
+    manifest = render_nccl_tests(eks, JobRequest())
+    boot = batch_user_data("raid0")
+    written = "".join([*directory.files.values(), manifest, boot])
+    assert CANARY not in written
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_a_container_gets_command_and_environment_as_they_were_written(text: str) -> None:
+    changes = {
+        "architecture__job_definitions__nccl-tests__command": ["echo", text],
+        "architecture__job_definitions__nccl-tests__environment": {"NOTE": text},
+    }
+    plan: BatchPlan = planned_stack("batch-p4d", **changes)
+    (job,) = [each for each in plan.job_definitions if each.name == "nccl-tests"]
+    assert job.container.command == ("echo", text)
+    assert job.container.environment["NOTE"] == text
+    made = container_properties(job.container, image="x", job_role_arn="x", scratch=True)
+    assert json.loads(json.dumps(made))["command"] == ["echo", text]
+
+
+@pytest.mark.parametrize("answer", [*COMMANDS, "x\n--trainyard-node\nContent-Type: text/x", "a: b"])
+def test_an_answer_of_eks_is_a_value_of_the_boot_document(answer: str) -> None:
+    plan: EksPlan = planned_stack("p5-cb")
+    group = next(each for each in plan.node_groups if each.name == "p5")
+    text = render_self_managed_user_data(
+        group,
+        cluster_name="p5-cb",
+        endpoint=answer,
+        certificate_authority=answer,
+        service_cidr=answer,
+    )
+    (part,) = message_from_string(text).get_payload()  # pyright: ignore[reportGeneralTypeIssues]
+    assert part.get_content_type() == "application/node.eks.aws"  # pyright: ignore
+    (document,) = yaml.safe_load_all(part.get_payload())  # pyright: ignore
+    cluster = document["spec"]["cluster"]
+    assert {cluster[key] for key in ("apiServerEndpoint", "certificateAuthority", "cidr")} == {
+        answer
+    }
+
+
+@pytest.mark.parametrize("text", [*COMMANDS, *PATHS])
+def test_commands_to_copy_hold_a_text_as_one_word(tmp_path: Path, text: str) -> None:
+    """A directory, and the name of a stack file that came with a checkout."""
+    plan = slurm_plan("x")
+    directory, nodes = RENDERERS["nccl-tests"](plan, SlurmRequest())
+    no_submission = JobDirectory(files=directory.files, submit=(), results=())
+    lines = next_steps(plan, no_submission, nodes, f"jobs/{text.strip()}").splitlines()
+    commands = "\n".join(line for line in lines if line.startswith("    "))
+    stack_file = f"Pulumi.{text.strip().replace('/', '')}.yaml"
+    told = [
+        set_command("trainyard:cluster.name", text.strip(), stack_file=stack_file),
+        remove_command(f"trainyard:cluster.{text.strip()}", stack_file=stack_file),
+    ]
+    assert not obeyed("\n".join([commands, *told]), tmp_path)
+
+
+@pytest.mark.parametrize("namespace", ["", "a b", "x\n# y", "$(x)", "-x", "X", "a" * 64, "../x"])
+def test_a_namespace_that_is_none_is_refused(namespace: str) -> None:
+    with pytest.raises(JobError, match="is no namespace"):
+        JobRequest(namespace=namespace)
