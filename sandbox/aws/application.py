@@ -16,8 +16,11 @@ from typing import Any
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
 from sandbox.aws.cloudformation.forwarding import Forwarder, is_forwarded
+from sandbox.aws.idempotency import AnsweredTokens
 from sandbox.aws.internal import PREFIX, InternalEndpoints
 from sandbox.aws.unimplemented import FAILURE_CODE, Call, call_of, error_response, not_implemented
+from sandbox.faults.in_force import FAULTS, OBSERVER
+from sandbox.faults.kind import Request
 
 LOG = logging.getLogger("sandbox.aws")
 
@@ -31,6 +34,7 @@ class Application:
     Attributes:
         lock: Held while a request is answered; hold it to look at moto's objects from outside.
         forwarder: Answers CloudFormation and Lambda.
+        tokens: Answers of requests that carry a token.
     """
 
     def __init__(self) -> None:
@@ -38,21 +42,34 @@ class Application:
         self._moto = DomainDispatcherApplication(_backend_application)
         self._internal = InternalEndpoints()
         self.forwarder = Forwarder()
+        self.tokens = AnsweredTokens()
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request (WSGI)."""
         body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-        environ["wsgi.input"] = io.BytesIO(body)
         status, headers, answer = self._answer(environ, body)
         start_response(status, headers)
         return [answer]
 
     def _answer(self, environ: dict[str, Any], body: bytes) -> Answer:
-        if is_forwarded(environ):
-            return self.forwarder.answer(_call(environ, body), environ, body)
-        with self.lock:
-            if environ.get("PATH_INFO", "").startswith(PREFIX):
+        if environ.get("PATH_INFO", "").startswith(PREFIX):
+            with self.lock:
                 return self._internal.answer(environ, body)
+        if FAULTS.is_empty or OBSERVER in environ.get("HTTP_USER_AGENT", ""):
+            return self._answered(environ, body)
+        return FAULTS.answer(Request(call_in(environ, body), environ, body, self._answered))
+
+    def _answered(self, environ: dict[str, Any], body: bytes) -> Answer:
+        environ["wsgi.input"] = io.BytesIO(body)
+        return self.tokens.answer(
+            lambda: call_in(environ, body), body, lambda: self.work(environ, body)
+        )
+
+    def work(self, environ: dict[str, Any], body: bytes) -> Answer:
+        """Do what a request asks, with no fault between."""
+        if is_forwarded(environ):
+            return self.forwarder.answer(call_in(environ, body), environ, body)
+        with self.lock:
             return self._aws(environ, body)
 
     def _aws(self, environ: dict[str, Any], body: bytes) -> Answer:
@@ -65,9 +82,9 @@ class Application:
         try:
             answer = b"".join(self._moto(environ, remember))
         except NotImplementedError as error:
-            return not_implemented(_call(environ, body), str(error))
+            return not_implemented(call_in(environ, body), str(error))
         except Exception as error:
-            call = _call(environ, body)
+            call = call_in(environ, body)
             LOG.exception("%s broke", call.name)
             return error_response(
                 call,
@@ -78,7 +95,7 @@ class Application:
         # Only S3 is asked with HEAD, and its own 404 has no body either.
         is_head = environ.get("REQUEST_METHOD") == "HEAD"
         if not is_head and _nobody_answered(status, headers, answer):
-            return not_implemented(_call(environ, body), "no such path in the emulator")
+            return not_implemented(call_in(environ, body), "no such path in the emulator")
         return status, headers, answer
 
 
@@ -88,7 +105,8 @@ def _backend_application(service: Any) -> Any:
     return create_backend_app(service)
 
 
-def _call(environ: dict[str, Any], body: bytes) -> Call:
+def call_in(environ: dict[str, Any], body: bytes) -> Call:
+    """Return the AWS call of a request; `environ` is left as it is."""
     return call_of({**environ, "wsgi.input": io.BytesIO(body)}, body)
 
 

@@ -2,7 +2,8 @@
 
 `GET /_trainyard/identity?cluster=…&arn=…&session=…`: what EKS knows of a role that asks the API
 server for admission. `GET /_trainyard/caller?access_key=…`: whose an access key is.
-`GET /_trainyard/health`. `POST /_trainyard/clock?advance_seconds=…`.
+`GET /_trainyard/health`. `POST /_trainyard/clock?advance_seconds=…`. `/_trainyard/faults`: GET says
+what is in force, POST takes a schedule in YAML, DELETE ends it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from urllib.parse import parse_qs
 
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.identity import caller_arn, identity
+from sandbox.faults.in_force import FAULTS
+from sandbox.faults.schedule import FaultScheduleError, read_schedule
 
 PREFIX = "/_trainyard/"
 
@@ -25,7 +28,7 @@ class InternalEndpoints:
     """Answers every path below `PREFIX`."""
 
     def answer(self, environ: Mapping[str, Any], body: bytes) -> Answer:
-        """Answer one request; `body` is read nowhere, all arguments stand in the query."""
+        """Answer one request; arguments stand in the query, a schedule of faults in `body`."""
         parsed = parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
         query = {key: values[0] for key, values in parsed.items()}
         name = environ["PATH_INFO"].removeprefix(PREFIX)
@@ -39,6 +42,8 @@ class InternalEndpoints:
             case "POST", "clock":
                 CLOCK.advance(timedelta(seconds=float(query["advance_seconds"])))
                 return _json("200 OK", {"now": CLOCK.now().isoformat()})
+            case ("GET" | "POST" | "DELETE") as method, "faults":
+                return _faults(method, body)
             case method, _:
                 return _json("404 NOT FOUND", {"message": f"the sandbox has no {method} {name}"})
 
@@ -51,6 +56,15 @@ class InternalEndpoints:
             message = f"no EKS cluster is named {query['cluster']}"
             return _json("404 NOT FOUND", {"message": message})
         return _json("200 OK", found)
+
+
+def _faults(method: str, body: bytes) -> Answer:
+    try:
+        if method != "GET":
+            FAULTS.use(read_schedule(body.decode()) if method == "POST" else [])
+    except (FaultScheduleError, UnicodeDecodeError) as error:
+        return _json("400 BAD REQUEST", {"message": str(error)})
+    return _json("200 OK", FAULTS.described())
 
 
 def _json(status: str, content: Any) -> Answer:

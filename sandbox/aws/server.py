@@ -6,7 +6,9 @@ boto3.client("ec2", endpoint_url=server.endpoint, …)
 
 from __future__ import annotations
 
+import contextlib
 import socket
+import struct
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -35,6 +37,8 @@ from sandbox.aws.eks.control_plane import (  # noqa: E402
 )
 from sandbox.aws.install import install  # noqa: E402
 from sandbox.aws.timekeeper import Timekeeper  # noqa: E402
+from sandbox.faults.in_force import FAULTS  # noqa: E402
+from sandbox.faults.schedule import read_schedule  # noqa: E402
 
 LOOPBACK = "127.0.0.1"
 
@@ -49,6 +53,16 @@ class PortInUseError(RuntimeError):
 class _QuietHandler(MotoRequestHandler):
     def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - werkzeug's signature
         """Write no line for each request; failures are logged by the application."""
+
+    def connection_dropped(self, error: BaseException, environ: Any = None) -> None:
+        """Reset a connection whose answer a fault of the schedule took."""
+        self.close_connection = True
+        with contextlib.suppress(OSError):  # the client itself may have gone
+            # Lingering for no time makes the system send a reset (socket(7), SO_LINGER).
+            off = struct.pack("ii", 1, 0)
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, off)
+            # Files on the socket would keep it open, so its descriptor is closed beneath them.
+            socket.close(self.connection.detach())
 
 
 class AwsServer:
@@ -87,9 +101,19 @@ class AwsServer:
             _forget_everything()
             mock_random.seed(_SEED)
             CLOCK.reset()
+            FAULTS.use([])
+            self.application.tokens.clear()
             use_control_planes(None, self.application.lock)
             use_addon_installer(None)
             load_account(self._region)
+
+    def use_faults(self, schedule: str) -> None:
+        """Put a schedule of faults in force, in YAML; an empty one ends it.
+
+        Raises:
+            FaultScheduleError: it is not one.
+        """
+        FAULTS.use(read_schedule(schedule))
 
     def use_control_planes(
         self, control_planes: ControlPlaneStarter, check_version: CheckVersion | None = None

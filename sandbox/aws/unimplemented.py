@@ -91,8 +91,11 @@ def _botocore_name(service: str) -> str:
     return _SIGNING_NAMES.get(service, service)
 
 
-def error_response(call: Call, code: str, message: str) -> tuple[str, list[tuple[str, str]], bytes]:
+def error_response(
+    call: Call, code: str, message: str, status: str = "400 BAD REQUEST"
+) -> tuple[str, list[tuple[str, str]], bytes]:
     """Return status, headers and body of an error in the call's own protocol."""
+    at_fault = "Receiver" if status.startswith("5") else "Sender"
     if call.protocol == "ec2":
         text = (
             f"<Response><Errors><Error><Code>{code}</Code><Message>{escape(message)}</Message>"
@@ -100,7 +103,7 @@ def error_response(call: Call, code: str, message: str) -> tuple[str, list[tuple
         )
     elif call.protocol == "query":
         text = (
-            f"<ErrorResponse><Error><Type>Sender</Type><Code>{code}</Code>"
+            f"<ErrorResponse><Error><Type>{at_fault}</Type><Code>{code}</Code>"
             f"<Message>{escape(message)}</Message></Error><RequestId>sandbox</RequestId>"
             "</ErrorResponse>"
         )
@@ -110,7 +113,7 @@ def error_response(call: Call, code: str, message: str) -> tuple[str, list[tuple
         text = json.dumps({"__type": code, "message": message})
     kind = "application/json" if text.startswith("{") else "text/xml"
     headers = [("Content-Type", kind), ("x-amzn-ErrorType", code)]
-    return "400 BAD REQUEST", headers, text.encode()
+    return status, headers, text.encode()
 
 
 def not_implemented(call: Call, detail: str) -> tuple[str, list[tuple[str, str]], bytes]:

@@ -9,6 +9,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
+from sandbox.faults.in_force import OBSERVER
 from sandbox.inventory.item import Item
 
 
@@ -30,7 +31,7 @@ class Clients:
         self.client = cache(self._client)
 
     def _client(self, service: str) -> Any:
-        settings = Config(retries={"total_max_attempts": 1})
+        settings = Config(retries={"total_max_attempts": 1}, user_agent_extra=OBSERVER)
         return self._session.client(service, endpoint_url=self._endpoint, config=settings)
 
     def every(self, service: str, call: str, key: str, **arguments: Any) -> Iterator[Any]:

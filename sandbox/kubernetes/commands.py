@@ -7,6 +7,7 @@ https://etcd.io/docs/v3.6/op-guide/configuration/
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -193,12 +194,18 @@ def _emulation(emulated: str | None) -> list[str]:
     return [f"--emulated-version=kube={emulated}"] if emulated else []
 
 
-def kwok(layout: Layout) -> list[str]:
+def kwok(layout: Layout, left_alone: Collection[str] = ()) -> list[str]:
     """Return kwok's arguments: it keeps the nodes alive and runs their pods.
 
     Source: https://kwok.sigs.k8s.io/docs/user/configuration/
+
+    Args:
+        layout: Files of the control plane.
+        left_alone: Values of the label `name` of pods that it does not run.
     """
+    names = ",".join(sorted(left_alone))
     return [
+        *([f"--disregard-status-with-label-selector=name in ({names})"] if names else []),
         f"--kubeconfig={layout.kubeconfig}",
         "--manage-all-nodes=false",
         f"--manage-nodes-with-label-selector={MANAGED_LABEL}={MANAGED_VALUE}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import Popen
@@ -119,6 +119,13 @@ class ControlPlanes:
             with self._lock:
                 del self._starting[name]
                 self._lock.notify_all()
+
+    def leave_alone(self, name: str, pods: Collection[str]) -> None:
+        """Let the pods with one of these values of the label `name` not run in a cluster."""
+        with self._lock:
+            running = self._running.get(name)
+            if running is not None:
+                running.startup.leave_alone(running.control_plane, pods)
 
     def get(self, name: str) -> ControlPlane | None:
         """Return a cluster's control plane, or None while there is none that serves."""

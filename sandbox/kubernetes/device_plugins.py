@@ -63,7 +63,12 @@ def plugin_resources(pods: Iterable[Mapping[str, Any]]) -> dict[str, set[str]]:
 
 def _ready(pod: Mapping[str, Any]) -> bool:
     status = pod.get("status") or {}
-    return status.get("phase") == "Running" and "deletionTimestamp" not in pod["metadata"]
+    not_ready = any(
+        each["type"] == "Ready" and each["status"] == "False"
+        for each in status.get("conditions") or []
+    )
+    running = status.get("phase") == "Running" and not not_ready
+    return running and "deletionTimestamp" not in pod["metadata"]
 
 
 def _repository_name(image: str) -> str:

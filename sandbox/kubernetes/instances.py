@@ -13,6 +13,8 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from sandbox.faults.in_force import OBSERVER
+
 _EFA_TYPES = ("efa", "efa-only")
 _KUBELET = re.compile(r"\(k8s: (\d+\.\d+\.\d+)")
 """What EKS's images say of themselves in their description."""
@@ -61,7 +63,13 @@ class SandboxAccount:
         )
         # The loop that asks is itself the retry, and must notice soon that nobody answers.
         # No proxy of the user's environment stands between this machine and itself.
-        config = Config(retries={"max_attempts": 0}, connect_timeout=2, read_timeout=10, proxies={})
+        config = Config(
+            retries={"max_attempts": 0},
+            connect_timeout=2,
+            read_timeout=10,
+            proxies={},
+            user_agent_extra=OBSERVER,
+        )
         self._region = region
         self._ec2 = session.client("ec2", endpoint_url=endpoint, config=config)
         self._eks = session.client("eks", endpoint_url=endpoint, config=config)

@@ -14,8 +14,11 @@ from typing import Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from sandbox.faults.clusters import broken_plugins, never_joins
+from sandbox.faults.in_force import FAULTS
 from sandbox.kubernetes import membership
 from sandbox.kubernetes.api import ApiError, ApiUnreachableError
+from sandbox.kubernetes.broken_plugins import BrokenPlugins, PodRunners
 from sandbox.kubernetes.cluster_nodes import ClusterNodes
 from sandbox.kubernetes.instances import Instance, SandboxAccount
 from sandbox.kubernetes.kubelet import Kubelet
@@ -26,6 +29,8 @@ _LOG = logging.getLogger(__name__)
 _INTERVAL_SECONDS = 0.3
 _RETRY_SECONDS = 2.0
 """Between two looks at an instance that cannot join for want of something in the account."""
+_GROUP_TAGS = ("eks:nodegroup-name", "aws:autoscaling:groupName")
+"""Tags that name an instance's node group."""
 _ACCOUNT_ERRORS = (BotoCoreError, ClientError)
 _API_ERRORS = (ApiError, ApiUnreachableError)
 
@@ -42,7 +47,7 @@ class Account(membership.Account, Protocol):
         ...
 
 
-class KnownControlPlanes(membership.KnownControlPlanes, Protocol):
+class KnownControlPlanes(membership.KnownControlPlanes, PodRunners, Protocol):
     """The part of `ControlPlanes` that is needed here."""
 
     def names(self) -> list[str]:
@@ -77,6 +82,7 @@ class NodeSimulator:
         """Ids of those that are meant for no cluster."""
         self._retry_at: dict[str, float] = {}
         self._clusters: dict[str, ClusterNodes] = {}
+        self._plugins: dict[str, BrokenPlugins] = {}
         self._reported: dict[str, str] = {}
 
     def run(self, stop_event: threading.Event) -> None:
@@ -88,7 +94,7 @@ class NodeSimulator:
                 self._report("simulator", f"{type(error).__name__}: {error}", error)
             else:
                 self._reported.pop("simulator", None)
-        for cluster in self._clusters.values():
+        for cluster in (*self._clusters.values(), *self._plugins.values()):
             cluster.close()
 
     def step(self) -> None:
@@ -105,6 +111,7 @@ class NodeSimulator:
             self._reported.pop("account", None)
         for name, cluster in self._clusters.items():
             try:
+                self._plugins[name].step(broken_plugins(FAULTS))
                 cluster.step()
             except _API_ERRORS as error:
                 self._report(name, f"cluster {name}: {error}")
@@ -116,10 +123,12 @@ class NodeSimulator:
         for name, cluster in list(self._clusters.items()):
             if current.get(name) is not cluster.control_plane:
                 cluster.close()  # deleted, perhaps made again: its instances start anew
+                self._plugins.pop(name).close()
                 del self._clusters[name]
         for name, control_plane in current.items():
             if control_plane is not None and name not in self._clusters:
                 self._clusters[name] = ClusterNodes(control_plane)
+                self._plugins[name] = BrokenPlugins(control_plane, self._control_planes)
 
     def _look_for_instances(self) -> None:
         running = self._account.running_instance_ids()
@@ -144,6 +153,7 @@ class NodeSimulator:
             if now < self._retry_at.get(instance_id, 0):
                 continue
             try:
+                _refuse_scheduled(self._instances[instance_id])
                 kubelet = kubelet_of(
                     self._instances[instance_id], self._account, self._control_planes
                 )
@@ -169,3 +179,14 @@ class NodeSimulator:
         if self._reported.get(subject) != problem:
             _LOG.warning("%s", problem, exc_info=error)
             self._reported[subject] = problem
+
+
+def _refuse_scheduled(instance: Instance) -> None:
+    """Keep an instance outside where the schedule of faults says so.
+
+    Raises:
+        CannotJoinError: it does.
+    """
+    groups = (instance.tags.get(tag, "") for tag in _GROUP_TAGS)
+    if never_joins(FAULTS, *filter(None, groups)):
+        raise CannotJoinError("the schedule of faults says so")

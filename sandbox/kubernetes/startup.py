@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -178,15 +178,25 @@ class Startup:
         scheduler = commands.scheduler_config(self._layout)
         write_private(self._layout.scheduler_config, scheduler.encode())
 
+    def leave_alone(self, control_plane: ControlPlane, names: Collection[str]) -> None:
+        """Let kwok run all pods but those with one of these values of the label `name`."""
+        process = self.processes.pop("kwok")
+        process.kill()
+        process.wait()
+        self._start_kwok(control_plane.name, names)
+
     def _start_clients(self, name: str, aws_endpoint: str) -> None:
         """Start what is of no Kubernetes version: the authenticator and the nodes' kubelets."""
         layout, ports = self._layout, self._ports
         webhook = commands.authenticator(layout, ports, cluster=name, aws_endpoint=aws_endpoint)
         self._program("authenticator", name, webhook)
-        # Else kwok reads a configuration file of the user's home directory.
-        environment = {"KWOK_WORKDIR": str(layout.directory / "kwok")}
-        self._program("kwok", name, commands.kwok(layout), environment)
+        self._start_kwok(name)
         self._wait_for("the authenticator", lambda: _get(ports.authenticator, "/healthz"))
+
+    def _start_kwok(self, name: str, left_alone: Collection[str] = ()) -> None:
+        # Else kwok reads a configuration file of the user's home directory.
+        environment = {"KWOK_WORKDIR": str(self._layout.directory / "kwok")}
+        self._program("kwok", name, commands.kwok(self._layout, left_alone), environment)
 
     def _program(
         self,

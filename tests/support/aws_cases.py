@@ -68,7 +68,7 @@ def cases(account: Account) -> list[Case]:
     account.open_lustre(closed)
     made_template = {"id": template, "version": "1"}
     tags = {"tags": {"team": "a"}}
-    https = {"ipProtocol": "tcp", "fromPort": 443, "toPort": 443}
+    of_another_group = {"securityGroupId": closed}
     rule = {"securityGroupId": group, "ipProtocol": "-1", "referencedSecurityGroupId": group}
     return [
         Case(
@@ -77,8 +77,15 @@ def cases(account: Account) -> list[Case]:
             tags,
             {"description": "other"},
         ),
-        Case("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", rule, tags, https),
-        Case("aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule", rule, tags, https),
+        Case(
+            "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
+            rule,
+            tags,
+            of_another_group,
+        ),
+        Case(
+            "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule", rule, tags, of_another_group
+        ),
         Case(
             "aws:ec2/placementGroup:PlacementGroup",
             {"strategy": "cluster"},

@@ -13,12 +13,6 @@ SIGNATURE_KEY = "4dabf18193072939515e22adb298388d"
 https://github.com/pulumi/pulumi/blob/master/sdk/python/lib/pulumi/runtime/rpc.py"""
 
 CALLS: Mapping[str, Mapping[str, Any]] = {
-    "aws:index/getPartition:getPartition": {
-        "partition": "aws",
-        "dnsSuffix": "amazonaws.com",
-        "id": "aws",
-        "reverseDnsPrefix": "com.amazonaws",
-    },
     "aws:index/getCallerIdentity:getCallerIdentity": {
         "accountId": ACCOUNT_ID,
         "arn": f"arn:aws:iam::{ACCOUNT_ID}:user/test",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import grpc
-from pulumi.runtime.proto import provider_pb2
+from pulumi.runtime.proto import provider_pb2, status_pb2
 
 from sandbox.providers._protocol.servicer import StandInServicer
 from sandbox.providers._protocol.values import from_struct, to_struct
@@ -136,6 +136,16 @@ class Plugin:
         if not answer.id:
             return None
         return Made(answer.id, from_struct(answer.inputs), from_struct(answer.properties))
+
+    def kept(self) -> Made | None:
+        """Return what the last call's error says that the engine keeps; None: it keeps nothing."""
+        packed = self.last.details.get("grpc-status-details-bin")
+        if packed is None:
+            return None
+        status, failed = status_pb2.Status(), provider_pb2.ErrorResourceInitFailed()
+        status.ParseFromString(packed)
+        status.details[0].Unpack(failed)
+        return Made(failed.id, from_struct(failed.inputs), from_struct(failed.properties))
 
     def delete(self, token: str, made: Made) -> None:
         """Delete a resource."""

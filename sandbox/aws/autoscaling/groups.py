@@ -20,6 +20,7 @@ from sandbox.aws.autoscaling.activities import (
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.ec2.launch_request import LaunchRequest, merge
 from sandbox.aws.ec2.launches import check_launch, run
+from sandbox.aws.ec2.scheduled_faults import refuse_scheduled_launch
 
 RETRY_INTERVAL = timedelta(seconds=10)
 """Time between two attempts of a group that cannot launch; AWS waits longer and longer."""
@@ -127,6 +128,7 @@ class Group(FakeAutoScalingGroup):
         refusal: ServiceException | None = None
         for subnet_id in self.subnet_ids:
             try:
+                refuse_scheduled_launch()
                 checked = check_launch(self.ec2_backend, self.launch_request(subnet_id))
                 return run(self.ec2_backend, checked).instances[0]
             except ServiceException as error:

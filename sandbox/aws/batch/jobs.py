@@ -46,6 +46,12 @@ _SUMMARY = (
 )
 
 
+def _names(condition: Mapping[str, Any]) -> list[str]:
+    if condition["name"] != "JOB_NAME":
+        refuse(f"The sandbox lists jobs by JOB_NAME, not by {condition['name']}.")
+    return list(condition["values"])
+
+
 class JobCalls(QueueCalls):
     """Calls on jobs; mixed into the Batch response class."""
 
@@ -77,15 +83,16 @@ class JobCalls(QueueCalls):
         return ActionResult({"jobs": found})
 
     def list_jobs(self) -> ActionResult:
-        """ListJobs of a queue: those that run, or those in the state that is asked for."""
+        """ListJobs of a queue: those that run, those in a state, or all of a name."""
         asked: Mapping[str, Any] = self.params
-        only(asked, ("jobQueue", "jobStatus", "maxResults"), "a list of jobs")
+        only(asked, ("jobQueue", "jobStatus", "maxResults", "filters"), "a list of jobs")
+        names = [name for each in asked.get("filters") or [] for name in _names(each)]
         queue = self.store.queue(asked["jobQueue"])
         status = asked.get("jobStatus") or "RUNNING"
         found = [
             {key: job.fields[key] for key in _SUMMARY if key in job.fields}
             for job in self.store.jobs_of(queue["jobQueueArn"])
-            if job.status == status
+            if (job.fields["jobName"] in names if names else job.status == status)
         ]
         return ActionResult({"jobSummaryList": found})
 

@@ -17,6 +17,7 @@ from sandbox.aws.batch.store import ComputeEnvironment, Fields, Node
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.ec2.launch_request import LaunchRequest, merge
 from sandbox.aws.ec2.launches import check_launch, check_request, run
+from sandbox.aws.ec2.scheduled_faults import refuse_scheduled_launch
 from sandbox.aws.errors import code_and_message
 
 _MIME_HEADERS = ("mime-version:", "content-type: multipart/")
@@ -96,6 +97,7 @@ def launch(ec2: Any, environment: ComputeEnvironment, instance_type: str) -> Nod
     refusal: ServiceException | None = None
     for subnet_id in environment.resources["subnets"]:
         try:
+            refuse_scheduled_launch()
             request = launch_request(ec2, environment, instance_type, subnet_id)
             instance = run(ec2, check_launch(ec2, request)).instances[0]
         except ServiceException as error:

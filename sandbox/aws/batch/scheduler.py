@@ -18,6 +18,8 @@ from sandbox.aws.batch.nodes import desired_vcpus, is_running, launch, terminate
 from sandbox.aws.batch.store import BatchStore, ComputeEnvironment, Fields, Job, Node
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.errors import code_and_message
+from sandbox.faults.clusters import never_joins
+from sandbox.faults.in_force import FAULTS
 
 STARTING = timedelta(seconds=1)
 """Time from a job's node to its container."""
@@ -107,6 +109,8 @@ def _place(store: BatchStore, ec2: Any, job: Job, environment: ComputeEnvironmen
         launched = _launched(ec2, environment, chosen, missing)
         if not launched:
             return environment.refusal
+        if _stays_outside(environment):
+            return None
         free += launched
     _start_on(job, environment, free[: job.node_count])
     return None
@@ -130,6 +134,8 @@ def _has_room(
     types: list[str],
 ) -> bool:
     if node.generation != environment.generation or not is_running(node):
+        return False
+    if _stays_outside(environment):
         return False
     if node.instance.instance_type not in types:
         return False
@@ -176,7 +182,17 @@ def _start_on(job: Job, environment: ComputeEnvironment, nodes: list[Node]) -> N
     job.fields["status"], job.since = "STARTING", CLOCK.now()
 
 
+def _stays_outside(environment: ComputeEnvironment) -> bool:
+    """Return whether nodes of an environment run and never register with ECS.
+
+    Batch says nothing of it: the job waits.
+    """
+    return never_joins(FAULTS, environment.fields["computeEnvironmentName"])
+
+
 def _scale_in(ec2: Any, environment: ComputeEnvironment) -> None:
+    if _stays_outside(environment):
+        return
     now, minimum = CLOCK.now(), environment.resources["minvCpus"]
     for node in [*environment.nodes]:
         if node.idle_since is None:

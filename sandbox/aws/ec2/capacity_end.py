@@ -4,7 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
+from moto.ec2.models import ec2_backends
+
+from sandbox.aws.clock import CLOCK
 from sandbox.aws.ec2.capacity_reservations import reservations_of
+from sandbox.aws.environment import ACCOUNT_ID
+
+
+def end_reservation(reservation_id: str) -> None:
+    """End a reservation now: a Capacity Block as its clock would, another one as if cancelled.
+
+    The timekeeper takes the instances of a block away; those of a cancelled reservation run on,
+    and pay the on-demand price. Nothing where there is no reservation of this id.
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CancelCapacityReservation.html
+    """
+    for region in list(ec2_backends[ACCOUNT_ID]):
+        reservation = reservations_of(ec2_backends[ACCOUNT_ID][region]).by_id.get(reservation_id)
+        if reservation is None:
+            continue
+        if reservation.reservation_type == "capacity-block":
+            reservation.ends_at = CLOCK.now()
+        else:
+            reservation.cancelled = True
 
 
 def end_of_capacity(ec2: Any, autoscaling: Any) -> list[str]:

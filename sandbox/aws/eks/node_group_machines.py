@@ -18,6 +18,8 @@ from sandbox.aws.autoscaling.activities import activities_of
 from sandbox.aws.eks.errors import invalid_parameter
 from sandbox.aws.eks.roles import role_named_in
 from sandbox.aws.eks.store import Cluster
+from sandbox.faults.clusters import never_joins
+from sandbox.faults.in_force import FAULTS
 
 DEFAULT_IMAGE_TYPE = "AL2023_x86_64_STANDARD"
 
@@ -132,13 +134,19 @@ class Machines:
         self._iam.delete_instance_profile(self._shared_name)
 
     def issues(self) -> list[dict[str, Any]]:
-        """Return why the group has fewer instances than desired; empty when it has them all.
+        """Return what keeps a group from being made: launches that failed, nodes that stay out.
 
-        The code is that of https://docs.aws.amazon.com/eks/latest/APIReference/API_Issue.html
+        EKS waits some twenty minutes for the nodes; here the schedule of faults says at once that
+        they never come.
+        The codes are those of https://docs.aws.amazon.com/eks/latest/APIReference/API_Issue.html
         """
         behind = self._behind()
         if behind.next_attempt is None:
-            return []
+            waits_for_ever = self._group["status"] != "ACTIVE" and never_joins(
+                FAULTS, self._group["nodegroupName"]
+            )
+            outside = [each.instance.id for each in behind.instance_states if waits_for_ever]
+            return [_never_joined(outside)] if outside else []
         failed = [
             activity
             for activity in activities_of(self._autoscaling)
@@ -202,3 +210,12 @@ class Machines:
         return [
             {"Key": key, "Value": value, "PropagateAtLaunch": True} for key, value in tags.items()
         ]
+
+
+def _never_joined(instance_ids: list[str]) -> dict[str, Any]:
+    # Seen in https://github.com/terraform-aws-modules/terraform-aws-eks/issues/3074
+    return {
+        "code": "NodeCreationFailure",
+        "message": "Instances failed to join the kubernetes cluster",
+        "resourceIds": instance_ids,
+    }

@@ -9,6 +9,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from sandbox.parallelcluster.provider import launch, network, storage
 from sandbox.parallelcluster.provider.account import Clients
+from sandbox.parallelcluster.provider.faults import NEVER_REGISTERED, never_registers
 from sandbox.parallelcluster.provider.model import Cluster, ComputeNodes
 from sandbox.parallelcluster.provider.network import Groups
 
@@ -76,8 +77,13 @@ def _make_nodes(clients: Clients, cluster: Cluster, nodes: ComputeNodes, groups:
         launch.terminate(clients, surplus)
         launch.launch_compute(clients, cluster, nodes, groups, missing)
     except (ClientError, BotoCoreError) as error:
-        where = f"queue {nodes.queue}, compute resource {nodes.name}: "
-        raise _failure("StaticNodeBootstrapFailure", where, error) from error
+        raise _failure("StaticNodeBootstrapFailure", _where(nodes), error) from error
+    if nodes.static_count and never_registers(clients, nodes.queue, nodes.name):
+        raise BuildError(f"{_where(nodes)}{NEVER_REGISTERED} (StaticNodeBootstrapFailure)")
+
+
+def _where(nodes: ComputeNodes) -> str:
+    return f"queue {nodes.queue}, compute resource {nodes.name}: "
 
 
 def _change_storage(clients: Clients, old: Cluster, new: Cluster, groups: Groups) -> None:

@@ -10,6 +10,8 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from sandbox.providers.aws.retries import retry_as_the_provider
+
 # Dummies: the sandbox reads no credential, and boto3 signs with something.
 CREDENTIALS = {"aws_access_key_id": "sandbox", "aws_secret_access_key": "sandbox"}
 
@@ -29,13 +31,15 @@ class Account:
         # Clients are safe to share between threads, the making of them is not.
         with self._lock:
             if service not in self._clients:
-                self._clients[service] = boto3.client(
+                client: Any = boto3.client(
                     service,
                     region_name=self.region,
                     endpoint_url=self.endpoint,
                     config=Config(retries={"total_max_attempts": 1}, proxies={}),
                     **CREDENTIALS,
                 )
+                retry_as_the_provider(client)
+                self._clients[service] = client
             return self._clients[service]
 
     @cached_property
@@ -54,8 +58,10 @@ class Account:
         return f"arn:{self.partition}:{service}:{self.region}:{self.account_id}:{resource}"
 
 
-def is_missing(error: ClientError) -> bool:
+def is_missing(error: Exception) -> bool:
     """Return whether an error says that the object does not exist."""
+    if not isinstance(error, ClientError):
+        return False
     code = error.response.get("Error", {}).get("Code", "")
     message = error.response.get("Error", {}).get("Message", "")
     return (

@@ -46,6 +46,8 @@ class ResourceType:
     that fails the object stays, and the engine knows of it."""
     unknown_inside: Callable[[Values], list[str]] | None = None
     """Paths of nested properties that the sandbox does not know."""
+    known_as: Callable[[Account, str], str] | None = None
+    """The official provider's id to the one that is used here, where they differ."""
     read: Callable[[Account, str], Values | None]
     """Id to all properties, inputs among them; None where it does not exist."""
     update: Callable[[Account, str, Values, Values], None] | None = None

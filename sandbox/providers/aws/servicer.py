@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from botocore.exceptions import ClientError
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2
 
+from sandbox.latency.pace import as_long_as_aws
 from sandbox.providers._protocol.servicer import (
     ProviderError,
     StandInServicer,
@@ -22,12 +22,14 @@ from sandbox.providers._protocol.values import (
     type_of,
 )
 from sandbox.providers.aws.account import Account, is_missing
+from sandbox.providers.aws.failures import aws_words
 from sandbox.providers.aws.foreseen import foreseen, foreseen_change
 from sandbox.providers.aws.functions import FUNCTIONS
 from sandbox.providers.aws.inputs import as_written, faults
 from sandbox.providers.aws.names import automatic_name
 from sandbox.providers.aws.registry import RESOURCE_TYPES
 from sandbox.providers.aws.resource import ResourceType, Values
+from sandbox.providers.aws.retries import until_propagated
 
 VERSION = "7.51.1"
 CONFIGURATION = frozenset(
@@ -42,6 +44,22 @@ CONFIGURATION = frozenset(
 )
 UPDATE = provider_pb2.PropertyDiff.Kind.UPDATE
 REPLACE = provider_pb2.PropertyDiff.Kind.UPDATE_REPLACE
+
+
+_PROPAGATING = (
+    "aws:autoscaling/group:",
+    "aws:batch/computeEnvironment:",
+    "aws:batch/jobQueue:",
+    "aws:ec2/",
+    "aws:fsx/",
+    "aws:iam/",
+)
+"""Beginnings of the types that the official provider looks for again where they are new: those of
+EC2 and IAM for two minutes, the others in a waiter; EKS has its own, in `eks_cluster.wait`."""
+
+
+class _NotFoundError(ProviderError):
+    """What was made is not found."""
 
 
 class AwsServicer(StandInServicer):
@@ -111,8 +129,9 @@ class AwsServicer(StandInServicer):
             return provider_pb2.CreateResponse(properties=to_struct(foreseen(kind, inputs)))
 
         def create() -> tuple[str, Values]:
-            identifier, _ = kind.create(self._account(), inputs)
-            return identifier, self._settled(kind, identifier, inputs)
+            with as_long_as_aws(kind.token, inputs, "create"):
+                identifier, _ = kind.create(self._account(), inputs)
+                return identifier, self._settled(kind, identifier, inputs)
 
         identifier, outputs = self._guarded(context, name_of(request.urn), create)
         return provider_pb2.CreateResponse(id=identifier, properties=to_struct(outputs))
@@ -120,13 +139,17 @@ class AwsServicer(StandInServicer):
     def Read(self, request: Any, context: Any) -> Any:
         """Read the object as it is, for a refresh or an import."""
         kind = self._kind(request.urn, context)
-        found = self._guarded(context, name_of(request.urn), lambda: self._read(kind, request.id))
+        name, identifier = name_of(request.urn), request.id
+        if kind.known_as is not None:
+            known_as = kind.known_as
+            identifier = self._guarded(context, name, lambda: known_as(self._account(), request.id))
+        found = self._guarded(context, name, lambda: self._read(kind, identifier))
         if found is None:
             return provider_pb2.ReadResponse()
         known = from_struct(request.inputs) or {k: found[k] for k in kind.inputs if k in found}
         inputs = {k: as_written(value, found.get(k, value)) for k, value in known.items()}
         return provider_pb2.ReadResponse(
-            id=request.id,
+            id=identifier,
             properties=to_struct({**from_struct(request.properties), **found}),
             inputs=to_struct(inputs),
         )
@@ -142,7 +165,8 @@ class AwsServicer(StandInServicer):
         def update() -> Values:
             if kind.update is None:
                 raise ProviderError("this type is replaced, never changed")
-            kind.update(self._account(), request.id, from_struct(request.old_inputs), news)
+            with as_long_as_aws(kind.token, news, "update"):
+                kind.update(self._account(), request.id, from_struct(request.old_inputs), news)
             return self._outputs(kind, request.id, news)
 
         return provider_pb2.UpdateResponse(
@@ -154,8 +178,10 @@ class AwsServicer(StandInServicer):
         kind = self._kind(request.urn, context)
 
         def delete() -> None:
+            outputs = from_struct(request.properties)
             try:
-                kind.delete(self._account(), request.id, from_struct(request.properties))
+                with as_long_as_aws(kind.token, outputs, "delete"):
+                    kind.delete(self._account(), request.id, outputs)
             except ClientError as error:
                 if not is_missing(error):
                     raise
@@ -181,20 +207,40 @@ class AwsServicer(StandInServicer):
 
     def _settled(self, kind: ResourceType, identifier: str, inputs: Values) -> Values:
         try:
-            if kind.settle is not None:
-                with _aws_words():
+            with aws_words():
+                if kind.settle is not None:
                     kind.settle(self._account(), identifier, inputs)
+                return self._outputs(kind, identifier, inputs)
         except ProviderError as error:
             # The object exists: without its id the engine would forget it, and destroy leave it.
-            outputs = to_struct(self._outputs(kind, identifier, inputs))
+            outputs = to_struct(self._known(kind, identifier, inputs))
             raise UnfinishedError(str(error), identifier, outputs, to_struct(inputs)) from error
-        return self._outputs(kind, identifier, inputs)
+
+    def _known(self, kind: ResourceType, identifier: str, inputs: Values) -> Values:
+        """Return what is known of an object that may not be read any more: at least its inputs.
+
+        So does the official provider, which has set the id before it waits or reads.
+        """
+        try:
+            with aws_words():
+                return self._outputs(kind, identifier, inputs)
+        except ProviderError:
+            return dict(inputs)
 
     def _outputs(self, kind: ResourceType, identifier: str, inputs: Values) -> Values:
-        found = self._read(kind, identifier)
-        if found is None:
-            raise ProviderError(f"{identifier} was made and is not there any more")
-        return {**inputs, **found}
+        return {**inputs, **self._read_new(kind, identifier)}
+
+    def _read_new(self, kind: ResourceType, identifier: str) -> Values:
+        def read() -> Values:
+            found = self._read(kind, identifier)
+            if found is None:
+                raise _NotFoundError(f"{identifier} was made and is not there any more")
+            return found
+
+        propagates = kind.token.startswith(_PROPAGATING)
+        return until_propagated(
+            read, lambda error: propagates and isinstance(error, _NotFoundError)
+        )
 
     def _read(self, kind: ResourceType, identifier: str) -> Values | None:
         try:
@@ -225,21 +271,10 @@ class AwsServicer(StandInServicer):
 
     def _guarded(self, context: Any, what: str, do: Callable[[], Any]) -> Any:
         def with_aws_words() -> Any:
-            with _aws_words():
+            with aws_words():
                 return do()
 
         return self.guarded(context, what, with_aws_words)
-
-
-@contextmanager
-def _aws_words() -> Iterator[None]:
-    try:
-        yield
-    except ClientError as error:
-        fault = error.response.get("Error", {})
-        raise ProviderError(
-            f"{error.operation_name}: {fault.get('Code')}: {fault.get('Message')}"
-        ) from error
 
 
 def _is_automatic(logical_name: str, name: Any) -> bool:

@@ -12,6 +12,9 @@ FIXED: Mapping[str, tuple[str, ...]] = {
     "ClusterRoleBinding": ("roleRef",),
     "DaemonSet": ("spec.selector",),
     "Deployment": ("spec.selector",),
+    # The driver's part of a volume is who holds its data.
+    "PersistentVolume": ("spec.csi", "spec.hostPath", "spec.nfs"),
+    "PersistentVolumeClaim": ("spec",),
     "Job": ("spec.completions", "spec.selector", "spec.template"),
     "ReplicaSet": ("spec.selector",),
     "RoleBinding": ("roleRef",),
@@ -23,7 +26,9 @@ FIXED: Mapping[str, tuple[str, ...]] = {
     ),
     "StorageClass": ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"),
 }
-"""Fields that the API server does not let change, by kind."""
+"""Fields that the API server does not let change, by kind.
+
+https://github.com/pulumi/pulumi-kubernetes/blob/master/provider/pkg/provider/diff.go"""
 CONTENT: Mapping[str, tuple[str, ...]] = {
     "ConfigMap": ("binaryData", "data"),
     "Secret": ("data", "stringData", "type"),

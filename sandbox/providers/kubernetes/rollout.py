@@ -5,6 +5,7 @@ Source: https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/REA
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,6 +16,8 @@ from sandbox.providers.kubernetes.kinds import Kind
 
 SKIP_AWAIT = "pulumi.com/skipAwait"
 TIMEOUT_ANNOTATION = "pulumi.com/timeoutSeconds"
+WAIT_VARIABLE = "TRAINYARD_WAIT_SECONDS"
+"""Environment variable with which a user of the sandbox waits less; docs/faults.md."""
 DEFAULT_DEADLINE_SECONDS = 600.0
 """https://www.pulumi.com/registry/packages/kubernetes/api-docs/apps/v1/daemonset/"""
 
@@ -65,6 +68,7 @@ def wait_until_rolled_out(
     seconds = deadline_seconds or float(
         annotations.get(TIMEOUT_ANNOTATION, DEFAULT_DEADLINE_SECONDS)
     )
+    seconds = min(seconds, float(os.environ.get(WAIT_VARIABLE) or seconds))
     deadline = time.monotonic() + seconds
     generation = applied["metadata"]["generation"]
     while True:

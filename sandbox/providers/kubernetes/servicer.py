@@ -8,6 +8,7 @@ from typing import Any
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2
 
+from sandbox.latency.pace import as_long_as_aws
 from sandbox.providers._protocol.servicer import ProviderError, StandInServicer, UnfinishedError
 from sandbox.providers._protocol.values import (
     UNKNOWN,
@@ -122,7 +123,11 @@ class KubernetesServicer(StandInServicer):
     def Create(self, request: Any, context: Any) -> Any:
         """Apply the object; one that exists gets our fields, as server-side apply does."""
         inputs, manager = from_struct(request.properties), f"pulumi-kubernetes-{_random()}"
-        outputs = self._applied(context, request, inputs, manager)
+        if request.preview:
+            outputs = self._applied(context, request, inputs, manager)
+        else:
+            with as_long_as_aws(type_of(request.urn), inputs, "create"):
+                outputs = self._applied(context, request, inputs, manager)
         identifier = "" if request.preview else _identifier(outputs)
         return provider_pb2.CreateResponse(id=identifier, properties=to_struct(outputs))
 

@@ -28,6 +28,7 @@ BatchComputeEnvironment(
             instance_type=instance_type(os.environ.get("TYPE", "g4dn.8xlarge")),
             local_nvme=os.environ.get("NVME", "none"),
         ),
+        region="us-west-2",
         subnet_ids=[{PRIVATE_B!r}],
         security_group_id=nodes.security_group_id,
         reservation_group_arn=None,

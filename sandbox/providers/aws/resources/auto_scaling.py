@@ -12,10 +12,14 @@ from typing import Any
 from sandbox.providers._protocol.servicer import ProviderError
 from sandbox.providers.aws.account import Account
 from sandbox.providers.aws.resource import ResourceType, Values
+from sandbox.providers.aws.retries import says, until_propagated
 
 POLL_SECONDS = 0.2
 DEADLINE_SECONDS = 60
 """The sandbox launches at once; in a real account the official provider waits ten minutes."""
+
+_PROFILE_IS_NEW = says("ValidationError", "Invalid IAM Instance Profile")
+"""As `resourceGroupCreate` in `internal/service/autoscaling/group.go` of the official provider."""
 
 
 def _template(inputs: Values) -> dict[str, str]:
@@ -48,15 +52,17 @@ def _sizes(inputs: Values) -> dict[str, int]:
 
 def _create(account: Account, inputs: Values) -> tuple[str, Values]:
     name = inputs["name"]
-    account.client("autoscaling").create_auto_scaling_group(
-        AutoScalingGroupName=name,
-        LaunchTemplate=_template(inputs),
-        VPCZoneIdentifier=",".join(inputs["vpcZoneIdentifiers"]),
-        HealthCheckType=inputs["healthCheckType"],
-        HealthCheckGracePeriod=inputs["healthCheckGracePeriod"],
-        Tags=_tags(name, inputs),
+    client = account.client("autoscaling")
+    given = {
+        "AutoScalingGroupName": name,
+        "LaunchTemplate": _template(inputs),
+        "VPCZoneIdentifier": ",".join(inputs["vpcZoneIdentifiers"]),
+        "HealthCheckType": inputs["healthCheckType"],
+        "HealthCheckGracePeriod": inputs["healthCheckGracePeriod"],
+        "Tags": _tags(name, inputs),
         **_sizes(inputs),
-    )
+    }
+    until_propagated(lambda: client.create_auto_scaling_group(**given), _PROFILE_IS_NEW)
     return name, {}
 
 
@@ -70,6 +76,9 @@ def _wait_for_capacity(
     deadline = time.monotonic() + DEADLINE_SECONDS
     while time.monotonic() < deadline:
         groups = client.describe_auto_scaling_groups(AutoScalingGroupNames=[name])
+        if not groups["AutoScalingGroups"]:
+            time.sleep(POLL_SECONDS)  # new, and not shown yet
+            continue
         group = groups["AutoScalingGroups"][0]
         states = [instance["LifecycleState"] for instance in group["Instances"]]
         if states.count("InService") >= wanted:

@@ -17,6 +17,7 @@ from botocore.exceptions import ClientError
 from sandbox.providers._protocol.servicer import ProviderError
 from sandbox.providers.aws.account import Account, removed_tags
 from sandbox.providers.aws.resource import ResourceType, Values
+from sandbox.providers.aws.retries import NOT_FOUND_CHECKS
 
 _RESOURCES: Mapping[str, str] = {
     "allocationStrategy": "allocationStrategy",
@@ -105,6 +106,9 @@ def _settle(account: Account, name: str, inputs: Values) -> None:
 
 def _check_valid(account: Account, name: str) -> None:
     found = _described(account, name)
+    for _ in range(NOT_FOUND_CHECKS if found is None else 0):
+        # A new environment may not be shown yet; the official provider's waiter bears that.
+        found = found or _described(account, name)
     if found is None or found["status"] != "VALID":
         status, reason = (found["status"], found["statusReason"]) if found else ("gone", "")
         raise ProviderError(

@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 from botocore.exceptions import ClientError
 
@@ -38,7 +39,9 @@ _Reason = Callable[[dict[str, Any]], bool]
 
 def _create(account: Account, inputs: Values) -> tuple[str, Values]:
     made = account.client("cloudformation").create_stack(
-        StackName=inputs["name"], **_arguments(inputs, frozenset(_SETTINGS))
+        StackName=inputs["name"],
+        ClientRequestToken=str(uuid4()),
+        **_arguments(inputs, frozenset(_SETTINGS)),
     )
     if inputs.get("onFailure") == "DELETE":
         # Where it fails there is nothing left that the engine could keep.

@@ -14,9 +14,19 @@ from botocore.exceptions import ClientError
 from sandbox.providers._protocol.servicer import ProviderError
 from sandbox.providers.aws.account import Account, is_missing
 from sandbox.providers.aws.resource import ResourceType, Values
+from sandbox.providers.aws.retries import NOT_FOUND_CHECKS, says, until_propagated
 
 POLL_SECONDS = 0.1
 DEADLINE_SECONDS = 120
+_ROLE_IS_NEW = says(
+    "InvalidParameterException",
+    "does not exist",
+    "Error in role params",
+    "could not be assumed because the trusted entity is not correct",
+    "The provided role doesn't have the Amazon EKS Managed Policies associated with it",
+    "IAM role's policy must include",
+)
+"""As `resourceClusterCreate` in `internal/service/eks/cluster.go` of the official provider."""
 FAILED = frozenset({"FAILED", "CREATE_FAILED", "DELETE_FAILED"})
 
 
@@ -28,13 +38,20 @@ def wait(describe: Callable[[], dict[str, Any]], wanted: str | None) -> None:
     """
     deadline = time.monotonic() + DEADLINE_SECONDS
     found: dict[str, Any] = {}
+    polls_without = 0
     while time.monotonic() < deadline:
         try:
             found = describe()
         except ClientError as error:
-            if wanted is None and is_missing(error):
+            if not is_missing(error):
+                raise
+            if wanted is None:
                 return
-            raise
+            polls_without += 1
+            if polls_without > NOT_FOUND_CHECKS:
+                raise
+            time.sleep(POLL_SECONDS)
+            continue
         if found["status"] == wanted:
             return
         if found["status"] in FAILED:
@@ -48,8 +65,12 @@ def wait(describe: Callable[[], dict[str, Any]], wanted: str | None) -> None:
 
 def _issues(found: dict[str, Any]) -> str:
     issues = found.get("health", {}).get("issues", [])
-    said = "; ".join(f"{issue['code']}: {issue['message']}" for issue in issues)
-    return said or "EKS says no more"
+    return "; ".join(_issue(issue) for issue in issues) or "EKS says no more"
+
+
+def _issue(issue: dict[str, Any]) -> str:
+    about = ", ".join(issue.get("resourceIds") or [])
+    return f"{about}{': ' if about else ''}{issue['code']}: {issue['message']}"
 
 
 def _vpc_config(inputs: Values) -> dict[str, Any]:
@@ -69,14 +90,15 @@ def _create(account: Account, inputs: Values) -> tuple[str, Values]:
     optional = {key: inputs[key] for key in ("version", "accessConfig", "tags") if inputs.get(key)}
     if inputs.get("encryptionConfig"):
         optional["encryptionConfig"] = [inputs["encryptionConfig"]]
-    eks.create_cluster(
-        name=name,
-        roleArn=inputs["roleArn"],
-        resourcesVpcConfig=_vpc_config(inputs),
-        logging=_logging(inputs),
-        bootstrapSelfManagedAddons=inputs["bootstrapSelfManagedAddons"],
+    given = {
+        "name": name,
+        "roleArn": inputs["roleArn"],
+        "resourcesVpcConfig": _vpc_config(inputs),
+        "logging": _logging(inputs),
+        "bootstrapSelfManagedAddons": inputs["bootstrapSelfManagedAddons"],
         **optional,
-    )
+    }
+    until_propagated(lambda: eks.create_cluster(**given), _ROLE_IS_NEW)
     return name, {}
 
 
@@ -168,6 +190,16 @@ def _delete(account: Account, name: str, outputs: Values) -> None:
     wait(lambda: eks.describe_cluster(name=name)["cluster"], None)
 
 
+def _decrypts(olds: Values, news: Values) -> list[str]:
+    """Return the encryption where it is taken away, which EKS never does to a cluster that exists.
+
+    https://github.com/hashicorp/terraform-provider-aws, internal/service/eks/cluster.go:
+    `CustomizeDiff`
+    """
+    gone = bool(olds.get("encryptionConfig")) and not news.get("encryptionConfig")
+    return ["encryptionConfig"] if gone else []
+
+
 CLUSTER = ResourceType(
     token="aws:eks/cluster:Cluster",
     inputs=frozenset(
@@ -199,6 +231,7 @@ CLUSTER = ResourceType(
     ),
     computed_inside={"vpcConfig": frozenset({"clusterSecurityGroupId", "vpcId"})},
     replace_on=frozenset({"name", "roleArn", "bootstrapSelfManagedAddons"}),
+    replace_when=_decrypts,
     name_property="name",
     name_limit=100,
     defaults={"bootstrapSelfManagedAddons": True},

@@ -133,6 +133,17 @@ def _delete(account: Account, identifier: str, outputs: Values) -> None:
     wait(_describe(account, cluster, name), None)
 
 
+def _other_template(olds: Values, news: Values) -> list[str]:
+    """Return the template where it is another one; another version of it is an update.
+
+    https://github.com/hashicorp/terraform-provider-aws, internal/service/eks/node_group.go: `id`
+    and `name` of `launch_template` force a new group, `version` does not.
+    """
+    before, after = (each.get("launchTemplate") or {} for each in (olds, news))
+    same = all(before.get(key) == after.get(key) for key in ("id", "name"))
+    return [] if same else ["launchTemplate"]
+
+
 NODE_GROUP = ResourceType(
     token="aws:eks/nodeGroup:NodeGroup",
     inputs=frozenset(
@@ -161,6 +172,7 @@ NODE_GROUP = ResourceType(
             "subnetIds",
         }
     ),
+    replace_when=_other_template,
     name_property="nodeGroupName",
     name_limit=63,
     create=_create,

@@ -5,6 +5,8 @@ Source: https://www.pulumi.com/registry/packages/aws/api-docs/ec2/vpcendpoint/
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 from sandbox.providers.aws.account import Account, retag_ec2, tag_map, tag_specifications
 from sandbox.providers.aws.resource import ResourceType, Values
 
@@ -20,6 +22,7 @@ def _create(account: Account, inputs: Values) -> tuple[str, Values]:
     made = account.client("ec2").create_vpc_endpoint(
         VpcId=inputs["vpcId"],
         ServiceName=inputs["serviceName"],
+        ClientToken=str(uuid4()),
         VpcEndpointType=inputs["vpcEndpointType"],
         PrivateDnsEnabled=inputs.get("privateDnsEnabled", False),
         TagSpecifications=tag_specifications("vpc-endpoint", inputs),

@@ -15,9 +15,14 @@ def _create_gateway(account: Account, inputs: Values) -> tuple[str, Values]:
     gateway_id = ec2.create_internet_gateway(
         TagSpecifications=tag_specifications("internet-gateway", inputs)
     )["InternetGateway"]["InternetGatewayId"]
-    if inputs.get("vpcId"):
-        ec2.attach_internet_gateway(InternetGatewayId=gateway_id, VpcId=inputs["vpcId"])
     return gateway_id, {}
+
+
+def _settle_gateway(account: Account, gateway_id: str, inputs: Values) -> None:
+    if inputs.get("vpcId"):
+        account.client("ec2").attach_internet_gateway(
+            InternetGatewayId=gateway_id, VpcId=inputs["vpcId"]
+        )
 
 
 def _read_gateway(account: Account, gateway_id: str) -> Values:
@@ -53,6 +58,7 @@ INTERNET_GATEWAY = ResourceType(
     inputs=frozenset({"vpcId", "tags"}),
     computed=frozenset({"arn", "ownerId"}),
     create=_create_gateway,
+    settle=_settle_gateway,
     read=_read_gateway,
     update=_update_gateway,
     delete=_delete_gateway,

@@ -10,6 +10,7 @@ from typing import Any
 
 from sandbox.providers.aws.account import Account, removed_tags, tag_list, tag_map
 from sandbox.providers.aws.resource import ResourceType, Values
+from sandbox.providers.aws.retries import says, until_propagated
 
 
 def _create_role(account: Account, inputs: Values) -> tuple[str, Values]:
@@ -112,11 +113,16 @@ def _create_profile(account: Account, inputs: Values) -> tuple[str, Values]:
         Path=inputs["path"],
         Tags=tag_list(inputs.get("tags")),
     )
-    if inputs.get("role"):
-        iam.add_role_to_instance_profile(
-            InstanceProfileName=inputs["name"], RoleName=inputs["role"]
-        )
     return inputs["name"], {}
+
+
+def _settle_profile(account: Account, name: str, inputs: Values) -> None:
+    iam, role = account.client("iam"), inputs.get("role")
+    if role:
+        until_propagated(
+            lambda: iam.add_role_to_instance_profile(InstanceProfileName=name, RoleName=role),
+            says("NoSuchEntity", "The role with name"),
+        )
 
 
 def _read_profile(account: Account, name: str) -> Values:
@@ -162,6 +168,7 @@ INSTANCE_PROFILE = ResourceType(
     name_limit=128,
     defaults={"path": "/"},
     create=_create_profile,
+    settle=_settle_profile,
     read=_read_profile,
     update=_update_profile,
     delete=_delete_profile,

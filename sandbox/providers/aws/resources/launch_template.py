@@ -131,6 +131,11 @@ def _read_placement_group(account: Account, name: str) -> Values:
     }
 
 
+def _retag_placement_group(account: Account, name: str, olds: Values, news: Values) -> None:
+    groups = account.client("ec2").describe_placement_groups(GroupNames=[name])["PlacementGroups"]
+    retag_ec2(account, groups[0]["GroupId"], olds, news)
+
+
 def _delete_placement_group(account: Account, name: str, outputs: Values) -> None:
     account.client("ec2").delete_placement_group(GroupName=name)
 
@@ -140,9 +145,11 @@ PLACEMENT_GROUP = ResourceType(
     inputs=frozenset({"name", "strategy", "tags"}),
     required=frozenset({"strategy"}),
     computed=frozenset({"arn", "placementGroupId"}),
+    replace_on=frozenset({"name", "strategy"}),
     name_property="name",
     create=_create_placement_group,
     read=_read_placement_group,
+    update=_retag_placement_group,
     delete=_delete_placement_group,
 )
 

@@ -7,6 +7,7 @@ Source: https://www.pulumi.com/registry/packages/aws/api-docs/cloudwatch/loggrou
 from __future__ import annotations
 
 from typing import Any
+from uuid import uuid4
 
 from sandbox.providers._protocol.servicer import ProviderError
 from sandbox.providers.aws.account import (
@@ -22,8 +23,11 @@ from sandbox.providers.aws.resource import ResourceType, Values
 def _create_group(account: Account, inputs: Values) -> tuple[str, Values]:
     logs, tags = account.client("logs"), inputs.get("tags")
     logs.create_log_group(logGroupName=inputs["name"], **({"tags": tags} if tags else {}))
-    _retain(logs, inputs)
     return inputs["name"], {}
+
+
+def _settle_group(account: Account, name: str, inputs: Values) -> None:
+    _retain(account.client("logs"), inputs)
 
 
 def _retain(logs: Any, inputs: Values) -> None:
@@ -73,6 +77,7 @@ LOG_GROUP = ResourceType(
     name_limit=512,
     defaults={"retentionInDays": 0, "skipDestroy": False},
     create=_create_group,
+    settle=_settle_group,
     read=_read_group,
     update=_update_group,
     delete=_delete_group,
@@ -83,6 +88,7 @@ def _create_flow_log(account: Account, inputs: Values) -> tuple[str, Values]:
     if inputs["logDestinationType"] != "cloud-watch-logs":
         raise ProviderError("the sandbox writes flow logs to CloudWatch only")
     made = account.client("ec2").create_flow_logs(
+        ClientToken=str(uuid4()),
         ResourceType="VPC",
         ResourceIds=[inputs["vpcId"]],
         TrafficType=inputs["trafficType"],

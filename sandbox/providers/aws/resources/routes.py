@@ -128,6 +128,19 @@ def _association(account: Account, subnet_id: str) -> tuple[str, str] | None:
     return None
 
 
+def _subnet_of(account: Account, identifier: str) -> str:
+    """Return the subnet of an association that is known by the official provider's id."""
+    if not identifier.startswith("rtbassoc-"):
+        return identifier
+    tables = account.client("ec2").describe_route_tables(
+        Filters=[{"Name": "association.route-table-association-id", "Values": [identifier]}]
+    )["RouteTables"]
+    found = [a for table in tables for a in table["Associations"]]
+    return next(
+        (a["SubnetId"] for a in found if a["RouteTableAssociationId"] == identifier), identifier
+    )
+
+
 def _read_association(account: Account, subnet_id: str) -> Values | None:
     found = _association(account, subnet_id)
     return {"subnetId": subnet_id, "routeTableId": found[1]} if found else None
@@ -155,6 +168,7 @@ ASSOCIATION = ResourceType(
     computed=frozenset(),
     replace_on=frozenset({"subnetId"}),
     create=_create_association,
+    known_as=_subnet_of,
     read=_read_association,
     update=_update_association,
     delete=_delete_association,

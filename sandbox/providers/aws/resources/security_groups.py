@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from sandbox.providers._protocol.servicer import ProviderError
-from sandbox.providers.aws.account import Account, retag_ec2, tag_list, tag_map
+from sandbox.providers.aws.account import Account, is_missing, retag_ec2, tag_list, tag_map
 from sandbox.providers.aws.resource import ResourceType, Values
+from sandbox.providers.aws.retries import until_propagated
 
 Direction = Literal["ingress", "egress"]
 
@@ -22,13 +23,19 @@ def _create_group(account: Account, inputs: Values) -> tuple[str, Values]:
         VpcId=inputs["vpcId"],
         TagSpecifications=_tags("security-group", inputs),
     )["GroupId"]
-    # The official provider takes away the rule that AWS puts into every new group.
-    found = ec2.describe_security_groups(GroupIds=[group_id])["SecurityGroups"][0]
+    return group_id, {}
+
+
+def _settle_group(account: Account, group_id: str, inputs: Values) -> None:
+    """Take away the rule that AWS puts into every new group, as the official provider does."""
+    ec2 = account.client("ec2")
+    found = until_propagated(
+        lambda: ec2.describe_security_groups(GroupIds=[group_id])["SecurityGroups"][0], is_missing
+    )
     if found["IpPermissionsEgress"]:
         ec2.revoke_security_group_egress(
             GroupId=group_id, IpPermissions=found["IpPermissionsEgress"]
         )
-    return group_id, {}
 
 
 def _read_group(account: Account, group_id: str) -> Values:
@@ -57,6 +64,7 @@ SECURITY_GROUP = ResourceType(
     name_property="name",
     defaults={"description": "Managed by Pulumi"},
     create=_create_group,
+    settle=_settle_group,
     read=_read_group,
     update=retag_ec2,
     delete=_delete_group,
@@ -87,6 +95,48 @@ def _permission(inputs: Values) -> dict[str, Any]:
     return permission
 
 
+def _other_kind_of_peer(olds: Values, news: Values) -> list[str]:
+    """Return the peers of a rule that has another kind of peer, which EC2 does not change.
+
+    https://github.com/hashicorp/terraform-provider-aws,
+    internal/service/ec2/vpc_security_group_ingress_rule.go: `ModifyPlan`; all but the group and the
+    kind of peer changes in place.
+    """
+    before, after = ({name for name in PEERS if name in each} for each in (olds, news))
+    return [] if before == after else sorted(before ^ after)
+
+
+def _update_rule(account: Account, rule_id: str, olds: Values, news: Values) -> None:
+    moved = [name for name in PEERS if olds.get(name) != news.get(name) and name != "cidrIpv4"]
+    if moved:
+        raise ProviderError(
+            f"the sandbox's account does not change {moved[0]} of a rule that exists, as AWS does; "
+            "destroy the stack and bring it up again"
+        )
+    said = ("ipProtocol", "fromPort", "toPort", "description", "cidrIpv4")
+    if any(olds.get(key) != news.get(key) for key in said):
+        account.client("ec2").modify_security_group_rules(
+            GroupId=news["securityGroupId"],
+            SecurityGroupRules=[{"SecurityGroupRuleId": rule_id, "SecurityGroupRule": _rule(news)}],
+        )
+    retag_ec2(account, rule_id, olds, news)
+
+
+def _rule(inputs: Values) -> dict[str, Any]:
+    group = inputs.get("referencedSecurityGroupId")
+    rule = {
+        "IpProtocol": inputs["ipProtocol"],
+        "FromPort": inputs.get("fromPort", -1),
+        "ToPort": inputs.get("toPort", -1),
+        "Description": inputs.get("description"),
+        "ReferencedGroupId": group,
+        "CidrIpv4": inputs.get("cidrIpv4"),
+        "CidrIpv6": inputs.get("cidrIpv6"),
+        "PrefixListId": inputs.get("prefixListId"),
+    }
+    return {key: value for key, value in rule.items() if value is not None}
+
+
 def _rule_type(direction: Direction) -> ResourceType:
     noun = direction.capitalize()
 
@@ -111,12 +161,11 @@ def _rule_type(direction: Direction) -> ResourceType:
         ),
         required=frozenset({"securityGroupId", "ipProtocol"}),
         computed=frozenset({"arn", "securityGroupRuleId"}),
-        replace_on=frozenset(
-            {"securityGroupId", "ipProtocol", "fromPort", "toPort", "description", *PEERS}
-        ),
+        replace_on=frozenset({"securityGroupId"}),
+        replace_when=_other_kind_of_peer,
         create=create,
         read=_read_rule,
-        update=retag_ec2,
+        update=_update_rule,
         delete=delete,
     )
 

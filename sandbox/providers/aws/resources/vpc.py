@@ -20,8 +20,11 @@ def _create_vpc(account: Account, inputs: Values) -> tuple[str, Values]:
         InstanceTenancy=inputs["instanceTenancy"],
         TagSpecifications=tag_specifications("vpc", inputs),
     )["Vpc"]["VpcId"]
-    _set_attributes(ec2, vpc_id, inputs)
     return vpc_id, {}
+
+
+def _settle_vpc(account: Account, vpc_id: str, inputs: Values) -> None:
+    _set_attributes(account.client("ec2"), vpc_id, inputs)
 
 
 def _set_attributes(ec2: Any, vpc_id: str, inputs: Values) -> None:
@@ -75,6 +78,7 @@ VPC = ResourceType(
     replace_on=frozenset({"cidrBlock", "instanceTenancy"}),
     defaults={"instanceTenancy": "default", "enableDnsSupport": True, "enableDnsHostnames": False},
     create=_create_vpc,
+    settle=_settle_vpc,
     read=_read_vpc,
     update=_update_vpc,
     delete=_delete_vpc,
@@ -128,8 +132,11 @@ def _create_subnet(account: Account, inputs: Values) -> tuple[str, Values]:
         TagSpecifications=tag_specifications("subnet", inputs),
         **zone,
     )["Subnet"]["SubnetId"]
-    _set_public_addresses(ec2, subnet_id, inputs)
     return subnet_id, {}
+
+
+def _settle_subnet(account: Account, subnet_id: str, inputs: Values) -> None:
+    _set_public_addresses(account.client("ec2"), subnet_id, inputs)
 
 
 def _set_public_addresses(ec2: Any, subnet_id: str, inputs: Values) -> None:
@@ -178,6 +185,7 @@ SUBNET = ResourceType(
     replace_on=frozenset({"vpcId", "cidrBlock", "availabilityZone", "availabilityZoneId"}),
     defaults={"mapPublicIpOnLaunch": False},
     create=_create_subnet,
+    settle=_settle_subnet,
     read=_read_subnet,
     update=_update_subnet,
     delete=_delete_subnet,

@@ -186,6 +186,18 @@ def test_a_placement_group_with_an_aws_assisted_reservation_gets_no_capacity(
     assert len(node["NetworkInterfaces"]) == 33
 
 
+def test_nodes_that_never_register_end_the_creation_in_protected_mode(
+    account: Account, clients: Any
+) -> None:
+    """https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-protected-mode-v3.html"""
+    account.server.use_faults("[{happens: node-never-joins, node_group: q}]")
+    with pytest.raises(BuildError, match=r"queue q, compute resource r: .*PROTECTED mode.*"):
+        building.build(clients, cluster(nodes(1)))
+    building.remove(clients, "c", retained=())
+    # Nodes that come with the jobs are nobody's at this moment: the cluster is made.
+    building.build(clients, cluster(nodes(0)))
+
+
 def linked() -> SharedStorage:
     """Return a file system of which two directories are linked to S3."""
     persistent = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 125}

@@ -1,0 +1,96 @@
+"""What to say where AWS does not answer a call, in words that tell what to do.
+
+Sources of the codes:
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html (`RequestExpired`,
+    `RequestLimitExceeded`, `AuthFailure`)
+    https://docs.aws.amazon.com/IAM/latest/APIReference/CommonErrors.html (`InvalidClientTokenId`,
+    `ThrottlingException`), and the same page of the other services
+"""
+
+from __future__ import annotations
+
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionError,  # noqa: A004 - botocore's name
+    HTTPClientError,
+    SSOError,
+)
+
+CLIENT = Config(
+    retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=10, read_timeout=30
+)
+"""Four attempts with backoff at what passes (throttling, 5xx, lost connections), in seconds; then
+somebody is told. https://docs.aws.amazon.com/boto3/latest/guide/retries.html"""
+
+_EXPIRED = frozenset(
+    {"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"}
+)
+_NOT_ACCEPTED = frozenset(
+    {
+        "AuthFailure",
+        "InvalidClientTokenId",
+        "SignatureDoesNotMatch",
+        "InvalidSignatureException",
+        "UnrecognizedClientException",
+    }
+)
+_THROTTLED = frozenset(
+    {
+        "RequestLimitExceeded",
+        "SlowDown",
+        "Throttling",
+        "ThrottlingException",
+        "TooManyRequestsException",
+    }
+)
+_BROKEN = frozenset({"InternalError", "InternalFailure", "ServiceUnavailable", "Unavailable"})
+_LOG_IN = "log in again (`aws sso login`, or new AWS_ACCESS_KEY_ID and AWS_SESSION_TOKEN)"
+
+
+def says_nothing_of_the_request(error: ClientError) -> bool:
+    """Return whether an error is about the caller or the service, and not about what was asked."""
+    code = error.response.get("Error", {}).get("Code", "")
+    return code in _EXPIRED | _NOT_ACCEPTED | _THROTTLED | _BROKEN
+
+
+def explained(call: str, error: ClientError | BotoCoreError) -> str:
+    """Return one sentence on a call that failed, with what to do where that is known.
+
+    Args:
+        call: `service:Operation`.
+        error: What boto3 raised.
+    """
+    if isinstance(error, ClientError):
+        return _refused(call, error)
+    if isinstance(error, SSOError):
+        return f"{call}: the AWS session is over: {error}; {_LOG_IN}, then run the command again"
+    if isinstance(error, ConnectionError):
+        return (
+            f"{call}: AWS cannot be reached: {error}; look at the network, at HTTPS_PROXY and at "
+            "aws:region, then run the command again"
+        )
+    if isinstance(error, HTTPClientError):
+        return f"{call}: AWS gave no answer: {error}; run the command again"
+    return f"{call} failed: {error}"
+
+
+def _refused(call: str, error: ClientError) -> str:
+    code = error.response.get("Error", {}).get("Code", "")
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    if code in _EXPIRED:
+        return f"{call}: the AWS credentials have expired ({code}); {_LOG_IN}"
+    if code in _NOT_ACCEPTED:
+        return f"{call}: AWS does not accept the credentials ({code}); {_LOG_IN}"
+    if code in _THROTTLED:
+        return (
+            f"{call}: AWS takes no more calls of this account for now ({code}, after some "
+            "attempts); run the command again in a minute"
+        )
+    if status >= 500:
+        return (
+            f"{call}: AWS had an error of its own ({code}, HTTP {status}, after some attempts); "
+            "run the command again in a minute"
+        )
+    return f"{call} failed: {error}"

@@ -1,0 +1,92 @@
+"""Kinds of fault of clusters: no call fails, but what it made never becomes what it should.
+
+The parts of the sandbox that play the nodes, the plugins and the reservations ask here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from sandbox.faults.kind import Answer, Kind, Request
+
+if TYPE_CHECKING:
+    from sandbox.faults.in_force import InForce
+    from sandbox.faults.schedule import Fault
+
+
+_KIND = "(?:-nodes|-node-group)?"
+"""What names of node groups say after the group's own."""
+
+
+class NodeNeverJoins(Kind):
+    """Instances run and never register, with Kubernetes, Slurm or ECS."""
+
+    name = "node-never-joins"
+    summary = "instances of the node group run, and never become nodes"
+    needs_call = False
+    keys = frozenset({"node_group"})
+    required = frozenset({"node_group"})
+
+
+class DevicePluginNeverReady(Kind):
+    """Pods of a device plugin start and end again, on every node."""
+
+    name = "device-plugin-never-ready"
+    summary = "pods of the plugin (the value of their label `name`) crash, and it offers no device"
+    needs_call = False
+    keys = frozenset({"plugin"})
+    required = frozenset({"plugin"})
+
+
+class ReservationExpires(Kind):
+    """A capacity reservation ends just before a call is answered."""
+
+    name = "reservation-expires"
+    summary = "the Capacity Block ends, or the reservation is cancelled, before the call's work"
+    keys = frozenset({"reservation"})
+    required = frozenset({"reservation"})
+
+    def happen(self, fault: Fault, request: Request, faults: InForce) -> Answer:
+        """End the reservation, then do the work."""
+        # Not before: the account is what is being started where this package is imported.
+        from sandbox.aws.ec2.capacity_end import end_reservation
+
+        assert fault.reservation is not None  # noqa: S101 - the schedule requires it
+        end_reservation(fault.reservation)
+        return request.answered()
+
+
+def never_joins(faults: InForce, *names: str) -> bool:
+    """Return whether instances of a group stay outside, and count that.
+
+    Args:
+        faults: The schedule in force.
+        names: What the group is called: by AWS, in whose names the stack's stands between hyphens,
+            or by the stack.
+    """
+    for entry in faults.of_kind(NodeNeverJoins.name):
+        if is_named(entry.fault.node_group or "", *names):
+            faults.happened(entry)
+            return True
+    return False
+
+
+def is_named(wanted: str, *names: str) -> bool:
+    """Return whether one of the names is wanted, or ends with it as names that we give do.
+
+    They are those of the cluster, the group and its kind, and what Pulumi adds at random:
+    `p5-cb-p5-nodes-0c5d1e2`.
+    """
+    of_ours = re.compile(rf"(?:^|.*-){re.escape(wanted)}{_KIND}(?:-?[0-9a-f]{{4,}})?")
+    return any(fnmatchcase(name, wanted) or of_ours.fullmatch(name) for name in names)
+
+
+def broken_plugins(faults: InForce) -> Collection[str]:
+    """Return the values of the label `name` of the pods that never become ready."""
+    return {entry.fault.plugin or "" for entry in faults.of_kind(DevicePluginNeverReady.name)}
+
+
+KINDS_OF_CLUSTERS = (NodeNeverJoins(), DevicePluginNeverReady(), ReservationExpires())

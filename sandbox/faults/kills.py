@@ -1,0 +1,106 @@
+"""Kinds of fault that kill the process which drives a call, with `kill -9`.
+
+Without `pid` it is the engine: the nearest ancestor called `pulumi` of the process at the other
+end of the connection. The plugin that made the call dies with it. The real one goes on for up to
+five minutes without its engine (`pulumi/pulumi`, sdk/go/common/util/rpcutil/healthcheck.go), and
+would make the call again that got no answer: then no schedule could say what was done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sandbox.faults.kind import Answer, Kind, Request
+
+if TYPE_CHECKING:
+    from sandbox.faults.in_force import InForce
+    from sandbox.faults.schedule import Fault
+
+ENGINE = "pulumi"
+
+
+class EngineKilled(Kind):
+    """The engine dies before the work."""
+
+    name = "engine-killed"
+    summary = "kill -9 of the engine that drives the call, before the work"
+    keys = frozenset({"pid"})
+
+    def happen(self, fault: Fault, request: Request, faults: InForce) -> Answer:
+        """Kill, and answer nothing."""
+        kill(fault, request.environ)
+        return request.drop()
+
+
+class EngineKilledAfter(EngineKilled):
+    """The engine dies after the work."""
+
+    name = "engine-killed-after"
+    summary = "kill -9 of the engine that drives the call, after the work, before the answer"
+
+    def happen(self, fault: Fault, request: Request, faults: InForce) -> Answer:
+        """Do the work, kill, and answer nothing."""
+        request.answered()
+        kill(fault, request.environ)
+        return request.drop()
+
+
+def kill(fault: Fault, environ: dict[str, Any]) -> None:
+    """Kill the process of the schedule, or the engine behind a request and its caller."""
+    if fault.pid is not None:
+        _kill(fault.pid)
+        return
+    caller = caller_of(environ)
+    engine = engine_of(caller)
+    # The engine first: it must not see its plugin end.
+    for pid in (engine, caller if engine is not None else None):
+        if pid is not None:
+            _kill(pid)
+
+
+def caller_of(environ: dict[str, Any]) -> int | None:
+    """Return the process at the other end of a request's connection (`/proc`, Linux)."""
+    inode = _inode(int(environ.get("REMOTE_PORT") or 0), int(environ.get("SERVER_PORT") or 0))
+    if inode is None:
+        return None
+    wanted = f"socket:[{inode}]"
+    for directory in Path("/proc").glob("[0-9]*/fd"):
+        with contextlib.suppress(OSError):
+            if any(str(entry.readlink()) == wanted for entry in directory.iterdir()):
+                return int(directory.parent.name)
+    return None
+
+
+def engine_of(pid: int | None) -> int | None:
+    """Return the nearest ancestor of a process that is an engine, itself included."""
+    while pid is not None and pid > 1:
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+        except OSError:
+            return None
+        # proc(5): the name in brackets may itself hold brackets; then state and parent.
+        name, _, rest = stat.partition("(")[2].rpartition(")")
+        if name == ENGINE:
+            return pid
+        pid = int(rest.split()[1])
+    return None
+
+
+def _inode(client_port: int, server_port: int) -> str | None:
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with contextlib.suppress(OSError):
+            for line in Path(table).read_text(encoding="utf-8").splitlines()[1:]:
+                fields = line.split()
+                ports = [int(fields[index].rpartition(":")[2], 16) for index in (1, 2)]
+                if ports == [client_port, server_port]:
+                    return fields[9]
+    return None
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)

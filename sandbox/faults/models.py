@@ -1,0 +1,47 @@
+"""The services that the account answers, with botocore's models of their calls."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import botocore.session
+
+SERVICES = {
+    "autoscaling": "autoscaling",
+    "batch": "batch",
+    "cloudformation": "cloudformation",
+    "dynamodb": "dynamodb",
+    "ec2": "ec2",
+    "ecr": "ecr",
+    "eks": "eks",
+    "elasticfilesystem": "efs",
+    "fsx": "fsx",
+    "iam": "iam",
+    "kms": "kms",
+    "lambda": "lambda",
+    "logs": "logs",
+    "ram": "ram",
+    "resource-groups": "resource-groups",
+    "s3": "s3",
+    "servicequotas": "service-quotas",
+    "ssm": "ssm",
+    "sts": "sts",
+}
+"""Name of each service in a schedule (its prefix in IAM policies), and botocore's name of it."""
+
+
+@cache
+def model(service: str) -> Any:
+    """Return botocore's model of a service of `SERVICES`."""
+    return botocore.session.get_session().get_service_model(SERVICES[service])
+
+
+def protocol(service: str) -> str:
+    """Return the protocol of a service: ec2, query, json, rest-json or rest-xml."""
+    return str(model(service).resolved_protocol)
+
+
+def operations(service: str) -> list[str]:
+    """Return the names of all calls of a service."""
+    return list(model(service).operation_names)

@@ -1,0 +1,80 @@
+"""Kinds of fault that are an error in AWS's own words; nothing is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from sandbox.faults import service_errors
+from sandbox.faults.kind import Answer, Kind, Refusal, Request
+
+if TYPE_CHECKING:
+    from sandbox.faults.in_force import InForce
+    from sandbox.faults.schedule import Fault
+
+Lookup = Callable[[str, str], Refusal | None]
+
+
+class RefusedCall(Kind):
+    """A call that is answered with an error.
+
+    Args:
+        name: As the schedule has it.
+        summary: For people.
+        error: Returns the error of a service's operation; None: it has no such error.
+        happens_inside: See `Kind`.
+    """
+
+    def __init__(
+        self, name: str, summary: str, error: Lookup, *, happens_inside: bool = True
+    ) -> None:
+        self.name, self.summary, self._error = name, summary, error
+        self.happens_inside = happens_inside
+
+    def happens_to(self, service: str, operation: str) -> bool:
+        """Return whether the service gives this error for the operation."""
+        return self._error(service, operation) is not None
+
+    def refusal(self, service: str, operation: str) -> Refusal | None:
+        """Return the error."""
+        return self._error(service, operation)
+
+    def happen(self, fault: Fault, request: Request, faults: InForce) -> Answer:
+        """Answer with the error, in the protocol of the call."""
+        from sandbox.aws.unimplemented import error_response
+
+        error = self._error(request.call.service, request.call.operation)
+        if error is None:
+            return request.answered()
+        status = f"{error.status} {HTTPStatus(error.status).phrase.upper()}"
+        return error_response(request.call, error.code, error.message, status)
+
+
+REFUSALS = (
+    RefusedCall(
+        "throttled", "too many requests: the service's throttling error", service_errors.throttled
+    ),
+    RefusedCall(
+        "internal-error", "the service's internal error, HTTP 500", service_errors.internal_error
+    ),
+    RefusedCall(
+        "insufficient-capacity",
+        "AWS has no machines of the type in the zone",
+        service_errors.insufficient_capacity,
+    ),
+    RefusedCall(
+        "quota-exceeded", "a quota of the account is used up", service_errors.quota_exceeded
+    ),
+    RefusedCall(
+        "credentials-expired",
+        "the session's credentials have expired",
+        service_errors.credentials_expired,
+        happens_inside=False,
+    ),
+    RefusedCall(
+        "role-not-usable-yet",
+        "a service does not see a new role or profile of IAM yet",
+        service_errors.role_not_usable_yet,
+    ),
+)

@@ -1,0 +1,181 @@
+"""A schedule of faults, as people write it: YAML, checked before it is in force.
+
+- call: ec2:RunInstances   # service:Operation, as in an IAM policy; `*` stands for anything
+nth: 2                   # the first matching call that is hit; 1 where it is not said
+times: 3                 # how many matching calls in a row; 1; or `always`
+happens: throttled
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sandbox.faults.kind import Kind
+from sandbox.faults.kinds import KINDS
+from sandbox.faults.models import SERVICES, operations
+
+_KEYS_OF_ALL = frozenset({"call", "nth", "times", "happens"})
+_MAXIMUM_FAULTS = 1000
+_LISTED = 25
+"""Names that a message lists where none is near."""
+
+
+class FaultScheduleError(ValueError):
+    """A schedule says what cannot be; the message lists every fault of it, a line each."""
+
+
+class Fault(BaseModel):
+    """One entry of a schedule."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    happens: str
+    """Name of a kind."""
+    call: str = ""
+    """`service:Operation`, with globs; empty for a kind that does not happen to calls."""
+    nth: int = Field(default=1, ge=1)
+    """The first matching call that is hit."""
+    times: Annotated[int, Field(ge=1)] | Literal["always"] = 1
+    """How many matching calls in a row are hit."""
+    for_calls: int | None = Field(default=None, ge=1)
+    """`not-found-yet`: reads that do not find the object."""
+    pid: int | None = Field(default=None, ge=2)
+    """`engine-killed`: the process to kill; None: the engine behind the call."""
+    node_group: str | None = None
+    """`node-never-joins`: the node group."""
+    plugin: str | None = None
+    """`device-plugin-never-ready`: the plugin."""
+    reservation: str | None = None
+    """`reservation-expires`: the capacity reservation, `cr-` and 17 hexadecimal digits."""
+
+    @cached_property
+    def kind(self) -> Kind:
+        """What happens."""
+        return KINDS[self.happens]
+
+    def matches(self, service: str, operation: str) -> bool:
+        """Return whether a call is one of those that this entry counts."""
+        if not self.call or service not in SERVICES:
+            return False
+        wanted_service, _, wanted_operation = _full(self.call).partition(":")
+        return (
+            fnmatchcase(service, wanted_service)
+            and fnmatchcase(operation, wanted_operation)
+            and self.kind.happens_to(service, operation)
+        )
+
+    def hits(self, count: int) -> bool:
+        """Return whether the `count`th matching call is hit; the first is 1."""
+        return count >= self.nth and (self.times == "always" or count < self.nth + self.times)
+
+
+def read_schedule(text: str) -> list[Fault]:
+    """Return the schedule that a YAML text says.
+
+    Raises:
+        FaultScheduleError: it is not one.
+    """
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise FaultScheduleError(f"not YAML: {error}") from error
+    return parse_schedule(content if content is not None else [])
+
+
+def parse_schedule(content: Any) -> list[Fault]:
+    """Return the schedule that plain data says.
+
+    Raises:
+        FaultScheduleError: it is not one; every problem is named.
+    """
+    if not isinstance(content, list) or len(content) > _MAXIMUM_FAULTS:
+        raise FaultScheduleError(
+            f"a schedule is a list of at most {_MAXIMUM_FAULTS} entries, each with `call` and "
+            "`happens`"
+        )
+    problems: list[str] = []
+    faults: list[Fault] = []
+    for number, entry in enumerate(content):
+        fault, found = _parsed(entry)
+        problems += [f"[{number}]{each}" for each in found]
+        faults += [fault] if fault is not None else []
+    if problems:
+        raise FaultScheduleError("\n".join(problems))
+    return faults
+
+
+def _parsed(entry: Any) -> tuple[Fault | None, list[str]]:
+    if not isinstance(entry, dict):
+        return None, [": an entry is a mapping with `call` and `happens`"]
+    # A name is asked first: what else must be there depends on it.
+    happens = entry.get("happens")
+    if happens not in KINDS if isinstance(happens, str) else True:
+        return None, [f".happens: {_unknown(happens, KINDS)}"]
+    unknown = [key for key in entry if key not in Fault.model_fields]
+    if unknown:
+        return None, [f": the key {_unknown(key, Fault.model_fields)}" for key in unknown]
+    try:
+        fault = Fault.model_validate(entry)
+    except ValidationError as error:
+        wrong = {_place(each): each["msg"] for each in error.errors()}
+        if "times" in wrong:
+            wrong["times"] = f"{entry['times']!r} is neither a whole number from 1 nor `always`"
+        return None, [f".{place}: {what}" for place, what in wrong.items()]
+    return fault, [*_wrong_keys(fault), *_wrong_call(fault)]
+
+
+def _place(error: Any) -> str:
+    return str(error["loc"][0])
+
+
+def _unknown(given: Any, known: Any) -> str:
+    names = sorted(known)
+    near = get_close_matches(str(given), names, n=3)
+    if near:
+        return f"{given!r} is not known; nearest: {', '.join(near)}"
+    listed = ", ".join(names[:_LISTED]) + (", …" if len(names) > _LISTED else "")
+    return f"{given!r} is not known; there are: {listed}"
+
+
+def _wrong_keys(fault: Fault) -> list[str]:
+    kind = fault.kind
+    wrong = [
+        f".{key}: {kind.name} has no such key"
+        for key in sorted(fault.model_fields_set - _KEYS_OF_ALL - kind.keys)
+    ]
+    wrong += [
+        f": {kind.name} needs `{key}`" for key in sorted(kind.required - fault.model_fields_set)
+    ]
+    if kind.needs_call and not fault.call:
+        wrong.append(f": {kind.name} needs `call`, such as ec2:RunInstances")
+    return wrong
+
+
+def _full(call: str) -> str:
+    return "*:*" if call == "*" else call
+
+
+def _wrong_call(fault: Fault) -> list[str]:
+    if not fault.call:
+        return []
+    service, colon, operation = _full(fault.call).partition(":")
+    services = [each for each in SERVICES if fnmatchcase(each, service)]
+    if not colon or not operation:
+        return [f".call: {fault.call!r} is not service:Operation, such as ec2:RunInstances"]
+    if not services:
+        return [f".call: the service {_unknown(service, SERVICES)}"]
+    known = [(each, name) for each in services for name in operations(each)]
+    found = [(each, name) for each, name in known if fnmatchcase(name, operation)]
+    if not found:
+        return [f".call: the call {_unknown(operation, {name for _, name in known})}"]
+    if any(fault.kind.happens_to(*each) for each in found):
+        return []
+    able = [f"{each}:{name}" for each, name in known if fault.kind.happens_to(each, name)]
+    instead = f"it does for {', '.join(able[:8])}" if able else "no call of this service does"
+    return [f".call: {fault.call} does not give {fault.happens}; {instead}"]

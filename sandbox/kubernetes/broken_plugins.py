@@ -1,0 +1,118 @@
+"""Device plugins that the schedule of faults lets crash: their pods start, and end again.
+
+kwok leaves their pods alone meanwhile, and what a kubelet would write into their status is written
+here. Once they are mended their pods are made anew, as after `kubectl rollout restart`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+from collections.abc import Collection, Mapping
+from typing import Any, Protocol
+
+from sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, ApiError
+from sandbox.kubernetes.startup import ControlPlane
+
+_LOG = logging.getLogger(__name__)
+
+_PODS = "/api/v1/namespaces/kube-system/pods"
+_CRASHED = "CrashLoopBackOff"
+_GONE = 404
+
+
+class PodRunners(Protocol):
+    """What runs the pods of clusters; `ControlPlanes` in the daemon."""
+
+    def leave_alone(self, name: str, pods: Collection[str]) -> None:
+        """Let pods with one of these values of the label `name` not run in a cluster."""
+        ...
+
+
+class BrokenPlugins:
+    """The broken plugins of one cluster."""
+
+    def __init__(self, control_plane: ControlPlane, runners: PodRunners) -> None:
+        """Start with none."""
+        self._name = control_plane.name
+        self._administrator = control_plane.administrator()
+        self._runners = runners
+        self._broken: frozenset[str] = frozenset()
+
+    def step(self, broken: Collection[str]) -> None:
+        """Break and mend plugins until exactly these are broken.
+
+        Args:
+            broken: Values of the label `name` of their pods.
+
+        Raises:
+            ApiError, ApiUnreachableError: something was not done; the next step tries again.
+        """
+        if self._broken != frozenset(broken):
+            mended = self._broken - set(broken)
+            self._runners.leave_alone(self._name, broken)
+            self._broken = frozenset(broken)
+            _LOG.info("%s: broken plugins: %s", self._name, sorted(broken) or "none")
+            for pod in self._pods(mended):
+                self._end(pod)
+        for pod in self._pods(self._broken):
+            if "deletionTimestamp" in pod["metadata"]:
+                self._end(pod)
+            elif pod["spec"].get("nodeName") and not _is_crashed(pod):
+                self._crash(pod)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._administrator.close()
+
+    def _pods(self, names: Collection[str]) -> list[dict[str, Any]]:
+        if not names:
+            return []
+        selector = f"name in ({','.join(sorted(names))})"
+        return self._administrator.get(_PODS, labelSelector=selector)["items"]
+
+    def _end(self, pod: Mapping[str, Any]) -> None:
+        try:
+            self._administrator.delete(f"{_PODS}/{pod['metadata']['name']}?gracePeriodSeconds=0")
+        except ApiError as error:
+            if error.status != _GONE:
+                raise
+
+    def _crash(self, pod: Mapping[str, Any]) -> None:
+        path = f"{_PODS}/{pod['metadata']['name']}/status"
+        self._administrator.patch(path, {"status": _crashed(pod)}, STRATEGIC_MERGE_PATCH)
+
+
+def _is_crashed(pod: Mapping[str, Any]) -> bool:
+    statuses = (pod.get("status") or {}).get("containerStatuses") or []
+    return any(_CRASHED in str(each.get("state")) for each in statuses)
+
+
+def _crashed(pod: Mapping[str, Any]) -> dict[str, Any]:
+    now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    not_ready = {
+        "status": "False",
+        "reason": "ContainersNotReady",
+        "lastTransitionTime": now,
+    }
+    return {
+        "phase": "Running",
+        "conditions": [{"type": kind, **not_ready} for kind in ("Ready", "ContainersReady")],
+        "containerStatuses": [
+            {
+                "name": each["name"],
+                "image": each["image"],
+                "imageID": "",
+                "ready": False,
+                "restartCount": 5,
+                "state": {
+                    "waiting": {
+                        "reason": _CRASHED,
+                        "message": f"back-off 2m40s restarting failed container={each['name']}",
+                    }
+                },
+                "lastState": {"terminated": {"exitCode": 1, "reason": "Error"}},
+            }
+            for each in pod["spec"]["containers"]
+        ],
+    }

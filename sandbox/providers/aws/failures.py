@@ -1,0 +1,33 @@
+"""Errors of AWS in the words in which the engine passes them on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from botocore.exceptions import ClientError
+
+from sandbox.providers._protocol.servicer import ProviderError
+from sandbox.providers.aws.retries import ATTEMPTS, NO_ANSWER, is_retried
+
+_EXHAUSTED = f"exceeded maximum number of attempts, {ATTEMPTS}"
+"""As the SDK begins its last error: aws/aws-sdk-go-v2, `aws/retry/middleware.go`."""
+
+
+@contextmanager
+def aws_words() -> Iterator[None]:
+    """Turn an error of AWS, or of the way to it, into one for people.
+
+    Raises:
+        ProviderError: with the call, AWS's code and message, and whether it was tried to the end.
+    """
+    try:
+        yield
+    except ClientError as error:
+        fault = error.response.get("Error", {})
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        tried = f"{_EXHAUSTED}: " if is_retried("", status, dict(error.response)) else ""
+        said = f"{tried}{fault.get('Code')}: {fault.get('Message')}"
+        raise ProviderError(f"{error.operation_name}: {said}") from error
+    except NO_ANSWER as error:
+        raise ProviderError(f"{_EXHAUSTED}: request send failed: {error}") from error

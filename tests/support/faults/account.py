@@ -1,0 +1,56 @@
+"""The account under faults: a provider that works in it, and what it has really done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.aws.application import call_in
+from sandbox.aws.server import AwsServer
+from sandbox.faults.in_force import FAULTS
+from tests.support.aws_cases import Case
+from tests.support.provider_plugin import Plugin
+from tests.support.sandbox_aws import Account
+
+
+class CountedCalls:
+    """Counts the calls whose work a server has done, whether or not the answer arrived.
+
+    Attributes:
+        done: By `service:Operation`.
+    """
+
+    def __init__(self, server: AwsServer) -> None:
+        self.done: Counter[str] = Counter()
+        application: Any = server.application
+        work = application.work
+
+        def counted(environ: dict[str, Any], body: bytes) -> Any:
+            answer = work(environ, body)
+            if answer[0].startswith("2"):
+                self.done[call_in(environ, body).name] += 1
+            return answer
+
+        application.work = counted
+
+
+@dataclass(frozen=True)
+class Faulty:
+    """An account, and a provider that works in it, with whatever faults a test puts in force."""
+
+    account: Account
+    plugin: Plugin
+    cases: Mapping[str, Case]
+    done: Counter[str]
+    """How often the account has done the work of a call, since faults were last put in force."""
+
+    def use(self, *faults: str) -> None:
+        """Put faults in force, each a flow mapping of YAML without its braces."""
+        self.done.clear()
+        self.account.server.use_faults("\n".join(f"- {{{each}}}" for each in faults))
+
+    def happened(self) -> list[int]:
+        """Return how often each fault in force has happened."""
+        return [each["happened"] for each in FAULTS.described()]

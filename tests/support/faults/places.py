@@ -1,0 +1,168 @@
+"""Each type of the `aws` provider: the call that makes it, and what a lost answer to it leads to.
+
+The real provider retries a request without an answer. Where the request carries a token AWS does
+the work once; where the call only says what shall be, twice is the same; where the object has a
+name of its own, the second request is refused; and else there are two objects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from sandbox.faults.kinds import KINDS
+
+SURVIVED = (
+    ("throttled", "times: 3", 3),
+    ("internal-error", "times: 3", 3),
+    ("connection-reset", "times: 3", 3),
+    ("not-found-yet", "for_calls: 2", 1),
+)
+"""Kinds that pass, their settings, and how often each happens then."""
+FATAL = ("quota-exceeded", "credentials-expired")
+"""Kinds that nothing tries again."""
+LEFT_OUT = frozenset(
+    {
+        "aws:cloudformation/stack:Stack",
+        "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",
+        "aws:ram/resourceShareAccepter:ResourceShareAccepter",
+    }
+)
+"""Stacks of CloudFormation need an emulator of their own; a further block of a VPC the emulator
+takes twice and AWS does not; an accepted share is not made."""
+
+
+class LostAnswer(Enum):
+    """What comes of a creation whose first answer is lost."""
+
+    ONCE = "made once: the request carries a token"
+    SAME = "made once: to say it again changes nothing"
+    REFUSED = "refused: it exists by now"
+    TWICE = "made twice"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One type of resource."""
+
+    token: str
+    call: str
+    """That makes it."""
+    lost_answer: LostAnswer
+    code: str = ""
+    """AWS's code where the second request is refused."""
+    looked_for_again: bool = True
+    """Whether the provider looks again for what is new and not found; else it ends with an error
+    that keeps the id, and the next `up` reads the object."""
+
+    def has(self, kind: str) -> bool:
+        """Return whether the call can fail in a way."""
+        return KINDS[kind].happens_to(*self.call.split(":"))
+
+
+_O, _S, _R, _T = LostAnswer.ONCE, LostAnswer.SAME, LostAnswer.REFUSED, LostAnswer.TWICE
+
+PLACES = (
+    Place("aws:autoscaling/group:Group", "autoscaling:CreateAutoScalingGroup", _R, "AlreadyExists"),
+    Place("aws:autoscaling/lifecycleHook:LifecycleHook", "autoscaling:PutLifecycleHook", _S),
+    Place("aws:autoscaling/schedule:Schedule", "autoscaling:PutScheduledUpdateGroupAction", _S),
+    Place(
+        "aws:batch/computeEnvironment:ComputeEnvironment",
+        "batch:CreateComputeEnvironment",
+        _R,
+        "ClientException",
+    ),
+    Place(
+        "aws:batch/jobDefinition:JobDefinition",
+        "batch:RegisterJobDefinition",
+        _T,
+        looked_for_again=False,
+    ),
+    Place("aws:batch/jobQueue:JobQueue", "batch:CreateJobQueue", _R, "ClientException"),
+    Place(
+        "aws:cloudwatch/logGroup:LogGroup",
+        "logs:CreateLogGroup",
+        _R,
+        "ResourceAlreadyExistsException",
+        looked_for_again=False,
+    ),
+    Place("aws:ec2/eip:Eip", "ec2:AllocateAddress", _T),
+    Place("aws:ec2/flowLog:FlowLog", "ec2:CreateFlowLogs", _O),
+    Place("aws:ec2/internetGateway:InternetGateway", "ec2:CreateInternetGateway", _T),
+    Place("aws:ec2/keyPair:KeyPair", "ec2:ImportKeyPair", _R, "InvalidKeyPair.Duplicate"),
+    Place("aws:ec2/launchTemplate:LaunchTemplate", "ec2:CreateLaunchTemplate", _O),
+    Place("aws:ec2/natGateway:NatGateway", "ec2:CreateNatGateway", _O),
+    Place(
+        "aws:ec2/placementGroup:PlacementGroup",
+        "ec2:CreatePlacementGroup",
+        _R,
+        "InvalidPlacementGroup.Duplicate",
+    ),
+    Place("aws:ec2/route:Route", "ec2:CreateRoute", _R, "RouteAlreadyExists"),
+    Place("aws:ec2/routeTable:RouteTable", "ec2:CreateRouteTable", _O),
+    Place("aws:ec2/routeTableAssociation:RouteTableAssociation", "ec2:AssociateRouteTable", _S),
+    Place(
+        "aws:ec2/securityGroup:SecurityGroup",
+        "ec2:CreateSecurityGroup",
+        _R,
+        "InvalidGroup.Duplicate",
+    ),
+    Place("aws:ec2/subnet:Subnet", "ec2:CreateSubnet", _R, "InvalidSubnet.Conflict"),
+    Place("aws:ec2/vpc:Vpc", "ec2:CreateVpc", _T),
+    Place("aws:ec2/vpcEndpoint:VpcEndpoint", "ec2:CreateVpcEndpoint", _O),
+    Place("aws:ecr/lifecyclePolicy:LifecyclePolicy", "ecr:PutLifecyclePolicy", _S),
+    Place(
+        "aws:ecr/repository:Repository",
+        "ecr:CreateRepository",
+        _R,
+        "RepositoryAlreadyExistsException",
+        looked_for_again=False,
+    ),
+    Place("aws:ecr/repositoryPolicy:RepositoryPolicy", "ecr:SetRepositoryPolicy", _S),
+    Place("aws:eks/accessEntry:AccessEntry", "eks:CreateAccessEntry", _O),
+    Place("aws:eks/addon:Addon", "eks:CreateAddon", _O),
+    Place("aws:eks/cluster:Cluster", "eks:CreateCluster", _O),
+    Place("aws:eks/nodeGroup:NodeGroup", "eks:CreateNodegroup", _O),
+    Place(
+        "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",
+        "fsx:CreateDataRepositoryAssociation",
+        _O,
+    ),
+    Place("aws:fsx/lustreFileSystem:LustreFileSystem", "fsx:CreateFileSystem", _O),
+    Place("aws:fsx/openZfsFileSystem:OpenZfsFileSystem", "fsx:CreateFileSystem", _O),
+    Place(
+        "aws:iam/instanceProfile:InstanceProfile",
+        "iam:CreateInstanceProfile",
+        _R,
+        "EntityAlreadyExists",
+    ),
+    Place(
+        "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
+        "iam:CreateOpenIDConnectProvider",
+        _R,
+        "EntityAlreadyExists",
+    ),
+    Place("aws:iam/role:Role", "iam:CreateRole", _R, "EntityAlreadyExists"),
+    Place("aws:iam/rolePolicy:RolePolicy", "iam:PutRolePolicy", _S),
+    Place("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "iam:AttachRolePolicy", _S),
+    Place(
+        "aws:resourcegroups/group:Group",
+        "resource-groups:CreateGroup",
+        _R,
+        "BadRequestException",
+        looked_for_again=False,
+    ),
+    Place("aws:resourcegroups/resource:Resource", "resource-groups:GroupResources", _S),
+    Place(
+        "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
+        "ec2:AuthorizeSecurityGroupEgress",
+        _R,
+        "InvalidPermission.Duplicate",
+    ),
+    Place(
+        "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
+        "ec2:AuthorizeSecurityGroupIngress",
+        _R,
+        "InvalidPermission.Duplicate",
+    ),
+)
