@@ -9,26 +9,24 @@ Source:
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from components.catalog.collective_tests import TESTS_BY_MAKER
 from tools.cli import console, failures
+from tools.cli.batch_waiting import Patience, wait_for
 
 if TYPE_CHECKING:
-    from components.batch.nccl_command import JobTest
     from components.batch.plan import BatchPlan
+    from components.catalog.collective_tests import JobTest
     from tools.jobs.batch_request import BatchRequest, BatchSubmission
     from tools.workspace.stack_files import StackFile
 
-TESTS: Mapping[str, JobTest] = {"nccl-tests": "nccl-tests", "nccom-tests": "nccom-tests"}
-JOBS = tuple(TESTS)
+JOBS: tuple[JobTest, ...] = tuple(TESTS_BY_MAKER.values())
 """Jobs that Batch stacks have."""
 LOG_GROUP = "/aws/batch/job"
 """Where Batch puts the logs of jobs.
 https://docs.aws.amazon.com/batch/latest/userguide/using_awslogs.html"""
-POLL_SECONDS = 5
-_ENDED = ("SUCCEEDED", "FAILED")
 # `environment` of components.config.batch_fields, in a word and its value.
 _VARIABLE = re.compile(r"(?!AWS_BATCH)([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
@@ -69,51 +67,62 @@ def submit_job(
     *,
     stack_file: StackFile,
     sandbox: bool,
-    wait: bool,
+    wait: Patience | None,
 ) -> None:
     """Submit the job, print its id on standard output, and say how to follow it.
 
     Raises:
         WrongUseError: the stack has no job definition for it, too few nodes, or no credentials.
-        CommandError: Batch refuses the job, or, when it is waited for, it fails.
+        StackLockedError: another command works on the stack.
+        CommandError: Batch refuses the job, or, when it is waited for, it fails or does not start.
     """
     import boto3
 
-    from tools.cli.session import account_access
+    from components.account.call_failures import CLIENT
+    from tools.cli.session import account_access, refuse_occupied
 
     submission = _submission(plan, test, asked)
+    # While the stack is being changed, so may be the queue and the definition.
+    refuse_occupied(stack_file, sandbox=sandbox)
     with account_access(sandbox=sandbox, profile=stack_file.profile):
-        batch = boto3.client("batch", region_name=plan.region)
-        job_id = _submit(batch, submission, stack_file, sandbox=sandbox)
+        batch = boto3.client("batch", region_name=plan.region, config=CLIENT)
+        job_id = _submit(plan.region, submission, stack_file, sandbox=sandbox)
         console.answer(job_id)
         console.progress(f"submitted {_described(test, submission)}")
         if not sandbox:
             console.progress("\n  ".join(_follow(plan.region, job_id, submission)))
         if wait:
-            wait_for(batch, job_id)
+            wait_for(batch, job_id, lambda job: _explain(job, batch, plan, submission), wait)
 
 
-def wait_for(batch: Any, job_id: str, pause: Callable[[float], object] = time.sleep) -> None:
-    """Report the states of a job until it has ended.
+def _explain(
+    job: Mapping[str, Any],
+    batch: Any,
+    plan: BatchPlan,
+    submission: BatchSubmission,
+) -> list[str]:
+    """Return why a job of the stack waits; what cannot be asked is said instead."""
+    import boto3
+    from botocore.exceptions import BotoCoreError, ClientError
 
-    Args:
-        batch: A boto3 client.
-        job_id: The job's.
-        pause: What passes so many seconds between two looks.
+    from tools.diagnosis.waiting_job import read_queued_job, why_it_waits
 
-    Raises:
-        CommandError: the job failed.
-    """
-    seen, reason = "", None
-    while seen not in _ENDED:
-        (job,) = batch.describe_jobs(jobs=[job_id])["jobs"]
-        if job["status"] != seen:
-            seen, reason = job["status"], job.get("statusReason")
-            console.progress(f"{job_id} is {seen}")
-        if seen not in _ENDED:
-            pause(POLL_SECONDS)
-    if seen == "FAILED":
-        raise failures.CommandError(f"the job {job_id} failed: {reason or 'its log says why'}")
+    name = submission.compute_environment
+    capacity = next(each.capacity for each in plan.compute_environments if each.name == name)
+    single = [capacity.reservation_id] if capacity.reservation_id else []
+    members = [each.rpartition("/")[2] for each in capacity.reservation_group_members]
+    try:
+        queued = read_queued_job(
+            batch,
+            boto3.client("ec2", region_name=plan.region),
+            job,
+            environment=name,
+            stack=plan.name,
+            reservation_ids=[*single, *members],
+        )
+    except (BotoCoreError, ClientError) as error:
+        return [f"the account does not say why: {error}"]
+    return why_it_waits(queued)
 
 
 def _submission(plan: BatchPlan, test: JobTest, asked: BatchRequest) -> BatchSubmission:
@@ -127,16 +136,22 @@ def _submission(plan: BatchPlan, test: JobTest, asked: BatchRequest) -> BatchSub
 
 
 def _submit(
-    batch: Any, submission: BatchSubmission, stack_file: StackFile, *, sandbox: bool
+    region: str, submission: BatchSubmission, stack_file: StackFile, *, sandbox: bool
 ) -> str:
+    import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 
+    from components.account.call_failures import explained
+    from tools.cli.batch_submission import UNREPEATED, submit_once
+
     try:
-        return batch.submit_job(**submission.request)["jobId"]
+        batch = boto3.client("batch", region_name=region, config=UNREPEATED)
+        return submit_once(batch, submission.request)
     except (BotoCoreError, ClientError) as error:
         command = f"./trainyard up {stack_file.stack}{stack_file.options(sandbox=sandbox)}"
         raise failures.CommandError(
-            f"Batch did not take the job: {error}\n  if the stack is not up yet:  {command}"
+            f"Batch did not take the job: {explained('batch:SubmitJob', error)}\n"
+            f"  if the stack is not up yet:  {command}"
         ) from error
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tools.cli import batch_jobs, console, failures, options, slurm_jobs
+from tools.cli.batch_waiting import START_LIMIT_MINUTES, Patience
 from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
 
 if TYPE_CHECKING:
@@ -90,6 +91,14 @@ def job(
     wait: Annotated[
         bool, typer.Option("--wait", help="Batch: with --submit, wait until the job has ended.")
     ] = False,
+    wait_minutes: Annotated[
+        float | None,
+        typer.Option(
+            "--wait-minutes",
+            min=0,
+            help="Batch: with --wait, how long the job may wait for its nodes; 30 if not set.",
+        ),
+    ] = None,
     sandbox: options.Sandbox = False,
     stack_file: options.StackFilePath = None,
 ) -> None:
@@ -121,6 +130,7 @@ def job(
             "--env": env or None,
             "--submit": submit or None,
             "--wait": wait or None,
+            "--wait-minutes": wait_minutes,
         },
     }
     _refuse_foreign(given, kind or EKS, stack)
@@ -162,7 +172,10 @@ def _batch_job(
 
     if given["--wait"] and not given["--submit"]:
         raise failures.WrongUseError("--wait waits for the job that --submit submits: add it")
-    test = batch_jobs.TESTS[name]
+    minutes = given["--wait-minutes"]
+    if minutes is not None and not given["--wait"]:
+        raise failures.WrongUseError("--wait-minutes says how long --wait waits: add it")
+    test = batch_jobs.JOBS[batch_jobs.JOBS.index(name)]
     asked = BatchRequest(
         definition=given["--definition"],
         nodes=nodes,
@@ -172,9 +185,9 @@ def _batch_job(
     if not given["--submit"]:
         batch_jobs.print_job(plan, test, asked)
         return
-    batch_jobs.submit_job(
-        plan, test, asked, stack_file=stack_file, sandbox=sandbox, wait=bool(given["--wait"])
-    )
+    limit = START_LIMIT_MINUTES if minutes is None else minutes
+    patience = Patience(start_limit_minutes=limit) if given["--wait"] else None
+    batch_jobs.submit_job(plan, test, asked, stack_file=stack_file, sandbox=sandbox, wait=patience)
 
 
 def _refuse(given: Mapping[str, object], reason: str) -> None:
@@ -188,9 +201,9 @@ def _print_manifest(
 ) -> None:
     from tools.jobs.nodes import JobError, JobRequest
 
-    request = JobRequest(group=group, nodes=nodes, namespace=namespace)
     try:
-        console.answer(_renderers()[name](_eks_plan(stack_file), request))
+        request = JobRequest(group=group, nodes=nodes, namespace=namespace)
+        console.answer_document(_renderers()[name](_eks_plan(stack_file), request))
     except JobError as error:
         raise failures.WrongUseError(str(error)) from error
 

@@ -10,15 +10,20 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
 from tools.cli.rollout_expectation import DEVICES, GroupExpectation
+from tools.diagnosis.pods import PodState, pods_by_daemon_set, ready_on
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 NODE_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
 NAMESPACE = "kube-system"
 POLL_SECONDS = 0.5
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+REQUEST_SECONDS = 15
+"""Until an API server that takes a request and does not answer it counts as silent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,10 @@ class NodeState:
     """Allocatable accelerators and EFA interfaces, by resource name."""
     node_group: str | None = None
     """Managed node group that it is of."""
+    instance_id: str = ""
+    """EC2 instance that it is."""
+    not_ready_because: str = ""
+    """What its kubelet says where it is not ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,10 @@ class ClusterState:
     """Role ARNs in `mapRoles` of the `aws-auth` ConfigMap, in its order."""
     running_on: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     """Nodes on which a pod of a DaemonSet runs and is ready, by DaemonSet."""
+    pods: Mapping[str, tuple[PodState, ...]] = field(
+        default_factory=dict[str, tuple[PodState, ...]]
+    )
+    """Pods of each DaemonSet, ready or not."""
 
     def missing(self, expected: Iterable[GroupExpectation]) -> list[str]:
         """Return what is not there yet, one sentence each."""
@@ -60,7 +73,7 @@ class ClusterState:
 
     def _missing_of(self, group: GroupExpectation) -> list[str]:
         found: list[str] = []
-        ready = [node for node in self.nodes if node.ready and _is_of(node, group)]
+        ready = [node for node in self.nodes if node.ready and group.has(node)]
         if len(ready) < group.nodes:
             found.append(
                 f"node group {group.name}: {len(ready)} of {group.nodes} "
@@ -84,35 +97,41 @@ class ClusterState:
         return found
 
 
-def _is_of(node: NodeState, group: GroupExpectation) -> bool:
-    return node.node_group == group.managed_as and node.instance_type == group.instance_type
-
-
 def observe(kubeconfig: str) -> ClusterState:
     """Look at a cluster.
 
     Raises:
         kubernetes.client.ApiException: the API server refuses.
+        urllib3.exceptions.HTTPError: it does not answer.
+        kubernetes.config.ConfigException: the command that gives the token failed.
     """
     from kubernetes import client, config
 
-    api = config.new_client_from_config_dict(yaml.safe_load(kubeconfig))
-    with api:
+    configuration: Any = client.Configuration()
+    # Whoever asks is the retry; urllib3's own would write a warning for each.
+    configuration.retries = False
+    config.load_kube_config_from_dict(
+        yaml.safe_load(kubeconfig), client_configuration=configuration, persist_config=False
+    )
+    if urlsplit(configuration.host).hostname in _LOOPBACK:
+        configuration.proxy = None  # one of the user's does not lead to this machine
+    limits = {"_request_timeout": REQUEST_SECONDS}
+    with client.ApiClient(configuration=configuration) as api:
         # The client's answers are typed as unions with its asynchronous and raw variants.
         core: Any = client.CoreV1Api(api)
         apps: Any = client.AppsV1Api(api)
-        nodes = tuple(_node(node) for node in core.list_node().items)
+        nodes = tuple(_node(node) for node in core.list_node(**limits).items)
         daemon_sets = tuple(
             DaemonSetState(
                 d.metadata.name, d.status.desired_number_scheduled or 0, d.status.number_ready or 0
             )
-            for d in apps.list_namespaced_daemon_set(NAMESPACE).items
+            for d in apps.list_namespaced_daemon_set(NAMESPACE, **limits).items
         )
-        running_on = _running_on(core.list_namespaced_pod(NAMESPACE).items)
+        pods = pods_by_daemon_set(core.list_namespaced_pod(NAMESPACE, **limits).items)
         maps = core.list_namespaced_config_map(
-            NAMESPACE, field_selector="metadata.name=aws-auth"
+            NAMESPACE, field_selector="metadata.name=aws-auth", **limits
         ).items
-    return ClusterState(nodes, daemon_sets, _mapped_roles(maps), running_on)
+    return ClusterState(nodes, daemon_sets, _mapped_roles(maps), ready_on(pods), pods)
 
 
 def wait_until_ready(
@@ -122,12 +141,18 @@ def wait_until_ready(
     deadline_seconds: float,
     report: Callable[[str], None],
 ) -> tuple[ClusterState, list[str]]:
-    """Return the cluster's state and what is missing in it, at the latest at the deadline."""
+    """Return the cluster's state and what is missing in it, at the latest at the deadline.
+
+    An API server that does not answer, or not now, is asked again until then; the state is the
+    last one that was seen.
+    """
     deadline = time.monotonic() + deadline_seconds
     told: list[str] = []
+    state = ClusterState((), (), ())
     while True:
-        state = observe(kubeconfig)
-        missing = state.missing(expected)
+        seen, silence = look_at(kubeconfig)
+        state = seen or state
+        missing = [silence] if silence else state.missing(expected)
         if not missing or time.monotonic() > deadline:
             return state, missing
         if missing != told:
@@ -136,29 +161,35 @@ def wait_until_ready(
         time.sleep(POLL_SECONDS)
 
 
+def look_at(kubeconfig: str) -> tuple[ClusterState | None, str]:
+    """Return what is seen of a cluster, or why nothing is."""
+    from kubernetes.client import ApiException
+    from kubernetes.config import ConfigException
+    from urllib3.exceptions import HTTPError
+
+    try:
+        return observe(kubeconfig), ""
+    except ApiException as error:
+        said = f"{error.status} {error.reason}"
+    except (ConfigException, HTTPError) as error:
+        said = type(error).__name__
+    return None, f"the API server of the cluster does not say what is there ({said})"
+
+
 def _node(node: Any) -> NodeState:
-    conditions = {c.type: c.status for c in node.status.conditions or []}
+    ready = next((c for c in node.status.conditions or [] if c.type == "Ready"), None)
+    is_ready = ready is not None and ready.status == "True"
     allocatable = node.status.allocatable or {}
     labels = node.metadata.labels or {}
     return NodeState(
         name=node.metadata.name,
         instance_type=labels.get(INSTANCE_TYPE_LABEL, ""),
-        ready=conditions.get("Ready") == "True",
+        ready=is_ready,
         devices={d: allocatable[d] for d in DEVICES if allocatable.get(d, "0") != "0"},
         node_group=labels.get(NODE_GROUP_LABEL),
+        instance_id=(node.spec.provider_id or "").rpartition("/")[2],
+        not_ready_because="" if is_ready or ready is None else f"{ready.reason}: {ready.message}",
     )
-
-
-def _running_on(pods: Iterable[Any]) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for pod in pods:
-        owners = [o.name for o in pod.metadata.owner_references or [] if o.kind == "DaemonSet"]
-        conditions = {c.type: c.status for c in pod.status.conditions or []}
-        leaving = pod.metadata.deletion_timestamp is not None
-        if pod.spec.node_name and conditions.get("Ready") == "True" and not leaving:
-            for owner in owners:
-                found.setdefault(owner, set()).add(pod.spec.node_name)
-    return {owner: frozenset(names) for owner, names in found.items()}
 
 
 def _mapped_roles(maps: list[Any]) -> tuple[str, ...]:

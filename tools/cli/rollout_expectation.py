@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.eks.addon_plan import (
@@ -39,6 +39,20 @@ GPU_MONITOR = "dcgm-server"
 TERMINATION_HANDLER = "aws-node-termination-handler"
 
 
+class LabelledNode(Protocol):
+    """What the labels of a node say."""
+
+    @property
+    def node_group(self) -> str | None:
+        """Managed node group that it is of."""
+        ...
+
+    @property
+    def instance_type(self) -> str:
+        """Its EC2 instance type."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class GroupExpectation:
     """What must be there of one node group."""
@@ -53,6 +67,10 @@ class GroupExpectation:
     """Devices that each node offers, by resource name."""
     daemon_sets: tuple[str, ...]
     """DaemonSets that run on each of its nodes."""
+
+    def has(self, node: LabelledNode) -> bool:
+        """Return whether a node is of this group, as far as its labels tell."""
+        return node.node_group == self.managed_as and node.instance_type == self.instance_type
 
 
 def expected_of(outputs: Mapping[str, Any]) -> tuple[GroupExpectation, ...]:

@@ -1,0 +1,122 @@
+"""One stack through the faults of clusters: each ends `up` clearly, and the next `up` goes on.
+
+The commands run once, in the order of `life`; every test asserts one claim about what they left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.sandbox import Done, Sandbox
+
+pytestmark = pytest.mark.sandbox
+
+STACK = "p5-cb"
+BLOCK = "cr-0123456789abcdef0"
+PLUGIN = "nvidia-device-plugin-ds"
+"""Value of the label `name` of the pods of NVIDIA's device plugin."""
+CREDENTIALS = {"call": "*:*", "nth": 100, "times": "always", "happens": "credentials-expired"}
+OUTSIDE = {"happens": "node-never-joins", "node_group": "p5"}
+BROKEN = {"happens": "device-plugin-never-ready", "plugin": PLUGIN}
+CANCELLED = {
+    "call": "ec2:DescribeCapacityReservations",
+    "happens": "reservation-expires",
+    "reservation": BLOCK,
+}
+
+
+@dataclass(slots=True)
+class Life:
+    """What was seen, by the name of the moment."""
+
+    done: dict[str, Done] = field(default_factory=dict[str, Done])
+    before: list[str] = field(default_factory=list[str])
+    after: list[str] = field(default_factory=list[str])
+
+    def said(self, moment: str) -> str:
+        """Return what a command wrote that had to fail because of the cluster."""
+        done = self.done[moment]
+        assert done.exit_code == 1, done.said
+        assert "Traceback" not in done.said
+        return done.stderr
+
+
+@pytest.fixture(scope="module")
+def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
+    """Live through every fault, and look at what is left."""
+    folder = tmp_path_factory.mktemp("faults")
+    sandbox = Sandbox(folder / "sandbox")
+    # Whoever waits for what never comes need not wait long.
+    impatient = Sandbox(sandbox.directory, settings={"TRAINYARD_WAIT_SECONDS": "20"})
+    sandbox.must("sandbox", "start")
+    life = Life(before=sandbox.objects())
+
+    def up(user: Sandbox, moment: str, *entries: dict[str, Any]) -> None:
+        schedule = folder / "schedule.yaml"
+        schedule.write_text(yaml.safe_dump(list(entries)), encoding="utf-8")
+        user.must("sandbox", "faults", schedule)
+        life.done[moment] = user.run("up", STACK, "--sandbox", "--yes")
+
+    try:
+        up(sandbox, "credentials expired", CREDENTIALS)
+        up(impatient, "nodes outside", OUTSIDE)
+        up(impatient, "plugin broken", BROKEN)
+        up(sandbox, "mended")
+        up(sandbox, "block over", CANCELLED)
+        sandbox.must("sandbox", "faults", "--clear")
+        life.done["destroy"] = sandbox.run("destroy", STACK, "--sandbox", "--yes")
+        life.after = sandbox.objects()
+        yield life
+    finally:
+        sandbox.must("sandbox", "stop")
+
+
+def test_expired_credentials_are_to_be_renewed(life: Life) -> None:
+    said = life.said("credentials expired")
+    assert said.count("the AWS credentials have expired") == 1
+    assert "aws sso login" in said
+    assert f"./trainyard up {STACK} --sandbox" in said
+
+
+def test_nodes_that_never_joined_are_named_with_the_causes(life: Life) -> None:
+    """The Auto Scaling group is content: only the judge of the cluster sees it."""
+    said = life.said("nodes outside")
+    assert "node group p5: 0 of 2 p5.48xlarge nodes are Ready" in said
+    assert "run and have not joined the cluster; look for the cause in this order:" in said
+    # The role is let in, which is known, so it is not the first to look at.
+    assert said.index("1. user data") < said.index("2. route") < said.index("3. security group")
+
+
+def test_a_plugin_that_crashes_is_named_with_node_pod_and_reason(life: Life) -> None:
+    said = life.said("plugin broken")
+    assert "nvidia-device-plugin-daemonset on ip-" in said
+    assert "does not run: CrashLoopBackOff: back-off" in said
+    assert "--namespace kube-system describe pod nvidia-device-plugin-daemonset-" in said
+
+
+def test_the_next_up_after_everything_is_mended_is_clean(life: Life) -> None:
+    done = life.done["mended"]
+    assert done.exit_code == 0, done.said
+    assert "nvidia.com/gpu: 8" in done.stdout
+
+
+def test_a_block_that_is_over_is_refused_before_anything_changes(life: Life) -> None:
+    done = life.done["block over"]
+    assert done.exit_code == 2, done.said
+    assert BLOCK in done.stderr
+    assert "expired" in done.stderr
+
+
+def test_destroy_works_without_the_block_and_leaves_the_account_as_it_was(life: Life) -> None:
+    """But for the block itself, whose end is AWS's doing."""
+    assert life.done["destroy"].exit_code == 0, life.done["destroy"].said
+
+    def others(lines: list[str]) -> list[str]:
+        return [line for line in lines if BLOCK not in line]
+
+    assert others(life.after) == others(life.before)

@@ -1,0 +1,110 @@
+"""Why the engine failed, in words of a real stack file; and the way into a half-made cluster."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tools.cli import engine_failure, options, rollout, rollout_failure
+from tools.cli.engine_failure import recorded_kubeconfig, why_it_failed
+from tools.cli.rollout import ClusterState
+from tools.diagnosis.pods import PodState
+from tools.diagnosis.reservation_use import ReservationUse
+from tools.workspace.engine_events import EngineError
+
+BLOCK = "cr-0123456789abcdef0"
+GROUP = "urn:pulumi:s::trainyard::aws:autoscaling/group:Group::p5-cb-p5-nodes"
+PLUGIN = "urn:pulumi:s::trainyard::t$kubernetes:apps/v1:DaemonSet::p5-cb-plugins-nvidia-daemon-set"
+KUBECONFIG = '{"clusters": []}'
+CRASHED = PodState("nvidia-x1", "ip-10-0-1-1", ready=False, reason="CrashLoopBackOff: back-off")
+
+
+def exported(value: Any) -> dict[str, Any]:
+    made = {"type": "pulumi:providers:kubernetes", "inputs": {"kubeconfig": value}}
+    return {"deployment": {"resources": [{"type": "aws:ec2/vpc:Vpc"}, made]}}
+
+
+@dataclass
+class Workspace:
+    """A workspace whose engine knows a cluster."""
+
+    stack_file: Any
+
+    @property
+    def command(self) -> Any:
+        return SimpleNamespace(output=lambda _: json.dumps(exported(KUBECONFIG)))
+
+
+@pytest.fixture
+def workspace(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
+    return Workspace(options.stack_file("p5-cb", path=None, sandbox=True))
+
+
+def test_the_reservation_of_the_stack_file_is_asked_about(
+    workspace: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def read(_: Any, ids: Any) -> tuple[ReservationUse, ...]:
+        asked.append(tuple(ids))
+        return (ReservationUse(ids[0], "expired", "p5.48xlarge", 2, 0),)
+
+    monkeypatch.setattr("boto3.client", lambda service, region_name: None)
+    monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
+    monkeypatch.setattr("tools.diagnosis.reservation_use.read_reservations", read)
+    error = EngineError(GROUP, "ReservationCapacityExceeded - The requested reservation")
+    found = "\n".join(why_it_failed([error], workspace, sandbox=False))
+    assert asked == [(BLOCK,)]
+    assert f"node group p5: reservation block: {BLOCK} (2 x p5.48xlarge) is expired" in found
+
+
+def test_a_plugin_that_is_not_rolled_out_comes_with_its_pods_and_a_kubeconfig(
+    workspace: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = ClusterState((), (), (), {}, {"nvidia-device-plugin-daemonset": (CRASHED,)})
+    monkeypatch.setattr(rollout, "look_at", lambda _: (state, ""))
+    monkeypatch.setattr(engine_failure, "kubectl_command", lambda sandbox: "kubectl")
+    error = EngineError(PLUGIN, "not rolled out after 600 s: 0 of 2 pods are available")
+    found = "\n".join(why_it_failed([error], workspace, sandbox=True))
+    assert "on ip-10-0-1-1: pod nvidia-x1 does not run: CrashLoopBackOff: back-off" in found
+    assert "--namespace kube-system logs nvidia-x1 --previous" in found
+    path = Path(found.partition("--kubeconfig ")[2].split()[0])
+    assert path.read_text(encoding="utf-8") == KUBECONFIG
+
+
+def test_a_cluster_that_is_silent_then_is_said_to_be(
+    workspace: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rollout, "look_at", lambda _: (None, "the API server is silent"))
+    error = EngineError(PLUGIN, "not rolled out after 600 s")
+    assert why_it_failed([error], workspace, sandbox=True)[-1] == "the API server is silent"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [KUBECONFIG, {"4dabf": "1b47", "plaintext": json.dumps(KUBECONFIG)}],
+    ids=["text", "secret"],
+)
+def test_the_kubeconfig_is_read_from_the_state_however_it_is_kept(value: Any) -> None:
+    assert json.loads(recorded_kubeconfig(exported(value)) or "") == json.loads(KUBECONFIG)
+
+
+def test_a_stack_without_a_cluster_has_no_kubeconfig() -> None:
+    assert recorded_kubeconfig({"deployment": {"resources": [{"type": "aws:ec2/vpc:Vpc"}]}}) is None
+    assert recorded_kubeconfig({}) is None
+
+
+def test_a_node_that_is_not_ready_says_what_its_kubelet_says() -> None:
+    node = rollout.NodeState(
+        "ip-1", "p5.48xlarge", ready=False, devices={}, not_ready_because="KubeletNotReady: no CNI"
+    )
+    state = ClusterState((node,), (), ())
+    (said,) = rollout_failure.nodes_not_ready(state, "kubectl")
+    assert said.startswith("ip-1 has joined and is not Ready: KubeletNotReady: no CNI; more: ")
+    assert said.endswith("kubectl describe node ip-1")

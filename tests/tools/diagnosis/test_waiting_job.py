@@ -1,0 +1,84 @@
+"""Why a Batch job waits, judged from what Batch and EC2 say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tools.diagnosis.reservation_use import ReservationUse
+from tools.diagnosis.waiting_job import QueuedJob, why_it_waits
+
+FREE = ReservationUse("cr-0", "active", "p5.48xlarge", 2, 2)
+FULL = replace(FREE, available=0, holders={"p5-cb": ("i-1", "i-2")})
+OWN = replace(FREE, available=0, holders={"batch-p5": ("i-3", "i-4")})
+JOB = QueuedJob(
+    reason="",
+    environment="p5",
+    stack="batch-p5",
+    environment_problem="",
+    ahead=(),
+    reservations=(FREE,),
+)
+
+
+def why(**change: object) -> str:
+    return "\n".join(why_it_waits(replace(JOB, **change)))
+
+
+def test_a_reservation_that_another_stack_holds_is_named_with_its_holder() -> None:
+    assert "is full: 2 held by p5-cb (i-1, i-2)" in why(reservations=(FULL,))
+
+
+def test_a_reservation_that_is_over_is_named() -> None:
+    over = replace(FREE, state="cancelled", available=0)
+    assert "cr-0 (2 x p5.48xlarge) is cancelled: nothing launches" in why(reservations=(over,))
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        pytest.param(
+            "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE - CE(s) associated with the job "
+            "queue have insufficient maxvCpus (384).",
+            "raise `maximum` of architecture.compute_environments.p5",
+            id="too-few-vcpus",
+        ),
+        pytest.param(
+            "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT - The job resource requirement "
+            "(vCPU/memory/GPU) is higher than that can be met by the CE(s) attached to the job "
+            "queue.",
+            "lower vcpus, memory_mib or gpus",
+            id="too-large-a-job",
+        ),
+        pytest.param(
+            "MISCONFIGURATION:SERVICE_ROLE_PERMISSIONS - Batch operation encountered permission "
+            "error.",
+            "create-service-linked-role --aws-service-name batch.amazonaws.com",
+            id="no-role",
+        ),
+    ],
+)
+def test_what_batch_calls_a_misconfiguration_comes_with_its_mending(reason: str, said: str) -> None:
+    assert said in why(reason=reason)
+
+
+def test_jobs_before_it_and_a_broken_environment_are_named() -> None:
+    said = why(
+        ahead=("nccl-tests 7d1b (RUNNING)",),
+        environment_problem="compute environment batch-p5-p5 is INVALID: CLIENT_ERROR - no",
+    )
+    assert said.splitlines()[0] == "compute environment batch-p5-p5 is INVALID: CLIENT_ERROR - no"
+    assert "before it in the queue: nccl-tests 7d1b (RUNNING)" in said
+
+
+def test_own_nodes_that_take_no_job_have_not_registered() -> None:
+    said = why(reservations=(OWN,))
+    assert "its nodes run (i-3, i-4) and take no job: they have not registered with ECS" in said
+    assert said.index("no route") < said.index("a role without") < said.index("user data")
+
+
+def test_a_job_that_only_waits_for_its_nodes_says_how_long_that_takes() -> None:
+    assert why() == (
+        "nothing found that holds it up: nodes of large types take up to ten minutes to start"
+    )

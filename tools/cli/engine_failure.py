@@ -1,0 +1,129 @@
+"""Why the engine failed, in words of the stack file: its pools, reservations and plugins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tools.cli.rollout_failure import kubectl_command, plugins_not_ready
+
+if TYPE_CHECKING:
+    from components.config.stack import AnyStackConfig
+    from tools.diagnosis.failed_pool import FailedPool
+    from tools.diagnosis.reservation_use import ReservationUse
+    from tools.workspace.engine_events import EngineError
+    from tools.workspace.stack_files import StackFile
+    from tools.workspace.workspace import Workspace
+
+_DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
+_KUBERNETES = "pulumi:providers:kubernetes"
+
+
+def why_it_failed(
+    errors: Sequence[EngineError], workspace: Workspace, *, sandbox: bool
+) -> list[str]:
+    """Return what the engine's errors mean and what helps; empty where we know no more than it."""
+    from components.config.problems import ConfigError
+    from tools.cli.checks import config_of
+    from tools.diagnosis.engine_failures import FailedStack, advice
+
+    file = workspace.stack_file
+    try:
+        config = config_of(file)
+    except ConfigError:
+        # `destroy` goes on with a file that is wrong by now.
+        return []
+    stack = FailedStack(
+        cluster=config.name,
+        region=file.region,
+        sandbox=sandbox,
+        pool_of=lambda error: _pool(error, config, file, sandbox=sandbox),
+    )
+    found = advice(errors, stack)
+    if any(error.resource_type == _DAEMON_SET for error in errors):
+        found += _plugins(workspace, sandbox=sandbox)
+    return found
+
+
+def _pool(
+    error: EngineError, config: AnyStackConfig, file: StackFile, *, sandbox: bool
+) -> FailedPool | None:
+    from components.config.pools import pool_noun, pools
+    from tools.diagnosis.failed_pool import FailedPool, pool_of
+
+    pool = pool_of(error, pools(config), cluster=config.name)
+    if pool is None:
+        return None
+    return FailedPool(
+        described=f"{pool_noun(config)} {pool.name}",
+        key=pool.key,
+        launch_key=pool.launch_key,
+        instance_type=pool.instance_type,
+        purchase_option=pool.purchase_option,
+        nodes=pool.maximum,
+        reservations=_reservations(pool.purchase_option, config, file, sandbox=sandbox),
+    )
+
+
+def _reservations(
+    purchase_option: str, config: AnyStackConfig, file: StackFile, *, sandbox: bool
+) -> tuple[ReservationUse, ...]:
+    """Return the reservations behind a purchase option, as far as they can be asked for now."""
+    import boto3
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    from components.account.reservations import reservation_ids
+    from tools.cli.failures import CommandError
+    from tools.cli.session import account_access
+    from tools.diagnosis.reservation_use import read_reservations
+
+    reservation = config.reservations.get(purchase_option)
+    if reservation is None:
+        return ()
+    try:
+        with account_access(sandbox=sandbox, profile=file.profile):
+            ec2 = boto3.client("ec2", region_name=file.region)
+            return read_reservations(ec2, reservation_ids(reservation, {}))
+    except (BotoCoreError, ClientError, CommandError):
+        return ()
+
+
+def _plugins(workspace: Workspace, *, sandbox: bool) -> list[str]:
+    """Return why pods of the cluster's DaemonSets do not run, and write the way to the cluster."""
+    from tools.cli.rollout import look_at
+    from tools.cli.session import kubeconfig_path
+    from tools.workspace.engine_process import EngineFailedError
+    from tools.workspace.project import write_private
+
+    stack = workspace.stack_file.stack
+    try:
+        exported = workspace.command.output(["stack", "export", "--show-secrets", "--stack", stack])
+    except EngineFailedError:
+        return []  # what the engine said before stands
+    kubeconfig = recorded_kubeconfig(json.loads(exported))
+    if kubeconfig is None:
+        return []
+    path = kubeconfig_path(stack, sandbox=sandbox)
+    write_private(path, kubeconfig)
+    state, silence = look_at(kubeconfig)
+    if state is None:
+        return [silence]
+    kubectl = f"{kubectl_command(sandbox=sandbox)} --kubeconfig {path}"
+    return plugins_not_ready(state.pods, state, kubectl)
+
+
+def recorded_kubeconfig(exported: Mapping[str, Any]) -> str | None:
+    """Return the kubeconfig of the Kubernetes provider in an exported stack, secrets in the clear.
+
+    None where the stack got no cluster. Secrets are mappings with the JSON of their value:
+    https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/core.go, `SecretV1`.
+    """
+    for resource in (exported.get("deployment") or {}).get("resources") or []:
+        if resource["type"] == _KUBERNETES:
+            value = (resource.get("inputs") or {}).get("kubeconfig")
+            if isinstance(value, Mapping):
+                value = json.loads(value["plaintext"])
+            if value:
+                return value if isinstance(value, str) else json.dumps(value)
+    return None

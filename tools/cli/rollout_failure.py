@@ -1,0 +1,117 @@
+"""What to say of a cluster that came up without all of its nodes or plugins."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tools.cli.rollout import NAMESPACE, ClusterState
+from tools.cli.rollout_expectation import GroupExpectation
+from tools.diagnosis.node_groups import Place, read_group, what_it_lacks
+
+if TYPE_CHECKING:
+    from tools.diagnosis.pods import PodState
+    from tools.workspace.stack_files import StackFile
+
+
+def reasons(
+    outputs: Mapping[str, Any],
+    expected: Sequence[GroupExpectation],
+    state: ClusterState,
+    *,
+    stack_file: StackFile,
+    sandbox: bool,
+    kubectl: str,
+) -> list[str]:
+    """Return why nodes and plugins are missing, and the commands that show more.
+
+    Args:
+        outputs: Of the stack.
+        expected: What they promise.
+        state: What is there of it.
+        stack_file: Whose account is asked.
+        sandbox: Whether that is the sandbox's.
+        kubectl: The command with its kubeconfig.
+    """
+    promised = dict.fromkeys(name for group in expected for name in group.daemon_sets)
+    found = [*nodes_not_ready(state, kubectl), *plugins_not_ready(promised, state, kubectl)]
+    if any(_nodes_lack(group, state) for group in expected):
+        found += _groups(outputs, state, stack_file, sandbox=sandbox)
+    return found
+
+
+def nodes_not_ready(state: ClusterState, kubectl: str) -> list[str]:
+    """Return what the kubelets of nodes that joined and are not ready say."""
+    return [
+        f"{node.name} has joined and is not Ready: {node.not_ready_because}; more: "
+        f"{kubectl} describe node {node.name}"
+        for node in state.nodes
+        if not node.ready and node.not_ready_because
+    ]
+
+
+def plugins_not_ready(daemon_sets: Iterable[str], state: ClusterState, kubectl: str) -> list[str]:
+    """Return why pods of some DaemonSets do not run, with the commands to look."""
+    return [
+        sentence
+        for name in daemon_sets
+        for pod in state.pods.get(name, ())
+        if not pod.ready
+        for sentence in _pod(name, pod, kubectl)
+    ]
+
+
+def kubectl_command(*, sandbox: bool) -> str:
+    """Return the `kubectl` to use: the user's, or the sandbox's where there is none."""
+    if shutil.which("kubectl") or not sandbox:
+        return "kubectl"
+    from tools.cli.sandbox_session import kubectl_wrapper
+
+    return str(kubectl_wrapper())
+
+
+def _pod(daemon_set: str, pod: PodState, kubectl: str) -> list[str]:
+    namespaced = f"{kubectl} --namespace {NAMESPACE}"
+    return [
+        f"{daemon_set} on {pod.node or 'no node'}: pod {pod.name} does not run: {pod.reason}",
+        f"  {namespaced} describe pod {pod.name}",
+        f"  {namespaced} logs {pod.name} --previous",
+    ]
+
+
+def _nodes_lack(group: GroupExpectation, state: ClusterState) -> bool:
+    ready = [node for node in state.nodes if node.ready and group.has(node)]
+    return len(ready) < group.nodes
+
+
+def _groups(
+    outputs: Mapping[str, Any], state: ClusterState, stack_file: StackFile, *, sandbox: bool
+) -> list[str]:
+    import boto3
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    from tools.cli.session import account_access
+
+    joined = {node.instance_id for node in state.nodes}
+    place = Place(region=stack_file.region, cluster=outputs["cluster_name"], sandbox=sandbox)
+    try:
+        with account_access(sandbox=sandbox, profile=stack_file.profile):
+            eks, autoscaling = (
+                boto3.client(service, region_name=stack_file.region)
+                for service in ("eks", "autoscaling")
+            )
+            groups = [
+                read_group(
+                    eks,
+                    autoscaling,
+                    cluster=place.cluster,
+                    name=name,
+                    output=output,
+                    mapped_roles=state.aws_auth_roles,
+                )
+                for name, output in outputs.get("node_groups", {}).items()
+            ]
+    except (BotoCoreError, ClientError) as error:
+        return [f"the account does not say why: {error}"]
+    return [sentence for group in groups for sentence in what_it_lacks(group, joined, place)]

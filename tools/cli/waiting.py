@@ -1,0 +1,30 @@
+"""How long `up` waits for nodes and plugins when the engine is done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from tools.cli import failures
+
+VARIABLE = "TRAINYARD_WAIT_SECONDS"
+"""Environment variable that says it; in the sandbox its providers wait no longer either."""
+SANDBOX_SECONDS = 120.0
+ACCOUNT_SECONDS = 1200.0
+"""Until instances that are in service have joined; p5 instances take several minutes to start."""
+
+
+def wait_seconds(*, sandbox: bool, environment: Mapping[str, str] | None = None) -> float:
+    """Return how long to wait.
+
+    Raises:
+        WrongUseError: the variable is set, and is no number of seconds.
+    """
+    given = (os.environ if environment is None else environment).get(VARIABLE, "")
+    if not given:
+        return SANDBOX_SECONDS if sandbox else ACCOUNT_SECONDS
+    if not given.isdecimal():
+        raise failures.WrongUseError(
+            f"{VARIABLE} is {given!r}; it takes a whole number of seconds, such as 1800"
+        )
+    return float(given)

@@ -1,0 +1,195 @@
+"""What to do about an engine that ended with errors of AWS, by the codes in them.
+
+Sources of the codes:
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
+    https://docs.aws.amazon.com/eks/latest/APIReference/API_Issue.html
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_general.html, "Changes that I make
+    are not always immediately visible"
+    ParallelCluster: `cluster_resources.py` of aws-parallelcluster 3.16.1
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tools.diagnosis.account_failures import LIMIT, TAKEN, limit, taken
+from tools.diagnosis.failed_pool import FailedPool, capacity_advice, quota_advice
+from tools.diagnosis.joining import causes, commands
+from tools.workspace.engine_events import EngineError
+
+
+@dataclass(frozen=True, slots=True)
+class FailedStack:
+    """What can be known of the stack beside its errors."""
+
+    cluster: str
+    region: str
+    sandbox: bool
+    pool_of: Callable[[EngineError], FailedPool | None]
+    """Returns the pool that an error is about; None: about none, or nobody can tell."""
+
+
+Advice = Callable[[EngineError, FailedStack], list[str]]
+
+
+def advice(errors: Iterable[EngineError], stack: FailedStack) -> list[str]:
+    """Return what the errors mean and what helps, each once; empty where nothing is known."""
+    found = (line for error in errors for line in _advice_on(error, stack))
+    return list(dict.fromkeys(found))
+
+
+def _advice_on(error: EngineError, stack: FailedStack) -> Iterator[str]:
+    for pattern, explain in _KNOWN:
+        if pattern.search(error.message):
+            yield from explain(error, stack)
+            return
+    if error.resource_type == _DAEMON_SET:
+        yield from _daemon_set(error, stack)
+
+
+def _expired(_: EngineError, stack: FailedStack) -> list[str]:
+    return [
+        "the AWS credentials have expired while the engine worked; every later call was refused",
+        (
+            "renew them: `aws sso login`, or new AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and "
+            "AWS_SESSION_TOKEN"
+        ),
+    ]
+
+
+def _capacity(error: EngineError, stack: FailedStack) -> list[str]:
+    pool = stack.pool_of(error)
+    if pool is None:
+        return ["EC2 has no capacity for these instances now; try again later"]
+    return capacity_advice(pool)
+
+
+def _quota(error: EngineError, stack: FailedStack) -> list[str]:
+    pool = stack.pool_of(error)
+    if pool is None:
+        return ["a quota of EC2 is used up: `aws service-quotas list-service-quotas` names it"]
+    return quota_advice(pool, region=stack.region)
+
+
+def _not_joined(error: EngineError, stack: FailedStack) -> list[str]:
+    pool = stack.pool_of(error)
+    name = pool.described if pool else "the node group"
+    ids = list(dict.fromkeys(re.findall(r"\bi-[0-9a-f]{8,17}\b", error.message)))
+    look = commands(
+        region=stack.region, cluster=stack.cluster, instance_ids=ids, sandbox=stack.sandbox
+    )
+    return [
+        (
+            f"{name}: its instances run and have not joined the cluster; look for the cause in "
+            "this order:"
+        ),
+        *(f"  {each}" for each in causes(role_arn="", let_in=None, managed=True)),
+        *(f"  {each}" for each in look),
+    ]
+
+
+def _addresses(error: EngineError, stack: FailedStack) -> list[str]:
+    pool = stack.pool_of(error)
+    return [
+        (
+            f"{pool.described if pool else 'the nodes'}: the subnets have too few free addresses; "
+            "give larger ones, or free some"
+        )
+    ]
+
+
+def _identity(_: EngineError, stack: FailedStack) -> list[str]:
+    return [
+        (
+            "IAM shows a new role to the other services only after some seconds, and this once it "
+            "took longer than the provider waits: going on is all that it needs"
+        )
+    ]
+
+
+def _never_registered(error: EngineError, stack: FailedStack) -> list[str]:
+    if stack.sandbox:
+        return ["nodes that Slurm always has did not start; the reason stands in the message"]
+    return [
+        (
+            "nodes that Slurm always has start and do not register, ten times in a row (protected "
+            "mode). Their own log and Slurm's outlive the cluster in its log group:"
+        ),
+        (
+            f"  aws logs describe-log-groups --region {stack.region} --log-group-name-prefix "
+            f"/aws/parallelcluster/{stack.cluster}"
+        ),
+        f"  aws logs tail LOG_GROUP --region {stack.region} --since 2h --filter-pattern ERROR",
+    ]
+
+
+def _busy(_: EngineError, stack: FailedStack) -> list[str]:
+    return ["AWS took no more calls for a while, or broke itself; the stack is not the cause"]
+
+
+def _daemon_set(error: EngineError, stack: FailedStack) -> list[str]:
+    name = error.resource_name
+    return [f"{name}: its pods did not become ready on every node in time"]
+
+
+_DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
+
+
+def _codes(*codes: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, codes))})\b")
+
+
+_KNOWN: Sequence[tuple[re.Pattern[str], Advice]] = (
+    (
+        _codes(
+            "ExpiredToken",
+            "ExpiredTokenException",
+            "RequestExpired",
+            "the SSO session has expired",
+        ),
+        _expired,
+    ),
+    (
+        _codes("VcpuLimitExceeded", "InstanceLimitExceeded", "MaxSpotInstanceCountExceeded"),
+        _quota,
+    ),
+    (
+        _codes(
+            "InsufficientInstanceCapacity",
+            "InsufficientReservedInstanceCapacity",
+            "ReservationCapacityExceeded",
+            "InvalidCapacityReservationState",
+            "InvalidCapacityReservationId.NotFound",
+        ),
+        _capacity,
+    ),
+    (_codes("InsufficientFreeAddresses", "InsufficientFreeAddressesInSubnet"), _addresses),
+    (_codes("NodeCreationFailure"), _not_joined),
+    (TAKEN, lambda error, stack: taken(error, region=stack.region)),
+    (LIMIT, lambda error, _: limit(error)),
+    (
+        re.compile(
+            r"Invalid IAM Instance Profile|InvalidIamInstanceProfile|cannot be assumed by|"
+            r"role .{1,200} (?:does not exist|cannot be found)|IamNodeRoleNotFound|"
+            r"IamInstanceProfileNotFound",
+            re.IGNORECASE,
+        ),
+        _identity,
+    ),
+    (_codes("StaticNodeBootstrapFailure", "PROTECTED mode"), _never_registered),
+    (
+        _codes(
+            "Throttling",
+            "ThrottlingException",
+            "RequestLimitExceeded",
+            "TooManyRequestsException",
+            "InternalError",
+            "InternalFailure",
+            "ServiceUnavailable",
+        ),
+        _busy,
+    ),
+)
+"""Patterns of messages with what to say, the first that fits; a code of EC2 before EKS's own."""

@@ -1,0 +1,118 @@
+"""What helps a pool whose nodes EC2 does not launch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from components.catalog.instance_types import INSTANCE_TYPES
+from components.catalog.vcpu_quotas import vcpu_quota
+from tools.diagnosis.reservation_use import ReservationUse
+
+if TYPE_CHECKING:
+    from components.config.pools import Pool
+    from tools.workspace.engine_events import EngineError
+
+_SLURM_POOL = re.compile(r"queue (?P<queue>[a-z0-9-]+), compute resource (?P<name>[a-z0-9-]+)")
+"""How ParallelCluster's part of the stack names a pool in its messages."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedPool:
+    """A pool of nodes as the stack file has it, with what the account knows of its capacity."""
+
+    described: str
+    """For people: `node group p5`."""
+    key: str
+    """Its place in the stack file, relative to `trainyard:cluster`."""
+    instance_type: str
+    purchase_option: str
+    nodes: int
+    """The most that it may have."""
+    launch_key: str
+    """Where its zone stands."""
+    reservations: tuple[ReservationUse, ...]
+
+
+def pool_of(error: EngineError, pools: Sequence[Pool], *, cluster: str) -> Pool | None:
+    """Return the pool that an error is about, by the resource's name or the message.
+
+    A resource of a pool has a name of the cluster's and the pool's; with one pool only, everything
+    that is of no pool by its name is about that one where the message names its instance type.
+    """
+    said = _SLURM_POOL.search(error.message)
+    if said:
+        name = f"{said['queue']}/{said['name']}"
+        return next((pool for pool in pools if pool.name == name), None)
+    name = f"{error.resource_name}-"
+    fitting = [pool for pool in pools if name.startswith(f"{cluster}-{pool.name}-")]
+    if fitting:
+        return max(fitting, key=lambda pool: len(pool.name))
+    named = [pool for pool in pools if pool.instance_type in error.message]
+    return named[0] if len(named) == 1 else None
+
+
+def capacity_advice(pool: FailedPool) -> list[str]:
+    """Return why a pool found no capacity, and what gives it some."""
+    if not pool.reservations:
+        return _without_reservation(pool)
+    found: list[str] = []
+    for each in pool.reservations:
+        found.append(f"{pool.described}: reservation {pool.purchase_option}: {each.described()}")
+        found.append(_remedy(pool, each))
+    return list(dict.fromkeys(found))
+
+
+def _without_reservation(pool: FailedPool) -> list[str]:
+    if pool.purchase_option not in ("on-demand", "spot"):
+        return [f"{pool.described}: reservation {pool.purchase_option} had no room for its nodes"]
+    return [
+        (
+            f"{pool.described}: AWS has no more {pool.instance_type} ({pool.purchase_option}) in "
+            "this zone now"
+        ),
+        (
+            f"try again later, name another zone (availability_zone of {pool.launch_key}), or "
+            "reserve them: `aws ec2 create-capacity-reservation`, and `purchase_option` names it"
+        ),
+    ]
+
+
+def _remedy(pool: FailedPool, use: ReservationUse) -> str:
+    place = f"reservations.{pool.purchase_option}"
+    if use.state == "scheduled":
+        return "its nodes come by themselves when it begins"
+    if use.state != "active":
+        return f"name another one in {place}; `check --live` says whether it fits"
+    if use.available < 1:
+        return (
+            f"free it where it is held, lower the nodes of {pool.key}, or name another one in "
+            f"{place}"
+        )
+    return (
+        "it has room: instances that ask for another placement group than it was made in get this "
+        f"answer too; compare `placement_group` and `provenance` of {place}"
+    )
+
+
+def quota_advice(pool: FailedPool, *, region: str) -> list[str]:
+    """Return which quota of EC2 a pool needs raised, and the command for it."""
+    known = INSTANCE_TYPES.get(pool.instance_type)
+    family = pool.instance_type.partition(".")[0]
+    quota = vcpu_quota(family, "spot" if pool.purchase_option == "spot" else "on-demand")
+    if known is None or quota is None:
+        return [f"{pool.described}: a quota of EC2 for {pool.instance_type} is used up"]
+    vcpus = pool.nodes * known.vcpus
+    return [
+        (
+            f"{pool.described}: the quota {quota.name} is too small for its {pool.nodes} nodes, "
+            f"{vcpus} vCPUs, beside what runs already"
+        ),
+        (
+            f"raise it: aws service-quotas request-service-quota-increase --region {region} "
+            f"--service-code ec2 --quota-code {quota.code} --desired-value {vcpus}    # and what "
+            "runs beside it"
+        ),
+    ]

@@ -1,0 +1,148 @@
+"""What a node group lacks: instances that EC2 refused, or that run and never joined.
+
+Sources:
+    https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_Activity.html
+    https://docs.aws.amazon.com/eks/latest/APIReference/API_Issue.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tools.diagnosis.joining import causes, commands
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupFacts:
+    """What the account knows of a node group."""
+
+    name: str
+    """Entry of the stack file."""
+    desired: int
+    """Nodes that its Auto Scaling group wants."""
+    instance_ids: tuple[str, ...]
+    """Those that are in service."""
+    refusal: str
+    """Why its last launch failed; empty where it did not fail."""
+    issues: tuple[str, ...]
+    """What EKS says of a managed group, code and message."""
+    role_arn: str
+    managed: bool
+    let_in: bool | None
+    """Whether the cluster lets the role in; None: EKS sees to it, or it could not be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where commands have to look."""
+
+    region: str
+    cluster: str
+    sandbox: bool
+
+
+def read_group(
+    eks: Any,
+    autoscaling: Any,
+    *,
+    cluster: str,
+    name: str,
+    output: Mapping[str, Any],
+    mapped_roles: Collection[str],
+) -> GroupFacts:
+    """Ask the account for one node group.
+
+    Args:
+        eks: A boto3 client.
+        autoscaling: Another.
+        cluster: Name of the cluster.
+        name: Entry of the stack file.
+        output: What the stack's outputs say of the node group.
+        mapped_roles: Role ARNs in the cluster's aws-auth.
+
+    Raises:
+        botocore.exceptions.ClientError: the account refuses one of the calls.
+    """
+    managed = output.get("node_group")
+    issues: tuple[str, ...] = ()
+    scaling_group = output.get("autoscaling_group") or ""
+    if managed:
+        found = eks.describe_nodegroup(clusterName=cluster, nodegroupName=managed)["nodegroup"]
+        scaling_group = found["resources"]["autoScalingGroups"][0]["name"]
+        health = found.get("health", {}).get("issues", [])
+        issues = tuple(f"{each['code']}: {each['message']}" for each in health)
+    answer = autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[scaling_group])
+    group = next(iter(answer["AutoScalingGroups"]), {"DesiredCapacity": 0, "Instances": []})
+    role_arn = output.get("role_arn") or ""
+    return GroupFacts(
+        name=name,
+        desired=group["DesiredCapacity"],
+        instance_ids=tuple(
+            each["InstanceId"]
+            for each in group["Instances"]
+            if each["LifecycleState"] == "InService"
+        ),
+        refusal=_refusal(autoscaling, scaling_group),
+        issues=issues,
+        role_arn=role_arn,
+        managed=bool(managed),
+        let_in=None if managed else _let_in(eks, cluster, role_arn, mapped_roles),
+    )
+
+
+def what_it_lacks(group: GroupFacts, joined: Collection[str], place: Place) -> list[str]:
+    """Return why a node group has fewer nodes than it wants; empty where all have joined.
+
+    Args:
+        group: The node group.
+        joined: Ids of the instances that are nodes of the cluster.
+        place: Where commands have to look.
+    """
+    found: list[str] = []
+    if len(group.instance_ids) < group.desired:
+        found.append(
+            f"node group {group.name}: {len(group.instance_ids)} of {group.desired} instances are "
+            "in service; " + (f"EC2 says: {group.refusal}" if group.refusal else "others start")
+        )
+    found += [f"node group {group.name}: EKS says: {issue}" for issue in group.issues]
+    absent = [each for each in group.instance_ids if each not in joined]
+    if absent:
+        found.append(
+            f"node group {group.name}: {', '.join(absent)} run and have not joined the cluster; "
+            "look for the cause in this order:"
+        )
+        found += [
+            f"  {cause}"
+            for cause in causes(role_arn=group.role_arn, let_in=group.let_in, managed=group.managed)
+        ]
+        look = commands(
+            region=place.region,
+            cluster=place.cluster,
+            instance_ids=absent,
+            sandbox=place.sandbox,
+        )
+        found += [f"  {command}" for command in look]
+    return found
+
+
+def _refusal(autoscaling: Any, scaling_group: str) -> str:
+    activities = autoscaling.describe_scaling_activities(AutoScalingGroupName=scaling_group)
+    newest = next(iter(activities["Activities"]), None)
+    if newest is None or newest["StatusCode"] != "Failed":
+        return ""
+    return newest.get("StatusMessage") or newest["Description"]
+
+
+def _let_in(eks: Any, cluster: str, role_arn: str, mapped_roles: Collection[str]) -> bool | None:
+    if not role_arn:
+        return None
+    if role_arn in mapped_roles:
+        return True
+    if eks.describe_cluster(name=cluster)["cluster"]["accessConfig"]["authenticationMode"] == (
+        "CONFIG_MAP"
+    ):
+        return False
+    pages = eks.get_paginator("list_access_entries").paginate(clusterName=cluster)
+    return any(role_arn in page["accessEntries"] for page in pages)

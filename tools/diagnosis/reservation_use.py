@@ -1,0 +1,116 @@
+"""Who holds a capacity reservation, and whether a node would launch into it now.
+
+Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html and
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_Instance.html, `capacityReservationId`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from components.tagging import CLUSTER_TAG
+
+_OWNER_TAGS = (
+    CLUSTER_TAG,
+    "eks:cluster-name",
+    "parallelcluster:cluster-name",
+    "aws:autoscaling:groupName",
+    "Name",
+)
+"""Tags that say whose an instance is, the most telling first."""
+_ALIVE = [{"Name": "instance-state-name", "Values": ["pending", "running", "stopping"]}]
+
+
+@dataclass(frozen=True, slots=True)
+class ReservationUse:
+    """One capacity reservation, and what runs in it."""
+
+    reservation_id: str
+    state: str
+    """`active`, `scheduled`, `expired`, `cancelled` and the like."""
+    instance_type: str
+    total: int
+    """Instances that it reserves."""
+    available: int
+    """Instances that could be launched into it now."""
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    holders: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Ids of this account's instances in it, by whose they are."""
+
+    def described(self) -> str:
+        """Return its state in one sentence, with whoever holds it where it is full."""
+        what = f"{self.reservation_id} ({self.total} x {self.instance_type})"
+        if self.state == "scheduled":
+            return f"{what} begins at {_moment(self.starts_at)}; nothing launches into it before"
+        if self.state != "active":
+            return f"{what} is {self.state}: nothing launches into it any more"
+        end = f"; it ends at {_moment(self.ends_at)}" if self.ends_at else ""
+        if self.available > 0:
+            return f"{what} has {self.available} of {self.total} free{end}"
+        return f"{what} is full: {self._held()}{end}"
+
+    def _held(self) -> str:
+        parts = [
+            f"{len(ids)} held by {owner} ({', '.join(ids)})" for owner, ids in self.holders.items()
+        ]
+        others = self.total - self.available - sum(map(len, self.holders.values()))
+        if others > 0:
+            parts.append(f"{others} by instances that this account does not see")
+        return ", ".join(parts)
+
+
+def read_reservations(ec2: Any, reservation_ids: Sequence[str]) -> tuple[ReservationUse, ...]:
+    """Return the reservations of these ids that the account knows.
+
+    Args:
+        ec2: A boto3 client.
+        reservation_ids: May be empty; then nothing is asked.
+
+    Raises:
+        botocore.exceptions.ClientError: EC2 refuses, or there is none of one of the ids.
+    """
+    if not reservation_ids:
+        return ()
+    answer = ec2.describe_capacity_reservations(CapacityReservationIds=[*reservation_ids])
+    found: list[dict[str, Any]] = answer["CapacityReservations"]
+    held = _holders(ec2, {each["InstanceType"] for each in found})
+    return tuple(
+        ReservationUse(
+            reservation_id=each["CapacityReservationId"],
+            state=each["State"],
+            instance_type=each["InstanceType"],
+            total=each["TotalInstanceCount"],
+            available=each["AvailableInstanceCount"],
+            starts_at=each.get("StartDate"),
+            ends_at=each.get("EndDate"),
+            holders=held.get(each["CapacityReservationId"], {}),
+        )
+        for each in found
+    )
+
+
+def _holders(ec2: Any, instance_types: Iterable[str]) -> dict[str, dict[str, tuple[str, ...]]]:
+    filters = [{"Name": "instance-type", "Values": sorted(instance_types)}, *_ALIVE]
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for page in ec2.get_paginator("describe_instances").paginate(Filters=filters):
+        for instance in (one for made in page["Reservations"] for one in made["Instances"]):
+            if "CapacityReservationId" in instance:
+                of_reservation = found.setdefault(instance["CapacityReservationId"], {})
+                owner = _owner(instance.get("Tags") or [])
+                of_reservation[owner] = (*of_reservation.get(owner, ()), instance["InstanceId"])
+    return found
+
+
+def _owner(tags: Iterable[Mapping[str, str]]) -> str:
+    values = {tag["Key"]: tag["Value"] for tag in tags}
+    return next((values[key] for key in _OWNER_TAGS if values.get(key)), "instances without a name")
+
+
+def _moment(moment: datetime | None) -> str:
+    return (
+        f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment else "a time that EC2 does not say"
+    )

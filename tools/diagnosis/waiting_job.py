@@ -1,0 +1,144 @@
+"""Why a job of AWS Batch waits, and what would let it start.
+
+Batch gives a reason in `statusReason` of a job at the head of its queue. Source of the reasons:
+https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tools.diagnosis.reservation_use import ReservationUse, read_reservations
+
+WAITING = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING")
+"""States of a job that does not run yet.
+https://docs.aws.amazon.com/batch/latest/userguide/job_states.html"""
+_AHEAD = ("RUNNABLE", "STARTING", "RUNNING")
+"""States of jobs that hold nodes, or the head of the queue."""
+
+_REMEDIES: Mapping[str, str] = {
+    "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE": (
+        "raise `maximum` of architecture.compute_environments.{environment}, or ask for fewer "
+        "nodes with --nodes"
+    ),
+    "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT": (
+        "no node of compute environment {environment} has what the job's containers ask for: "
+        "lower vcpus, memory_mib or gpus of the job definition"
+    ),
+    "MISCONFIGURATION:SERVICE_ROLE_PERMISSIONS": (
+        "Batch may not work in this account: make its service-linked role, `aws iam "
+        "create-service-linked-role --aws-service-name batch.amazonaws.com`"
+    ),
+    "MISCONFIGURATION:EC2_INSTANCE_CONFIGURATION_UNSUPPORTED": (
+        "EC2 does not take the launch template of compute environment {environment} for these "
+        "instances: compare its image and type"
+    ),
+}
+"""What helps, by the code that Batch's reason begins with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedJob:
+    """A job that waits, with what can be known of its queue and its nodes."""
+
+    reason: str
+    """`statusReason` of the job; empty where Batch gives none."""
+    environment: str
+    """Entry of the stack file whose nodes it gets."""
+    stack: str
+    """Cluster name of the stack, which tags its instances."""
+    environment_problem: str
+    """Why the compute environment takes no jobs; empty where it does."""
+    ahead: tuple[str, ...]
+    """Other jobs of the queue that run or came before it, with their states."""
+    reservations: tuple[ReservationUse, ...]
+
+
+def read_queued_job(
+    batch: Any,
+    ec2: Any,
+    job: Mapping[str, Any],
+    *,
+    environment: str,
+    stack: str,
+    reservation_ids: Sequence[str],
+) -> QueuedJob:
+    """Ask the account for everything that a waiting job depends on.
+
+    Args:
+        batch: A boto3 client.
+        ec2: Another.
+        job: As DescribeJobs gives it.
+        environment: Entry of the stack file whose nodes it gets.
+        stack: Cluster name of the stack.
+        reservation_ids: Capacity reservations that the environment launches into.
+
+    Raises:
+        botocore.exceptions.ClientError: the account refuses one of the calls.
+    """
+    queues = batch.describe_job_queues(jobQueues=[job["jobQueue"]])["jobQueues"]
+    # What stands in the queue: the names of environments end at random.
+    arns = [each["computeEnvironment"] for q in queues for each in q["computeEnvironmentOrder"]]
+    found = batch.describe_compute_environments(computeEnvironments=arns)["computeEnvironments"]
+    return QueuedJob(
+        reason=job.get("statusReason") or "",
+        environment=environment,
+        stack=stack,
+        environment_problem=_environment_problem(found),
+        ahead=_ahead(batch, job),
+        reservations=read_reservations(ec2, reservation_ids),
+    )
+
+
+def why_it_waits(job: QueuedJob) -> list[str]:
+    """Return why a job waits and what helps, the most certain first; never empty."""
+    found = [job.environment_problem] if job.environment_problem else []
+    code = job.reason.partition(" ")[0]
+    if code in _REMEDIES:
+        found.append(_REMEDIES[code].format(environment=job.environment))
+    found += [
+        f"reservation {each.described()}"
+        for each in job.reservations
+        if each.state != "active" or each.available < 1
+    ]
+    if job.ahead:
+        found.append(f"before it in the queue: {', '.join(job.ahead)}")
+    own = [i for each in job.reservations for i in each.holders.get(job.stack, ())]
+    if own and not job.ahead and not found[:-1]:
+        found.append(
+            f"its nodes run ({', '.join(own)}) and take no job: they have not registered with ECS. "
+            "In the order of likelihood: no route to the endpoints of ECS and ECR, a role without "
+            "AmazonEC2ContainerServiceforEC2Role, user data that ends with an error"
+        )
+    return found or [
+        "nothing found that holds it up: nodes of large types take up to ten minutes to start"
+    ]
+
+
+def _environment_problem(found: Sequence[Mapping[str, Any]]) -> str:
+    if not found:
+        return "its compute environment does not exist any more"
+    environment = found[0]
+    name, status = environment["computeEnvironmentName"], environment["status"]
+    if environment["state"] != "ENABLED":
+        return f"compute environment {name} is {environment['state']}"
+    if status != "VALID":
+        return f"compute environment {name} is {status}: {environment.get('statusReason', '')}"
+    return ""
+
+
+def _ahead(batch: Any, job: Mapping[str, Any]) -> tuple[str, ...]:
+    others = [
+        each
+        for status in _AHEAD
+        for each in batch.list_jobs(jobQueue=job["jobQueue"], jobStatus=status)["jobSummaryList"]
+        if each["jobId"] != job["jobId"]
+    ]
+    created = job.get("createdAt", 0)
+    return tuple(
+        f"{each['jobName']} {each['jobId']} ({each['status']})"
+        for each in others
+        if each["status"] != "RUNNABLE" or each.get("createdAt", 0) <= created
+    )

@@ -1,0 +1,58 @@
+"""What the engine reported as errors, from the log of its events.
+
+Source: https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/events.go
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_COLOUR = re.compile(r"<\{%[^%]*%\}>|\x1b\[[0-9;]*m")
+"""Marks of colours, as the engine writes them into its events."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineError:
+    """One error that the engine showed."""
+
+    urn: str
+    """Of the resource; empty where the error is of none."""
+    message: str
+
+    @property
+    def resource_type(self) -> str:
+        """Type token of the resource, such as `kubernetes:apps/v1:DaemonSet`."""
+        parts = self.urn.split("::")
+        return parts[2].rpartition("$")[2] if len(parts) > 3 else ""
+
+    @property
+    def resource_name(self) -> str:
+        """Logical name of the resource."""
+        return self.urn.rpartition("::")[2]
+
+
+def engine_errors(log: str) -> tuple[EngineError, ...]:
+    """Return the errors in an event log, each once, in the engine's order.
+
+    A last line that is cut off, as a killed engine leaves it, is passed over.
+    """
+    found = (
+        EngineError(event.get("urn") or "", _COLOUR.sub("", event["message"]).strip())
+        for event in _diagnostics(log)
+        if event.get("severity") == "error"
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def _diagnostics(log: str) -> Iterator[Mapping[str, Any]]:
+    for line in log.splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and "diagnosticEvent" in event:
+            yield event["diagnosticEvent"]
