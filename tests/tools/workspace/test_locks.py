@@ -10,7 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tools.workspace.locks import StackLockedError, clear_dead_locks
+from tools.workspace.locks import (
+    StackLockedError,
+    clear_dead_locks,
+    lock_directory,
+    locked_out,
+)
 
 
 def write_lock(directory: Path, pid: int, *, hostname: str | None = None) -> Path:
@@ -79,3 +84,72 @@ def test_a_lock_file_that_was_cut_off_is_cleared(tmp_path: Path) -> None:
 
 def test_a_stack_that_was_never_locked_needs_nothing(tmp_path: Path) -> None:
     assert clear_dead_locks(tmp_path / "missing", stack="p5-cb") == []
+
+
+def engine_words(*holders: tuple[str, int]) -> str:
+    """Return what the engine says of locks, by their machine and process."""
+    lines = [
+        f"\n  s3://state/.pulumi/locks/x.json: created by me@{host} (pid {pid}) at "
+        "2026-11-21T10:00:00Z"
+        for host, pid in holders
+    ]
+    return (
+        f"error: the stack is currently locked by {len(holders)} lock(s). Either wait for the "
+        "other process(es) to end or delete the lock file with `pulumi cancel`." + "".join(lines)
+    )
+
+
+def test_the_lock_of_another_machine_comes_out_in_our_words() -> None:
+    """A backend in S3: nobody here can look whether that process lives."""
+    said = locked_out(engine_words(("elsewhere", 7)), stack="p5-cb")
+    assert said == (
+        "another command works on stack p5-cb: process 7 on elsewhere since 2026-11-21T10:00:00Z; "
+        "wait until it ends, or stop it with `kill -INT 7` on elsewhere, and run this again; "
+        "nothing was changed"
+    )
+
+
+def test_an_engine_that_lives_here_is_named_before_one_that_is_gone(engine) -> None:
+    here = socket.gethostname()
+    found = engine_words((here, pid_of_ended_process()), (here, engine.pid))
+    said = locked_out(found, stack="p5-cb")
+    assert said is not None
+    assert f"process {engine.pid} on {here} since" in said
+    assert said.count("process") == 1
+
+
+def test_a_lock_that_a_dead_engine_left_elsewhere_is_cleared_by_a_command() -> None:
+    pid = pid_of_ended_process()
+    said = locked_out(engine_words((socket.gethostname(), pid)), stack="p5-cb")
+    assert said is not None
+    assert f"left its lock on stack p5-cb behind: process {pid}; nothing was changed" in said
+    assert said.endswith("  pulumi cancel --stack p5-cb --yes")
+
+
+def test_a_conflict_in_a_service_comes_out_in_our_words() -> None:
+    """https://www.pulumi.com/docs/support/troubleshooting/common-issues/update-conflicts/."""
+    said = locked_out(
+        "error: [409] Conflict: Another update is currently in progress.\nTo learn more about "
+        "possible reasons and resolution, visit https://www.pulumi.com/docs/support/"
+        "troubleshooting/common-issues/update-conflicts/",
+        stack="p5-cb",
+    )
+    assert said is not None
+    assert said.startswith("another update works on stack p5-cb, says your Pulumi backend")
+
+
+def test_other_errors_are_no_locks() -> None:
+    assert locked_out("error: no Pulumi.yaml project file found", stack="p5-cb") is None
+
+
+@pytest.mark.parametrize(
+    ("backend", "directory"),
+    [
+        ("file:///srv/state", "/srv/state/.pulumi/locks/organization/trainyard/p5-cb"),
+        ("file:///srv/my%20state", "/srv/my state/.pulumi/locks/organization/trainyard/p5-cb"),
+        ("s3://state", None),
+        ("https://app.pulumi.com/me", None),
+    ],
+)
+def test_only_a_backend_in_a_directory_has_locks_to_look_at(backend, directory) -> None:
+    assert lock_directory(backend, "p5-cb") == (Path(directory) if directory else None)

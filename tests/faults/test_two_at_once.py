@@ -1,0 +1,69 @@
+"""Two commands at once: on one stack the second is refused, on two stacks of one account both work.
+
+The user has no HOME, and the sandbox is in a directory whose name has spaces.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.sandbox import TIMEOUT_SECONDS, Done, Sandbox, copied_stack_file
+from tools.engine.cache import cache_directory
+
+pytestmark = pytest.mark.sandbox
+
+ONE, OTHER = "vpc-one-az", "vpc-multi-az"
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
+    """A sandbox of a user without a HOME."""
+    monkeypatch.setenv("TRAINYARD_CACHE", str(cache_directory()))
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    started = Sandbox(tmp_path / "my sand box")
+    started.must("sandbox", "start")
+    yield started
+    started.must("sandbox", "stop")
+
+
+@pytest.fixture
+def copies(tmp_path: Path) -> dict[str, Path]:
+    """Stack files whose networks nothing protects, so that `destroy` removes all of them."""
+    unprotected = {"architecture.deletion_protection": False}
+    return {
+        stack: copied_stack_file(tmp_path / f"my {stack}.yaml", unprotected, stack)
+        for stack in (ONE, OTHER)
+    }
+
+
+def ended(process: subprocess.Popen[str]) -> Done:
+    stdout, stderr = process.communicate(timeout=TIMEOUT_SECONDS)
+    return Done((), process.returncode, stdout, stderr)
+
+
+def test_two_ups_of_a_stack_and_one_of_another_in_the_same_moment(
+    sandbox: Sandbox, copies: dict[str, Path]
+) -> None:
+    before = sandbox.inventory()
+
+    def start(command: str, stack: str) -> subprocess.Popen[str]:
+        path = copies[stack]
+        return sandbox.start_command(command, stack, "--sandbox", "--yes", "--stack-file", path)
+
+    processes = [start("up", stack) for stack in (ONE, ONE, OTHER)]
+    first, second, other = map(ended, processes)
+    done, refused = sorted((first, second), key=lambda each: each.exit_code)
+    assert (done.exit_code, other.exit_code) == (0, 0), done.said + other.said
+    assert refused.exit_code == 1
+    holder = processes[(first, second).index(done)].pid
+    assert f"another command works on stack {ONE}: `up`, process {holder} on " in refused.stderr
+    assert "and run this again; nothing was changed" in refused.stderr
+
+    for each in map(ended, [start("destroy", stack) for stack in copies]):
+        assert each.exit_code == 0, each.said
+    assert sandbox.inventory() == before

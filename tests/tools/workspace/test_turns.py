@@ -1,0 +1,127 @@
+"""Of two commands on one stack the second is told who holds it, and nothing is left to clear."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tools.workspace.locks import StackLockedError
+from tools.workspace.turns import hold_turn, refuse_taken, short_turn
+
+HOLDER = """
+import sys
+from pathlib import Path
+from tools.workspace.turns import hold_turn
+hold_turn(Path(sys.argv[1]), stack="p5-cb", command="up")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "turns" / "p5-cb.lock"
+
+
+@pytest.fixture
+def other(path: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process that works on the stack."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, path],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+def take(path: Path, command: str = "destroy") -> None:
+    with short_turn(path, stack="p5-cb", command=command, patience_seconds=0):
+        pass
+
+
+def test_the_second_is_told_what_holds_the_stack_since_when_and_what_to_do(path, other) -> None:
+    with pytest.raises(StackLockedError) as raised:
+        take(path)
+    said = str(raised.value)
+    assert f"`up`, process {other.pid} on " in said
+    assert " since 20" in said
+    assert f"wait until it ends, or stop it with `kill -INT {other.pid}`, and run this" in said
+    assert said.endswith("nothing was changed")
+
+
+def test_a_killed_process_leaves_nothing_to_clear(path, other) -> None:
+    other.kill()
+    other.wait()
+    refuse_taken(path, stack="p5-cb")
+    take(path)
+
+
+def test_a_look_takes_no_turn(path, other) -> None:
+    with pytest.raises(StackLockedError, match="process"):
+        refuse_taken(path, stack="p5-cb")
+    other.kill()
+    other.wait()
+    refuse_taken(path, stack="p5-cb")
+    take(path)
+
+
+def test_nobody_works_where_nobody_ever_did(path) -> None:
+    refuse_taken(path, stack="p5-cb")
+    assert not path.exists()
+
+
+def test_a_process_has_its_own_turn_already(path) -> None:
+    """The commands of a suite run in one process."""
+    hold_turn(path, stack="p5-cb", command="up")
+    hold_turn(path, stack="p5-cb", command="destroy")
+    refuse_taken(path, stack="p5-cb")
+    with pytest.raises(StackLockedError, match=f"process {os.getpid()} "):
+        take(path)
+
+
+def test_a_holder_that_has_not_signed_yet_holds_all_the_same(path, other) -> None:
+    os.truncate(path, 0)
+    with pytest.raises(StackLockedError, match="since this moment; wait until it ends and run"):
+        take(path)
+
+
+def test_one_who_has_patience_waits_for_the_end(path, other) -> None:
+    assert other.stdin is not None
+    other.stdin.close()
+    with short_turn(path, stack="p5-cb", command="preview", patience_seconds=30):
+        assert '"command": "preview"' in path.read_text()
+
+
+def test_of_many_that_begin_in_the_same_moment_one_goes_on(path) -> None:
+    """All are begun before the first is read; the others are refused, none by two."""
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", HOLDER, path],
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    refused = 0
+    holding = []
+    for process in processes:
+        assert process.stdout is not None
+        if process.stdout.readline() == "held\n":
+            holding.append(process)
+    for process in processes:
+        _, said = process.communicate()
+        refused += "another command works on stack p5-cb" in said
+    assert (len(holding), refused) == (1, 3)

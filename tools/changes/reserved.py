@@ -1,0 +1,88 @@
+"""Which groups of nodes stand in reserved capacity, as their launch templates say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tools.changes.steps import Step
+
+NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
+AUTO_SCALING_GROUP = "aws:autoscaling/group:Group"
+COMPUTE_ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
+LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+_SUFFIXES = {
+    NODE_GROUP: "-node-group",
+    AUTO_SCALING_GROUP: "-nodes",
+    COMPUTE_ENVIRONMENT: "-environment",
+}
+_TEMPLATE_SUFFIX = "-launch-template"
+"""Ends of the logical names of a group and of its template; what precedes them is the pool's."""
+_TARGET = "capacityReservationTarget"
+
+Side = Literal["old", "new"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """The capacity that a group launches into."""
+
+    target: str
+    """Id of the reservation or ARN of the group of reservations; empty where it is not known."""
+    is_block: bool
+    """Whether it is a Capacity Block, which ends and is not bought again."""
+
+    @property
+    def words(self) -> str:
+        """The capacity for people."""
+        if self.is_block:
+            return f"Capacity Block {self.target}".rstrip()
+        kind = "reservations of the group" if self.target.startswith("arn:") else "reservation"
+        return f"{kind} {self.target}".rstrip()
+
+
+class ReservedGroups:
+    """The groups of an update, with the capacity that each has or will have."""
+
+    def __init__(self, steps: Iterable[Step]) -> None:
+        self._templates = {step.name: step for step in steps if step.type == LAUNCH_TEMPLATE}
+
+    def capacity_of(self, step: Step, side: Side) -> Reserved | None:
+        """Return the reserved capacity of a group of nodes; None on demand and for other types."""
+        suffix = _SUFFIXES.get(step.type)
+        if suffix is None:
+            return None
+        template = self._templates.get(f"{step.name.removesuffix(suffix)}{_TEMPLATE_SUFFIX}")
+        found = _target(template, side) if template else None
+        if found is None and _inputs(step, side).get("capacityType") == "CAPACITY_BLOCK":
+            return Reserved("", is_block=True)
+        return found
+
+
+def _target(template: Step, side: Side) -> Reserved | None:
+    inputs = _inputs(template, side)
+    target = _map(_map(inputs.get("capacityReservationSpecification")).get(_TARGET))
+    if not target:
+        return None
+    named = target.get("capacityReservationId") or target.get("capacityReservationResourceGroupArn")
+    market = _map(inputs.get("instanceMarketOptions")).get("marketType")
+    # What the preview does not know yet is a text that is no id.
+    known = named if isinstance(named, str) and named.startswith(("cr-", "arn:")) else ""
+    return Reserved(known, is_block=market == "capacity-block")
+
+
+def desired_nodes(step: Step, side: Side) -> int:
+    """Return how many nodes an EKS group asks for when it is made; 0 for what asks by itself."""
+    inputs = _inputs(step, side)
+    scaling = _map(inputs.get("scalingConfig"))
+    size = scaling.get("desiredSize", inputs.get("desiredCapacity"))
+    return int(size) if isinstance(size, int | float) else 0
+
+
+def _inputs(step: Step, side: Side) -> Mapping[str, Any]:
+    return step.old if side == "old" else step.new
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

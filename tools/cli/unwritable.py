@@ -1,0 +1,52 @@
+"""Files that cannot be written, in words for people: which, why, and where else they can be."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+from pathlib import Path
+
+from tools.engine.errors import EngineError
+from tools.workspace.stack_files import ROOT
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FORBIDDEN = (errno.EROFS, errno.EACCES, errno.EPERM)
+
+
+def unwritable(error: OSError) -> str | None:
+    """Return what to say of a file that there is no room or no right for; None for other errors."""
+    if error.errno not in (*_FULL, *_FORBIDDEN):
+        return None
+    path = Path(os.fsdecode(error.filename)).absolute() if error.filename else None
+    name, reason = str(path or "a file"), os.strerror(error.errno)
+    if error.errno in _FULL:
+        return (
+            f"there is no room to write {name} ({reason}{_free(path)}); what was there before is "
+            f"kept. Make room, or {_elsewhere(path)}, and run the same command again"
+        )
+    return f"{name} cannot be used ({reason}); make it writable, or {_elsewhere(path)}"
+
+
+def _elsewhere(path: Path | None) -> str:
+    from tools.cli.sandbox_session import sandbox_directory
+    from tools.engine.cache import cache_directory
+
+    sandbox = sandbox_directory().path
+    if path is not None and (path.is_relative_to(sandbox) or sandbox.is_relative_to(path)):
+        return "set TRAINYARD_SANDBOX to a directory elsewhere for what the sandbox writes"
+    with contextlib.suppress(EngineError):
+        if path is not None and path.is_relative_to(cache_directory()):
+            return "set TRAINYARD_CACHE to a directory elsewhere for the programs that are kept"
+    if path is not None and path.is_relative_to(ROOT):
+        return "use a copy of the repository elsewhere"
+    return "place it elsewhere"
+
+
+def _free(path: Path | None) -> str:
+    """Return how much room is left where a file would be, with a comma first."""
+    there = next((each for each in (path.parents if path else ()) if each.is_dir()), None)
+    if there is None:
+        return ""
+    return f", {shutil.disk_usage(there).free // 2**20} MiB free in {there}"
