@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tracked import ROOT
+from tests.support.waiting import until
 from tools.workspace.engine_process import EngineFailedError, PulumiCommand
 
 # Written with os.write: a handler that runs inside `print` may not print.
@@ -54,6 +56,57 @@ def test_a_request_to_stop_is_passed_on_as_one_interrupt(tmp_path: Path, number:
     caller.send_signal(number)
     said, _ = caller.communicate(timeout=20)
     assert said.splitlines() == ["stopping once", "8 True"]
+
+
+SHELL = """\
+import fcntl, os, signal, subprocess, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+job = subprocess.Popen(sys.argv[1:], process_group=0)
+os.tcsetpgrp(0, job.pid)
+def hang_up(number, frame):
+    os.killpg(job.pid, signal.SIGHUP)
+    os._exit(0)
+signal.signal(signal.SIGHUP, hang_up)
+job.wait()
+"""
+"""What a shell does with its jobs when its terminal is closed."""
+TELLING_ENGINE = """\
+import os, signal
+from pathlib import Path
+def stop(number, frame):
+    Path("ending").write_text(signal.Signals(number).name)
+    Path("ending").rename("ended-by")
+    os._exit(8)
+signal.signal(signal.SIGINT, stop)
+os.write(1, b"working\\n")
+while True:
+    signal.pause()
+"""
+
+
+def test_a_terminal_that_is_closed_interrupts_the_engine_and_does_not_kill_it(
+    tmp_path: Path,
+) -> None:
+    """When the shell ends, the kernel sends a hangup to the foreground group: the engine's."""
+    engine = executable(tmp_path / "pulumi", TELLING_ENGINE)
+    terminal, inside = os.openpty()
+    shell = subprocess.Popen(
+        [sys.executable, "-c", SHELL, sys.executable, "-c", CALLER, str(engine)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=inside,
+        stdout=inside,
+        stderr=inside,
+        start_new_session=True,
+    )
+    os.close(inside)
+    assert os.read(terminal, 1024).startswith(b"working")
+    os.close(terminal)
+    shell.wait(timeout=20)
+    said = tmp_path / "ended-by"
+    until(said.exists, "the engine to be interrupted", seconds=20)
+    assert said.read_text() == "SIGINT"
 
 
 def test_the_exit_code_is_the_engines(tmp_path: Path) -> None:

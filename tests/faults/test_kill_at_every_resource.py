@@ -1,0 +1,76 @@
+"""`kill -9` at every object of a stack, `up` or `destroy` again: nothing left over, nothing twice.
+
+What an `up` after a kill has to do: `docs/recovery.md`. The objects are killed at in groups of
+which none needs another: all of a group are made, and the engine hears of none. The form with a
+kill for each object alone takes longer and is run by hand: `python -m tests.support.kills p5-cb`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.kills.harness import KillHarness
+from tests.support.kills.inventories import difference
+from tests.support.kills.lives import (
+    UNCHANGED,
+    Kill,
+    Undisturbed,
+    by_waves,
+    live,
+    undisturbed,
+)
+from tests.support.sandbox import Sandbox
+
+pytestmark = pytest.mark.sandbox
+
+STACK = "p5-cb"
+NODES = {"aws:eks/nodeGroup:NodeGroup", "aws:autoscaling/group:Group"}
+"""What has instances."""
+
+
+@pytest.fixture(scope="module")
+def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KillHarness]:
+    """The stack in a sandbox of its own; it is not there at the beginning and end of a test."""
+    sandbox = Sandbox(tmp_path_factory.mktemp("kills") / "sandbox")
+    sandbox.must("sandbox", "start")
+    yield KillHarness(sandbox, STACK)
+    sandbox.must("sandbox", "stop")
+
+
+@pytest.fixture(scope="module")
+def reference(harness: KillHarness) -> Undisturbed:
+    """What becomes of the stack when nobody disturbs it."""
+    return undisturbed(harness)
+
+
+def at_the_nodes(reference: Undisturbed) -> Kill:
+    """Return the kill at the node groups, over roles, cluster and launch templates."""
+    (kill,) = by_waves([point for point in reference.points if point.type in NODES])
+    return kill
+
+
+def test_an_engine_killed_at_every_object_comes_to_the_same_end(
+    harness: KillHarness, reference: Undisturbed
+) -> None:
+    """Its `destroy` is killed too, while nodes go, and goes on."""
+    kills = by_waves(reference.points)
+    life = live(harness, reference, kills, destroy_kills=[at_the_nodes(reference)])
+    assert set(life.made) == {point.urn for point in reference.points}
+    assert not life.differences
+    assert UNCHANGED in life.second
+    assert not life.left
+
+
+def test_destroy_removes_the_nodes_that_a_killed_up_has_made(
+    harness: KillHarness, reference: Undisturbed
+) -> None:
+    moments, _ = at_the_nodes(reference)
+    killed = harness.killed("up", moments)
+    assert set(killed.held) == set(moments)
+    assert f"the engine was killed during the up of {STACK}" in killed.said
+    said = harness.sandbox.must("destroy", STACK, "--sandbox", "--yes").said
+    assert "took up aws:eks/nodeGroup:NodeGroup" in said
+    assert "took up aws:autoscaling/group:Group" in said
+    assert not difference(reference.before, harness.sandbox.objects())

@@ -1,0 +1,89 @@
+"""`kill -9` at ten objects of stacks of other kinds, and of what is not the engine.
+
+As `test_kill_at_every_resource`, with ten objects spread over the life of each stack. By hand:
+`python -m tests.support.kills batch-p5 --waves --sample 10`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import pytest
+
+from tests.support.kills.harness import KillHarness, Victim, is_running
+from tests.support.kills.inventories import difference
+from tests.support.kills.lives import Undisturbed, by_waves, live, undisturbed
+from tests.support.kills.points import sampled
+from tests.support.sandbox import Sandbox
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.sandbox
+
+SAMPLE = 10
+LIGHT = "batch-p5"
+"""A stack that is up soon, for what is the same in all of them."""
+
+
+@pytest.fixture(scope="module")
+def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One account for all of the stacks; each leaves it as it was."""
+    sandbox = Sandbox(tmp_path_factory.mktemp("kills") / "sandbox")
+    sandbox.must("sandbox", "start")
+    yield sandbox
+    sandbox.must("sandbox", "stop")
+
+
+@pytest.fixture(scope="module")
+def reference_of(account: Sandbox) -> Callable[[str], Undisturbed]:
+    """Return what becomes of a stack when nobody disturbs it; it is brought up once."""
+    return cache(lambda stack: undisturbed(KillHarness(account, stack)))
+
+
+@pytest.mark.parametrize("stack", ["eks-p5-odcr", LIGHT])
+def test_an_engine_killed_at_ten_objects_comes_to_the_same_end(
+    account: Sandbox, reference_of: Callable[[str], Undisturbed], stack: str
+) -> None:
+    reference = reference_of(stack)
+    chosen = sampled(reference.points, SAMPLE)
+    life = live(KillHarness(account, stack), reference, by_waves(chosen))
+    assert set(life.made) == {point.urn for point in chosen}
+    assert not life.differences
+    assert not life.left
+
+
+def test_a_program_that_is_killed_ends_the_command_and_leaves_nothing_unknown(
+    account: Sandbox, reference_of: Callable[[str], Undisturbed]
+) -> None:
+    """The engine lives, hears of everything that is under way, and says why it stops."""
+    reference, harness = reference_of(LIGHT), KillHarness(account, LIGHT)
+    first, *_ = by_waves(reference.points, Victim.PROGRAM)
+    killed = harness.killed("up", *first)
+    assert killed.exit_code == 1
+    assert f"up of {LIGHT} did not finish" in killed.said
+    state = harness.state()
+    assert not state.get("pending_operations")
+    assert set(killed.held) <= {each["urn"] for each in state["resources"] if each.get("id")}
+    account.must("destroy", LIGHT, "--sandbox", "--yes")
+    assert not difference(reference.before, account.objects())
+
+
+def test_an_engine_whose_launcher_was_killed_is_found_by_the_next_command(
+    account: Sandbox, reference_of: Callable[[str], Undisturbed]
+) -> None:
+    reference, harness = reference_of(LIGHT), KillHarness(account, LIGHT)
+    first, *_ = by_waves(reference.points, Victim.LAUNCHER)
+    orphan = harness.killed("up", *first).engine_pid
+    refused = account.run("up", LIGHT, "--sandbox", "--yes")
+    assert refused.exit_code == 1
+    assert f"another command works on stack {LIGHT}: " in refused.said
+    # What the message tells the user to do.
+    assert f"kill -INT {orphan}" in refused.said
+    os.kill(orphan, signal.SIGINT)
+    harness.gate.open()
+    until(lambda: not is_running(orphan), "the engine to end")
+    assert not harness.state().get("pending_operations")
+    account.must("destroy", LIGHT, "--sandbox", "--yes")
+    assert not difference(reference.before, account.objects())

@@ -1,0 +1,1 @@
+"""Kill an engine, a program or a launcher at a chosen point of a stack's life."""

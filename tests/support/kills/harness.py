@@ -1,0 +1,166 @@
+"""Run a command of the command line and kill something of it at a chosen point."""
+
+from __future__ import annotations
+
+import enum
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from tests.support.kills.gate import DIRECTORY, Gate, Moment
+from tests.support.sandbox import Sandbox
+from tests.support.tracked import ROOT
+
+COMMAND_SECONDS = 420
+PATIENCE_SECONDS = 15
+"""How long the others of a plan are waited for once nothing more comes: they may need an answer."""
+
+
+class Victim(enum.StrEnum):
+    """Whose end it is."""
+
+    ENGINE = "engine"
+    PROGRAM = "program"
+    """The Python process that registers the resources; the language host lives on."""
+    LAUNCHER = "launcher"
+    """`./trainyard` itself; the engine lives on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Killed:
+    """A command that was killed, or ended before it could be."""
+
+    held: tuple[str, ...]
+    """URNs of the calls that were in flight."""
+    engine_pid: int
+    """Process that drove them; 0 where there were none."""
+    exit_code: int
+    said: str
+
+    @property
+    def happened(self) -> bool:
+        """Whether there was anything to kill."""
+        return bool(self.held)
+
+
+@dataclass(frozen=True, slots=True)
+class KillHarness:
+    """Commands on one stack of a sandbox, with a gate in the plugins."""
+
+    sandbox: Sandbox
+    stack: str
+
+    @property
+    def gate(self) -> Gate:
+        """The gate of this stack's plugins."""
+        return Gate(self.sandbox.directory.parent / f"gate-{self.stack}")
+
+    def killed(
+        self,
+        command: str,
+        moments: Mapping[str, Moment],
+        victim: Victim = Victim.ENGINE,
+    ) -> Killed:
+        """Run `up` or `destroy` and kill when all that is to be made or deleted unheard, is.
+
+        An engine that lives gets its answers when the gate opens after the kill; one whose launcher
+        was killed has to wait for them until somebody opens it.
+
+        Args:
+            command: `up` or `destroy`.
+            moments: URNs and where each is stopped.
+            victim: What is killed.
+        """
+        gate = self.gate
+        gate.plan("Create" if command == "up" else "Delete", moments)
+        output = gate.directory / "output.log"
+        with output.open("w+", encoding="utf-8") as file:
+            process = self._start(command, file)
+            try:
+                held = self._wait(process, moments)
+                engine = gate.held()[0].engine_pid if held else 0
+                if held:
+                    _kill(engine, victim, launcher=process.pid)
+                if held and victim is Victim.PROGRAM:
+                    gate.open()
+                exit_code = process.wait(COMMAND_SECONDS)
+            finally:
+                process.kill()
+                process.wait()
+        said = output.read_text(encoding="utf-8")
+        return Killed(held=held, engine_pid=engine, exit_code=exit_code, said=said)
+
+    def state(self) -> dict[str, Any]:
+        """Return the state of the stack as the engine's backend keeps it."""
+        project = self.sandbox.directory / "pulumi" / "state" / ".pulumi" / "stacks" / "trainyard"
+        record = json.loads((project / f"{self.stack}.json").read_text(encoding="utf-8"))
+        return record["checkpoint"]["latest"]
+
+    def _start(self, command: str, output: IO[str]) -> subprocess.Popen[bytes]:
+        module = "tests.support.kills.launcher"
+        environment = self.sandbox.environment() | {DIRECTORY: str(self.gate.directory)}
+        return subprocess.Popen(
+            [sys.executable, "-m", module, command, self.stack, "--sandbox", "--yes"],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+    def _wait(
+        self, process: subprocess.Popen[bytes], moments: Mapping[str, Moment]
+    ) -> tuple[str, ...]:
+        """Return what is held as soon as all that is done unheard is, or nothing more comes."""
+        pause = threading.Event()
+        wanted = {urn for urn, moment in moments.items() if moment.is_made}
+        held: tuple[str, ...] = ()
+        begun = newest = time.monotonic()
+        while process.poll() is None and not wanted <= set(held):
+            now = tuple(each.urn for each in self.gate.held())
+            if now != held:
+                held, newest = now, time.monotonic()
+            if wanted & set(held) and time.monotonic() - newest > PATIENCE_SECONDS:
+                break
+            if time.monotonic() - begun > COMMAND_SECONDS:
+                process.send_signal(signal.SIGINT)
+                break
+            pause.wait(0.02)
+        return held if process.poll() is None else ()
+
+
+def _kill(engine: int, victim: Victim, *, launcher: int) -> None:
+    if victim is Victim.PROGRAM:
+        (victim_pid,) = [pid for pid in descendants(engine) if _is_program(pid)]
+    else:
+        victim_pid = {Victim.ENGINE: engine, Victim.LAUNCHER: launcher}[victim]
+    os.kill(victim_pid, signal.SIGKILL)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process runs; one that has ended and that nobody has asked about does not."""
+    try:
+        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
+    except OSError:
+        return False
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the ids of the processes that a process started, and of those that they started."""
+    # Each thread has those that it started itself, and the engine has many.
+    files = Path(f"/proc/{pid}/task").glob("*/children")
+    children = [int(each) for path in files for each in path.read_text("utf-8").split()]
+    return [*children, *(below for child in children for below in descendants(child))]
+
+
+def _is_program(pid: int) -> bool:
+    command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b"pulumi-language-python-exec" in command and b"python" in command.split(b"\0")[0]

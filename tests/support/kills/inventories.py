@@ -1,0 +1,41 @@
+"""Inventories without what differs from one run to the next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_MADE_UP = re.compile(
+    r"""
+      [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}  # a UUID
+    | (?<=-)[0-9a-f]{17}\b                       # an id of EC2
+    | (?<=-)[0-9a-f]{7,8}(?![0-9a-z])            # the end of a name that Pulumi or we made unique
+    | (?<=-)[0-9a-f]{26}\b                       # the end of a name that the provider made unique
+    | (?<=[a-z]:)[0-9]+(?=[ ]type=)              # a revision of a job definition: AWS counts on
+    | (?<=/id/)[0-9A-F]{32}                      # an issuer of tokens
+    | (?<=-)[0-9]{6,}                            # the end of a name that AWS made unique
+    """,
+    re.VERBOSE,
+)
+
+
+def normalised(inventory: Iterable[str], before: Iterable[str]) -> list[str]:
+    """Return an inventory with every made-up id and name as `*`, sorted.
+
+    What the account had before is known by its id and keeps it.
+    """
+    known = {match.group() for line in before for match in _MADE_UP.finditer(line)}
+
+    def starred(match: re.Match[str]) -> str:
+        return match.group() if match.group() in known else "*"
+
+    return sorted(_MADE_UP.sub(starred, line) for line in inventory)
+
+
+def difference(one: list[str], other: list[str]) -> list[str]:
+    """Return the lines of which one list has more than the other, with `-` or `+` before them."""
+    lines = []
+    for line in sorted({*one, *other}):
+        more = other.count(line) - one.count(line)
+        lines += ["+ " + line] * more + ["- " + line] * -more
+    return lines

@@ -1,0 +1,111 @@
+"""The life of a stack whose `up` is killed again and again, and what must be true at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from tests.support.kills.gate import Moment
+from tests.support.kills.harness import KillHarness, Victim
+from tests.support.kills.inventories import difference, normalised
+from tests.support.kills.points import Point, points, waves
+
+Kill = tuple[Mapping[str, Moment], Victim]
+"""Which calls are stopped where, and what is killed then."""
+UNCHANGED = "0 changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Undisturbed:
+    """What an `up` that nobody disturbs leads to."""
+
+    before: list[str]
+    """Inventory of the account without the stack."""
+    after: list[str]
+    """Inventory with it, normalised."""
+    points: list[Point]
+
+
+@dataclass(slots=True)
+class Life:
+    """What became of a stack that was killed."""
+
+    made: list[str] = field(default_factory=list)
+    """URNs of the objects that were made when a kill came, and that the engine did not hear of."""
+    kills: int = 0
+    said: list[str] = field(default_factory=list)
+    """What each killed command wrote, and the `up` that ended the row."""
+    differences: list[str] = field(default_factory=list)
+    """What the account has more (`+`) or less (`-`) than after an undisturbed `up`."""
+    second: str = ""
+    """What one more `up` wrote."""
+    left: list[str] = field(default_factory=list)
+    """What the account has more or less than before, once the stack is destroyed."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether it became what nobody disturbed, and left nothing behind."""
+        return not self.differences and not self.left and UNCHANGED in self.second
+
+
+def undisturbed(harness: KillHarness) -> Undisturbed:
+    """Bring the stack up and down once."""
+    sandbox, stack = harness.sandbox, harness.stack
+    before = sandbox.inventory()
+    sandbox.must("up", stack, "--sandbox", "--yes")
+    after = normalised(sandbox.objects(), before)
+    found = points(harness.state())
+    sandbox.must("destroy", stack, "--sandbox", "--yes")
+    left = difference(before, sandbox.objects())
+    assert not left, f"an undisturbed destroy leaves {left}"
+    return Undisturbed(before, after, found)
+
+
+def live(
+    harness: KillHarness,
+    reference: Undisturbed,
+    kills: Iterable[Kill],
+    destroy_kills: Iterable[Kill] = (),
+) -> Life:
+    """Kill one `up` after the other, let the last one end, and destroy the stack.
+
+    `destroy_kills` are for `destroy`, which goes on after each as `up` does.
+    """
+    sandbox, stack, life = harness.sandbox, harness.stack, Life()
+    for moments, victim in kills:
+        left = dict(moments)
+        # What came too late for a kill, on a machine that has much else to do, gets one more.
+        while any(moment.is_made for moment in left.values()):
+            killed = harness.killed("up", left, victim)
+            assert killed.happened, f"nothing reached the gate:\n{killed.said}"
+            life.made += [urn for urn in killed.held if left[urn].is_made]
+            life.kills += 1
+            life.said.append(killed.said)
+            left = {urn: each for urn, each in left.items() if urn not in killed.held}
+    life.said.append(sandbox.must("up", stack, "--sandbox", "--yes").said)
+    found = normalised(sandbox.objects(), reference.before)
+    life.differences = difference(reference.after, found)
+    life.second = sandbox.must("up", stack, "--sandbox", "--yes").stdout
+    for moments, victim in destroy_kills:
+        killed = harness.killed("destroy", moments, victim)
+        assert killed.happened, f"nothing reached the gate:\n{killed.said}"
+    sandbox.must("destroy", stack, "--sandbox", "--yes")
+    life.left = difference(reference.before, sandbox.objects())
+    return life
+
+
+def by_waves(chosen: list[Point], victim: Victim = Victim.ENGINE) -> Iterator[Kill]:
+    """Yield a kill for each group of points that are made at one time: none hears an answer."""
+    return _in_turn(waves(chosen), victim)
+
+
+def one_by_one(chosen: list[Point], victim: Victim = Victim.ENGINE) -> Iterator[Kill]:
+    """Yield a kill for each point: it hears no answer, and what runs beside it is not begun."""
+    return _in_turn([[point] for point in sorted(chosen)], victim)
+
+
+def _in_turn(groups: list[list[Point]], victim: Victim) -> Iterator[Kill]:
+    for number, group in enumerate(groups):
+        # Its turn is to come: until then it must not be made.
+        later = {point.urn: Moment.NOT_BEGUN for each in groups[number + 1 :] for point in each}
+        yield {**later, **{point.urn: Moment.UNANSWERED for point in group}}, victim

@@ -1,0 +1,96 @@
+"""The points of a stack's `up` at which something of the account or a cluster is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+_REMOTE = "eks:index:Cluster"
+"""A component whose outputs the program gets when the plugin has made everything in it."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Point:
+    """One object that an `up` makes."""
+
+    depth: int
+    """How many objects are made one after the other up to and with this one; the first are 1."""
+    urn: str
+
+    @property
+    def name(self) -> str:
+        """The logical name."""
+        return self.urn.rpartition("::")[2]
+
+    @property
+    def type(self) -> str:
+        """The Pulumi type, without those of the components around it."""
+        return self.urn.split("::")[2].rpartition("$")[2]
+
+
+def points(state: Mapping[str, Any]) -> list[Point]:
+    """Return the points of a stack that is up, in an order in which they can be made.
+
+    Components, providers and the stack itself are left out: nothing outside of the state is made
+    for them.
+    """
+    resources = {each["urn"]: each for each in state["resources"]}
+    insides = _insides(resources)
+
+    @cache
+    def depth(urn: str) -> int:
+        each = resources[urn]
+        needed = {other for direct in _needed(each) for other in _waited_for(urn, direct, insides)}
+        return int(_is_made(each)) + max(map(depth, needed), default=0)
+
+    return sorted(Point(depth(urn), urn) for urn, each in resources.items() if _is_made(each))
+
+
+def _insides(resources: Mapping[str, Mapping[str, Any]]) -> dict[str, frozenset[str]]:
+    """Return the components that a plugin makes, by URN, with everything that is in each."""
+    remote = [urn for urn, each in resources.items() if each["type"] == _REMOTE]
+    found: dict[str, frozenset[str]] = {}
+    for component in remote:
+        inside = {component}
+        # A parent stands before its children.
+        for urn, each in resources.items():
+            inside |= {urn} if each.get("parent") in inside else set()
+        found[component] = frozenset(inside)
+    return found
+
+
+def _waited_for(urn: str, needed: str, insides: Mapping[str, frozenset[str]]) -> Iterator[str]:
+    """Yield what is made before a resource that needs another: a plugin's component as a whole."""
+    yield needed
+    for component, inside in insides.items():
+        if needed in inside and urn not in inside:
+            yield from inside - {component}
+
+
+def waves(found: Iterable[Point]) -> list[list[Point]]:
+    """Return the points in groups of which none needs another of its group."""
+    everything = list(found)
+    depths = sorted({point.depth for point in everything})
+    return [[point for point in everything if point.depth == depth] for depth in depths]
+
+
+def sampled(found: list[Point], number: int) -> list[Point]:
+    """Return so many points, spread evenly over the order of their making."""
+    step = max(1.0, len(found) / number)
+    return [found[int(index * step)] for index in range(min(number, len(found)))]
+
+
+def _is_made(resource: Mapping[str, Any]) -> bool:
+    external = resource.get("external") or resource["type"].startswith("pulumi:")
+    return bool(resource.get("custom")) and not external
+
+
+def _needed(resource: Mapping[str, Any]) -> Iterator[str]:
+    yield from resource.get("dependencies") or []
+    for urns in (resource.get("propertyDependencies") or {}).values():
+        yield from urns or []
+    # A reference to a provider is its URN and its id.
+    yield from [resource["provider"].rpartition("::")[0]] if resource.get("provider") else []
+    yield from [resource["parent"]] if resource.get("parent") else []

@@ -1,0 +1,254 @@
+"""From what a killed command left to a state that knows what exists."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from tools.workspace.engine_process import PulumiCommand
+from tools.workspace.environment import process_environment, profile_environment
+from tools.workspace.recovery.account import Account, Found, Progress, asked_tags, is_tagged
+from tools.workspace.recovery.errors import CreatesPendingError
+from tools.workspace.recovery.half_made import half_made, read_anew
+from tools.workspace.recovery.leftovers import end_leftovers
+from tools.workspace.recovery.operations import (
+    Deployment,
+    PendingCreate,
+    TakenUp,
+    changes_begun,
+    is_pending,
+    pending_creates,
+    taken_up,
+    updates_begun,
+    written_at,
+)
+from tools.workspace.recovery.table import IN_STATE, way_of
+from tools.workspace.recovery.ways import By, Way
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long the account is given, in seconds."""
+
+    settle: float
+    """After the kill, until what is not there may be called not made: AWS shows new objects late.
+    https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html"""
+    poll: float
+    """Between two looks at an object that is being made."""
+    limit: float
+    """For the longest creation."""
+
+
+IN_AN_ACCOUNT = Patience(settle=60, poll=15, limit=3600)
+"""The limit is above the longest default of the provider for types of ours, 40 minutes (Lustre)."""
+IN_THE_SANDBOX = Patience(settle=2, poll=0.2, limit=300)
+
+
+def recover(
+    command: PulumiCommand,
+    *,
+    stack: str,
+    region: str,
+    profile: str = "",
+    patience: Patience,
+    report: Report,
+) -> None:
+    """Take up what an earlier command began and did not finish, and say what that was.
+
+    Processes that it left behind are ended; nothing in the account is changed. The account is the
+    one that the engine works in: its environment, the stack's region and profile.
+
+    Raises:
+        CreatesPendingError: it cannot be told what exists; nothing was changed.
+        StackLockedError: the engine that began it runs.
+    """
+    deployment = json.loads(command.output(["stack", "export", "--stack", stack]))
+    halves = half_made(deployment)
+    if not is_pending(deployment) and not halves:
+        return
+    for pid in end_leftovers(command.environment, stack=stack):
+        report(f"ended process {pid}, which a killed command left behind")
+    lookup = _LookUp(stack, patience, report, written_at(deployment))
+    with process_environment(profile_environment(command.environment, profile)):
+        objects = lookup.objects(Account(region), pending_creates(deployment))
+        failed = lookup.failed(Account(region), halves) if halves else set()
+        lookup.wait_for_updates(Account(region), updates_begun(deployment))
+    _write(command, taken_up(read_anew(deployment, failed), objects), stack=stack)
+    for urn in changes_begun(deployment):
+        name = urn.rpartition("::")[2]
+        report(f"{name} was being changed when an earlier command was killed: it is read anew")
+
+
+@dataclass(frozen=True, slots=True)
+class _LookUp:
+    stack: str
+    patience: Patience
+    report: Report
+    killed_at: datetime | None
+
+    def objects(self, account: Account, creates: list[PendingCreate]) -> list[TakenUp]:
+        """Return what exists of what was begun."""
+        found: list[TakenUp] = []
+        for create in creates:
+            way = self._way(create)
+            if way.look is None:
+                if way is not IN_STATE:
+                    self.report(f"{_described(create)} is made again: {way.asks}")
+                continue
+            each = self._found(account, create, way)
+            if each is not None:
+                replaces = each.progress is Progress.FAILED and not way.fixed_name
+                found.append(TakenUp(create.urn, each.identifier, replace=replaces))
+        return found
+
+    def failed(self, account: Account, halves: list[PendingCreate]) -> set[str]:
+        """Return which of the objects that were made AWS has given up; wait for the others."""
+        given_up: set[str] = set()
+        for half in halves:
+            way = way_of(half.type_token, custom=half.custom)
+            if way is None or way.look is None or way.by is By.READ:
+                continue
+            found = self._finished(account, half, way)
+            if found is None or found.progress is not Progress.FAILED:
+                self.report(f"{_described(half)} was not finished: it is read anew")
+            elif way.fixed_name:
+                self.report(
+                    f"{_described(half)} failed ({found.said}) and its name is taken while it "
+                    "exists: delete it, or run destroy and up"
+                )
+            else:
+                self.report(f"{_described(half)} failed ({found.said}): it is made anew")
+                given_up.add(half.urn)
+        return given_up
+
+    def wait_for_updates(self, account: Account, updates: list[PendingCreate]) -> None:
+        """Wait until AWS is done with what was being changed: it refuses a change meanwhile."""
+        for update in updates:
+            way = way_of(update.type_token, custom=update.custom)
+            if way is not None and way.by is By.NAME:
+                self._finished(account, update, way)
+
+    def _way(self, create: PendingCreate) -> Way:
+        way = way_of(create.type_token, custom=create.custom)
+        if way is None:
+            raise CreatesPendingError(
+                self._refused(create, "it is of a type that is not looked for")
+            )
+        if way.by is By.TAG and not is_tagged(create):
+            reason = "it was begun by a version of the program that did not tag its objects"
+            raise CreatesPendingError(self._refused(create, reason))
+        return way
+
+    def _found(self, account: Account, create: PendingCreate, way: Way) -> Found | None:
+        object_ = self._finished(account, create, way)
+        if way.by is By.READ:
+            # Whether it is there the engine says, in its own words.
+            return object_
+        if object_ is None:
+            self.report(
+                f"{_described(create)} was never made: an earlier command was killed before it was"
+            )
+            return None
+        missing = _missing_tags(create, object_)
+        if missing:
+            self.report(
+                f"{_described(create)} exists ({object_.identifier}) and is not this stack's, "
+                f"because it has no tag {missing[0]}: it is left alone"
+            )
+            return None
+        self.report(_taken_up(create, object_, way))
+        return object_
+
+    def _finished(self, account: Account, create: PendingCreate, way: Way) -> Found | None:
+        """Return the object when AWS is done with it; None where there is none."""
+        deadline, told = time.monotonic() + self.patience.limit, False
+        while True:
+            found = self._look(account, create, way)
+            if found is None and not self._is_settled():
+                time.sleep(self.patience.poll)
+                continue
+            if found is None or found.progress is not Progress.MAKING:
+                return found
+            if time.monotonic() > deadline:
+                raise CreatesPendingError(
+                    f"AWS is still making {_described(create)} ({found.identifier}, {found.said}); "
+                    "nothing was changed; run this again when it is done"
+                )
+            if not told:
+                self.report(f"waiting for {_described(create)}, which AWS is making ({found.said})")
+                told = True
+            time.sleep(self.patience.poll)
+
+    def _look(self, account: Account, create: PendingCreate, way: Way) -> Found | None:
+        try:
+            found = way.look(account, create) if way.look else []
+        except (BotoCoreError, ClientError) as error:
+            raise CreatesPendingError(self._refused(create, str(error))) from error
+        except KeyError as error:
+            reason = f"its inputs have no {error.args[0]}"
+            raise CreatesPendingError(self._refused(create, reason)) from error
+        new = [each for each in found if each.identifier not in create.known_ids]
+        if len(new) > 1:
+            ids = " and ".join(each.identifier for each in new)
+            reason = f"the account has more than one: {ids}; delete what is not in use"
+            raise CreatesPendingError(self._refused(create, reason))
+        return new[0] if new else None
+
+    def _is_settled(self) -> bool:
+        if self.killed_at is None:
+            return True
+        return (datetime.now(UTC) - self.killed_at).total_seconds() > self.patience.settle
+
+    def _refused(self, create: PendingCreate, reason: str) -> str:
+        return (
+            f"an earlier command on {self.stack} was killed while it created\n"
+            f"  {create.urn}\n"
+            f"and it cannot be told whether that exists: {reason}\n"
+            "nothing was changed. Look in the account; delete it where it exists, or write it into "
+            "the state with `pulumi import`; then drop the unfinished create with\n"
+            f"  pulumi refresh --stack {self.stack} --clear-pending-creates\n"
+            "because creating it again would make a second one that nobody counts"
+        )
+
+
+def _described(create: PendingCreate) -> str:
+    return f"{create.type_token} {create.name}"
+
+
+def _missing_tags(create: PendingCreate, found: Found) -> list[str]:
+    # Found by the tag itself, or of a kind without tags.
+    if found.tags is None:
+        return []
+    asked = asked_tags(create)
+    return sorted(key for key, value in asked.items() if found.tags.get(key) != value)
+
+
+def _taken_up(create: PendingCreate, found: Found, way: Way) -> str:
+    said = (
+        f"took up {_described(create)} ({found.identifier}), which an earlier command made before "
+        "it was killed"
+    )
+    if found.progress is not Progress.FAILED:
+        return said
+    if way.fixed_name:
+        return (
+            f"{said}; it failed ({found.said}) and its name is taken while it exists: delete it, "
+            "or run destroy and up"
+        )
+    return f"{said}; it failed ({found.said}) and is replaced"
+
+
+def _write(command: PulumiCommand, deployment: Deployment, *, stack: str) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "stack.json"
+        path.write_text(json.dumps(deployment), encoding="utf-8")
+        command.output(["stack", "import", "--stack", stack, "--file", str(path)])

@@ -1,0 +1,41 @@
+"""The table of `docs/recovery.md`: which type is found how."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tools.workspace.recovery.clusters import KUBERNETES
+from tools.workspace.recovery.table import IN_STATE, WAYS
+from tools.workspace.recovery.ways import By
+
+ROOT = Path(__file__).parents[3]
+DOCUMENT = ROOT / "docs" / "recovery.md"
+BEGIN, END = "<!-- table: begin (python -m tools.workspace.recovery) -->", "<!-- table: end -->"
+
+
+def table() -> str:
+    """Return the table in Markdown: types that are looked for, then those that are not."""
+    rows = [(token, way.by, way.asks) for token, way in sorted(WAYS.items())]
+    found = [row for row in rows if row[1] is not By.NOTHING]
+    lines = ["| Type | Found by | Asks |", "|---|---|---|"]
+    lines += [f"| {_type(token)} | {by.value} | {_code(asks)} |" for token, by, asks in found]
+    lines += ["", "Not looked for, because making them again makes nothing twice:", ""]
+    lines += ["| Type | Why |", "|---|---|"]
+    lines += [f"| {_type(token)} | {why} |" for token, by, why in rows if by is By.NOTHING]
+    lines += [f"| components and providers | {IN_STATE.asks} |"]
+    return "\n".join(lines)
+
+
+def with_table(text: str) -> str:
+    """Return the document with the table as it is now."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"
+
+
+def _type(token: str) -> str:
+    return "`kubernetes:…`" if token == KUBERNETES else f"`{token}`"
+
+
+def _code(asks: str) -> str:
+    return f"`{asks}`" if " " not in asks else asks

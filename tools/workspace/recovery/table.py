@@ -1,0 +1,43 @@
+"""How the object of every type of resource of ours is found after a kill.
+
+A contract test holds it against what the stacks register, and the table of `docs/recovery.md` is
+made from it.
+"""
+
+from __future__ import annotations
+
+from tools.workspace.recovery import (
+    batch,
+    clusters,
+    compute,
+    eks,
+    identity,
+    network,
+    services,
+    storage,
+)
+from tools.workspace.recovery.ways import Way, repeated
+
+IN_STATE = repeated("it is in the state alone: nothing exists outside of it")
+"""Providers and components."""
+
+WAYS: dict[str, Way] = {
+    **network.WAYS,
+    **compute.WAYS,
+    **identity.WAYS,
+    **eks.WAYS,
+    **batch.WAYS,
+    **storage.WAYS,
+    **services.WAYS,
+    **clusters.WAYS,
+}
+"""By type token; one that ends with a colon stands for every type of the package."""
+_COMPONENTS = ("pulumi:", "trainyard:", "eks:index:")
+
+
+def way_of(type_token: str, *, custom: bool = True) -> Way | None:
+    """Return how objects of a type are found; None for a type that nobody has thought of."""
+    if not custom or type_token.startswith(_COMPONENTS):
+        return IN_STATE
+    package = f"{type_token.partition(':')[0]}:"
+    return WAYS.get(type_token) or WAYS.get(package)
