@@ -1,0 +1,97 @@
+"""The stacks whose keys are changed: every stack file, and two with storage of every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from components.config.load import load_stack_config
+from tests.support.changes.edits import Edit, edits
+from tests.support.changes.rows import Base, planned
+from tests.support.changes.run import by_key, deployed
+from tests.support.changes.world import after_up
+from tests.support.stacks import STACKS, account_facts, stack_config
+
+_LUSTRE = {
+    "kind": "fsx-lustre",
+    "availability_zone": "us-west-2b",
+    "per_unit_storage_throughput": 125,
+}
+_PREVIOUS = {"architecture": {"kubernetes_version": "1.34"}}
+_VERSION = ("architecture", "kubernetes_version")
+VARIANTS: Mapping[str, tuple[str, Mapping[str, Any], tuple[str, ...]]] = {
+    "p5-cb with storage": (
+        "p5-cb",
+        {
+            "storage": {
+                "kept": _LUSTRE,
+                "scratch": {
+                    **_LUSTRE,
+                    "deletion_protection": False,
+                    "deployment_type": "PERSISTENT_1",
+                    "per_unit_storage_throughput": 200,
+                },
+            }
+        },
+        ("storage",),
+    ),
+    "pc-gpu with storage": (
+        "pc-gpu",
+        {
+            "storage": {
+                "home": {"kind": "efs", "mount_directory": "/shared", "deletion_protection": False},
+                "disk": {
+                    "kind": "ebs",
+                    "mount_directory": "/disk",
+                    "size_gib": 100,
+                    "deletion_protection": False,
+                },
+                "zfs": {"kind": "fsx-openzfs", "mount_directory": "/zfs"},
+            }
+        },
+        ("storage",),
+    ),
+    "p5-cb on 1.34": ("p5-cb", _PREVIOUS, _VERSION),
+    "p5-cb-managed on 1.34": ("p5-cb-managed", _PREVIOUS, _VERSION),
+    "eks-p5-odcr on 1.34": ("eks-p5-odcr", _PREVIOUS, _VERSION),
+}
+"""Stack file, what it says besides, and the keys that are changed, by the name of the golden."""
+NAMES = (*STACKS, *VARIANTS)
+_PLAIN: tuple[Mapping[str, Any], tuple[str, ...]] = ({}, ())
+
+
+def raw_of(name: str) -> dict[str, Any]:
+    """Return the configuration of a base."""
+    stack, more, _ = VARIANTS.get(name, (name, *_PLAIN))
+    return _merged(stack_config(stack)["trainyard:cluster"], more)
+
+
+def _merged(raw: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    both = {key: _merged(raw.get(key) or {}, more[key]) for key in more if _is_map(more[key])}
+    return {**raw, **more, **both}
+
+
+def _is_map(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+@cache
+def base(name: str) -> Base:
+    """Return a stack that is up."""
+    stack, *_ = VARIANTS.get(name, (name, *_PLAIN))
+    raw = raw_of(name)
+    plan = planned(raw, stack, account_facts())
+    facts = after_up(plan)
+    resources = by_key(deployed(plan, stack))
+    # The same in an account that has it: what the account says of it becomes a part of the plan.
+    again = planned(raw, stack, facts)
+    return Base(name=stack, raw=raw, plan=again, facts=facts, resources=resources)
+
+
+def edits_of(name: str) -> list[Edit]:
+    """Return every change of one key of a base; of a variant only those that it is for."""
+    raw = raw_of(name)
+    stack, _, keys = VARIANTS.get(name, (name, *_PLAIN))
+    found = edits(raw, load_stack_config(raw, stack_file=f"Pulumi.{stack}.yaml"))
+    return [each for each in found if each.path[: len(keys)] == keys]

@@ -1,0 +1,165 @@
+"""One row of the change matrix: a changed key, and what an update would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from components.account.facts import AccountFacts
+from components.account.prepare import prepare
+from components.config.load import load_stack_config
+from components.config.problems import ROOT, ConfigError
+from tests.support.changes.edits import Edit
+from tests.support.changes.eks_children import CLUSTER, children
+from tests.support.changes.run import Key, by_key, deployed
+from tests.support.changes.verdicts import ProviderVerdict, verdict
+from tests.support.cloud import Registered
+from tests.support.stacks import NOW
+from tools.changes.losses import Collision, Loss, collisions, losses, running_blocks
+from tools.changes.steps import Step
+
+REGION = "us-west-2"
+
+if TYPE_CHECKING:
+    from components.architectures.plan_stack import AnyPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What becomes of a stack."""
+
+    edit: Edit
+    refused: tuple[str, ...] = ()
+    """Keys with what is wrong with them; the account and the state stay as they are."""
+    steps: tuple[Step, ...] = ()
+    """Without what stays the same."""
+    changed: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Properties that differ, by URN."""
+    deletes_first: frozenset[str] = frozenset()
+    """URNs of what is gone before its successor comes."""
+    protected: tuple[str, ...] = ()
+    """Names of protected objects that would go: the engine refuses in the preview."""
+    losses: tuple[Loss, ...] = ()
+    collisions: tuple[Collision, ...] = ()
+    running_blocks: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """A stack that is up."""
+
+    name: str
+    raw: Mapping[str, Any]
+    plan: AnyPlan
+    facts: AccountFacts
+    resources: Mapping[Key, Registered]
+
+
+def planned(raw: Mapping[str, Any], name: str, facts: AccountFacts) -> AnyPlan:
+    """Return the plan of a configuration in an account.
+
+    Raises:
+        ConfigError: schema, plan or account refuse it.
+    """
+    stack_file = f"Pulumi.{name}.yaml"
+    config = load_stack_config(raw, stack_file=stack_file)
+    return prepare(config, facts, stack_file=stack_file, region=REGION, now=NOW).plan
+
+
+def row(edit: Edit, base: Base) -> Row:
+    """Return what an update with this change does to a stack that is up."""
+    try:
+        plan = planned(edit.raw, base.name, base.facts)
+    except ConfigError as error:
+        return Row(edit=edit, refused=tuple(_problems(error)))
+    if plan == base.plan:
+        return Row(edit=edit)
+    after = by_key(deployed(plan, base.name, base.resources))
+    found = [each for each in _compared(base.resources, after) if each[0].operation != "same"]
+    # What is the same tells in which reservation a group stands.
+    everything = [step for step, _ in _compared(base.resources, after)]
+    instances = _instances(edit.raw)
+    return Row(
+        edit=edit,
+        steps=tuple(step for step, _ in found),
+        changed={step.urn: said.changed for step, said in found},
+        deletes_first=frozenset(step.urn for step, said in found if said.deletes_first),
+        protected=tuple(_protected(base.resources, found)),
+        losses=losses(everything),
+        collisions=collisions(everything, instances),
+        running_blocks=running_blocks(everything),
+    )
+
+
+def _protected(
+    before: Mapping[Key, Registered], found: Sequence[tuple[Step, ProviderVerdict]]
+) -> Iterator[str]:
+    for step, _ in found:
+        old = before.get((step.type, step.name))
+        if step.operation in ("delete", "replace") and old is not None and old.protect:
+            yield step.name
+
+
+def _problems(error: ConfigError) -> Iterator[str]:
+    for problem in error.problems:
+        yield f"{problem.path.removeprefix(f'{ROOT}.')}: {' '.join(str(problem.problem).split())}"
+
+
+def _instances(raw: Mapping[str, Any]) -> dict[str, int]:
+    return {
+        each["reservation_id"]: each["instance_count"]
+        for each in (raw.get("reservations") or {}).values()
+        if "reservation_id" in each and "instance_count" in each
+    }
+
+
+def _compared(
+    before: Mapping[Key, Registered], after: Mapping[Key, Registered]
+) -> Iterator[tuple[Step, ProviderVerdict]]:
+    for key in sorted({*before, *after}):
+        old, new = before.get(key), after.get(key)
+        if key[0] == CLUSTER:
+            yield from _component(old, new)
+        else:
+            yield _step(old, new)
+
+
+def _component(
+    old: Registered | None, new: Registered | None
+) -> Iterator[tuple[Step, ProviderVerdict]]:
+    """Yield what becomes of the children of a component that a plugin makes."""
+    was, becomes = ({} if each is None else children(each) for each in (old, new))
+    for key in sorted({*was, *becomes}):
+        yield _step(was.get(key), becomes.get(key))
+
+
+def _step(old: Registered | None, new: Registered | None) -> tuple[Step, ProviderVerdict]:
+    some: Any = new or old
+    said = ProviderVerdict()
+    if old is None:
+        operation = "create"
+    elif new is None:
+        operation = "delete"
+    else:
+        said = verdict(some.type, some.name, old.inputs, _watched(new, old))
+        operation = "replace" if said.replacing else "update" if said.changed else "same"
+        first = said.deletes_first or new.deletes_first
+        said = ProviderVerdict(said.changed, said.replacing, bool(said.replacing) and first)
+    step = Step(
+        operation=operation,
+        urn=some.urn,
+        type=some.type,
+        identifier="" if old is None else f"{old.name}-id",
+        old={} if old is None else old.inputs,
+        new={} if new is None else new.inputs,
+        reasons=said.replacing,
+        retained=old is not None and old.retain_on_delete,
+    )
+    return step, said
+
+
+def _watched(new: Registered, old: Registered) -> Mapping[str, Any]:
+    """Return the wanted inputs, of which an ignored one is what it was."""
+    kept = {key: value for key, value in new.inputs.items() if key not in new.ignore_changes}
+    return kept | {key: old.inputs[key] for key in new.ignore_changes if key in old.inputs}

@@ -1,0 +1,124 @@
+"""Run a plan as a program, in an account that has what the unchanged plan has made."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+from zlib import crc32
+
+import pulumi
+from pulumi.output import Unknown
+from pulumi.runtime import rpc
+from pulumi.runtime.mocks import MockResourceArgs
+
+from components.architectures.build import build
+from tests.support import provider_answers
+from tests.support.changes.verdicts import verdict
+from tests.support.cloud import Cloud, Registered, readable
+
+if TYPE_CHECKING:
+    from components.architectures.plan_stack import AnyPlan
+
+SUCCESSOR = "-anew"
+"""End of the names and ids of an object that has taken another's place."""
+Key = tuple[str, str]
+"""Type and logical name."""
+_CALLS = {
+    "aws:ec2/getSubnet:getSubnet": {"availabilityZone": "us-west-2b", "cidrBlock": "10.0.144.0/20"}
+}
+
+
+class ChangedCloud(Cloud):
+    """Answers as a cloud in which an earlier program was deployed: what changes, changes."""
+
+    def __init__(self, before: Mapping[Key, Registered] | None = None) -> None:
+        super().__init__(_CALLS)
+        self.mocks.new_resource = partial(self._new_resource, before or {})
+        self.mocks.call = partial(_call, self.mocks.call)
+
+    def _new_resource(
+        self, before: Mapping[Key, Registered], args: MockResourceArgs
+    ) -> tuple[str, dict[str, Any]]:
+        inputs = {key: readable(value) for key, value in args.inputs.items()}
+        found = before.get((args.typ, args.name))
+        name, newest = args.name, 1
+        if found is not None and found.inputs != inputs:
+            said = verdict(
+                args.typ, args.name, _compared(found, found.inputs), _compared(found, inputs)
+            )
+            newest = 2 if said.changed else 1
+            name += SUCCESSOR if said.replacing else ""
+        answers = provider_answers.outputs(args.typ, name, args.inputs)
+        if "latestVersion" in answers and not name.endswith(SUCCESSOR):
+            answers |= {"latestVersion": newest}
+        return f"{name}-id", {**args.inputs, **answers}
+
+
+def _call(plain: Callable[..., Any], args: Any) -> tuple[dict[str, Any], list[Any]]:
+    """Return the answer of a call; another parameter of images names another image."""
+    answer, failures = plain(args)
+    if args.token == "aws:ssm/getParameter:getParameter":
+        answer = {**answer, "value": f"ami-{crc32(args.args['name'].encode()):017x}"}
+    return answer, failures
+
+
+def _compared(resource: Registered, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in inputs.items() if k not in resource.ignore_changes}
+
+
+def deployed(plan: AnyPlan, stack: str, before: Mapping[Key, Registered] | None = None) -> Cloud:
+    """Return what a plan registers; `before` is what an earlier one of the stack did."""
+    return run_program(lambda: build(plan), stack, ChangedCloud(before))
+
+
+def run_program(program: Callable[[], object], stack: str, cloud: Cloud) -> Cloud:
+    """Run a program to its end against a cloud."""
+    pulumi.runtime.settings.set_root_resource(None)
+    with _quick(), _uncollected(), mock.patch.dict(os.environ, {"PULUMI_CONFIG": json.dumps({})}):
+        pulumi.runtime.set_mocks(
+            cloud.mocks, project="trainyard", stack=stack, preview=False, monitor=cloud
+        )
+        pulumi.runtime.settings.SETTINGS.callbacks = cloud.callbacks
+
+        @pulumi.runtime.test
+        def run() -> pulumi.Output[None]:
+            program()
+            return pulumi.Output.from_input(None)
+
+        run()
+    return cloud
+
+
+@contextlib.contextmanager
+def _quick() -> Iterator[None]:
+    """Leave out what the SDK does for previews and for error messages: half of its time.
+
+    Nothing is unknown in an update, so nothing has to be searched for what is.
+    """
+    with (
+        mock.patch.object(rpc, "contains_unknowns", lambda value: isinstance(value, Unknown)),
+        mock.patch("pulumi.runtime.resource._get_stack_trace", return_value=None),
+        mock.patch("pulumi.runtime.resource._get_source_position", return_value=None),
+    ):
+        yield
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for garbage between programs only: in them it is a sixth of the time, and finds none."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def by_key(cloud: Cloud) -> dict[Key, Registered]:
+    """Return what was registered, without the program's own components."""
+    return {(made.type, made.name): made for made in cloud.registered if not made.is_component}

@@ -1,0 +1,164 @@
+"""The page that says what changing each key does: `python -m tests.support.changes.table`.
+
+Made from the goldens of the change matrix, so that it is current whenever they are.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+GOLDENS = ROOT / "tests" / "goldens" / "changes"
+PAGE = ROOT / "docs" / "changes.md"
+
+_TOPICS = {
+    "EKS": ("dev", "eks-", "p5-cb"),
+    "ParallelCluster": ("pc-",),
+    "AWS Batch": ("batch-",),
+    "Networks of their own": ("vpc-",),
+}
+"""Beginnings of the goldens' names, by heading."""
+_COLLECTIONS = (
+    "architecture.node_groups",
+    "architecture.queues",
+    "architecture.queues.*.compute_resources",
+    "architecture.compute_environments",
+    "architecture.job_definitions",
+    "reservations",
+    "storage",
+)
+_GRAVEST_FIRST = (
+    "refused unless named: the cluster goes",
+    "refused unless named: data goes",
+    "refused unless named: the network goes",
+    "refused unless named: nodes in reserved capacity go",
+    "refused while the reservation is full",
+    "refused while a Capacity Block's managed group has nodes",
+    "refused: protected",
+    "refused",
+    "replaces what holds nothing",
+    "EKS replaces the nodes",
+    "Batch replaces the nodes as their jobs end",
+    "ParallelCluster updates the cluster",
+    "in place; nodes that run stay as they are",
+    "in place",
+    "adds",
+    "removes",
+    "nothing",
+)
+_KINDS = {
+    "cluster": _GRAVEST_FIRST[0],
+    "data": _GRAVEST_FIRST[1],
+    "storage of the cluster": _GRAVEST_FIRST[1],
+    "network": _GRAVEST_FIRST[2],
+    "capacity": _GRAVEST_FIRST[3],
+}
+_SIZES = {"minimum", "desired", "maximum"}
+
+INTRODUCTION = Path(__file__).parent / "introduction.md"
+"""What precedes the tables."""
+
+Change = tuple[str, str, list[str]]
+"""Key, change, and what it does."""
+
+
+def page() -> str:
+    """Return the page, as Markdown."""
+    parts = [INTRODUCTION.read_text(encoding="utf-8")]
+    for topic, beginnings in _TOPICS.items():
+        found: dict[str, dict[str, None]] = {}
+        for path in sorted(GOLDENS.glob("*.txt")):
+            if path.name.startswith(beginnings):
+                _collect(path.read_text(encoding="utf-8"), found)
+        rows = [f"| {_code(key)} | {_cell(found[key])} |" for key in sorted(found)]
+        parts.append(f"\n## {topic}\n\n| Key | What the next `up` does |\n|---|---|\n")
+        parts.append("\n".join(rows) + "\n")
+    return "".join(parts)
+
+
+def _code(key: str) -> str:
+    name, space, what = key.partition(" ")
+    return f"`{name}`{space}{what}"
+
+
+def _collect(text: str, found: dict[str, dict[str, None]]) -> None:
+    for key, words, lines in _changes(text):
+        general = _general(key, words)
+        place = found.setdefault(general, {})
+        for phrase in _phrases(general, lines):
+            place[phrase] = None
+
+
+def _changes(text: str) -> Iterator[Change]:
+    for block in text.split("\n\n")[1:]:
+        head, *lines = block.strip("\n").split("\n")
+        key, _, words = head.partition(": ")
+        yield key, words, [line.strip() for line in lines]
+
+
+def _general(key: str, words: str) -> str:
+    """Return a key with `*` for every name that a stack file chooses."""
+    parts: list[str] = []
+    for part in key.split("."):
+        parts.append("*" if ".".join(parts) in _COLLECTIONS else part)
+    general = ".".join(parts)
+    whole = words in ("added", "removed") or words.startswith("renamed ")
+    return f"{general} ({words.split()[0]})" if whole else general
+
+
+def _phrases(key: str, lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        word, _, rest = line.partition(" ")
+        if word == "asks":
+            yield _KINDS[rest.rpartition(": ")[2]]
+        elif word == "refused":
+            yield _refusal(rest.strip())
+        elif word == "replace":
+            yield "replaces what holds nothing"
+        elif word == "update":
+            yield _update(key, rest)
+        else:
+            yield {"create": "adds", "delete": "removes", "nothing": "nothing"}[word]
+
+
+def _refusal(rest: str) -> str:
+    if rest.startswith("protected: "):
+        return "refused: protected"
+    if rest.endswith(": nodes in a block"):
+        return "refused while a Capacity Block's managed group has nodes"
+    full = " beside " in rest and ": no room in " in rest
+    return "refused while the reservation is full" if full else "refused"
+
+
+def _update(key: str, rest: str) -> str:
+    names, _, properties = rest.strip().rpartition(" (")
+    changed = set(re.split(r", ", properties.rstrip(")")))
+    if "templateBody" in changed:
+        return "ParallelCluster updates the cluster"
+    if names.endswith("-node-group") and changed & {"launchTemplate", "releaseVersion", "version"}:
+        return "EKS replaces the nodes"
+    if names.endswith("-nodes") and "launchTemplate" in changed:
+        return "in place; nodes that run stay as they are"
+    if "computeResources" in changed and key.rpartition(".")[2] not in _SIZES:
+        return "Batch replaces the nodes as their jobs end"
+    return "in place"
+
+
+def _cell(phrases: dict[str, None]) -> str:
+    ordered = [phrase for phrase in _GRAVEST_FIRST if phrase in phrases]
+    if any(phrase.startswith("refused unless named") for phrase in ordered):
+        ordered = [phrase for phrase in ordered if phrase != "replaces what holds nothing"]
+    # Beside a graver change nobody asks which role changes in place.
+    small = ("in place", "adds", "removes", "nothing")
+    grave = [phrase for phrase in ordered if phrase not in small]
+    rest = [phrase for phrase in ordered if phrase in small]
+    keeps = not grave or grave == ["refused"]
+    return "; or ".join([*grave, *(rest if keeps else rest[-1:] if "nothing" in rest else [])])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    sys.stdout.write(f"{PAGE} is current\n")

@@ -1,0 +1,72 @@
+"""Steps of an update, as the engine's preview tells them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from tools.changes.reserved import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE, NODE_GROUP
+from tools.changes.steps import Operation, Step
+
+BLOCK = "cr-0123456789abcdef0"
+ODCR = "cr-00d00000000000001"
+
+
+def step(
+    operation: Operation,
+    type_token: str,
+    name: str,
+    *,
+    old: Mapping[str, Any] | None = None,
+    new: Mapping[str, Any] | None = None,
+    reasons: tuple[str, ...] = (),
+    retained: bool = False,
+) -> Step:
+    """Return what becomes of one resource; without `old` and `new` it had and has no inputs."""
+    return Step(
+        operation=operation,
+        urn=f"urn:pulumi:p5-cb::trainyard::trainyard:x:Y${type_token}::{name}",
+        type=type_token,
+        identifier="" if operation == "create" else f"{name}-1",
+        old=old or {},
+        new=new or {},
+        reasons=reasons,
+        retained=retained,
+    )
+
+
+def template(operation: Operation, pool: str, reservation: str, *, block: bool = False) -> Step:
+    """Return the launch template of a pool in a reservation."""
+    market = {"instanceMarketOptions": {"marketType": "capacity-block"}} if block else {}
+    target = {"capacityReservationTarget": {"capacityReservationId": reservation}}
+    inputs = {"capacityReservationSpecification": target, **market}
+    sides = {"create": {"new": inputs}, "delete": {"old": inputs}}
+    both = {"old": inputs, "new": inputs}
+    name = f"{pool}-launch-template"
+    return step(operation, LAUNCH_TEMPLATE, name, **sides.get(operation, both))
+
+
+def managed(operation: Operation, pool: str, *, nodes: int = 2, **more: Any) -> Step:
+    """Return the managed node group of a pool."""
+    inputs = {"scalingConfig": {"desiredSize": nodes}}
+    return step(operation, NODE_GROUP, f"{pool}-node-group", old=inputs, new=inputs, **more)
+
+
+def self_managed(operation: Operation, pool: str, *, nodes: int = 2, **more: Any) -> Step:
+    """Return the Auto Scaling group of a pool."""
+    inputs = {"desiredCapacity": nodes}
+    return step(operation, AUTO_SCALING_GROUP, f"{pool}-nodes", old=inputs, new=inputs, **more)
+
+
+def event(operation: str, urn: str, type_token: str, **metadata: Any) -> str:
+    """Return a line of the engine's event log for one step of a resource."""
+    told = {"op": operation, "urn": urn, "type": type_token, **metadata}
+    return json.dumps({"resourcePreEvent": {"metadata": told}})
+
+
+def cluster_template(*storage: Mapping[str, Any]) -> str:
+    """Return a template of a cluster with this shared storage."""
+    properties = {"ClusterConfiguration": {"SharedStorage": list(storage)}}
+    cluster = {"Type": "Custom::PclusterCluster", "Properties": properties}
+    return json.dumps({"Resources": {"PclusterCluster": cluster}})

@@ -1,0 +1,106 @@
+"""The words of a refusal: what goes, why, what it costs, and the command that allows it."""
+
+from tests.support.steps import BLOCK, ODCR, managed, self_managed, step, template
+from tools.changes.refusal import Background, explanation, judge
+from tools.changes.reserved import NODE_GROUP
+
+LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
+COMMAND = "./trainyard up p5-cb --sandbox"
+DEPLOYED = {
+    "name": "p5-cb",
+    "tags": {"team": "research"},
+    "network": {"kind": "existing-vpc"},
+    "storage": {"data": {"kind": "fsx-lustre", "storage_type": "SSD"}},
+    "architecture": {"node_groups": {"p5": {"instance_type": "p5.48xlarge", "desired": 2}}},
+}
+WANTED = {
+    **DEPLOYED,
+    "tags": {},
+    "storage": {"data": {"kind": "fsx-lustre", "storage_type": "HDD"}},
+    "architecture": {"node_groups": {"p5": {"instance_type": "p5e.48xlarge", "desired": 2}}},
+}
+FILE_SYSTEM = step("replace", LUSTRE, "p5-cb-storage-data-fs", reasons=("storageType",))
+NODES = [template("update", "p5-cb-p5", BLOCK, block=True), managed("replace", "p5-cb-p5")]
+
+
+def said(*steps, allowed=(), instances=None, **background):
+    verdict = judge(steps, allowed=allowed, instances=instances or {})
+    told = {"deployed": DEPLOYED, "wanted": WANTED, **background}
+    return explanation(verdict, Background(command=COMMAND, **told))
+
+
+def test_it_says_what_goes_why_and_how_to_let_it_go():
+    text = said(FILE_SYSTEM)
+    assert text.startswith("nothing was changed")
+    assert f"p5-cb-storage-data-fs  ({LUSTRE} p5-cb-storage-data-fs-1)" in text
+    assert "because of storageType" in text
+    assert "every file of the file system that no bucket has" in text
+    assert "asked for by: storage.data.storage_type: SSD -> HDD" in text
+    assert text.endswith(f"{COMMAND} --replace p5-cb-storage-data-fs")
+
+
+def test_keys_of_other_entries_are_not_blamed():
+    text = said(FILE_SYSTEM)
+    assert "tags" not in text
+    assert "node_groups" not in text
+
+
+def test_what_belongs_to_no_entry_is_blamed_on_what_belongs_to_none():
+    text = said(step("replace", "aws:ec2/vpc:Vpc", "p5-cb-network", reasons=("cidrBlock",)))
+    assert "asked for by: tags.team is gone" in text
+    assert "storage.data" not in text
+
+
+def test_a_block_is_named_with_its_end():
+    text = said(*NODES, ends={BLOCK: "2026-12-07 12:00 UTC, 6 days 0 hours from now"})
+    assert f"its nodes in Capacity Block {BLOCK}, and the jobs on them" in text
+    assert "runs until 2026-12-07 12:00 UTC, 6 days 0 hours from now" in text
+    assert "architecture.node_groups.p5.instance_type: p5.48xlarge -> p5e.48xlarge" in text
+
+
+def test_every_object_is_named_on_its_own_and_quoted_for_a_shell():
+    text = said(FILE_SYSTEM, step("delete", LUSTRE, "a b; rm"))
+    assert text.endswith("--replace p5-cb-storage-data-fs --replace 'a b; rm'")
+
+
+def test_only_a_whole_name_allows():
+    for name in ("*", "p5-cb-storage", "p5-cb-storage-data-fs*", ""):
+        assert judge([FILE_SYSTEM], allowed=[name], instances={}).refuses
+    assert not judge([FILE_SYSTEM], allowed=["p5-cb-storage-data-fs"], instances={}).refuses
+
+
+def test_a_name_allows_no_other_object():
+    verdict = judge([FILE_SYSTEM, *NODES], allowed=["p5-cb-storage-data-fs"], instances={})
+    assert [loss.name for loss in verdict.losses] == ["p5-cb-p5-node-group"]
+
+
+def test_no_name_makes_room_in_a_full_reservation():
+    renamed = [
+        template("delete", "p5-cb-a", ODCR),
+        self_managed("delete", "p5-cb-a"),
+        template("create", "p5-cb-b", ODCR),
+        self_managed("create", "p5-cb-b"),
+    ]
+    verdict = judge(renamed, allowed=["p5-cb-a-nodes"], instances={ODCR: 2})
+    assert not verdict.losses
+    assert verdict.refuses
+    text = said(*renamed, allowed=["p5-cb-a-nodes"], instances={ODCR: 2})
+    assert "p5-cb-b-nodes would start in reservation" in text
+    assert "two updates" in text
+
+
+def test_without_a_known_update_before_no_key_is_blamed():
+    assert "asked for by" not in said(FILE_SYSTEM, deployed=None)
+
+
+def test_control_characters_of_a_stack_file_do_not_reach_the_terminal():
+    wanted = {**DEPLOYED, "storage": {"data": {"kind": "\x1b[2J", "storage_type": "SSD"}}}
+    assert "\x1b" not in said(FILE_SYSTEM, wanted=wanted)
+
+
+def test_a_running_block_is_refused_with_the_three_updates_that_lead_there():
+    old = {"capacityType": "CAPACITY_BLOCK", "scalingConfig": {"desiredSize": 2}}
+    group = step("update", NODE_GROUP, "g", old=old, new={**old, "releaseVersion": "2"})
+    text = said(group)
+    assert "EKS updates the node group of a block only while its desired size is 0" in text
+    assert "--replace" not in text

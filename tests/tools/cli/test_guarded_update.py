@@ -1,0 +1,42 @@
+"""What the guard reads besides the steps: the last update, the reservations, the time left."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from tools.cli.guarded_update import deployed_cluster, time_left
+
+NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
+
+
+def update(kind="update", result="succeeded", **cluster):
+    config = {"trainyard:cluster": {"value": json.dumps(cluster), "secret": False}}
+    return {"kind": kind, "result": result, "config": config}
+
+
+def test_the_last_update_that_succeeded_is_what_is_deployed():
+    history = [
+        update(result="failed", name="broken"),
+        update(kind="refresh", name="refreshed"),
+        update(name="newest"),
+        update(name="older"),
+    ]
+    assert deployed_cluster(history) == {"name": "newest"}
+
+
+@pytest.mark.parametrize("history", [[], [update(result="failed")], [{"kind": "update"}]])
+def test_without_one_nothing_is_known(history):
+    assert deployed_cluster(history) is None
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        (datetime(2026, 12, 7, 13, tzinfo=UTC), "2026-12-07 13:00 UTC, 6 days 1 hours from now"),
+        (datetime(2026, 12, 1, 13, 5, tzinfo=UTC), "2026-12-01 13:05 UTC, 1 hours 5 minutes from"),
+        (datetime(2026, 11, 30, tzinfo=UTC), "2026-11-30 00:00 UTC, 0 hours 0 minutes from now"),
+    ],
+)
+def test_the_time_left_of_a_block_is_said_in_words(end, words):
+    assert time_left(end, NOW).startswith(words)

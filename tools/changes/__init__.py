@@ -1,0 +1,1 @@
+"""What an update would do to a stack, and what nobody should find out only afterwards."""

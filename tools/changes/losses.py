@@ -1,0 +1,181 @@
+"""What an update would lose: data, a cluster with all that runs in it, or a place in a reservation.
+
+Sources:
+    https://docs.aws.amazon.com/fsx/latest/APIReference/API_DeleteFileSystem.html
+    https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_DeleteRepository.html
+    https://docs.aws.amazon.com/eks/latest/userguide/delete-cluster.html
+    https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from tools.changes.reserved import (
+    AUTO_SCALING_GROUP,
+    NODE_GROUP,
+    Reserved,
+    ReservedGroups,
+    desired_nodes,
+)
+from tools.changes.slurm_storage import deleted_storage
+from tools.changes.steps import Step
+
+Kind = Literal["data", "cluster", "network", "capacity", "storage of the cluster"]
+
+SLURM_CLUSTER = "aws:cloudformation/stack:Stack"
+RESERVATION_GROUP = "aws:resourcegroups/group:Group"
+_POOL = "AWS::EC2::CapacityReservationPool"
+
+_HOLDS: Mapping[str, tuple[Kind, str]] = {
+    "aws:fsx/lustreFileSystem:LustreFileSystem": (
+        "data",
+        "every file of the file system that no bucket has",
+    ),
+    "aws:fsx/openZfsFileSystem:OpenZfsFileSystem": ("data", "every file and snapshot in it"),
+    "aws:fsx/openZfsVolume:OpenZfsVolume": ("data", "every file and snapshot in it"),
+    "aws:efs/fileSystem:FileSystem": ("data", "every file of the file system"),
+    "aws:ebs/volume:Volume": ("data", "everything on the volume"),
+    "aws:ecr/repository:Repository": ("data", "every image in the repository"),
+    "kubernetes:core/v1:PersistentVolume": (
+        "data",
+        "the volume by which pods mount their file system: pods that use it cannot start again",
+    ),
+    "kubernetes:core/v1:PersistentVolumeClaim": (
+        "data",
+        "the claim by which pods mount their file system: pods that use it cannot start again",
+    ),
+    SLURM_CLUSTER: (
+        "cluster",
+        "the head node with /home, the queues with their jobs, and shared storage that is not kept",
+    ),
+    "aws:eks/cluster:Cluster": (
+        "cluster",
+        "the control plane: every workload, Secret and volume claim of the cluster",
+    ),
+    "aws:ec2/vpc:Vpc": ("network", "the network: everything that is in it goes first"),
+    "aws:ec2/capacityReservation:CapacityReservation": (
+        "capacity",
+        "the reservation: what it held may be somebody else's a moment later",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """One object that goes, with what is in it."""
+
+    step: Step
+    name: str
+    """By which it is allowed to go."""
+    kind: Kind
+    lost: str
+    """What is gone with it."""
+    capacity: Reserved | None = None
+    """The reserved capacity whose nodes go."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collision:
+    """Two groups of nodes that would need one reservation's instances at the same time."""
+
+    comes: Step
+    goes: Step
+    capacity: Reserved
+
+
+def losses(steps: Iterable[Step]) -> tuple[Loss, ...]:
+    """Return everything that an update would lose, in the engine's order."""
+    found = tuple(steps)
+    groups = ReservedGroups(found)
+    return tuple(loss for step in found for loss in _losses_of(step, groups))
+
+
+def _losses_of(step: Step, groups: ReservedGroups) -> Iterator[Loss]:
+    if step.type == SLURM_CLUSTER and step.operation == "update":
+        yield from _storage_losses(step)
+    # What outlives its removal from the stack is in the account as it was.
+    if step.operation not in ("delete", "replace") or step.retained:
+        return
+    capacity = groups.capacity_of(step, "old")
+    if capacity is not None:
+        lost = f"its nodes in {capacity.words}, and the jobs on them"
+        yield Loss(step=step, name=step.name, kind="capacity", lost=lost, capacity=capacity)
+    elif step.type == RESERVATION_GROUP and _is_pool(step):
+        lost = "the group that node groups launch through: none of them starts another node"
+        yield Loss(step=step, name=step.name, kind="capacity", lost=lost)
+    elif step.type in _HOLDS:
+        kind, lost = _HOLDS[step.type]
+        yield Loss(step=step, name=step.name, kind=kind, lost=lost)
+
+
+def _storage_losses(step: Step) -> Iterator[Loss]:
+    gone = deleted_storage(step.old.get("templateBody"), step.new.get("templateBody"))
+    for name, storage_type in gone.items():
+        yield Loss(
+            step=step,
+            name=f"{step.name}/{name}",
+            kind="storage of the cluster",
+            lost=f"everything in the shared storage {name} ({storage_type})",
+        )
+
+
+def _is_pool(step: Step) -> bool:
+    configurations = step.old.get("configurations") or ()
+    return any(each.get("type") == _POOL for each in configurations)
+
+
+_NEW_NODES = ("launchTemplate", "releaseVersion", "version")
+"""Properties whose change gives a managed node group other nodes."""
+
+
+def running_blocks(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Return the managed groups of Capacity Blocks whose nodes an update would change.
+
+    EKS updates such a group only while its desired size is 0, so this one would fail half-way.
+    https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
+    """
+    return tuple(
+        step
+        for step in steps
+        if step.type == NODE_GROUP
+        and step.operation == "update"
+        and step.old.get("capacityType") == "CAPACITY_BLOCK"
+        and desired_nodes(step, "old") > 0
+        and any(step.old.get(key) != step.new.get(key) for key in _NEW_NODES)
+    )
+
+
+def collisions(steps: Iterable[Step], instances: Mapping[str, int]) -> tuple[Collision, ...]:
+    """Return the groups of nodes that start in a reservation that others leave only afterwards.
+
+    A pool with another name is another resource, and the engine makes what is new before it deletes
+    what is gone: where the reservation has no instances for both, the new nodes never come.
+
+    Args:
+        steps: What the update does.
+        instances: How many instances a reservation has, by its id; one that is missing is full.
+    """
+    found = tuple(steps)
+    groups = ReservedGroups(found)
+    going = [step for step in found if step.operation == "delete" and _is_group(step)]
+    coming = [step for step in found if step.operation == "create" and _is_group(step)]
+    return tuple(
+        Collision(comes=comes, goes=goes, capacity=capacity)
+        for comes in coming
+        for goes in going
+        if (capacity := groups.capacity_of(comes, "new")) is not None
+        and capacity == groups.capacity_of(goes, "old")
+        and not _fit(comes, goes, instances.get(capacity.target, 0))
+    )
+
+
+def _is_group(step: Step) -> bool:
+    return step.type in (NODE_GROUP, AUTO_SCALING_GROUP)
+
+
+def _fit(comes: Step, goes: Step, instances: int) -> bool:
+    wanted = desired_nodes(comes, "new")
+    return wanted == 0 or wanted + desired_nodes(goes, "old") <= instances

@@ -1,0 +1,140 @@
+"""Why an update is refused, in words that lead to the way out."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from components.config.problems import printable, show
+from tools.changes.causes import ChangedKey, causes_of, changed_keys
+from tools.changes.losses import Collision, Loss, collisions, losses, running_blocks
+from tools.changes.steps import Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What stands against an update; nothing where it may begin."""
+
+    losses: tuple[Loss, ...] = ()
+    """Without those that were allowed by name."""
+    collisions: tuple[Collision, ...] = ()
+    running_blocks: tuple[Step, ...] = ()
+    """Groups of a Capacity Block that EKS would not update while they have nodes."""
+
+    @property
+    def is_impossible(self) -> bool:
+        """Whether the update would fail, whatever may be lost."""
+        return bool(self.collisions or self.running_blocks)
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the update may not begin."""
+        return bool(self.losses) or self.is_impossible
+
+
+def judge(
+    steps: Sequence[Step], *, allowed: Collection[str], instances: Mapping[str, int]
+) -> Verdict:
+    """Return what stands against an update.
+
+    Args:
+        steps: What the engine's preview says.
+        allowed: Names of the objects that the user gives up, each in full.
+        instances: How many instances a reservation has, by its id, as far as it is known.
+    """
+    found = losses(steps)
+    return Verdict(
+        losses=tuple(loss for loss in found if loss.name not in allowed),
+        collisions=collisions(steps, instances),
+        running_blocks=running_blocks(steps),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """What a refusal says besides the steps."""
+
+    command: str
+    """The command that was refused, without the names that would allow it."""
+    deployed: Mapping[str, Any] | None
+    """`trainyard:cluster` of the last update; None where nobody knows it."""
+    wanted: Mapping[str, Any]
+    """`trainyard:cluster` as it is."""
+    ends: Mapping[str, str] = field(default_factory=dict[str, str])
+    """When each Capacity Block ends and how long that is, by its id."""
+
+
+def explanation(verdict: Verdict, background: Background) -> str:
+    """Return the refusal for people: what would go, why, and the command that lets it."""
+    deployed = background.deployed
+    changes = [] if deployed is None else changed_keys(deployed, background.wanted)
+    lines = ["nothing was changed, because this update would lose what it was not told to lose:"]
+    if not verdict.losses:
+        lines = ["nothing was changed, because this update cannot succeed:"]
+    for loss in verdict.losses:
+        lines += _loss(loss, causes_of(loss.step.name, changes, deployed or {}), background)
+    for collision in verdict.collisions:
+        lines += _collision(collision)
+    for step in verdict.running_blocks:
+        lines += _running_block(step)
+    lines += _ways_out(verdict, background.command)
+    return "\n".join(lines)
+
+
+def _loss(loss: Loss, causes: Sequence[ChangedKey], background: Background) -> Iterator[str]:
+    step = loss.step
+    known = f"{step.type} {step.identifier}".strip()
+    yield f"\n  {printable(loss.name)}  ({printable(known)})"
+    yield f"    what happens: {_happens(loss)}"
+    yield f"    what is lost: {loss.lost}"
+    if loss.capacity is not None and loss.capacity.is_block:
+        ends = background.ends.get(loss.capacity.target)
+        yield (
+            "    the block:    "
+            + (f"runs until {ends}; " if ends else "")
+            + "what is paid for it is not given back for the time without nodes"
+        )
+    for cause in causes:
+        yield f"    asked for by: {cause.line}"
+
+
+def _happens(loss: Loss) -> str:
+    if loss.kind == "storage of the cluster":
+        return "ParallelCluster deletes it with its entry in the cluster"
+    if loss.step.operation == "delete":
+        return "it is deleted, because nothing in the stack file asks for it any more"
+    reasons = ", ".join(loss.step.reasons) or "what it was made in is replaced"
+    return f"it is deleted and another one is made, because of {show(reasons)}"
+
+
+def _collision(collision: Collision) -> Iterator[str]:
+    comes, goes = printable(collision.comes.name), printable(collision.goes.name)
+    yield f"\n  {comes} would start in {collision.capacity.words} beside {goes}"
+    yield (
+        "    why not: what is new comes before what is gone is deleted, and the reservation is not "
+        "known to have instances for both (`instance_count` of the reservation says how many)"
+    )
+    yield (
+        f"    instead: two updates: first one without either entry (it needs --replace {goes}), "
+        "then one with the new entry; or give the new group no nodes (`desired: 0`) in the first"
+    )
+
+
+def _running_block(step: Step) -> Iterator[str]:
+    yield f"\n  {printable(step.name)} has nodes in a Capacity Block, and would get others"
+    yield "    why not: EKS updates the node group of a block only while its desired size is 0"
+    yield (
+        "    instead: three updates: one with `desired: 0`, which ends nodes and jobs while "
+        "the block runs on; this change; one with the size again"
+    )
+
+
+def _ways_out(verdict: Verdict, command: str) -> Iterator[str]:
+    if not verdict.losses or verdict.is_impossible:
+        return
+    names = dict.fromkeys(loss.name for loss in verdict.losses)
+    flags = " ".join(f"--replace {shlex.quote(name)}" for name in names)
+    yield "\nto keep it, set the stack file back; to let it go, name it:"
+    yield f"  {command} {flags}"

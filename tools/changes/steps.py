@@ -1,0 +1,113 @@
+"""What the engine would do to each resource, from the events of its preview.
+
+Source: https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/events.go,
+`ResourcePreEvent` and `StepEventMetadata`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Operation = Literal["same", "update", "create", "delete", "replace"]
+
+_OPERATIONS: Mapping[str, Operation] = {
+    "same": "same",
+    "update": "update",
+    "create": "create",
+    "import": "create",
+    "delete": "delete",
+    "replace": "replace",
+    "create-replacement": "replace",
+    "delete-replaced": "replace",
+}
+"""By the engine's own word; what it does to a resource that is not the stack's own is no step.
+
+https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/display/step_op.go
+"""
+_WEIGHT: tuple[Operation, ...] = ("same", "update", "create", "delete", "replace")
+"""A resource that is replaced has several steps; the last of these says what becomes of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What becomes of one resource."""
+
+    operation: Operation
+    urn: str
+    type: str
+    identifier: str = ""
+    """Id of the object that exists; empty where none does."""
+    old: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Inputs that the object was made with."""
+    new: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Inputs that are wanted."""
+    reasons: tuple[str, ...] = ()
+    """Properties whose change replaces the object."""
+    retained: bool = False
+    """Whether the object outlives its removal from the stack (`retain_on_delete`)."""
+
+    @property
+    def name(self) -> str:
+        """Logical name."""
+        return self.urn.split("::", 3)[3]
+
+
+def is_end_of_run(line: str) -> bool:
+    """Return whether a line of the event log is the last one of a preview or an update."""
+    return '"cancelEvent"' in line[:200]
+
+
+def steps_of_events(lines: Iterable[str]) -> tuple[Step, ...]:
+    """Return one step a resource, in the engine's order, from the event log of a preview."""
+    found: dict[str, Step] = {}
+    for line in lines:
+        if '"resourcePreEvent"' not in line[:200]:
+            continue
+        step = _step(json.loads(line)["resourcePreEvent"]["metadata"])
+        if step is None:
+            continue
+        known = found.get(step.urn)
+        found[step.urn] = step if known is None else _joined(known, step)
+    return tuple(found.values())
+
+
+def _step(metadata: Mapping[str, Any]) -> Step | None:
+    operation = _OPERATIONS.get(metadata["op"])
+    if operation is None:
+        return None
+    old, new = metadata.get("old") or {}, metadata.get("new") or {}
+    return Step(
+        operation=operation,
+        urn=metadata["urn"],
+        type=metadata["type"],
+        identifier=old.get("id", ""),
+        old=old.get("inputs") or {},
+        new=new.get("inputs") or {},
+        reasons=_reasons(metadata),
+        retained=bool(old.get("retainOnDelete")),
+    )
+
+
+def _reasons(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    detailed = metadata.get("detailedDiff") or {}
+    replacing = (
+        key for key, diff in detailed.items() if diff.get("diffKind", "").endswith("-replace")
+    )
+    return tuple(sorted({*(metadata.get("keys") or ()), *replacing}))
+
+
+def _joined(one: Step, other: Step) -> Step:
+    heavier = max(one, other, key=lambda step: _WEIGHT.index(step.operation))
+    return Step(
+        operation=heavier.operation,
+        urn=one.urn,
+        type=one.type,
+        identifier=one.identifier or other.identifier,
+        old=one.old or other.old,
+        new=one.new or other.new,
+        reasons=tuple(sorted({*one.reasons, *other.reasons})),
+        retained=one.retained or other.retained,
+    )

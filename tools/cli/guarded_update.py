@@ -1,0 +1,137 @@
+"""`up` and `preview` with an eye on what the update would lose."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from components.config.problems import ROOT
+from tools.changes.refusal import Background, Verdict, explanation, judge
+from tools.cli import console, failures
+from tools.workspace.engine_events import engine_errors
+from tools.workspace.update_gate import update_gate
+from tools.workspace.workspace import begin_of
+
+if TYPE_CHECKING:
+    from tools.changes.steps import Step
+    from tools.cli.deployments import Guard
+    from tools.workspace.engine_process import EngineResult
+    from tools.workspace.stack_files import StackFile
+    from tools.workspace.workspace import Workspace
+
+HISTORY_PAGE = 20
+"""Updates that are looked through for the last one that succeeded."""
+
+
+def run_guarded(
+    workspace: Workspace, operation: str, arguments: Sequence[str], guard: Guard
+) -> EngineResult:
+    """Run `up` or `preview` of the engine, and let an update begin only where it loses nothing.
+
+    Raises:
+        WrongUseError: the update would lose something that is not named; nothing was changed.
+    """
+    allowed, sandbox = frozenset(guard.allowed), guard.sandbox
+    verdicts: list[Verdict] = []
+    unused: set[str] = set()
+
+    def look(steps: Sequence[Step]) -> bool:
+        found = judge(steps, allowed=allowed, instances=_instances(workspace.stack_file))
+        verdicts.append(found)
+        everything = judge(steps, allowed=(), instances={}).losses
+        unused.update(allowed - {loss.name for loss in everything})
+        return not found.refuses
+
+    with update_gate(look) as gate:
+        command = workspace.command
+        environment = {**command.environment, **gate.environment}
+        command = dataclasses.replace(command, environment=environment)
+        told = [*begin_of(workspace, operation), *arguments, *gate.arguments]
+        result = command.run(told)
+        gate.close()
+        if result.exit_code != 0:
+            result = dataclasses.replace(result, errors=engine_errors(gate.log()))
+    if gate.failure is not None:
+        raise gate.failure
+    for name in sorted(unused):
+        console.progress(f"--replace {name}: nothing of that name would be lost")
+    for found in verdicts:
+        if found.refuses:
+            _refuse(found, workspace, operation, sandbox=sandbox)
+    return result
+
+
+def _refuse(found: Verdict, workspace: Workspace, operation: str, *, sandbox: bool) -> None:
+    text = explanation(found, _background(found, workspace, sandbox=sandbox))
+    if operation == "preview":
+        console.progress(f"warning: `up` would be refused: {text}")
+        return
+    raise failures.WrongUseError(text)
+
+
+def _background(found: Verdict, workspace: Workspace, *, sandbox: bool) -> Background:
+    file = workspace.stack_file
+    return Background(
+        command=f"./trainyard up {file.stack}{file.options(sandbox=sandbox)}",
+        deployed=deployed_cluster(_history(workspace)),
+        wanted=file.cluster,
+        ends=_ends(found, file, sandbox=sandbox),
+    )
+
+
+def _instances(file: StackFile) -> dict[str, int]:
+    """Return how many instances a reservation has, as far as the stack file says so."""
+    return {
+        reservation["reservation_id"]: reservation["instance_count"]
+        for reservation in (file.cluster.get("reservations") or {}).values()
+        if "reservation_id" in reservation and "instance_count" in reservation
+    }
+
+
+def _history(workspace: Workspace) -> list[Mapping[str, Any]]:
+    stack = ["--stack", workspace.stack_file.stack]
+    page = ["--json", "--page-size", str(HISTORY_PAGE)]
+    return json.loads(workspace.command.output(["stack", "history", *stack, *page]))
+
+
+def deployed_cluster(history: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return `trainyard:cluster` of the last update that succeeded; None where there was none.
+
+    `history` is what `pulumi stack history --json` prints, newest first.
+    """
+    for update in history:
+        if update.get("kind") == "update" and update.get("result") == "succeeded":
+            value = ((update.get("config") or {}).get(ROOT) or {}).get("value")
+            return json.loads(value) if isinstance(value, str) else None
+    return None
+
+
+def _ends(found: Verdict, file: StackFile, *, sandbox: bool) -> dict[str, str]:
+    """Return when each Capacity Block of a refusal ends, in words, by its id."""
+    capacities = (loss.capacity for loss in found.losses)
+    blocks = {each.target for each in capacities if each is not None and each.is_block} - {""}
+    if not blocks:
+        return {}
+    from components.account.lookup import AccountReader
+    from tools.cli.session import account_access
+
+    with account_access(sandbox=sandbox, profile=file.profile):
+        reader = AccountReader(region=file.region)
+        facts = {block: reader.reservation(block) for block in blocks}
+    now = datetime.now(UTC)
+    return {
+        block: time_left(each.ends_at, now)
+        for block, each in facts.items()
+        if each is not None and each.ends_at is not None
+    }
+
+
+def time_left(end: datetime, now: datetime) -> str:
+    """Return an end and how far it is, for people."""
+    minutes = max(0, int((end - now).total_seconds() // 60))
+    days, rest = divmod(minutes, 24 * 60)
+    left = f"{days} days {rest // 60} hours" if days else f"{rest // 60} hours {rest % 60} minutes"
+    return f"{end.astimezone(UTC):%Y-%m-%d %H:%M} UTC, {left} from now"
