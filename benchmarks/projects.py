@@ -41,32 +41,57 @@ class Project:
     directory: Path
     environment: Mapping[str, str]
     engine: Path
+    stack: str
 
     def preview(self, *arguments: str) -> Spent:
         """Run a preview and return what it took, with every process that the engine started."""
-        return self._run("preview", "--stack", STACK, "--non-interactive", *arguments)
+        return self.run("preview", *arguments)
+
+    def run(
+        self,
+        operation: str,
+        *arguments: str,
+        environment: Mapping[str, str] | None = None,
+        said: list[str] | None = None,
+    ) -> Spent:
+        """Run an operation on the stack and return what it took.
+
+        `environment` is added to the project's; `said` takes the lines of its answer.
+        """
+        return run_process(
+            [
+                self.engine,
+                *operation.split(),
+                "--stack",
+                self.stack,
+                "--non-interactive",
+                *arguments,
+            ],
+            directory=self.directory,
+            environment={**self.environment, **(environment or {})},
+            said=said,
+        )
 
     def begin(self) -> None:
         """Make the stack."""
-        self._run("stack", "init", STACK, "--no-select")
-
-    def _run(self, *arguments: str) -> Spent:
-        return run_process(
-            [self.engine, *arguments], directory=self.directory, environment=self.environment
+        run_process(
+            [self.engine, "stack", "init", self.stack, "--no-select"],
+            directory=self.directory,
+            environment=self.environment,
         )
 
 
-def project(scratch: Path, name: str, main: Path) -> Project:
-    """Return a project that runs the program in `main` with the configuration of the stack."""
+def project(scratch: Path, name: str, main: Path, *, stack: str = STACK) -> Project:
+    """Return a project that runs the program in `main` with the configuration of a stack."""
     sandbox: RunningSandbox = running_sandbox()
     made = SandboxProject(scratch / f"{name}-project", PROVIDERS)
-    made.write(completed(find_stack_file(STACK), completion(STACK)))
+    made.write(completed(find_stack_file(stack), completion(stack)))
     description = made.directory / "Pulumi.yaml"
     text = description.read_text(encoding="utf-8")
     description.write_text(text.replace(f"main: {ROOT}\n", f"main: {main}\n"), encoding="utf-8")
     engine = ensure_pulumi(lambda _: None)
     environment = sandbox.environment(engine.directory, made)
-    result = Project(made.directory, environment, engine.executable)
+    result = Project(made.directory, environment, engine.executable, stack)
     result.begin()
     return result
 

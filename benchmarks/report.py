@@ -1,4 +1,4 @@
-"""Every benchmark by its name, and what came of them as a table, as JSON and as pictures."""
+"""Every benchmark by its name, and what came of them as tables, as JSON and as pictures."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ import os
 import platform
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import check, growth, parallelcluster, preview
+from benchmarks import check, cold_up, critical_path, growth, parallelcluster, preview
+from benchmarks.cold_up import ColdUp
+from benchmarks.critical_path import CriticalPath
+from benchmarks.gantt import gantt
 from benchmarks.growth import Curve
 from benchmarks.measuring import Comparison, Spent
 from benchmarks.plot import picture
@@ -25,8 +29,47 @@ BENCHMARKS: Mapping[str, Callable[[int], list[Comparison]]] = {
     "parallelcluster": parallelcluster.measure,
 }
 """What measures lines of the table, by name; each takes the number of rounds."""
-CURVES = "growth"
-"""The name under which the curves are asked for."""
+CURVES, PATHS, UPS = "growth", "critical-path", "cold-up"
+"""The names under which curves, chains of waits, and the `up` that times them are asked for."""
+DRAWN = ("p5-cb", "eks-g4dn with Lustre", "pc-trn1", "batch-trn1")
+"""Stacks whose `up` becomes a picture."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """What was measured."""
+
+    comparisons: Sequence[Comparison] = ()
+    curves: Sequence[Curve] = ()
+    paths: Sequence[CriticalPath] = ()
+    ups: Sequence[ColdUp] = ()
+
+    @property
+    def missed(self) -> list[str]:
+        """Names of the lines that are over their budget."""
+        return [each.name for each in self.comparisons if not each.within_budget] + [
+            f"{PATHS} of {each.stack}" for each in self.paths if not each.within_budget
+        ]
+
+
+def names() -> list[str]:
+    """Return the name of every benchmark."""
+    return [*BENCHMARKS, CURVES, PATHS, UPS]
+
+
+def measure(wanted: Sequence[str], rounds: int, report: Callable[[str], None]) -> Results:
+    """Run the benchmarks of these names, of which `report` is told."""
+    comparisons: list[Comparison] = []
+    for name, run in BENCHMARKS.items():
+        if name in wanted:
+            report(f"measuring {name}")
+            comparisons += run(rounds)
+    return Results(
+        comparisons=comparisons,
+        curves=growth.curves(rounds) if CURVES in wanted else [],
+        paths=critical_path.measure() if PATHS in wanted else [],
+        ups=cold_up.measure() if UPS in wanted else [],
+    )
 
 
 def machine() -> dict[str, Any]:
@@ -40,38 +83,67 @@ def machine() -> dict[str, Any]:
     }
 
 
-def as_json(comparisons: Sequence[Comparison], curves: Sequence[Curve]) -> dict[str, Any]:
+def as_json(results: Results) -> dict[str, Any]:
     """Return everything that was measured, for programs."""
     return {
         "machine": machine(),
-        "comparisons": [comparison.as_json() for comparison in comparisons],
-        "curves": [curve.as_json() for curve in curves],
+        "comparisons": [comparison.as_json() for comparison in results.comparisons],
+        "curves": [curve.as_json() for curve in results.curves],
+        "critical_paths": [path.as_json() for path in results.paths],
+        "cold_ups": [up.as_json() for up in results.ups],
     }
 
 
-def write(directory: Path, comparisons: Sequence[Comparison], curves: Sequence[Curve]) -> None:
-    """Write `bench.json` and two pictures a curve, of its time and its memory."""
+def write(directory: Path, results: Results) -> None:
+    """Write `bench.json`, two pictures a curve, of its time and its memory, and some of an `up`."""
     directory.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(as_json(comparisons, curves), indent=2) + "\n"
+    text = json.dumps(as_json(results), indent=2) + "\n"
     (directory / "bench.json").write_text(text, encoding="utf-8")
-    for curve in curves:
-        file = "-".join(curve.unit.split())
+    for curve in results.curves:
+        file = "growth-" + "-".join(curve.unit.split())
         seconds = picture(curve.name, curve.unit, curve.seconds, measure="seconds")
-        (directory / f"{file}-seconds.svg").write_text(seconds, encoding="utf-8")
+        (directory / f"{file}.svg").write_text(seconds, encoding="utf-8")
         memory = picture(curve.name, curve.unit, curve.memory_mib, measure="MiB")
         (directory / f"{file}-memory.svg").write_text(memory, encoding="utf-8")
+    for path in results.paths:
+        if path.stack in DRAWN:
+            file = f"critical-path-{'-'.join(path.stack.split())}.svg"
+            (directory / file).write_text(gantt(path), encoding="utf-8")
 
 
-def show(comparisons: Sequence[Comparison], curves: Sequence[Curve]) -> None:
+def show(results: Results) -> None:
     """Print the tables."""
     console = Console(width=150)
-    if comparisons:
-        console.print(_table(comparisons))
-    for curve in curves:
+    if results.comparisons:
+        console.print(_table(results.comparisons))
+    for curve in results.curves:
         table = Table(curve.unit, "seconds", "MiB", title=curve.name)
         for size, seconds in curve.seconds.items():
             table.add_row(str(size), f"{seconds:.4f}", f"{curve.memory_mib[size]:.0f}")
         console.print(table)
+    if results.paths:
+        console.print(_chains(results.paths))
+    if results.ups:
+        console.print(_ups(results.ups))
+
+
+def _chains(paths: Sequence[CriticalPath]) -> Table:
+    title = "a cold up with typical latencies, in seconds of AWS"
+    table = Table("stack", "unavoidable", "longest chain", "ratio", "budget", title=title)
+    for each in paths:
+        verdict = f"≤ {critical_path.BUDGET:.2f}" + ("" if each.within_budget else ", missed")
+        seconds = f"{each.chain.seconds:.0f}", f"{each.times.seconds:.0f}"
+        table.add_row(each.stack, *seconds, f"{each.ratio:.3f}", verdict)
+    return table
+
+
+def _ups(ups: Sequence[ColdUp]) -> Table:
+    title = f"an up at {cold_up.SCALE:g} of AWS's time, in seconds of AWS"
+    table = Table("stack", "computed", "measured", "ratio", title=title)
+    for each in ups:
+        seconds = f"{each.path.times.seconds:.0f}", f"{each.seconds:.0f}"
+        table.add_row(each.path.stack, *seconds, f"{each.ratio:.3f}")
+    return table
 
 
 def _table(comparisons: Sequence[Comparison]) -> Table:

@@ -26,6 +26,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+SLOWEST_FIRST = ("sandbox", "parallelcluster", "engine", "kubernetes")
+"""Markers of what takes minutes, a minute, and seconds; a test without one takes milliseconds."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files that take longest first, and of those the ones with most tests.
+
+    Processes that run the tests side by side take one file after another: a whole stack that
+    begins last is waited for by all of them.
+    """
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    items[:] = [
+        item for path in sorted(files, key=lambda p: _turn(files[p])) for item in files[path]
+    ]
+
+
+def _turn(tests: list[pytest.Item]) -> tuple[int, int]:
+    marked = {mark.name for test in tests for mark in test.iter_markers()}
+    slow = (turn for turn, name in enumerate(SLOWEST_FIRST) if name in marked)
+    return next(slow, len(SLOWEST_FIRST)), -len(tests)
+
+
 @pytest.fixture
 def deploy(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Cloud]:
     """Run a program to its end and return what it registered.

@@ -55,23 +55,19 @@ def addon_version_problems(
 def _offer(reader: AccountReader, addon: str, kubernetes_version: str) -> AddonOffer:
     versions: list[str] = []
     default: str | None = None
-    page: dict[str, str] = {}
-    while True:
-        answer = reader.ask(
-            CALL,
-            reader.eks.describe_addon_versions,
-            addonName=addon,
-            kubernetesVersion=kubernetes_version,
-            **page,
-        )
-        for found in (answer or {}).get("addons", []):
+    pages = reader.pages(
+        CALL,
+        reader.eks.describe_addon_versions,
+        addonName=addon,
+        kubernetesVersion=kubernetes_version,
+    )
+    for answer in pages:
+        for found in answer.get("addons", []):
             for offered in found["addonVersions"]:
                 versions.append(offered["addonVersion"])
                 if any(fit.get("defaultVersion") for fit in offered["compatibilities"]):
                     default = offered["addonVersion"]
-        if not answer or not answer.get("nextToken"):
-            return AddonOffer(versions=tuple(versions), default=default)
-        page = {"nextToken": answer["nextToken"]}
+    return AddonOffer(versions=tuple(versions), default=default)
 
 
 def _listed(offer: AddonOffer) -> str:

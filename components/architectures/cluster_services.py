@@ -63,6 +63,7 @@ class ClusterServices(pulumi.ComponentResource):
                 cluster_name=args.cluster_name,
                 addons=args.plan.addons,
                 oidc_provider=args.oidc_provider,
+                region=args.plan.region,
                 runs_on=args.groups[system.name].ready,
                 tags=args.plan.tags,
             ),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
+from components.eks.addon_plan import POD_IDENTITY_AGENT
 from components.eks.plan import AddonPlan, PodIdentityPlan
 from components.identity.service_account_role import (
     OidcProvider,
@@ -28,9 +29,11 @@ class EksAddonsArgs:
 
     cluster_name: pulumi.Input[str]
     addons: Sequence[AddonPlan]
-    """In the order of installation."""
+    """The agent that hands out roles first, where there is one."""
     oidc_provider: OidcProvider
     """The cluster's; for roles that Pod Identity does not hand out."""
+    region: str
+    """Region of the cluster."""
     runs_on: pulumi.Resource
     """The system nodes: EKS calls an add-on whose pods find no node degraded, and the provider
     waits 20 minutes for it to be active."""
@@ -38,10 +41,13 @@ class EksAddonsArgs:
 
 
 class EksAddons(pulumi.ComponentResource):
-    """The planned add-ons, one after another, when there are nodes to run them.
+    """The planned add-ons, side by side, when there are nodes to run them.
 
-    One at a time, in the plan's order: the agent that hands out roles is there before the pods
-    that ask it for one. A pod that starts before keeps the role of its node until it starts again.
+    The agent that hands out roles is there before the pods that ask it for one: a pod that starts
+    before keeps the role of its node until it starts again. It waits for no node: a DaemonSet is
+    healthy on none, and so is its add-on, as those of VPC CNI and kube-proxy are
+    (https://github.com/terraform-aws-modules/terraform-aws-eks/pull/3218 installs all three before
+    the nodes). Add-ons with a Deployment are degraded until a node runs it.
 
     Children: for each add-on `<name>-<add-on>` (`aws.eks.Addon`), and `<name>-<add-on>-identity`
     (`ServiceAccountRole`) where it has a role.
@@ -54,13 +60,24 @@ class EksAddons(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("trainyard:eks:EksAddons", name, {}, opts)
-        after = args.runs_on
+        agents = [
+            self._install(f"{name}-{addon.name}", addon, args, after=[])
+            for addon in args.addons
+            if addon.name == POD_IDENTITY_AGENT
+        ]
         for addon in args.addons:
-            after = self._install(f"{name}-{addon.name}", addon, args, after)
+            if addon.name != POD_IDENTITY_AGENT:
+                after = [args.runs_on, *agents]
+                self._install(f"{name}-{addon.name}", addon, args, after=after)
         self.register_outputs({})
 
     def _install(
-        self, name: str, addon: AddonPlan, args: EksAddonsArgs, after: pulumi.Resource
+        self,
+        name: str,
+        addon: AddonPlan,
+        args: EksAddonsArgs,
+        *,
+        after: Sequence[pulumi.Resource],
     ) -> aws.eks.Addon:
         identity = addon.identity
         role = self._role(f"{name}-identity", identity, args) if identity else None
@@ -84,7 +101,7 @@ class EksAddons(pulumi.ComponentResource):
             resolve_conflicts_on_create="OVERWRITE",
             resolve_conflicts_on_update="OVERWRITE",
             tags=dict(args.tags),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[args.runs_on, after]),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[*after]),
         )
 
     def _role(
@@ -97,6 +114,7 @@ class EksAddons(pulumi.ComponentResource):
                 service_account=identity.service_account,
                 policy=identity.policy,
                 oidc_provider=args.oidc_provider if identity.through == "oidc" else None,
+                region=args.region,
                 tags=args.tags,
             ),
             pulumi.ResourceOptions(parent=self),

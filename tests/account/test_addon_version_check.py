@@ -13,6 +13,7 @@ from components.account.addon_version_check import (
     look_up_addon_offers,
 )
 from components.account.facts import AddonOffer
+from components.account.lookup import AccountReader
 from tests.support.stack_files import STACK_FILE
 
 OFFERED = AddonOffer(
@@ -78,18 +79,22 @@ def described(version: str, *, default: bool = False) -> dict[str, Any]:
     return {"addonVersions": [{"addonVersion": version, "compatibilities": fits}]}
 
 
-class Reader:
+class Reader(AccountReader):
     """Answers with the pages that it is given."""
 
     def __init__(self, pages: list[dict[str, Any]]) -> None:
+        super().__init__(region="us-west-2")
         self._pages = pages
         self.asked: list[dict[str, str]] = []
-        self.eks = self
+
+    @property
+    def eks(self) -> Any:
+        return self
 
     def describe_addon_versions(self) -> None:
         raise AssertionError("only `ask` calls")
 
     def ask(self, call: str, do: Any, **arguments: str) -> dict[str, Any]:
         assert (call, do) == (CALL, self.describe_addon_versions)
-        self.asked.append(arguments)
+        self.asked.append(dict(arguments))
         return self._pages.pop(0)

@@ -46,10 +46,16 @@ def before(cloud, name):
 def test_addons_run_on_the_system_nodes(p5_cb):
     """EKS-06."""
     cloud = p5_cb(addons=(AGENT, DRIVER))
-    for addon in (AGENT, DRIVER):
-        waits_for = before(cloud, f"p5-cb-services-addons-{addon.name}")
-        assert "p5-cb-system-node-group" in waits_for
-        assert "p5-cb-p5-nodes" not in waits_for
+    waits_for = before(cloud, f"p5-cb-services-addons-{DRIVER.name}")
+    assert "p5-cb-system-node-group" in waits_for
+    assert "p5-cb-p5-nodes" not in waits_for
+
+
+def test_the_agent_comes_with_the_control_plane_before_any_node(p5_cb):
+    """EKS-06: a pod finds it from its first moment on."""
+    waits_for = before(p5_cb(addons=(AGENT, DRIVER)), f"p5-cb-services-addons-{AGENT.name}")
+    assert "p5-cb-eks" in waits_for
+    assert not {"p5-cb-system-node-group", "p5-cb-p5-nodes"} & waits_for
 
 
 def test_the_oidc_provider_is_the_clusters(p5_cb):

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from benchmarks import check, growth, parallelcluster, preview, projects, report
+from benchmarks import check, critical_path, growth, parallelcluster, preview, projects, report
+from benchmarks.cold_up import ColdUp
 from benchmarks.growth import Curve
 from benchmarks.measuring import Comparison, Spent
 from tools.cli.checks import plan_of
@@ -85,11 +86,17 @@ def test_the_report_has_every_line_and_a_picture_of_every_curve(tmp_path, capsys
     curve = Curve(
         name="c", unit="node pools", seconds={1: 0.1, 10: 0.9}, memory_mib={1: 50, 10: 60}
     )
-    report.write(tmp_path, [line], [curve])
-    report.show([line], [curve])
+    path = critical_path.critical_path("batch-trn1")
+    up = ColdUp(path=path, seconds=2 * path.times.seconds)
+    results = report.Results(comparisons=[line], curves=[curve], paths=[path], ups=[up])
+    report.write(tmp_path, results)
+    report.show(results)
     written = json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))
     assert written["comparisons"][0]["within_budget"] is False
     assert written["curves"][0]["points"][1] == {"size": 10, "seconds": 0.9, "memory_mib": 60}
-    assert (tmp_path / "node-pools-seconds.svg").exists()
-    assert (tmp_path / "node-pools-memory.svg").exists()
+    assert written["cold_ups"][0]["ratio"] == 2
+    assert results.missed == ["l"]
+    drawn = {"growth-node-pools.svg", "growth-node-pools-memory.svg"}
+    drawn.add("critical-path-batch-trn1.svg")
+    assert {file.name for file in tmp_path.glob("*.svg")} == drawn
     assert "missed" in capsys.readouterr().out

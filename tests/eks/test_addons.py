@@ -39,6 +39,7 @@ def install(deploy, *addons):
                 cluster_name="p5-cb",
                 addons=addons,
                 oidc_provider=OidcProvider(arn="arn:aws:iam::1:oidc-provider/x", url="https://x"),
+                region="us-west-2",
                 runs_on=aws.ec2.SecurityGroup("nodes"),
                 tags={"team": "vision"},
             ),
@@ -76,12 +77,24 @@ def test_without_the_agent_the_role_is_the_service_accounts(deploy):
     assert trust["Statement"][0]["Principal"] == {"Federated": "arn:aws:iam::1:oidc-provider/x"}
 
 
-def test_addons_come_after_the_system_nodes_one_after_another(deploy):
+def test_a_driver_comes_after_the_nodes_that_run_it_and_the_agent_that_gives_it_its_role(deploy):
     cloud = install(deploy, AGENT, DRIVER)
     agent, driver = cloud.one("c-eks-pod-identity-agent"), cloud.one("c-aws-ebs-csi-driver")
-    nodes = cloud.one("nodes").urn
-    assert nodes in agent.dependencies
-    assert {nodes, agent.urn} <= driver.dependencies
+    assert {cloud.one("nodes").urn, agent.urn} <= driver.dependencies
+
+
+def test_the_agent_waits_for_no_node_and_no_addon_for_another_that_it_does_not_need(deploy):
+    other = replace(DRIVER, name="aws-fsx-csi-driver")
+    cloud = install(deploy, AGENT, DRIVER, other)
+    assert cloud.one("nodes").urn not in cloud.one("c-eks-pod-identity-agent").dependencies
+    driver = cloud.one("c-aws-ebs-csi-driver").urn
+    assert driver not in cloud.one("c-aws-fsx-csi-driver").dependencies
+
+
+def test_without_an_agent_a_driver_waits_for_the_nodes_alone(deploy):
+    identity = replace(DRIVER.identity, through="oidc")
+    cloud = install(deploy, replace(DRIVER, identity=identity))
+    assert cloud.one("nodes").urn in cloud.one("c-aws-ebs-csi-driver").dependencies
 
 
 def test_the_settings_are_a_text_that_never_changes_its_order(deploy):

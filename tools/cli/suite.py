@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import typer
 
@@ -19,6 +21,8 @@ STATIC_CHECKS = (
 )
 """Checks that run before the tests, by name; commands of the locked environment."""
 MAXIMUM_PROCESSES = 4
+_MORE_THAN_PROCESSORS = 1
+"""A process that brings a stack up waits a quarter of its time, for nodes and control planes."""
 
 
 def test(context: typer.Context) -> None:
@@ -29,8 +33,7 @@ def test(context: typer.Context) -> None:
     from tools.workspace.stack_files import ROOT
 
     arguments = list(context.args)
-    failed = [] if arguments else [name for name, command in STATIC_CHECKS if not _passes(command)]
-    _get_programs(arguments)
+    failed = [] if arguments else _failed_checks(beside=_get_programs)
     for name in failed:
         console.problem(f"{name} failed; what it said stands above")
     done = subprocess.run(
@@ -46,10 +49,12 @@ def test(context: typer.Context) -> None:
 def _side_by_side() -> list[str]:
     """Return the arguments that spread test files over the processors.
 
-    A file stays in one process: some bring a stack up once for all of their tests. Every process
-    may run a sandbox, so there are never more than four.
+    A file stays in one process: some bring a stack up once for all of their tests. The files come
+    in the order of `tests/conftest.py`, the slowest first. Every process may run a sandbox, so
+    there are never more than four.
     """
-    return ["-n", str(min(MAXIMUM_PROCESSES, os.cpu_count() or 1)), "--dist", "loadfile"]
+    processes = min(MAXIMUM_PROCESSES, (os.cpu_count() or 1) + _MORE_THAN_PROCESSORS)
+    return ["-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 def _environment() -> dict[str, str]:
@@ -57,22 +62,39 @@ def _environment() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 
+def _failed_checks(*, beside: Callable[[], None]) -> list[str]:
+    """Run all static checks at once, and `beside` meanwhile; show what they say, one by one."""
+    with ThreadPoolExecutor() as side_by_side:
+        running = {name: side_by_side.submit(_passes, cmd) for name, cmd in STATIC_CHECKS}
+        beside()
+        return [name for name, check in running.items() if not check.result()]
+
+
 def _passes(command: list[str]) -> bool:
-    """Run one check of the locked environment and show what it says."""
+    """Run one check of the locked environment and show what it says when it is done."""
     from tools.workspace.stack_files import ROOT
 
     name, *rest = command
     program = ROOT / ".venv" / "bin" / name
     started = time.monotonic()
-    passed = subprocess.run([str(program), *rest], cwd=ROOT, check=False).returncode == 0
-    console.progress(f"{name}: {'ok' if passed else 'failed'}, {time.monotonic() - started:.1f} s")
+    done = subprocess.run(
+        [str(program), *rest],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    passed = done.returncode == 0
+    said = f"{' '.join(command)}: {'ok' if passed else 'failed'}"
+    console.progress(f"{said}, {time.monotonic() - started:.1f} s")
+    if done.stdout.strip():
+        console.answer(done.stdout.rstrip())
     return passed
 
 
-def _get_programs(arguments: list[str]) -> None:
+def _get_programs() -> None:
     """Get engine, Kubernetes programs and ParallelCluster before the first test waits for them."""
-    if arguments:
-        return
     from tools.engine import ensure_kubernetes, ensure_pulumi
     from tools.parallelcluster.environment import parallelcluster_python
 

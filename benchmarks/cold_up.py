@@ -1,0 +1,96 @@
+"""A real `up` from nothing, in which every resource takes as long as in AWS, scaled down.
+
+It confirms what `benchmarks.critical_path` computes: the engine, the program and the order in which
+it registers are real, the durations are those of the model. The times are those at which the engine
+recorded each resource, so that its start, and the look at the account, are not among them.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.critical_path import CriticalPath, critical_path
+from benchmarks.projects import Project, project
+from benchmarks.schedule import Timed
+from sandbox.latency.pace import VARIABLE
+from tools.workspace.engine_process import PARALLEL_OPERATIONS
+from tools.workspace.stack_files import ROOT
+
+STACKS = ("eks-g4dn", "batch-trn1")
+SCALE = 0.1
+"""Of AWS's time; what the engine itself takes for a step weighs ten times as much as in AWS."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColdUp:
+    """What was computed of one stack, and what came of it."""
+
+    path: CriticalPath
+    seconds: float
+    """From the start of the first resource to the end of the last, divided by the scale."""
+
+    @property
+    def ratio(self) -> float:
+        """What it took, as a multiple of what was computed."""
+        return self.seconds / self.path.times.seconds
+
+    def as_json(self) -> dict[str, Any]:
+        """Return both, for programs."""
+        return {
+            "stack": self.path.stack,
+            "scale": SCALE,
+            "computed_seconds": self.path.times.seconds,
+            "measured_seconds": round(self.seconds, 1),
+            "ratio": round(self.ratio, 3),
+        }
+
+
+def measure(stacks: Iterable[str] = STACKS) -> list[ColdUp]:
+    """Bring each stack up and down in the running sandbox."""
+    with tempfile.TemporaryDirectory(prefix="trainyard-bench-") as directory:
+        return [_measured(stack, Path(directory) / stack) for stack in stacks]
+
+
+def _measured(stack: str, scratch: Path) -> ColdUp:
+    scratch.mkdir()
+    made = project(scratch, "program", ROOT, stack=stack)
+    at_once = ("--yes", "--skip-preview", "--parallel", str(PARALLEL_OPERATIONS))
+    path = critical_path(stack)
+    try:
+        made.run("up", *at_once, environment={VARIABLE: str(SCALE)})
+        seconds = taken(_resources(made), path.times.timed, scale=SCALE)
+    finally:
+        made.run("destroy", *at_once)
+    return ColdUp(path=path, seconds=seconds)
+
+
+def _resources(made: Project) -> list[dict[str, Any]]:
+    said: list[str] = []
+    made.run("stack export", said=said)
+    return json.loads("\n".join(said))["deployment"]["resources"]
+
+
+def taken(resources: Iterable[Mapping[str, Any]], timed: Iterable[Timed], *, scale: float) -> float:
+    """Return how long an update took that made these resources of a state, in AWS's seconds.
+
+    The engine records when a resource was there; the first one began its own time earlier.
+    """
+    seconds = {(each.step.type, each.step.name): each.step.seconds for each in timed}
+    there = sorted(
+        (datetime.fromisoformat(resource["created"]).timestamp(), *_of(resource))
+        for resource in resources
+        if "created" in resource
+    )
+    (first, *key), (last, *_) = there[0], there[-1]
+    type_, name = key
+    return (last - first) / scale + seconds.get((type_, name), 0.0)
+
+
+def _of(resource: Mapping[str, Any]) -> tuple[str, str]:
+    return resource["type"], resource["urn"].rpartition("::")[2]

@@ -1,0 +1,71 @@
+"""The typical durations of `latencies.yaml`, by resource type, operation and inputs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+Operation = Literal["create", "update", "delete"]
+DATA = Path(__file__).parent / "latencies.yaml"
+COMPONENTS = ("trainyard:", "eks:", "pulumi:")
+"""Types that are no objects anywhere: components, and providers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """How long one kind of resource takes."""
+
+    when: Mapping[str, Any]
+    """Inputs that the resource has; empty where it does not matter."""
+    seconds: Mapping[str, float]
+    """By operation; one that is not named takes no time of its own."""
+    source: str
+    """Where the number is from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencyModel:
+    """What AWS takes."""
+
+    types: Mapping[str, tuple[Latency, ...]]
+    """By type token; the first that fits counts."""
+    otherwise: Latency
+    """Of every other type."""
+
+    def seconds(
+        self, type_: str, inputs: Mapping[str, Any], operation: Operation = "create"
+    ) -> float:
+        """Return how long the operation takes on a resource with these inputs, in seconds."""
+        if type_.startswith(COMPONENTS):
+            return 0.0
+        found = (each for each in self.types.get(type_, ()) if _fits(each.when, inputs))
+        return next(found, self.otherwise).seconds.get(operation, 0.0)
+
+
+def _fits(when: Mapping[str, Any], inputs: Mapping[str, Any]) -> bool:
+    return all(inputs.get(key) == value for key, value in when.items())
+
+
+@functools.cache
+def latency_model() -> LatencyModel:
+    """Return the model of `latencies.yaml`."""
+    content = yaml.safe_load(DATA.read_text(encoding="utf-8"))
+    types = {
+        type_: tuple(_latency(entry) for entry in entries)
+        for type_, entries in content["types"].items()
+    }
+    return LatencyModel(types=types, otherwise=_latency(content["otherwise"]))
+
+
+def _latency(entry: Mapping[str, Any]) -> Latency:
+    operations = ("create", "update", "delete")
+    return Latency(
+        when=entry.get("when", {}),
+        seconds={key: float(entry[key]) for key in operations if key in entry},
+        source=entry["source"],
+    )

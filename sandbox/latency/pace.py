@@ -1,0 +1,35 @@
+"""Lets the stand-ins of the providers take as long as AWS does, scaled down.
+
+`$TRAINYARD_SANDBOX_LATENCY` is the scale: with 0.05 a control plane that takes AWS nine minutes is
+there after 27 seconds. Without it nobody waits. What the sandbox itself needs for a resource counts
+towards its time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sandbox.latency.model import Operation, latency_model
+
+VARIABLE = "TRAINYARD_SANDBOX_LATENCY"
+
+
+@contextlib.contextmanager
+def as_long_as_aws(type_: str, inputs: Mapping[str, Any], operation: Operation) -> Iterator[None]:
+    """Do what the block does, and let it take as long as AWS would, scaled.
+
+    A block that fails ends at once, as a refused call does.
+
+    Raises:
+        ValueError: the scale is no number.
+    """
+    scale = float(os.environ.get(VARIABLE) or 0)
+    began = time.monotonic()
+    yield
+    if scale > 0:
+        seconds = latency_model().seconds(type_, inputs, operation) * scale
+        time.sleep(max(0.0, began + seconds - time.monotonic()))

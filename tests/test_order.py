@@ -1,0 +1,25 @@
+"""The files that take longest are the first that the processes of the suite take."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+from tests.conftest import pytest_collection_modifyitems
+
+
+def item(path, *marks):
+    named = [SimpleNamespace(name=mark) for mark in marks]
+    return SimpleNamespace(path=Path(path), iter_markers=lambda: named)
+
+
+def test_whole_stacks_come_first_then_the_engine_then_the_files_with_most_tests():
+    items = [
+        *[item("small.py")] * 2,
+        *[item("large.py")] * 5,
+        item("engine.py", "engine"),
+        item("stack.py"),
+        item("stack.py", "engine", "sandbox"),
+    ]
+    pytest_collection_modifyitems(items)
+    files = list(dict.fromkeys(each.path.name for each in items))
+    assert files == ["stack.py", "engine.py", "large.py", "small.py"]
+    assert len(items) == 10
