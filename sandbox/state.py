@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sandbox.file_lock import LockTakenError, locked
+from sandbox.plain_environment import plain_environment
 from sandbox.process_identity import ProcessIdentity, read_identity
 from sandbox.processes import sweep
 from sandbox.removal import remove_tree
@@ -219,9 +220,6 @@ class SandboxDirectory:
         return None
 
     def _launch(self, region: str, port: int) -> subprocess.Popen[bytes]:
-        environment = {
-            name: value for name, value in os.environ.items() if not name.startswith("AWS_")
-        }
         with self._output.open("wb") as output:
             return subprocess.Popen(
                 [
@@ -231,7 +229,7 @@ class SandboxDirectory:
                     *("--region", region, "--port", str(port)),
                 ],
                 cwd=ROOT,
-                env=environment,
+                env=plain_environment(os.environ),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -102,13 +102,5 @@ _LIST_CALLS = {
 def _listed(reader: AccountReader, call: str, key: str, cluster: str) -> list[str]:
     """Return every page of a list call."""
     do = getattr(reader.eks, _LIST_CALLS[call])
-    found: list[str] = []
-    page: dict[str, str] = {}
-    while True:
-        answer = reader.ask(f"eks:{call}", do, clusterName=cluster, **page)
-        if not answer:
-            return found
-        found.extend(answer[key])
-        if not answer.get("nextToken"):
-            return found
-        page = {"nextToken": answer["nextToken"]}
+    pages = reader.pages(f"eks:{call}", do, clusterName=cluster)
+    return [name for answer in pages for name in answer[key]]

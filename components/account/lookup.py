@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from ipaddress import IPv4Network
 from typing import Any
 
 import boto3
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+from botocore.parsers import ResponseParserError
 
 from components.account import answers
+from components.account.answer_shapes import (
+    AccountUnreachableError as AccountUnreachableError,
+)
+from components.account.answer_shapes import UnexpectedAnswerError, understood
+from components.account.call_failures import CLIENT, explained
+from components.account.error_codes import NOT_ALLOWED as NOT_ALLOWED
+from components.account.error_codes import NOT_FOUND as NOT_FOUND
 from components.account.facts import (
     DefaultRoute,
     ImageFacts,
@@ -20,39 +27,10 @@ from components.account.facts import (
     VpcFacts,
     ZoneFacts,
 )
+from components.config.provider_settings import is_region
 
-NOT_ALLOWED = frozenset(
-    {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "OptInRequired"}
-)
-NOT_FOUND = frozenset(
-    {
-        "InvalidCapacityReservationId.NotFound",
-        "InvalidCapacityReservationId.Malformed",
-        "InvalidKeyPair.NotFound",
-        # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
-        "InvalidAMIID.NotFound",
-        "InvalidAMIID.Malformed",
-        "InvalidAMIID.Unavailable",
-        "InvalidVolume.NotFound",
-        "InvalidVpcID.NotFound",
-        # FSx: https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeFileSystems.html
-        "FileSystemNotFound",
-        "VolumeNotFound",
-        # https://docs.aws.amazon.com/ARG/latest/APIReference/API_ListGroupResources.html
-        "NotFoundException",
-        # EKS: https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeCluster.html
-        "ResourceNotFoundException",
-        # IAM, SSM, Service Quotas, and placement groups of EC2: the pages of their Get calls.
-        "NoSuchEntity",
-        "ParameterNotFound",
-        "NoSuchResourceException",
-        "InvalidPlacementGroup.Unknown",
-    }
-)
-
-
-class AccountUnreachableError(Exception):
-    """No credentials, or AWS does not answer; the message says what to do."""
+_MOST_PAGES = 1000
+"""Of one answer: more than any list that a stack depends on can have."""
 
 
 class AccountReader:
@@ -62,10 +40,15 @@ class AccountReader:
     """
 
     def __init__(self, *, region: str, profile: str | None = None) -> None:
-        """Make the session; nothing is called yet."""
+        """Make the session; nothing is called yet.
+
+        Raises:
+            AccountUnreachableError: there is no such region.
+        """
+        if not is_region(region):
+            raise AccountUnreachableError(f"aws:region is no region: {region!r}")
         session = boto3.Session(region_name=region, profile_name=profile)
-        retries = Config(retries={"mode": "standard", "total_max_attempts": 4})
-        self._session, self._retries = session, retries
+        self._session = session
         self._clients: dict[str, Any] = {}
         # A session makes one client at a time; clients themselves may be shared.
         self._making = threading.Lock()
@@ -101,7 +84,7 @@ class AccountReader:
         """Return the client of a service, by boto3's name for it; made when it is first asked."""
         with self._making:
             if service not in self._clients:
-                made: Any = self._session.client(service, config=self._retries)  # pyright: ignore[reportArgumentType, reportCallIssue]
+                made: Any = self._session.client(service, config=CLIENT)  # pyright: ignore[reportArgumentType, reportCallIssue]
                 self._clients[service] = made
             return self._clients[service]
 
@@ -113,10 +96,10 @@ class AccountReader:
         """Return the answer of one call, or None where it may not be made or finds nothing.
 
         Raises:
-            AccountUnreachableError: no credentials, or no answer.
+            AccountUnreachableError: no credentials, no answer, or one that the API does not know.
         """
         try:
-            return do(**arguments)
+            return understood(call, do(**arguments), do)
         except NoCredentialsError as error:
             raise AccountUnreachableError(
                 "no AWS credentials were found; log in (`aws sso login`, AWS_PROFILE or the "
@@ -129,9 +112,31 @@ class AccountReader:
             if code in NOT_ALLOWED:
                 self.unreadable.append(f"{call}: {code}")
                 return None
-            raise AccountUnreachableError(f"{call} failed: {error}") from error
+            raise AccountUnreachableError(explained(call, error)) from error
         except BotoCoreError as error:
-            raise AccountUnreachableError(f"{call} failed: {error}") from error
+            raise AccountUnreachableError(explained(call, error)) from error
+        except (ResponseParserError, ValueError, LookupError, TypeError, AttributeError) as error:
+            # Out of boto3's parsers, which take the answer for what the API promises.
+            raise UnexpectedAnswerError(call, f"{type(error).__name__}: {error}") from error
+
+    def pages(
+        self, call: str, do: Callable[..., Any], *, next_key: str = "nextToken", **arguments: Any
+    ) -> Iterator[Any]:
+        """Yield the answers of a call that gives them page by page; none where it may not be made.
+
+        Raises:
+            AccountUnreachableError: as `ask`, or the pages lead in a circle.
+        """
+        seen: set[str] = set()
+        while answer := self.ask(call, do, **arguments):
+            yield answer
+            following = answer.get(next_key)
+            if not following:
+                return
+            if following in seen or len(seen) == _MOST_PAGES:
+                raise UnexpectedAnswerError(call, "its pages have no end")
+            seen.add(following)
+            arguments[next_key] = following
 
     def account_id(self) -> str:
         """Return the caller's account."""

@@ -38,6 +38,7 @@ from components.config.stack import (
 )
 from components.eks.plan import EksPlan
 from components.parallelcluster.plan import ParallelClusterPlan
+from components.plain_text import legible
 
 if TYPE_CHECKING:
     from components.architectures.plan_stack import AnyPlan
@@ -91,7 +92,8 @@ def prepare(
     if found.plan is None or found.problems:
         raise ConfigError(found.problems, stack_file=stack_file)
     unreadable = (f"not checked: {call}" for call in facts.unreadable)
-    return Prepared(plan=found.plan, warnings=(*unreadable, *found.warnings))
+    warnings = tuple(legible(warning) for warning in (*unreadable, *found.warnings))
+    return Prepared(plan=found.plan, warnings=warnings)
 
 
 def examine(

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
+from components.account.answer_shapes import UnexpectedAnswerError, last_call
+
 Reading = Callable[[], Mapping[str, Any]]
 """Asks AWS and returns fields of a record of facts, by name."""
 
@@ -29,10 +31,19 @@ def read_side_by_side(readings: Iterable[Reading]) -> dict[str, Any]:
     """
     fields: dict[str, Any] = {}
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        for answer in [pool.submit(reading) for reading in readings]:
+        for answer in [pool.submit(_read, reading) for reading in readings]:
             for name, value in answer.result().items():
                 fields[name] = _joined(fields.get(name), value)
     return fields
+
+
+def _read(reading: Reading) -> Mapping[str, Any]:
+    try:
+        return reading()
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        # The answer has the right types, and in them what nobody can read, such as no network.
+        problem = f"{type(error).__name__}: {error}"
+        raise UnexpectedAnswerError(last_call(), problem) from error
 
 
 def _joined(known: Any, value: Any) -> Any:

@@ -142,8 +142,29 @@ def _own_problems(
             problem=f"the reservation is in {found.availability_zone} ({found.zone_id})",
             remedy=f"set it to {found.availability_zone}",
         )
-    if not isinstance(asked, CapacityBlock):
+    if isinstance(asked, CapacityBlock):
+        yield from _end_problems(path, asked, found)
+    else:
         yield from _placement_problems(path, asked, found, facts)
+
+
+def _end_problems(path: str, asked: CapacityBlock, found: ReservationFacts) -> Iterator[Problem]:
+    """Yield an end that comes after the block's own, at which EC2 ends the nodes under their jobs.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-extend.html
+    """
+    if asked.ends_at is None or found.ends_at is None or asked.ends_at <= found.ends_at:
+        return
+    yield Problem(
+        path=f"{path}.ends_at",
+        found=str(asked.ends_at),
+        problem="the block ends before; EC2 ends its nodes then, and nobody would drain them",
+        allowed=f"{found.ends_at} or before",
+        remedy=(
+            "remove it: the end is read from the account; or extend the block first, with `aws ec2 "
+            f"purchase-capacity-block-extension` for {found.reservation_id}"
+        ),
+    )
 
 
 def _platform_problems(key: str, found: ReservationFacts, config: StackConfig) -> Iterator[Problem]:

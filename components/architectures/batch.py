@@ -103,6 +103,7 @@ class BatchArchitecture(pulumi.ComponentResource):
         capacity = environment.capacity
         args = BatchComputeEnvironmentArgs(
             plan=environment,
+            region=self._plan.region,
             subnet_ids=[self._network.subnet_id(subnet) for subnet in environment.subnets],
             security_group_id=self._nodes.security_group_id,
             reservation_group_arn=(

@@ -20,6 +20,8 @@ from components.config.stack import AnyStackConfig
 from components.eks.plan import EksPlan
 from components.network.network_stack_plan import NetworkStackPlan
 from components.parallelcluster.plan import ParallelClusterPlan
+from components.permission import await_permission
+from components.resource_tags import tag_every_resource
 
 
 class Architecture(Protocol):
@@ -76,4 +78,6 @@ def build(plan: EksPlan | ParallelClusterPlan | BatchPlan | NetworkStackPlan) ->
         _importing.pop().join()
     module, component = ARCHITECTURES[type(plan)]
     architecture: Any = getattr(import_module(module), component)
+    tag_every_resource()
+    await_permission()
     return architecture(plan.name, plan)

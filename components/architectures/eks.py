@@ -190,6 +190,7 @@ class EksArchitecture(pulumi.ComponentResource):
             extra_policies=group.iam_policies,
             addon_policies=group.addon_policies,
             cluster_name=self._plan.name,
+            region=self._plan.region,
             tags=self._plan.tags,
         )
         return NodeRole(f"{self._name}-{group.name}", args, self._child)

@@ -29,7 +29,10 @@ from components.parallelcluster.queue_review import review_counts, review_queue
 from components.parallelcluster.room_plan import review_rooms
 from components.parallelcluster.slurm_review import review_slurm
 from components.parallelcluster.storage_plan import SharedStorage, plan_shared_storage
-from components.parallelcluster.template_review import review_template_size
+from components.parallelcluster.template_review import (
+    review_dynamic_references,
+    review_template_size,
+)
 from components.tagging import common_tags
 
 
@@ -77,6 +80,7 @@ def plan_parallelcluster(
     plan = _plan(context, head_node, queues, storage, review)
     review_rooms(plan, review)
     review_template_size(plan, review)
+    review_dynamic_references(plan, review)
     review.close()
     return plan
 

@@ -41,6 +41,8 @@ class BatchComputeEnvironmentArgs:
     """Arguments of `BatchComputeEnvironment`."""
 
     plan: ComputeEnvironmentPlan
+    region: str
+    """Region of the stack."""
     subnet_ids: Sequence[pulumi.Input[str]]
     """Of `plan.subnets`, in their order."""
     security_group_id: pulumi.Input[str]
@@ -95,7 +97,9 @@ class BatchComputeEnvironment(pulumi.ComponentResource):
         child = pulumi.ResourceOptions(parent=self)
         role = BatchInstanceRole(
             name,
-            BatchInstanceRoleArgs(extra_policy_arns=args.plan.iam_policies, tags=args.tags),
+            BatchInstanceRoleArgs(
+                extra_policy_arns=args.plan.iam_policies, region=args.region, tags=args.tags
+            ),
             child,
         )
         template = NodeLaunchTemplate(

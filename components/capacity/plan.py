@@ -34,6 +34,11 @@ class CapacityPlan:
     eks_capacity_type: Literal["ON_DEMAND", "SPOT", "CAPACITY_BLOCK"] = "ON_DEMAND"
     """`capacityType` of an EKS managed node group."""
 
+    @property
+    def is_reserved(self) -> bool:
+        """Whether nodes launch into a reservation, which has no more instances than it has."""
+        return self.kind in ("odcr", "odcr-group", "capacity-block")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementPlan:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
+from components.naming import partition
+
 POOL = "AWS::EC2::CapacityReservationPool"
 GENERIC = "AWS::ResourceGroups::Generic"
 RESERVATION = "AWS::EC2::CapacityReservation"
@@ -91,7 +93,7 @@ class ReservationGroup(pulumi.ComponentResource):
         invoke = pulumi.InvokeOptions(parent=self)
         return pulumi.Output.format(
             "arn:{0}:ec2:{1}:{2}:capacity-reservation/{3}",
-            aws.get_partition_output(opts=invoke).partition,
+            partition(region),
             region,
             aws.get_caller_identity_output(opts=invoke).account_id,
             member,

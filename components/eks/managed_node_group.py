@@ -110,6 +110,8 @@ class ManagedNodeGroup(pulumi.ComponentResource):
                 parent=self,
                 depends_on=[*args.launch_after],
                 ignore_changes=SIZES if plan.schedule.scale_up_at else None,
+                # Beside the old nodes there is no instance left for new ones.
+                delete_before_replace=plan.capacity.is_reserved,
             ),
         )
         if plan.schedule.moved_by_schedule:

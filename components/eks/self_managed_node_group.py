@@ -73,6 +73,8 @@ class SelfManagedNodeGroup(pulumi.ComponentResource):
                 parent=self,
                 depends_on=[*args.launch_after],
                 ignore_changes=SIZES if schedule.scale_up_at else None,
+                # Beside the old nodes there is no instance left for new ones.
+                delete_before_replace=args.plan.capacity.is_reserved,
             ),
         )
         if schedule.moved_by_schedule:

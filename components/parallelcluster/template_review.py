@@ -1,6 +1,9 @@
-"""Whether the template of a cluster fits into CloudFormation's call."""
+"""Whether the template of a cluster fits into CloudFormation's call, and says what it seems to."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from components.config.review import Review
 from components.parallelcluster.cluster_template import (
@@ -16,6 +19,39 @@ _LONGEST_VALUE = 200
 """Characters kept for each id that the stack gives: more than the ARN of a resource group with the
 longest name that AWS takes, 128 characters.
 https://docs.aws.amazon.com/ARG/latest/APIReference/API_CreateGroup.html"""
+
+
+_DYNAMIC = "{{resolve:"
+"""How a dynamic reference begins, which CloudFormation fills in wherever it stands.
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html"""
+
+
+def review_dynamic_references(plan: ParallelClusterPlan, review: Review) -> None:
+    """Refuse texts in whose place CloudFormation would put a parameter or a secret."""
+    found = [text for text in _texts(render_cluster(plan)) if _DYNAMIC in text]
+    if not found:
+        return
+    review.refuse(
+        "architecture",
+        f"holds `{_DYNAMIC}`: CloudFormation would put a parameter or a secret in its place, and "
+        "ParallelCluster would store that in clear text",
+        found=found[0],
+        allowed="any other text",
+        remedy="read the parameter or the secret on the node, in a script of `custom_actions`",
+    )
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        entries = cast("Mapping[str, object]", value)
+        for key, inner in entries.items():
+            yield key
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in cast("Sequence[object]", value):
+            yield from _texts(inner)
 
 
 def review_template_size(plan: ParallelClusterPlan, review: Review) -> None:

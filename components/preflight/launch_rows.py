@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from components.account.call_failures import explained, says_nothing_of_the_request
 from components.account.facts import AccountFacts, ImageFacts
 from components.account.lookup import AccountReader, AccountUnreachableError
 from components.account.readings import read_side_by_side
@@ -105,8 +106,10 @@ def _ask(reader: AccountReader, dry_run: DryRun, image_id: str) -> Answer:
     try:
         answer: Any = reader.ec2.run_instances(**dry_run.request(image_id))
     except ClientError as error:
+        if says_nothing_of_the_request(error):
+            raise AccountUnreachableError(explained("ec2:RunInstances", error)) from error
         said = error.response.get("Error", {})
         return Answer(said.get("Code", ""), said.get("Message", ""))
     except BotoCoreError as error:
-        raise AccountUnreachableError(f"ec2:RunInstances failed: {error}") from error
+        raise AccountUnreachableError(explained("ec2:RunInstances", error)) from error
     return Answer(WOULD_HAVE_SUCCEEDED, str(answer))

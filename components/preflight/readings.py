@@ -155,24 +155,22 @@ def _quota(reader: AccountReader, quota: VcpuQuota) -> dict[str, float]:
 
 
 def _invitations(reader: AccountReader) -> tuple[InvitationFacts, ...]:
+    do = reader.client("ram").get_resource_share_invitations
     found: list[InvitationFacts] = []
-    page: dict[str, str] = {}
-    while True:
-        answer = _asked(
-            reader, GET_INVITATIONS, reader.client("ram").get_resource_share_invitations, **page
-        )
-        found += [
-            InvitationFacts(
-                share_arn=each["resourceShareArn"],
-                share_name=each.get("resourceShareName", ""),
-                sender_id=each.get("senderAccountId", ""),
-                status=each["status"],
-            )
-            for each in (answer or {}).get("resourceShareInvitations", [])
-        ]
-        if not answer or not answer.get("nextToken"):
-            return tuple(found)
-        page = {"nextToken": answer["nextToken"]}
+    try:
+        for answer in reader.pages(GET_INVITATIONS, do):
+            found += [
+                InvitationFacts(
+                    share_arn=each["resourceShareArn"],
+                    share_name=each.get("resourceShareName", ""),
+                    sender_id=each.get("senderAccountId", ""),
+                    status=each["status"],
+                )
+                for each in answer.get("resourceShareInvitations", [])
+            ]
+    except AccountUnreachableError as error:
+        reader.unreadable.append(f"{GET_INVITATIONS}: {error}")
+    return tuple(found)
 
 
 def _role(reader: AccountReader, name: str) -> Mapping[str, bool]:

@@ -14,6 +14,10 @@ from components.config.storage import DataRepository
 from components.storage.fsx_lustre_plan import LUSTRE_VERSION, FsxLustrePlan, LustreSettings
 from components.storage.lustre_security_group import LustreSecurityGroup
 
+FIXED_AT_CREATION = ["copyTagsToBackups"]
+"""FSx never changes it, so backups that are turned on later would replace the file system.
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemLustreConfiguration.html"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FsxLustreArgs:
@@ -61,6 +65,7 @@ class FsxLustre(pulumi.ComponentResource):
             protect=plan.deletion_protection,
             retain_on_delete=plan.deletion_protection,
             depends_on=group.rules,
+            ignore_changes=FIXED_AT_CREATION,
         )
         made = _file_system(f"{name}-file-system", args, settings, group.security_group_id, kept)
         for index, repository in enumerate(settings.data_repositories):

@@ -7,7 +7,6 @@ from components.compute.reservation_group import ReservationGroup, ReservationGr
 
 OWN = "cr-00d00000000000001"
 SHARED = "arn:aws:ec2:us-west-2:999988887777:capacity-reservation/cr-0a550000000000001"
-PARTITION_CALL = "aws:index/getPartition:getPartition"
 
 
 @pytest.fixture

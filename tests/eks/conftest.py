@@ -31,7 +31,10 @@ def node_group_args() -> Callable[..., NodeGroupArgs]:
             ),
             subnet_ids=list(plan.subnets),
             efa_security_group_id="sg-efa",
-            role=NodeRole("role", NodeRoleArgs(extra_policies=(), cluster_name="p5-cb", tags={})),
+            role=NodeRole(
+                "role",
+                NodeRoleArgs(extra_policies=(), cluster_name="p5-cb", region="us-west-2", tags={}),
+            ),
             launch_after=launch_after,
             tags={"team": "vision"},
         )

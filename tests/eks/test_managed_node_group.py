@@ -129,3 +129,9 @@ def test_the_group_is_tagged_and_the_component_closed(managed):
     assert made.inputs["tags"] == {"Name": "p5-cb-system-Node", "team": "vision"}
     assert made.parent.endswith("trainyard:eks:ManagedNodeGroup::p5-cb-system")
     assert made.parent in cloud.closed
+
+
+def test_in_a_reservation_the_old_group_goes_before_its_successor_comes(managed):
+    """G11, EKN-14: beside the old nodes a full reservation has no instance for new ones."""
+    assert managed(replace(SYSTEM, capacity=BLOCK)).one("p5-cb-system-node-group").deletes_first
+    assert not managed(SYSTEM).one("p5-cb-system-node-group").deletes_first

@@ -77,7 +77,7 @@ def test_a_node_role_is_known_by_its_name(arn, ours):
 
 
 def test_the_name_is_the_one_that_the_role_is_made_with(deploy):
-    args = NodeRoleArgs(cluster_name="p5-cb", extra_policies=(), tags={})
+    args = NodeRoleArgs(cluster_name="p5-cb", region="us-west-2", extra_policies=(), tags={})
     cloud = deploy(lambda: NodeRole("p5-cb-p5", args))
     (role,) = cloud.of_type("aws:iam/role:Role")
     assert role.name == role_logical_name("p5-cb", "p5")

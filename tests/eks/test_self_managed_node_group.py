@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from components.eks.self_managed_node_group import SelfManagedNodeGroup
-from tests.support.eks_plans import ACTIVE, AMI_PARAMETER, ENDING, EXPIRED, P5, SCHEDULED
+from tests.support.eks_plans import ACTIVE, AMI_PARAMETER, ENDING, EXPIRED, P5, SCHEDULED, SPOT
 
 SCHEDULE = "aws:autoscaling/schedule:Schedule"
 
@@ -187,3 +187,9 @@ def test_components_are_closed_and_children_stay_inside(p5):
     assert {made.urn for made in cloud.components()} == set(cloud.closed) & {
         made.urn for made in cloud.components()
     }
+
+
+def test_in_a_reservation_the_old_group_goes_before_its_successor_comes(p5):
+    """G11, EKN-14: beside the old nodes a full reservation has no instance for new ones."""
+    assert group(p5()).deletes_first
+    assert not group(p5(capacity=SPOT)).deletes_first

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 import pytest
 
 from components.account import parallelcluster_checks
-from components.account.prepare import look_up, prepare
+from components.account.prepare import prepare
+from components.account.stack_lookup import look_up
 from components.architectures.parallelcluster_plan import plan_parallelcluster
 from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError

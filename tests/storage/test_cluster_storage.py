@@ -89,6 +89,13 @@ def test_protection_covers_deletion_and_replacement(deploy, protected):
     assert (made.protect, made.retain_on_delete) == (protected, protected)
 
 
+def test_backups_that_are_turned_on_later_do_not_replace_the_file_system(deploy):
+    """Whether backups copy tags is fixed at the creation."""
+    made = deploy(lambda: storage(lustre(backup_retention_days=7))).one("p5-data-file-system")
+    assert made.inputs["copyTagsToBackups"] is True
+    assert made.ignore_changes == ("copyTagsToBackups",)
+
+
 def test_nothing_that_is_protected_needs_the_cluster(deploy):
     """What `destroy` leaves holds nothing else back."""
     cloud = deploy(lambda: storage(lustre()))

@@ -37,6 +37,8 @@ class Registered:
     retain_on_delete: bool = False
     deleted_with: str = ""
     """URN of the resource with which it goes."""
+    deletes_first: bool = False
+    """Whether a replacement comes only when the old object is gone."""
     custom_timeouts: dict[str, str] = field(default_factory=dict[str, str], hash=False)
     """How long the engine waits, by operation."""
 
@@ -119,6 +121,7 @@ class Cloud(MockMonitor):
                     protect=request.protect,
                     retain_on_delete=request.retainOnDelete,
                     deleted_with=request.deletedWith,
+                    deletes_first=request.deleteBeforeReplace,
                     custom_timeouts={
                         operation.name: limit
                         for operation, limit in request.customTimeouts.ListFields()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -24,7 +25,13 @@ class JoinedCluster:
         self.plane = plane
         self.api = plane.administrator()
 
-    def launch(self, number: int, role: str, instance_type: str = "p5.48xlarge") -> Instance:
+    def launch(
+        self,
+        number: int,
+        role: str,
+        instance_type: str = "p5.48xlarge",
+        tags: Mapping[str, str] | None = None,
+    ) -> Instance:
         """Run an instance that is told to join; p5 with all of its EFA interfaces."""
         user_data = {
             "apiVersion": "node.eks.aws/v1alpha1",
@@ -53,7 +60,7 @@ class JoinedCluster:
             instance_profile=role.rpartition("/")[2],
             root_volume_gib=100,
             user_data=yaml.safe_dump(user_data).encode(),
-            tags={},
+            tags=tags or {},
         )
         self.account.roles[instance.instance_profile] = role
         self.account.running[instance.instance_id] = instance

@@ -8,8 +8,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,8 @@ class Sandbox:
     """One sandbox directory."""
 
     directory: Path
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Environment variables of its user."""
 
     def environment(self) -> dict[str, str]:
         """Return the environment of a user whose accounts must not be touched."""
@@ -52,6 +54,7 @@ class Sandbox:
             **kept,
             "TRAINYARD_SANDBOX": str(self.directory),
             "PYTHONPATH": str(ROOT),
+            **self.settings,
         }
 
     def start_command(self, *arguments: str | Path) -> subprocess.Popen[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -54,9 +54,13 @@ def _merged(base: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
     return base | override | {key: _merged(base.get(key, {}), both[key]) for key in both}
 
 
-def prepared(stack: str) -> Prepared:
-    """Return the plan of a stack file in the sandbox's account at `NOW`."""
+def prepared(stack: str, *, changes: Mapping[str, Any] | None = None) -> Prepared:
+    """Return the plan of a stack file in the sandbox's account at `NOW`.
+
+    `changes` are merged into its `trainyard:cluster`.
+    """
     config, stack_file = stack_config(stack), f"Pulumi.{stack}.yaml"
+    config["trainyard:cluster"] = _merged(config["trainyard:cluster"], dict(changes or {}))
     return prepare(
         load_stack_config(config["trainyard:cluster"], stack_file=stack_file),
         account_facts(),
@@ -66,11 +70,11 @@ def prepared(stack: str) -> Prepared:
     )
 
 
-def program_of(stack: str) -> Callable[[], None]:
+def program_of(stack: str, *, changes: Mapping[str, Any] | None = None) -> Callable[[], None]:
     """Return a program that registers everything of a stack file, as `__main__.py` does."""
 
     def program() -> None:
-        for name, value in build(prepared(stack).plan).outputs().items():
+        for name, value in build(prepared(stack, changes=changes).plan).outputs().items():
             pulumi.export(name, value)
 
     return program

@@ -58,7 +58,7 @@ def artifact(
             f"{stack} has no {name} yet; bring it up first: ./trainyard up {stack}"
             + found.options(sandbox=sandbox)
         )
-    console.answer(document(values[made[name]]))
+    console.answer_document(document(values[made[name]]))
 
 
 def document(value: Any) -> str:
@@ -71,9 +71,17 @@ def document(value: Any) -> str:
 
 
 def _outputs(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> dict[str, Any]:
+    from tools.cli.session import refuse_occupied
+    from tools.workspace.engine_process import EngineFailedError
     from tools.workspace.workspace import outputs as read
 
-    values = read(_workspace(stack_file, sandbox=sandbox), show_secrets=show_secrets)
+    workspace = _workspace(stack_file, sandbox=sandbox)
+    try:
+        values = read(workspace, show_secrets=show_secrets)
+    except EngineFailedError:
+        # It may have read a state that another command is writing.
+        refuse_occupied(stack_file, sandbox=sandbox)
+        raise
     if not values:
         stack = stack_file.stack
         raise failures.CommandError(
@@ -87,15 +95,10 @@ def _workspace(stack_file: StackFile, *, sandbox: bool) -> Workspace:
     from tools.cli.session import Purpose, open_workspace
 
     if sandbox:
-        from tools.cli.sandbox_session import holds_stack
+        from tools.cli.sandbox_session import require_stack
 
-        stack = stack_file.stack
-        if not holds_stack(stack):
-            raise failures.CommandError(
-                f"the sandbox holds no stack {stack}; bring it up: ./trainyard up {stack}"
-                + stack_file.options(sandbox=True)
-            )
-    purpose = Purpose(checks_config=False, changes=False)
+        require_stack(stack_file)
+    purpose = Purpose(checks_config=False)
     return open_workspace(stack_file, purpose, sandbox=sandbox)
 
 

@@ -13,7 +13,10 @@ from tools.cli import console, failures, options
 def bench(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Benchmarks: check, pools, preview, parallelcluster, growth; or all."),
+        typer.Argument(
+            help="Benchmarks: check, pools, preview, parallelcluster, growth, critical-path, "
+            "cold-up; or all."
+        ),
     ] = None,
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds after the first.")] = 5,
     directory: Annotated[
@@ -23,32 +26,25 @@ def bench(
 ) -> None:
     """Measure the program: time as a multiple of what it is compared with, and growth.
 
-    `preview` and `parallelcluster` need a sandbox that runs.
+    `preview`, `parallelcluster` and `cold-up` need a sandbox that runs.
     """
-    from benchmarks import growth, report
+    from benchmarks import report
     from tools.workspace.stack_files import ROOT
 
-    known = [*report.BENCHMARKS, report.CURVES]
+    known = report.names()
     unknown = [name for name in names or [] if name not in known]
     if unknown:
         raise failures.WrongUseError(
             f"there is no benchmark {', '.join(unknown)}; there are {', '.join(known)}"
         )
-    wanted = names or known
-    comparisons = []
-    for name, measure in report.BENCHMARKS.items():
-        if name in wanted:
-            console.progress(f"measuring {name}")
-            comparisons += measure(rounds)
-    curves = growth.curves(rounds) if report.CURVES in wanted else []
+    results = report.measure(names or known, rounds, console.progress)
     target = directory or ROOT / ".trainyard" / "bench"
-    report.write(target, comparisons, curves)
+    report.write(target, results)
     if as_json:
-        console.answer_json(report.as_json(comparisons, curves))
+        console.answer_json(report.as_json(results))
     else:
-        report.show(comparisons, curves)
+        report.show(results)
     console.progress(f"written: {target / 'bench.json'}")
-    missed = [each.name for each in comparisons if not each.within_budget]
-    if missed:
-        console.problem(f"over the budget: {', '.join(missed)}")
+    if results.missed:
+        console.problem(f"over the budget: {', '.join(results.missed)}")
         raise typer.Exit(failures.WORK_FAILED)

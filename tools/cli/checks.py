@@ -10,7 +10,7 @@ import typer
 
 from tools.cli import console, failures, options
 from tools.cli.check_result import CheckResult, answer_results, refuse_two_forms
-from tools.workspace.stack_files import REGION_KEY, StackFile
+from tools.workspace.stack_files import PROFILE_KEY, REGION_KEY, StackFile
 
 if TYPE_CHECKING:
     from components.architectures.plan_stack import AnyPlan
@@ -130,16 +130,15 @@ def config_of(
     """
     from components.config.load import load_stack_config
     from components.config.network import unread_network
-    from components.config.problems import ConfigError, Problem
+    from components.config.problems import ConfigError
+    from components.config.provider_settings import provider_problems
 
     name = stack_file.name
-    no_region = Problem(
-        path=REGION_KEY,
-        problem="is missing: reservations, subnets and images belong to one region",
-        allowed="the region of the reservation, such as us-west-2",
-        remedy=f"pulumi config set --stack {stack_file.stack} {REGION_KEY} us-west-2",
+    missing = provider_problems(
+        region=stack_file.config.get(REGION_KEY),
+        profile=stack_file.config.get(PROFILE_KEY),
+        stack_file=name,
     )
-    missing = [] if stack_file.region else [no_region]
     try:
         config = load_stack_config(
             stack_file.cluster,
@@ -162,7 +161,8 @@ def _warned(stack_file: StackFile, *, live: bool, sandbox: bool) -> tuple[str, .
     if not live:
         plan_of(stack_file)
         return ()
-    from components.account.prepare import look_up, prepare
+    from components.account.prepare import prepare
+    from components.account.stack_lookup import look_up
     from tools.cli.stack_references import network_reader
 
     config = config_of(stack_file, network_of=network_reader(stack_file, sandbox=sandbox))

@@ -8,10 +8,17 @@ from typing import Any
 
 import typer
 
+from components.plain_text import legible
+
 
 def answer(text: str) -> None:
-    """Write what was asked for to standard output."""
-    typer.echo(text)
+    """Write what was asked for to standard output, in words for people."""
+    typer.echo(legible(text))
+
+
+def answer_document(text: str) -> None:
+    """Write a document to standard output, as it is where it goes to a file or a program."""
+    typer.echo(legible(text) if sys.stdout.isatty() else text)
 
 
 def answer_json(value: Any) -> None:
@@ -21,12 +28,12 @@ def answer_json(value: Any) -> None:
 
 def progress(message: str, /) -> None:
     """Write a line about what is being done to standard error."""
-    typer.echo(typer.style("• ", dim=True) + message, err=True)
+    typer.echo(typer.style("• ", dim=True) + legible(message), err=True)
 
 
 def problem(message: str) -> None:
     """Write an error message to standard error."""
-    typer.echo(typer.style("error: ", fg="red", bold=True) + message, err=True)
+    typer.echo(typer.style("error: ", fg="red", bold=True) + legible(message), err=True)
 
 
 def at_a_terminal() -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
@@ -11,11 +11,18 @@ from tools.workspace.stack_files import BATCH, NETWORK, PARALLELCLUSTER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
-    from tools.cli.protected import Kept
     from tools.workspace.engine_process import EngineResult
+    from tools.workspace.stack_files import StackFile
     from tools.workspace.workspace import Workspace
+
+
+class Guard(NamedTuple):
+    """What an update may lose, and where."""
+
+    allowed: Sequence[str]
+    """Names of the objects that the user gives up."""
+    sandbox: bool
 
 
 def up(
@@ -23,11 +30,18 @@ def up(
     sandbox: options.Sandbox = False,
     yes: options.Yes = False,
     stack_file: options.StackFilePath = None,
+    replace: options.Replace = None,
 ) -> None:
     """Bring the stack up to what its file says; previews first, always."""
+    from tools.cli.waiting import wait_seconds
+
     _require_answer(yes=yes, command="up")
-    workspace = _open(stack, stack_file, sandbox=sandbox, checks_config=True)
-    _finish(_run(workspace, "up", yes=yes, policies=True), workspace, "up", sandbox=sandbox)
+    # A wrong value is refused before anything is made.
+    wait_seconds(sandbox=sandbox)
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    workspace = _open(found, "up", sandbox=sandbox, checks_config=True)
+    result = _run(workspace, "up", yes=yes, policies=True, guard=Guard(replace or (), sandbox))
+    _finish(result, workspace, "up", sandbox=sandbox)
     _show_summary(workspace, sandbox=sandbox)
 
 
@@ -53,16 +67,16 @@ def preview(
     as_sarif: options.AsSarif = False,
 ) -> None:
     """Show what `up` would change, checked by the policy pack; changes nothing."""
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     if as_json or as_sarif:
         from tools.cli.check_result import refuse_two_forms
         from tools.cli.preview_findings import answer_preview
 
         refuse_two_forms(as_json=as_json, as_sarif=as_sarif)
-        found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
         answer_preview(found, sandbox=sandbox, as_sarif=as_sarif)
         return
-    workspace = _open(stack, stack_file, sandbox=sandbox, checks_config=True, changes=False)
-    result = _run(workspace, "preview", yes=None, policies=True)
+    workspace = _open(found, "", sandbox=sandbox, checks_config=True)
+    result = _run(workspace, "preview", yes=None, policies=True, guard=Guard((), sandbox))
     _finish(result, workspace, "preview", sandbox=sandbox)
 
 
@@ -74,16 +88,24 @@ def destroy(
 ) -> None:
     """Delete everything that the stack made but for what is protected, and say what that is."""
     _require_answer(yes=yes, command="destroy")
-    if sandbox and not _sandbox_has(stack):
-        console.answer(f"the sandbox holds no stack {stack}: nothing to destroy")
-        return
-    workspace = _open(stack, stack_file, sandbox=sandbox, checks_config=False)
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    if sandbox:
+        from tools.cli.sandbox_session import holds_stack
+        from tools.cli.session import refuse_occupied
+
+        # An `up` that has just begun holds nothing yet.
+        refuse_occupied(found, sandbox=True)
+        if not holds_stack(stack):
+            console.answer(f"the sandbox holds no stack {stack}: nothing to destroy")
+            return
+    workspace = _open(found, "destroy", sandbox=sandbox, checks_config=False)
     from tools.cli import protected
+    from tools.cli.inhabited_network import refuse_inhabited
     from tools.cli.session import kubeconfig_path
 
     before = protected.kept_objects(workspace)
-    if workspace.stack_file.architecture == NETWORK:
-        _refuse_inhabited(before, workspace, sandbox=sandbox)
+    if found.architecture == NETWORK:
+        refuse_inhabited(before, found, sandbox=sandbox)
     # The engine refuses to begin where something is protected, unless it is told to leave that.
     keeps = any(each.protected for each in before)
     retained = _retained(workspace)
@@ -93,18 +115,9 @@ def destroy(
     kubeconfig_path(stack, sandbox=sandbox).unlink(missing_ok=True)
     if keeps:
         kept = protected.kept_objects(workspace)
-        name = workspace.stack_file.name
-        said = protected.explanation(kept, before, stack=stack, stack_file=name, sandbox=sandbox)
-        console.answer(said)
+        console.answer(protected.explanation(kept, before, stack_file=found, sandbox=sandbox))
     if retained:
         console.answer(retained)
-
-
-def _refuse_inhabited(kept: Sequence[Kept], workspace: Workspace, *, sandbox: bool) -> None:
-    from tools.cli.inhabited_network import refuse_inhabited
-
-    file = workspace.stack_file
-    refuse_inhabited(kept, file, sandbox=sandbox)
 
 
 def _retained(workspace: Workspace) -> str:
@@ -130,21 +143,16 @@ def refresh(
 ) -> None:
     """Read what exists into the state; changes nothing in the account."""
     _require_answer(yes=yes, command="refresh")
-    if sandbox and not _sandbox_has(stack):
-        raise failures.CommandError(
-            f"the sandbox holds no stack {stack}; bring it up: ./trainyard up {stack} --sandbox"
-        )
-    workspace = _open(stack, stack_file, sandbox=sandbox, checks_config=False)
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    if sandbox:
+        from tools.cli.sandbox_session import require_stack
+        from tools.cli.session import refuse_occupied
+
+        refuse_occupied(found, sandbox=True)
+        require_stack(found)
+    workspace = _open(found, "refresh", sandbox=sandbox, checks_config=False)
     result = _run(workspace, "refresh", yes=yes, policies=False)
     _finish(result, workspace, "refresh", sandbox=sandbox)
-
-
-def _sandbox_has(stack: str) -> bool:
-    from tools.cli.sandbox_session import holds_stack
-
-    # An unknown name is still wrong use, not an empty stack.
-    options.stack_file(stack, path=None, sandbox=True)
-    return holds_stack(stack)
 
 
 def _require_answer(*, yes: bool, command: str) -> None:
@@ -154,19 +162,11 @@ def _require_answer(*, yes: bool, command: str) -> None:
         )
 
 
-def _open(
-    stack: str,
-    stack_file: Path | None,
-    *,
-    sandbox: bool,
-    checks_config: bool,
-    changes: bool = True,
-) -> Workspace:
+def _open(stack_file: StackFile, command: str, *, sandbox: bool, checks_config: bool) -> Workspace:
     from tools.cli.session import Purpose, open_workspace
 
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    purpose = Purpose(checks_config=checks_config, changes=changes)
-    return open_workspace(found, purpose, sandbox=sandbox)
+    purpose = Purpose(checks_config=checks_config, command=command)
+    return open_workspace(stack_file, purpose, sandbox=sandbox)
 
 
 def _run(
@@ -176,12 +176,20 @@ def _run(
     yes: bool | None,
     policies: bool,
     flags: Sequence[str] = (),
+    guard: Guard | None = None,
 ) -> EngineResult:
+    from tools.workspace.reserve import room_kept
     from tools.workspace.workspace import run
 
     extra = policy_pack(workspace) if policies else []
     # `preview` never asks and has no such flag.
-    return run(workspace, operation, [*extra, *flags, *(["--yes"] if yes else [])])
+    asked = [*extra, *flags, *(["--yes"] if yes else [])]
+    with room_kept(workspace.reserve(), console.progress):
+        if guard is not None:
+            from tools.cli.guarded_update import run_guarded
+
+            return run_guarded(workspace, operation, asked, guard)
+        return run(workspace, operation, asked)
 
 
 def policy_pack(workspace: Workspace) -> list[str]:
@@ -190,12 +198,13 @@ def policy_pack(workspace: Workspace) -> list[str]:
 
     from policies.pack_config import pack_config
     from tools.cli.checks import config_of
+    from tools.workspace.files import write_whole
     from tools.workspace.stack_files import ROOT
 
     path = workspace.scratch / f"{workspace.stack_file.stack}.policies.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     content = json.dumps(pack_config(config_of(workspace.stack_file)), indent=2)
-    path.write_text(content, encoding="utf-8")
+    write_whole(path, content)
     return ["--policy-pack", str(ROOT / "policies"), "--policy-pack-config", str(path)]
 
 
@@ -203,18 +212,47 @@ def _finish(result: EngineResult, workspace: Workspace, operation: str, *, sandb
     if result.exit_code == 0:
         return
     stack = workspace.stack_file.stack
+    _refuse_locked(result, workspace.stack_file, sandbox=sandbox)
     again = f"./trainyard {operation} {stack}{workspace.stack_file.options(sandbox=sandbox)}"
-    if result.interrupted:
+    if result.exit_code < 0:
+        message = (
+            f"the engine was killed during the {operation} of {stack}; what was finished is "
+            "recorded, and what was under way is looked for when you\n"
+            f"  go on:  {again}"
+        )
+    elif result.interrupted:
         message = (
             f"{operation} of {stack} was interrupted; what was finished is kept and recorded\n"
             f"  go on:  {again}"
         )
     elif operation == "preview":
-        message = f"the preview of {stack} failed; nothing was changed. The reason stands above"
+        message = (
+            f"the preview of {stack} failed; nothing was changed. The reason stands above\n"
+            f"{_reasons(result, workspace, sandbox=sandbox)}"
+        ).rstrip()
     else:
         message = (
             f"{operation} of {stack} did not finish; the reason stands above. What was finished "
-            f"is kept and recorded\n  go on after the cause is gone:  {again}"
+            f"is kept and recorded\n{_reasons(result, workspace, sandbox=sandbox)}"
+            f"  go on after the cause is gone:  {again}"
         )
     console.problem(message)
     raise typer.Exit(failures.WORK_FAILED)
+
+
+def _refuse_locked(result: EngineResult, stack_file: StackFile, *, sandbox: bool) -> None:
+    from tools.cli.session import refuse_occupied
+    from tools.workspace.locks import StackLockedError, locked_out
+
+    locked = locked_out(result.said, stack=stack_file.stack)
+    if locked is not None:
+        raise StackLockedError(locked)
+    # A preview may have read a state that another command is writing.
+    refuse_occupied(stack_file, sandbox=sandbox)
+
+
+def _reasons(result: EngineResult, workspace: Workspace, *, sandbox: bool) -> str:
+    from tools.cli.engine_failure import why_it_failed
+
+    found = why_it_failed(result.errors, workspace, sandbox=sandbox)
+    return "".join(f"  {line}\n" for line in found)

@@ -34,12 +34,34 @@ def exit_code_of(error: BaseException) -> int | None:
     from tools.engine.errors import EngineError
     from tools.workspace.engine_process import EngineFailedError
     from tools.workspace.locks import StackLockedError
-    from tools.workspace.pending import CreatesPendingError
+    from tools.workspace.recovery.errors import CreatesPendingError
     from tools.workspace.stack_files import StackFileError
     from tools.workspace.workspace import StackMissingError
+    from tools.workspace.yaml_reader import UnreadableYamlError
 
-    wrong_use = (ConfigError, StackFileError, StackMissingError, AccountUnreachableError)
+    wrong_use = (
+        ConfigError,
+        StackFileError,
+        UnreadableYamlError,
+        StackMissingError,
+        AccountUnreachableError,
+    )
     failed = (EngineError, EngineFailedError, SandboxError, StackLockedError, CreatesPendingError)
     if isinstance(error, wrong_use):
         return WRONG_USE
-    return WORK_FAILED if isinstance(error, failed) else None
+    if isinstance(error, failed):
+        return WORK_FAILED
+    return WORK_FAILED if _unwritable(error) else None
+
+
+def message_of(error: BaseException) -> str:
+    """Return what to say of an error that ends a command."""
+    return _unwritable(error) or str(error)
+
+
+def _unwritable(error: BaseException) -> str | None:
+    if not isinstance(error, OSError):
+        return None
+    from tools.cli.unwritable import unwritable
+
+    return unwritable(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,14 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")
 AsSarif = Annotated[
     bool, typer.Option("--sarif", help="Print what was found as SARIF 2.1.0, for code scanning.")
 ]
+Replace = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--replace",
+        metavar="NAME",
+        help="Let the update lose this object, which a refusal has named; once for each object.",
+    ),
+]
 StackFilePath = Annotated[
     Path | None,
     typer.Option("--stack-file", help="A stack file to use in place of Pulumi.<stack>.yaml."),
@@ -30,7 +39,8 @@ def stack_file(stack: str, *, path: Path | None, sandbox: bool) -> StackFile:
     Raises:
         StackFileError: there is no such stack or file.
     """
-    found = find_stack_file(stack, path=path.resolve() if path else None)
+    # `Path.resolve` stops at links that lead in a circle with a traceback.
+    found = find_stack_file(stack, path=Path(os.path.realpath(path)) if path else None)
     if not sandbox:
         return found
     from sandbox.account.stacks import completion

@@ -9,31 +9,47 @@ import typer
 from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
+from rich.text import Text
+
+from components.plain_text import legible
 
 LOG_WIDTH = 140
 """Columns where nobody's terminal says how wide it is."""
 
 
-def facts_table() -> Table:
-    """Return an empty table of names and facts."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
-    return table
+class FactsTable(Table):
+    """Names and facts, shown as they are: what looks like rich's markup in them is none."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            box=None, padding=(0, 2), show_header=False, show_edge=False, pad_edge=False
+        )
+        self.collapse_padding = True
+        self.add_column(style="bold")
+        self.add_column(overflow="fold")
+
+    def add_fact(self, name: str, fact: str) -> None:
+        """Add a line."""
+        self.add_row(plain(name), plain(fact))
+
+
+def plain(text: str, style: str = "") -> Text:
+    """Return a text for a table or a title of rich's, of which nothing is obeyed."""
+    return Text(legible(text), style=style)
 
 
 def print_panel(
-    title: str, table: Table, *, changes: Mapping[str, int], commands: Sequence[str]
+    title: str, table: FactsTable, *, changes: Mapping[str, int], commands: Sequence[str]
 ) -> None:
     """Print a panel, the count of changes, and the commands to try next, which are not folded."""
     width = None if sys.stdout.isatty() else LOG_WIDTH
     Console(highlight=False, width=width).print(
-        Panel(table, title=title, title_align="left", expand=False)
+        Panel(table, title=plain(title), title_align="left", expand=False)
     )
     typer.echo(f"Resources: {changes_line(changes)}")
     typer.echo("Next:")
     for command in commands:
-        typer.echo(f"  {command}")
+        typer.echo(f"  {legible(command)}")
 
 
 def changes_line(changes: Mapping[str, int]) -> str:

@@ -39,7 +39,7 @@ def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
     from tools.workspace.project import SandboxProject
     from tools.workspace.stack_files import ROOT
 
-    purpose = Purpose(checks_config=True, changes=False)
+    purpose = Purpose(checks_config=True)
     workspace = open_workspace(stack_file, purpose, sandbox=sandbox)
     with tempfile.TemporaryDirectory(prefix="trainyard-plan-") as directory:
         providers = ROOT / "sandbox" / "providers" if sandbox else None

@@ -7,12 +7,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
-from tools.cli.panel import LOG_WIDTH
+from tools.cli.panel import LOG_WIDTH, plain
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from components.preflight.row import Verdict
     from components.preflight.run import Preflight
 
@@ -32,9 +33,8 @@ def print_preflight(stack: str, found: Preflight) -> None:
     table.add_column("Answer", no_wrap=True)
     table.add_column("Found", overflow="fold", ratio=5)
     for row in found.rows:
-        style = _STYLES[row.verdict]
-        verdict = f"[{style}]{row.verdict}[/{style}]"
-        table.add_row(escape(row.subject), escape(row.asked), verdict, escape(row.found))
+        verdict = plain(row.verdict, style=_STYLES[row.verdict])
+        table.add_row(plain(row.subject), plain(row.asked), verdict, plain(row.found))
     width = None if sys.stdout.isatty() else LOG_WIDTH
     Console(highlight=False, width=width).print(table)
 
@@ -45,7 +45,7 @@ def counted(found: Preflight) -> str:
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in _STYLES if counts[verdict])
 
 
-def _title(stack: str, found: Preflight) -> str:
+def _title(stack: str, found: Preflight) -> Text:
     account = found.account_id or "an account that does not tell its id"
     caller = f" as {found.caller_arn}" if found.caller_arn else ""
-    return escape(f"{stack}: {account}{caller}, {found.region}")
+    return plain(f"{stack}: {account}{caller}, {found.region}")

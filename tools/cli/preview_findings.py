@@ -35,7 +35,7 @@ def answer_preview(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> N
     from tools.cli.session import Purpose, open_workspace
     from tools.findings.config_problems import problem_findings
 
-    purpose = Purpose(checks_config=True, changes=False)
+    purpose = Purpose(checks_config=True)
     try:
         workspace = open_workspace(stack_file, purpose, sandbox=sandbox)
     except ConfigError as error:

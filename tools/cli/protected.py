@@ -7,13 +7,13 @@ everything goes but protected resources and what they depend on.
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.config.problems import ROOT, set_command, stack_of
+from components.config.problems import ROOT, set_command
 from components.storage.fsx_lustre_plan import STORAGE_TAG
+from tools.workspace.stack_files import StackFile
 from tools.workspace.workspace import Workspace
 
 FLAG = "--exclude-protected"
@@ -73,15 +73,13 @@ def _storage_of(inputs: Mapping[str, Any]) -> str | None:
 
 
 def explanation(
-    kept: Iterable[Kept], before: Iterable[Kept], *, stack: str, stack_file: str, sandbox: bool
+    kept: Iterable[Kept], before: Iterable[Kept], *, stack_file: StackFile, sandbox: bool
 ) -> str:
     """Return for people what stays of what was there before a destroy, and what removes it."""
     everything = tuple(kept)
     untouched = {each.urn for each in everything} == {each.urn for each in before}
     needed = [each.line for each in everything if not each.protected]
-    flag = " --sandbox" if sandbox else ""
-    # A file of another place is the one to change, so the next `up` must read that one too.
-    flag += "" if stack_of(stack_file) else f" --stack-file {shlex.quote(stack_file)}"
+    stack, options = stack_file.stack, stack_file.options(sandbox=sandbox)
     return "\n".join(
         [
             f"nothing of {stack} is destroyed; it is protected:"
@@ -90,9 +88,9 @@ def explanation(
             *(f"  {each.line}" for each in everything if each.protected),
             *(["kept because these need it:", *(f"  {line}" for line in needed)] if needed else []),
             "the next `up` takes them up again. To remove them, and lose what is in them:",
-            *(f"  {command}" for command in _unprotect(everything, stack_file)),
-            f"  ./trainyard up {stack}{flag} --yes",
-            f"  ./trainyard destroy {stack}{flag} --yes",
+            *(f"  {command}" for command in _unprotect(everything, stack_file.name)),
+            f"  ./trainyard up {stack}{options} --yes",
+            f"  ./trainyard destroy {stack}{options} --yes",
         ]
     )
 

@@ -17,7 +17,9 @@ from tools.cli import failures
 from tools.engine import ensure_kubernetes, ensure_pulumi
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.environment import process_environment, sandbox_environment
+from tools.workspace.files import write_whole
 from tools.workspace.project import SandboxProject
+from tools.workspace.recovery.leftovers import marked
 from tools.workspace.stack_files import ROOT, StackFile
 from tools.workspace.workspace import SandboxWorkspace
 
@@ -49,9 +51,13 @@ class RunningSandbox:
                 f"is in {self.status.region}; set aws:region: {self.status.region} in a copy and "
                 "give it with --stack-file"
             )
-        project = _project(self.directory)
+        project = project_of(self.directory)
         engine = ensure_pulumi(report)
-        environment = self.environment(engine.directory, project)
+        environment = marked(
+            self.environment(engine.directory, project),
+            directory=project.directory,
+            stack=stack_file.stack,
+        )
         command = PulumiCommand(engine.executable, project.directory, environment)
         return SandboxWorkspace(stack_file=stack_file, command=command, project=project)
 
@@ -71,7 +77,7 @@ class RunningSandbox:
 
     def aws_environment(self) -> dict[str, str]:
         """Return the environment in which boto3 of this process reaches the sandbox's account."""
-        return self.environment(Path(os.defpath.split(os.pathsep)[0]), _project(self.directory))
+        return self.environment(Path(os.defpath.split(os.pathsep)[0]), project_of(self.directory))
 
 
 def sandbox_directory() -> SandboxDirectory:
@@ -134,7 +140,21 @@ def holds_stack(stack: str) -> bool:
     """Return whether the sandbox runs and something of the stack is in it."""
     directory = sandbox_directory()
     running = directory.read_status() is not None
-    return running and _project(directory).holds(stack)
+    return running and project_of(directory).holds(stack)
+
+
+def require_stack(stack_file: StackFile) -> None:
+    """Stop where the sandbox has nothing of the stack.
+
+    Raises:
+        CommandError: it does not run, or holds no such stack.
+    """
+    stack = stack_file.stack
+    if not holds_stack(stack):
+        raise failures.CommandError(
+            f"the sandbox holds no stack {stack}; bring it up: ./trainyard up {stack}"
+            + stack_file.options(sandbox=True)
+        )
 
 
 def kubectl_wrapper() -> Path:
@@ -142,15 +162,15 @@ def kubectl_wrapper() -> Path:
     return sandbox_directory().path / "bin" / "kubectl"
 
 
-def _project(directory: SandboxDirectory) -> SandboxProject:
+def project_of(directory: SandboxDirectory) -> SandboxProject:
+    """Return the Pulumi project of a sandbox."""
     return SandboxProject(directory.pulumi_state.parent, PROVIDERS)
 
 
 def _write_kubectl_wrapper(directory: SandboxDirectory, command: list[str]) -> None:
     path = directory.path / "bin" / "kubectl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', encoding="utf-8")
-    path.chmod(0o755)
+    write_whole(path, f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', mode=0o755)
 
 
 def advance_clock(hours: float) -> datetime:
@@ -170,7 +190,7 @@ def describe() -> dict[str, Any]:
     """Return what `sandbox status` shows."""
     directory = sandbox_directory()
     status = directory.read_status()
-    project = _project(directory)
+    project = project_of(directory)
     stacks = sorted(p.stem for p in project.state_file("x").parent.glob("*.json"))
     return {
         "running": status is not None,
@@ -180,8 +200,16 @@ def describe() -> dict[str, Any]:
         "process": str(status.pid) if status else "",
         "stacks": [stack for stack in stacks if project.holds(stack)] if status else [],
         "clusters": _clusters(directory) if status else [],
+        "faults": _faults() if status else [],
         "logs": str(directory.logs),
     }
+
+
+def _faults() -> list[str]:
+    """Return each fault in force, with how often it has happened."""
+    from tools.cli import sandbox_faults
+
+    return sandbox_faults.lines(sandbox_faults.in_force())
 
 
 def _clusters(directory: SandboxDirectory) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,6 +22,10 @@ app = typer.Typer(
 Port = Annotated[
     int, typer.Option(help="Port of the AWS endpoint on the loopback; 0 takes a free one.")
 ]
+ScheduleFile = Annotated[
+    Path | None, typer.Argument(metavar="FILE", help="Schedule of faults to put in force, YAML.")
+]
+ClearFaults = Annotated[bool, typer.Option("--clear", help="End the schedule in force.")]
 Hours = Annotated[float, typer.Option(min=0, help="How far, in hours.")]
 
 
@@ -67,6 +72,25 @@ def advance(hours: Hours) -> None:
     from tools.cli.sandbox_session import advance_clock
 
     console.answer(f"it is {advance_clock(hours):%Y-%m-%d %H:%M} UTC in the sandbox")
+
+
+@app.command()
+def faults(
+    file: ScheduleFile = None, clear: ClearFaults = False, as_json: options.AsJson = False
+) -> None:
+    """Put a schedule of faults in force, end it, or show the one in force (docs/faults.md)."""
+    from tools.cli import sandbox_faults
+
+    if file is not None and clear:
+        raise failures.WrongUseError("give a FILE or --clear, not both")
+    if clear:
+        sandbox_faults.clear()
+    in_force = sandbox_faults.use_schedule(file) if file else sandbox_faults.in_force()
+    if as_json:
+        console.answer_json(in_force)
+        return
+    for line in sandbox_faults.lines(in_force) or ["no fault is in force"]:
+        console.answer(line)
 
 
 @app.command()

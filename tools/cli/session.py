@@ -96,8 +96,9 @@ class Purpose:
 
     checks_config: bool
     """Whether the program will run, so that its configuration must be right."""
-    changes: bool
-    """Whether the state may change, so that locks and leftovers must be looked at."""
+    command: str = ""
+    """What may change the state, such as `up`, so that it works on the stack alone, and locks and
+    leftovers must be looked at; empty for what changes nothing and may run beside another."""
 
 
 def open_workspace(stack_file: StackFile, purpose: Purpose, *, sandbox: bool) -> Workspace:
@@ -105,20 +106,65 @@ def open_workspace(stack_file: StackFile, purpose: Purpose, *, sandbox: bool) ->
 
     Raises:
         ConfigError: the configuration is wrong; nothing was started.
+        StackLockedError: another command works on the stack.
         WrongUseError: no credentials, or no AWS CLI.
     """
     from tools.cli.checks import refuse_wrong_config
 
     if purpose.checks_config:
         refuse_wrong_config(stack_file, live=False)
+    if purpose.command:
+        work_alone(stack_file, purpose.command, sandbox=sandbox)
     workspace = _sandbox(stack_file) if sandbox else _account(stack_file)
     if purpose.checks_config:
         if sandbox:
             _tell_foreign_ids(stack_file)
         with account_access(sandbox=sandbox, profile=stack_file.profile):
             refuse_wrong_config(stack_file, live=True, sandbox=sandbox)
-    workspace.prepare(changes=purpose.changes, report=console.progress)
+    if purpose.checks_config or purpose.command:
+        workspace.prepare(changes=bool(purpose.command), report=console.progress)
     return workspace
+
+
+def work_alone(stack_file: StackFile, command: str, *, sandbox: bool) -> None:
+    """Let no other command work on the stack until this one ends.
+
+    Raises:
+        StackLockedError: another one works on it.
+    """
+    from tools.cli.command_line import at_the_end
+    from tools.workspace.turns import hold_turn, release_turn
+
+    stack = stack_file.stack
+    path = _turn_file(stack, sandbox=sandbox)
+    try:
+        hold_turn(path, stack=stack, command=command)
+    except OSError:
+        # A checkout that cannot be written: the lock of the engine's own backend is left.
+        if sandbox:
+            raise
+        return
+    at_the_end(lambda: release_turn(path))
+
+
+def refuse_occupied(stack_file: StackFile, *, sandbox: bool) -> None:
+    """Stop where another command works on the stack.
+
+    Raises:
+        StackLockedError: one does.
+    """
+    from tools.workspace.turns import refuse_taken
+
+    stack = stack_file.stack
+    refuse_taken(_turn_file(stack, sandbox=sandbox), stack=stack)
+
+
+def _turn_file(stack: str, *, sandbox: bool) -> Path:
+    if sandbox:
+        from tools.cli.sandbox_session import project_of, sandbox_directory
+
+        return project_of(sandbox_directory()).turn_file(stack)
+    return ROOT / ".trainyard" / "turns" / f"{stack}.lock"
 
 
 def _tell_foreign_ids(stack_file: StackFile) -> None:
@@ -146,13 +192,18 @@ def _sandbox(stack_file: StackFile) -> Workspace:
 def _account(stack_file: StackFile) -> Workspace:
     from tools.engine import ensure_pulumi
     from tools.workspace.engine_process import PulumiCommand
+    from tools.workspace.recovery.leftovers import marked
     from tools.workspace.workspace import AccountWorkspace
 
     require_credentials()
     if stack_file.architecture == EKS:
         require_aws_cli()
     engine = ensure_pulumi(console.progress)
-    environment = account_environment(os.environ, engine=engine.directory)
+    environment = marked(
+        account_environment(os.environ, engine=engine.directory),
+        directory=ROOT,
+        stack=stack_file.stack,
+    )
     tracked = stack_file.path == ROOT / f"Pulumi.{stack_file.stack}.yaml"
     return AccountWorkspace(
         stack_file=stack_file,

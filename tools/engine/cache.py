@@ -70,7 +70,8 @@ def filling(entry: Entry, report: Progress) -> Iterator[Path | None]:
         lock = (entry.directory.parent / f".{entry.directory.name}.lock").open("w")
     except OSError as error:
         raise EngineError(
-            f"the cache cannot be written: {error}; make it writable, or set TRAINYARD_CACHE to "
+            f"the cache cannot be written: {entry.directory.parent} ({error.strerror}); make it "
+            "writable, or set TRAINYARD_CACHE to "
             "a directory that is"
         ) from error
     with lock:

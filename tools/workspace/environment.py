@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-# A user's own cloud, engine and interpreter settings; none of them may reach a sandbox.
-PRIVATE_PREFIXES = ("AWS_", "PULUMI_", "KUBE", "PYTHON")
+from sandbox.plain_environment import plain_environment
+
 LOOPBACK = "127.0.0.1,localhost,::1"
 
 
@@ -25,12 +25,11 @@ def sandbox_environment(
 ) -> dict[str, str]:
     """Return the environment of an engine whose AWS is the sandbox.
 
-    Nothing of the user's AWS, Pulumi, Kubernetes or Python settings is passed on, and the
+    Of the user's only what every program may know is passed on (`plain_environment`), and the
     credentials are ones that cannot be real.
     """
-    kept = {key: value for key, value in user.items() if not key.startswith(PRIVATE_PREFIXES)}
     return {
-        **kept,
+        **plain_environment(user),
         **_without_proxy(user),
         "PATH": _path(user, engine),
         "PULUMI_HOME": str(home),

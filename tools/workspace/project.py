@@ -6,16 +6,16 @@ beside its `Pulumi.yaml`, and that file is one of this directory.
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from tools.workspace.stack_files import PROJECT, ROOT, StackFile, read_yaml
+from tools.workspace.files import write_whole
+from tools.workspace.stack_files import PROJECT, ROOT, StackFile
+from tools.workspace.yaml_reader import read_yaml, write_yaml, yaml_text
 
 PROVIDERS = ("aws", "eks", "kubernetes")
 """Provider plugins that the sandbox stands in for."""
@@ -43,6 +43,10 @@ class SandboxProject:
     def locks(self) -> Path:
         """Where the backend keeps the locks of this project's stacks, one directory a stack."""
         return self.backend / ".pulumi" / "locks" / "organization" / PROJECT
+
+    def turn_file(self, stack: str) -> Path:
+        """Return the file that whoever works on a stack holds; see `tools.workspace.turns`."""
+        return self.directory / "turns" / f"{stack}.lock"
 
     def state_file(self, stack: str) -> Path:
         """Return the file in which the backend keeps the state of a stack."""
@@ -82,9 +86,7 @@ class SandboxProject:
         try:
             return path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            value = secrets.token_hex(16)
-            write_private(path, value)
-            return value
+            return first_written(path, secrets.token_hex(16))
 
     def backend_environment(self) -> dict[str, str]:
         """Return the variables that lead the engine to this project's state."""
@@ -100,14 +102,26 @@ class SandboxProject:
         """
         for directory in (self.directory, self.home, self.backend):
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write_yaml(self.directory / "Pulumi.yaml", self._project())
-        path = self.directory / f"Pulumi.{stack_file.stack}.yaml"
+        for path, content in self._files(stack_file).items():
+            # Engines of other stacks may be reading the project's file.
+            if not _holds(path, content):
+                write_yaml(path, content)
+        return self._stack_path(stack_file)
+
+    def is_written(self, stack_file: StackFile) -> bool:
+        """Return whether `write` has nothing to change."""
+        return all(_holds(path, content) for path, content in self._files(stack_file).items())
+
+    def _stack_path(self, stack_file: StackFile) -> Path:
+        return self.directory / f"Pulumi.{stack_file.stack}.yaml"
+
+    def _files(self, stack_file: StackFile) -> dict[Path, dict[str, Any]]:
+        path = self._stack_path(stack_file)
         content: dict[str, Any] = {"config": dict(stack_file.config)}
         if path.exists():
             salt = (read_yaml(path) or {}).get("encryptionsalt")
             content |= {"encryptionsalt": salt} if salt else {}
-        _write_yaml(path, content)
-        return path
+        return {self.directory / "Pulumi.yaml": self._project(), path: content}
 
     def _project(self) -> dict[str, Any]:
         project: dict[str, Any] = {
@@ -128,11 +142,27 @@ class SandboxProject:
 def write_private(path: Path, text: str) -> None:
     """Write a file that only its owner may read, also when it exists with other permissions."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        os.fchmod(file.fileno(), 0o600)
-        file.write(text)
+    write_whole(path, text, mode=0o600)
 
 
-def _write_yaml(path: Path, content: dict[str, Any]) -> None:
-    path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+def first_written(path: Path, text: str) -> str:
+    """Return the text of a private file, made with this one where there is none yet.
+
+    Of several processes that make it at the same time one is the first, and all get its text.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    own = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    write_whole(own, text, mode=0o600)
+    try:
+        with contextlib.suppress(FileExistsError):
+            path.hardlink_to(own)
+    finally:
+        own.unlink()
+    return path.read_text(encoding="utf-8")
+
+
+def _holds(path: Path, content: dict[str, Any]) -> bool:
+    try:
+        return path.read_text(encoding="utf-8") == yaml_text(content)
+    except (FileNotFoundError, UnicodeDecodeError):
+        return False

@@ -7,11 +7,10 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tools.workspace.yaml_reader import UnreadableYamlError, read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 """The checkout: where `Pulumi.yaml` and the stack files are."""
@@ -28,56 +27,13 @@ NETWORK = "network"
 """Kinds of architectures, as stack files name them."""
 
 
+# Names of files and directories are made of it. Beyond Pulumi's own rule it begins like a word:
+# https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/tokens/names.go, `stackNameRegexp`
+_STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+
+
 class StackFileError(Exception):
     """A stack file cannot be found or read; the message says what to do."""
-
-
-# libyaml reads several times faster than the parser in Python, and is not in every build of PyYAML.
-_FastLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class _EngineLoader(_FastLoader):
-    """Reads YAML 1.2 scalars as the engine's Go decoder does, not YAML 1.1 ones."""
-
-
-def _plain_scalar_rules() -> dict[str | None, list[tuple[str, re.Pattern[str]]]]:
-    # PyYAML reads `yes` and `on` as booleans and `12:30` as a number; the engine reads text.
-    kept = {"tag:yaml.org,2002:bool", "tag:yaml.org,2002:int"}
-    rules = {
-        first: [(tag, pattern) for tag, pattern in entries if tag not in kept]
-        for first, entries in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-    boolean = re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$")
-    integer = re.compile(r"^[-+]?(?:0x[0-9a-fA-F_]+|0o?[0-7_]+|0b[01_]+|[1-9][0-9_]*|0)$")
-    for first in "tTfF":
-        rules.setdefault(first, []).append(("tag:yaml.org,2002:bool", boolean))
-    for first in "-+0123456789":
-        rules.setdefault(first, []).append(("tag:yaml.org,2002:int", integer))
-    return rules
-
-
-def _go_time(loader: _EngineLoader, node: yaml.ScalarNode) -> str:
-    # A time without quotes reaches the program as Go prints it, measured with engine 3.259.
-    try:
-        value: date | datetime = loader.construct_yaml_timestamp(node)
-    except (ValueError, AttributeError):
-        return node.value  # looks like a time and is none, 2026-02-30: text for the engine too
-    if not isinstance(value, datetime):
-        value = datetime(value.year, value.month, value.day, tzinfo=UTC)
-    moment = value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
-    return moment.strftime("%Y-%m-%d %H:%M:%S +0000 UTC")
-
-
-def _go_integer(loader: _EngineLoader, node: yaml.ScalarNode) -> int | str:
-    try:
-        return loader.construct_yaml_int(node)
-    except ValueError:
-        return node.value  # `0x_`: text for the engine too
-
-
-_EngineLoader.yaml_implicit_resolvers = _plain_scalar_rules()
-_EngineLoader.add_constructor("tag:yaml.org,2002:timestamp", _go_time)
-_EngineLoader.add_constructor("tag:yaml.org,2002:int", _go_integer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,15 +106,28 @@ def find_stack_file(stack: str, *, path: Path | None = None) -> StackFile:
     """Return the stack's file, or `path` read as that stack's file.
 
     Raises:
-        StackFileError: there is no such file, or it is not a YAML mapping.
+        StackFileError: the name is none that a stack can have, there is no such file, or it is not
+            a YAML mapping.
     """
+    if _STACK_NAME.fullmatch(stack) is None:
+        raise StackFileError(
+            f"{stack!r} is no name of a stack: at most 100 letters, digits, `-`, `_` and `.` that "
+            f"begin with a letter or a digit; stacks: {', '.join(stack_names()) or 'none'}"
+        )
     if path is None:
         path = ROOT / f"Pulumi.{stack}.yaml"
         if not path.is_file():
             raise StackFileError(_unknown_stack(stack))
-    elif not path.is_file():
+    elif not _is_there(path):
         raise StackFileError(f"{path}: no such stack file; give the path of an existing one")
     return StackFile(stack, path, _read(path))
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long, for example
+        return False
 
 
 def _unknown_stack(stack: str) -> str:
@@ -171,27 +140,24 @@ def _unknown_stack(stack: str) -> str:
     )
 
 
-def read_yaml(path: Path) -> Any:
-    """Return the content of a YAML file with the engine's reading of plain scalars.
-
-    Raises:
-        StackFileError: the file is not YAML.
-    """
-    try:
-        # The loader derives from SafeLoader and adds no way to make objects.
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=_EngineLoader)  # noqa: S506
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise StackFileError(f"{path} is not YAML: {error}; correct the line and retry") from error
-
-
 def _read(path: Path) -> Mapping[str, Any]:
-    content = read_yaml(path)
+    try:
+        content = read_yaml(path)
+    except UnreadableYamlError as error:
+        raise StackFileError(str(error)) from error
     if content is None:
         return {}
     if not isinstance(content, dict) or not isinstance(content.get("config", {}), dict | None):
         raise StackFileError(
             f"{path} is not a stack file: expected a mapping with the key `config`; "
             f"see Pulumi.p5-cb.yaml for one"
+        )
+    # https://www.pulumi.com/docs/iac/concepts/config/: the engine stops at any other key.
+    wrong = [key for key in content.get("config") or {} if ":" not in str(key)]
+    if wrong:
+        raise StackFileError(
+            f"{path} is not a stack file: the key {wrong[0]!r} below `config` is none that Pulumi "
+            f"takes; write it as NAMESPACE:KEY, such as `{CLUSTER_KEY}`"
         )
     return content
 

@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from tools.workspace.engine_process import EngineResult, PulumiCommand
-from tools.workspace.locks import clear_dead_locks
-from tools.workspace.pending import clear_pending_operations, refuse_pending_creates
+from tools.workspace.engine_process import PARALLEL_OPERATIONS, EngineResult, PulumiCommand
+from tools.workspace.listening import run_listening
+from tools.workspace.locks import backend_state_file, clear_dead_locks, lock_directory
 from tools.workspace.project import SandboxProject
+from tools.workspace.sidecars import remove_broken_sidecars
 from tools.workspace.stack_files import ROOT, StackFile
+from tools.workspace.turns import short_turn
 
 Report = Callable[[str], None]
+_PATIENCE_SECONDS = 10.0
+"""Two previews of a new stack make it one after the other."""
 
 
 class StackMissingError(Exception):
@@ -51,6 +55,10 @@ class Workspace(Protocol):
         """A directory outside of git for files that commands of the stack hand to the engine."""
         ...
 
+    def reserve(self) -> Path | None:
+        """Return a file on the disk of the state; None where the state is not on a disk here."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class SandboxWorkspace:
@@ -61,20 +69,41 @@ class SandboxWorkspace:
     project: SandboxProject
 
     def prepare(self, *, changes: bool, report: Report) -> None:
-        """Write the project, make the stack, and clear what a killed command left behind."""
-        self.project.write(self.stack_file)
+        """Write the project, make the stack, and clear what a killed command left behind.
+
+        Raises:
+            StackLockedError: another command works on the stack.
+        """
         stack = self.stack_file.stack
-        if not self.exists():
-            self.command.output(["stack", "init", stack, "--no-select"])
+        remove_broken_sidecars(self.project.state_file(stack))
         if not changes:
+            self._make_ready_aside()
             return
+        self._make_ready()
         for lock in clear_dead_locks(self.project.locks / stack, stack=stack):
             report(f"cleared the lock of process {lock.pid}, which is gone")
         # Reading the file spares a healthy stack the time of an export.
-        if b'"pending_operations"' not in self.project.state_file(stack).read_bytes():
+        state = self.project.state_file(stack).read_bytes()
+        if not any(mark in state for mark in (b'"pending_operations"', b'"initErrors"')):
             return
-        for urn in clear_pending_operations(self.command, stack=stack):
-            report(f"forgot the unfinished create of {urn}")
+        from tools.workspace.recovery.recover import IN_THE_SANDBOX, recover
+
+        region = self.stack_file.region
+        recover(self.command, stack=stack, region=region, patience=IN_THE_SANDBOX, report=report)
+
+    def _make_ready(self) -> None:
+        self.project.write(self.stack_file)
+        if not self.exists():
+            self.command.output(["stack", "init", self.stack_file.stack, "--no-select"])
+
+    def _make_ready_aside(self) -> None:
+        """Do so for a command that changes nothing, beside one that may be reading the project."""
+        if self.exists() and self.project.is_written(self.stack_file):
+            return
+        stack = self.stack_file.stack
+        path = self.project.turn_file(stack)
+        with short_turn(path, stack=stack, command="preview", patience_seconds=_PATIENCE_SECONDS):
+            self._make_ready()
 
     def exists(self) -> bool:
         """Return whether the backend has a record of the stack."""
@@ -89,6 +118,10 @@ class SandboxWorkspace:
         """The generated project's directory."""
         return self.project.directory
 
+    def reserve(self) -> Path | None:
+        """Return a file beside the state."""
+        return self.project.directory / f".{self.stack_file.stack}.reserve"
+
 
 @dataclass(frozen=True, slots=True)
 class AccountWorkspace:
@@ -100,21 +133,37 @@ class AccountWorkspace:
     """A stack file in place of the tracked one."""
 
     def prepare(self, *, changes: bool, report: Report) -> None:
-        """Refuse to go on where an earlier command may have left objects nobody counts.
+        """Take up what a killed command left behind, so that nothing is made twice.
 
         Raises:
             StackMissingError: the user's backend has no such stack.
-            CreatesPendingError: an earlier command was killed while it created something.
+            StackLockedError: another command works on the stack.
+            CreatesPendingError: it cannot be told what an earlier command made.
         """
         if not changes:
             return
         stack = self.stack_file.stack
+        backend = self._backend()
+        state_file = backend_state_file(backend, stack)
+        if state_file is not None:
+            remove_broken_sidecars(state_file)
         if not self.exists():
             raise StackMissingError(
                 f"the Pulumi backend that you are logged in to has no stack {stack}; make it:\n"
                 f"  pulumi stack init {stack}"
             )
-        refuse_pending_creates(self.command, stack=stack)
+        for lock in clear_dead_locks(lock_directory(backend, stack), stack=stack):
+            report(f"cleared the lock of process {lock.pid}, which is gone")
+        from tools.workspace.recovery.recover import IN_AN_ACCOUNT, recover
+
+        recover(
+            self.command,
+            stack=stack,
+            region=self.stack_file.region,
+            profile=self.stack_file.profile,
+            patience=IN_AN_ACCOUNT,
+            report=report,
+        )
 
     def exists(self) -> bool:
         """Return whether the user's backend has the stack."""
@@ -131,10 +180,24 @@ class AccountWorkspace:
         """The checkout's directory that git ignores."""
         return ROOT / ".trainyard"
 
+    def reserve(self) -> Path | None:
+        """Return a file in the directory of a `file://` backend; None with another backend."""
+        state_file = backend_state_file(self._backend(), self.stack_file.stack)
+        # <backend>/.pulumi/stacks/<project>/<stack>.json
+        return state_file and state_file.parents[3] / f".{self.stack_file.stack}.reserve"
+
+    def _backend(self) -> str:
+        return json.loads(self.command.output(["whoami", "--verbose", "--json"]))["url"]
+
 
 def run(workspace: Workspace, operation: str, extra: Sequence[str] = ()) -> EngineResult:
-    """Run an engine operation on our standard streams."""
-    return workspace.command.run([operation, *workspace.arguments(), *extra])
+    """Run an engine operation on our standard streams; its errors come with the result."""
+    return run_listening(workspace.command, [*begin_of(workspace, operation), *extra])
+
+
+def begin_of(workspace: Workspace, operation: str) -> list[str]:
+    """Return the engine's arguments for an operation: its name, the stack, how much at a time."""
+    return [operation, *workspace.arguments(), "--parallel", str(PARALLEL_OPERATIONS)]
 
 
 def outputs(workspace: Workspace, *, show_secrets: bool = False) -> dict[str, Any]:

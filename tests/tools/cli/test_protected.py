@@ -1,6 +1,7 @@
 """What `destroy` says it has left, and how to remove it."""
 
 from tools.cli.protected import explanation, read_state
+from tools.workspace.stack_files import ROOT, StackFile
 
 URN = "urn:pulumi:dev::trainyard::"
 GROUP = {
@@ -40,7 +41,8 @@ def state(*resources):
 
 def said(*resources, gone=(OTHER,), stack_file="Pulumi.dev.yaml", sandbox=False):
     kept, before = read_state(state(*resources)), read_state(state(*resources, *gone))
-    return explanation(kept, before, stack="dev", stack_file=stack_file, sandbox=sandbox)
+    file = StackFile("dev", ROOT / stack_file, {})
+    return explanation(kept, before, stack_file=file, sandbox=sandbox)
 
 
 def test_components_providers_and_what_is_only_read_are_no_objects_of_the_stack():

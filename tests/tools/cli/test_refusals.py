@@ -110,6 +110,26 @@ def test_an_unknown_artifact_is_answered_with_those_there_are(trainyard) -> None
     assert "there is: kubeconfig" in result.stderr
 
 
+def test_a_file_of_another_place_makes_a_stack_known_to_destroy(trainyard, stack_file) -> None:
+    path = stack_file(COMPLETE)
+    result = trainyard("destroy", "of-my-own", "--sandbox", "--yes", "--stack-file", path)
+    assert result.exit_code == 0
+    assert result.stdout == "the sandbox holds no stack of-my-own: nothing to destroy\n"
+
+
+def test_an_unknown_stack_is_wrong_use_and_no_empty_stack(trainyard) -> None:
+    result = trainyard("destroy", "of-my-own", "--sandbox", "--yes")
+    assert result.exit_code == 2
+    assert "there is no stack 'of-my-own'" in result.stderr
+
+
+def test_the_way_to_bring_a_stack_up_reads_the_same_file(trainyard, stack_file) -> None:
+    path = stack_file(COMPLETE)
+    result = trainyard("refresh", "of-my-own", "--sandbox", "--yes", "--stack-file", path)
+    assert result.exit_code == 1
+    assert f"./trainyard up of-my-own --sandbox --stack-file {path}" in result.stderr
+
+
 @pytest.mark.parametrize("stack", ["batch-p4d", "vpc-one-az"])
 def test_a_stack_that_is_not_up_has_no_outputs(trainyard, stack: str) -> None:
     result = trainyard("outputs", stack, "--sandbox", "--json")

@@ -16,11 +16,14 @@ from tools.workspace.workspace import AccountWorkspace, StackMissingError
 def workspace(tmp_path: Path):
     """A workspace whose backend has the given stacks."""
     script = tmp_path / "pulumi"
-    script.write_text('#!/bin/sh\ncat "$2.json"\n')
+    script.write_text('#!/bin/sh\ncat -- "$2.json"\n')
     script.chmod(0o755)
 
-    def make(*stacks: str, config_file: Path | None = None) -> AccountWorkspace:
+    def make(
+        *stacks: str, config_file: Path | None = None, backend: str = "s3://state"
+    ) -> AccountWorkspace:
         (tmp_path / "ls.json").write_text(json.dumps([{"name": name} for name in stacks]))
+        (tmp_path / "--verbose.json").write_text(json.dumps({"url": backend}))
         (tmp_path / "export.json").write_text(json.dumps({"version": 3, "deployment": {}}))
         return AccountWorkspace(
             stack_file=StackFile("p5-cb", tmp_path / "Pulumi.p5-cb.yaml", {}),

@@ -1,0 +1,44 @@
+"""One account in this process, with a case of every type of resource ready to be made in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sandbox.aws.server import AwsServer
+from sandbox.providers.aws.servicer import AwsServicer
+from tests.support.aws_cases import cases
+from tests.support.batch_cases import batch_cases
+from tests.support.faults.account import CountedCalls, Faulty
+from tests.support.network_cases import network_cases
+from tests.support.provider_plugin import Plugin
+from tests.support.sandbox_aws import Account
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[AwsServer]:
+    """Answers AWS calls; time stands still unless a test moves it."""
+    with AwsServer(region="us-west-2", keep_time=False) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def _prepared(server: AwsServer) -> Faulty:
+    account = Account(server)
+    made: Any = (*cases(account), *network_cases(account), *batch_cases(account))
+    plugin = Plugin(AwsServicer(server.endpoint), region="us-west-2")
+    counted = CountedCalls(server)
+    return Faulty(account, plugin, {each.token: each for each in made}, counted.done)
+
+
+@pytest.fixture
+def faulty(_prepared: Faulty) -> Iterator[Faulty]:
+    """The account with what the cases need, and no fault in force before and after.
+
+    It is not made anew: a test makes what no other makes.
+    """
+    _prepared.use()
+    yield _prepared
+    _prepared.use()
