@@ -21,8 +21,6 @@ STATIC_CHECKS = (
 )
 """Checks that run before the tests, by name; commands of the locked environment."""
 MAXIMUM_PROCESSES = 4
-_MORE_THAN_PROCESSORS = 1
-"""A process that brings a stack up waits a quarter of its time, for nodes and control planes."""
 
 
 def test(context: typer.Context) -> None:
@@ -53,7 +51,7 @@ def _side_by_side() -> list[str]:
     in the order of `tests/conftest.py`, the slowest first. Every process may run a sandbox, so
     there are never more than four.
     """
-    processes = min(MAXIMUM_PROCESSES, (os.cpu_count() or 1) + _MORE_THAN_PROCESSORS)
+    processes = min(MAXIMUM_PROCESSES, os.cpu_count() or 1)
     return ["-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
