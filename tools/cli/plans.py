@@ -35,6 +35,7 @@ def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
     from tools.cli.session import Purpose, open_workspace
     from tools.cli.stack_references import with_ids
     from tools.workspace.engine_process import PulumiCommand
+    from tools.workspace.listening import LOG_FLAG_VARIABLE
     from tools.workspace.preview import plan_of_events
     from tools.workspace.project import SandboxProject
     from tools.workspace.stack_files import ROOT
@@ -52,7 +53,7 @@ def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
             {
                 **workspace.command.environment,
                 **project.backend_environment(),
-                "PULUMI_DEBUG_COMMANDS": "true",  # else there is no --event-log
+                LOG_FLAG_VARIABLE: "true",
             },
         )
         name = ["--stack", stack_file.stack]

@@ -49,10 +49,11 @@ def answer_preview(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> N
 def _previewed(workspace: Workspace) -> tuple[EngineResult, str]:
     """Return how the engine's preview ended, with its event log."""
     from tools.cli.deployments import policy_pack
+    from tools.workspace.listening import LOG_FLAG_VARIABLE
 
     # `preview --json` of the engine says nothing of policies; its event log does, and the flag for
     # that is known only with this variable.
-    environment = {**workspace.command.environment, "PULUMI_DEBUG_COMMANDS": "true"}
+    environment = {**workspace.command.environment, LOG_FLAG_VARIABLE: "true"}
     command = dataclasses.replace(workspace.command, environment=environment)
     with tempfile.TemporaryDirectory(prefix="trainyard-preview-") as directory:
         log = Path(directory) / "events.json"

@@ -18,6 +18,7 @@ from typing import TextIO
 
 from components.permission import GRANTED, LAUNCHER, VERDICT
 from tools.changes.steps import Step, is_end_of_run, steps_of_events
+from tools.workspace.listening import LOG_FLAG_VARIABLE
 
 POLL_SECONDS = 0.02
 
@@ -46,7 +47,7 @@ class UpdateGate:
     def environment(self) -> Mapping[str, str]:
         """Variables for the engine and the program that it starts."""
         return {
-            "PULUMI_DEBUG_COMMANDS": "true",
+            LOG_FLAG_VARIABLE: "true",
             VERDICT: str(self._verdict),
             LAUNCHER: str(os.getpid()),
         }
