@@ -1,4 +1,7 @@
-"""One account in this process, with a case of every type of resource ready to be made in it."""
+"""An account for each file, with a case of every type of resource ready to be made in it.
+
+For each file, not for the session: the account is one in a process, and tests elsewhere empty it.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,14 @@ from tests.support.provider_plugin import Plugin
 from tests.support.sandbox_aws import Account
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server() -> Iterator[AwsServer]:
     """Answers AWS calls; time stands still unless a test moves it."""
     with AwsServer(region="us-west-2", keep_time=False) as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def _prepared(server: AwsServer) -> Faulty:
     account = Account(server)
     made: Any = (*cases(account), *network_cases(account), *batch_cases(account))
@@ -37,7 +40,7 @@ def _prepared(server: AwsServer) -> Faulty:
 def faulty(_prepared: Faulty) -> Iterator[Faulty]:
     """The account with what the cases need, and no fault in force before and after.
 
-    It is not made anew: a test makes what no other makes.
+    It is not made anew for each test: a test makes what no other of its file makes.
     """
     _prepared.use()
     yield _prepared
