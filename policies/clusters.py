@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from policies.documents import members, objects, parsed
-from policies.props import UNKNOWN, is_true
+from policies.props import UNKNOWN, is_true, number_of
 
 CLUSTER = "Custom::PclusterCluster"
 CAPACITY_BLOCK = "CAPACITY_BLOCK"
@@ -133,12 +133,12 @@ def _text(value: object) -> str | None:
 
 
 def _count(value: object) -> int | None:
-    try:
-        return int(value) if isinstance(value, int | str) else None
-    except ValueError:
-        return None
+    number = number_of(value)
+    return None if number is None else int(number)
 
 
 def _list(document: Mapping[str, Any], name: str) -> list[Any]:
     found = document.get(name)
+    if isinstance(found, str):
+        return [found]
     return found if isinstance(found, list) else []

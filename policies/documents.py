@@ -11,7 +11,7 @@ def parsed(text: object) -> Any:
     """Return the document, or None where the text is no JSON or is no text."""
     try:
         return json.loads(text) if isinstance(text, str) else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
@@ -32,9 +32,20 @@ def members(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def objects(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    """Return the objects of a list inside a document; empty where there is none."""
-    items = document.get(name)
+    """Return the objects of a list inside a document; empty where there is none.
+
+    An object without a list is the only one.
+    """
+    found = document.get(name)
+    items = [found] if isinstance(found, dict) else found
     return [each for each in items if isinstance(each, dict)] if isinstance(items, list) else []
+
+
+def texts(document: Mapping[str, Any], name: str) -> list[str]:
+    """Return the texts of a list inside a document; a text without a list is the only one."""
+    found = document.get(name)
+    items = found if isinstance(found, list) else [found]
+    return [item for item in items if isinstance(item, str)]
 
 
 def _lower(document: Any) -> Any:

@@ -72,7 +72,9 @@ class EfaPlugin:
         if listed is UNKNOWN or self._has_value_files():
             return True
         if listed is not None:
-            return instance_type in {self.facts.get(*path, i) for i in range(len(listed))}
+            return instance_type in [
+                self.facts.get(*path, i) for i in range(self.facts.count(*path))
+            ]
         version, first = self.facts.needed("version"), chart_version_with(instance_type)
         if not isinstance(version, str) or first is None:
             return True

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from policies.documents import objects, parsed
+from policies.documents import objects, parsed, texts
 from policies.props import Facts
 from policies.resource_types import (
     IAM_GROUP_POLICY,
@@ -44,9 +44,9 @@ def permissions(facts: Facts) -> Iterator[Permission]:
         for statement in _statements(parsed(text)):
             if statement.get("Effect") == "Allow":
                 yield Permission(
-                    _texts(statement, "Action"),
-                    _texts(statement, "NotAction"),
-                    _texts(statement, "Resource"),
+                    tuple(texts(statement, "Action")),
+                    tuple(texts(statement, "NotAction")),
+                    tuple(texts(statement, "Resource")),
                     bool(statement.get("Condition")),
                 )
 
@@ -54,12 +54,4 @@ def permissions(facts: Facts) -> Iterator[Permission]:
 def _statements(document: Any) -> list[Mapping[str, Any]]:
     if not isinstance(document, dict):
         return []
-    # One statement may stand without a list.
-    statement = document.get("Statement")
-    return [statement] if isinstance(statement, dict) else objects(document, "Statement")
-
-
-def _texts(statement: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    value = statement.get(name)
-    items = value if isinstance(value, list) else [value]
-    return tuple(item for item in items if isinstance(item, str))
+    return objects(document, "Statement")

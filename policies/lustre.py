@@ -14,7 +14,7 @@ from typing import Any, cast, get_args
 from components.config.lustre_rules import DeploymentType, StorageType
 from policies.clusters import clusters
 from policies.documents import members, objects
-from policies.props import UNKNOWN, Facts, is_true
+from policies.props import UNKNOWN, Facts, is_true, number_of
 from policies.resource_types import CLOUDFORMATION_STACK, LUSTRE_FILE_SYSTEM
 
 LUSTRE_MAKERS = (LUSTRE_FILE_SYSTEM, CLOUDFORMATION_STACK)
@@ -84,7 +84,5 @@ def _number(value: Any) -> Any:
     """Return a whole number; `UNKNOWN` also for what CloudFormation computes."""
     if value is None or value is UNKNOWN:
         return value
-    try:
-        return int(value)
-    except (TypeError, ValueError):
-        return UNKNOWN
+    number = number_of(value)
+    return UNKNOWN if number is None else int(number)

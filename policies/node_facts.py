@@ -110,5 +110,5 @@ def _batch_sizes(facts: Facts, types: frozenset[str] | None) -> tuple[int | None
 
 
 def _number(facts: Facts, *path: str | int) -> int | None:
-    value = facts.get(*path)
+    value = facts.number(*path)
     return None if value is None or value is UNKNOWN else int(value)

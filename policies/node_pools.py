@@ -125,10 +125,10 @@ class Pool:
         """Whether it may hold more than one node; no where its size is not known."""
         if self._type == BATCH_COMPUTE_ENVIRONMENT:
             known = [INSTANCE_TYPES.get(each) for each in self.launched_types(launch)]
-            vcpus = self.facts.get("computeResources", "maxVcpus")
+            vcpus = self.facts.number("computeResources", "maxVcpus")
             smallest = min((each.vcpus for each in known if each), default=None)
             return isinstance(vcpus, float) and smallest is not None and vcpus >= 2 * smallest
-        size = self.facts.get(*_MAXIMA[self._type])
+        size = self.facts.number(*_MAXIMA[self._type])
         return isinstance(size, float) and size > 1
 
     def spreads(self) -> Iterator[Spread]:

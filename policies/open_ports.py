@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from policies.props import UNKNOWN, Facts
+from policies.props import UNKNOWN, Facts, number_of
 from policies.resource_types import (
     DEFAULT_SECURITY_GROUP,
     SECURITY_GROUP,
@@ -73,6 +73,7 @@ def _ports(protocol: object, first: Any, last: Any) -> range:
         return _EVERY_PORT
     if not isinstance(protocol, str) or protocol.lower() not in _TCP:
         return _NO_PORT
+    first, last = number_of(first), number_of(last)
     if UNKNOWN in (first, last) or None in (first, last):
         return _NO_PORT
     return _EVERY_PORT if first < 0 else range(int(first), int(last) + 1)

@@ -77,8 +77,8 @@ def _standalone(stack: Stack, urns: set[str], direction: Direction) -> Iterator[
 def _rule(facts: Facts, place: tuple[str | int, ...], protocol: str) -> _Rule:
     return (
         facts.get(*place, protocol),
-        facts.get(*place, "fromPort"),
-        facts.get(*place, "toPort"),
+        facts.number(*place, "fromPort"),
+        facts.number(*place, "toPort"),
     )
 
 

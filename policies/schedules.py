@@ -40,7 +40,7 @@ def scheduled_sizes(stack: Stack, group: PolicyResource) -> Iterator[ScheduledSi
         if group.urn not in _groups(stack, action, group.resource_type):
             continue
         facts = stack.facts_of(action.urn)
-        desired = facts.get("desiredCapacity")
+        desired = facts.number("desiredCapacity")
         if desired is not UNKNOWN:
             once = facts.get("recurrence") in (None, "")
             # The provider's default is 0; -1 leaves the size as it is.

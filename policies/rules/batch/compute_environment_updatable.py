@@ -40,7 +40,7 @@ def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     if facts.get("type") == "UNMANAGED" or kind in WITHOUT_STRATEGY:
         return
     role = facts.get("serviceRole")
-    if is_set(role) and (role is UNKNOWN or SERVICE_LINKED not in role):
+    if is_set(role) and SERVICE_LINKED not in str(role):
         yield (
             "it has a service role of its own, with which Batch updates nothing in place; leave "
             "service_role out"

@@ -21,7 +21,7 @@ from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.batch_jobs import FARGATE
-from policies.props import UNKNOWN, Facts
+from policies.props import UNKNOWN, Facts, number_of
 from policies.resource_types import BATCH_COMPUTE_ENVIRONMENT
 from policies.rule import Config, on_types
 
@@ -32,7 +32,7 @@ _NAMES = {"minVcpus": "min_vcpus", "desiredVcpus": "desired_vcpus", "maxVcpus": 
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     if facts.get("type") == "UNMANAGED" or facts.get("computeResources", "type") in FARGATE:
         return
-    given = {name: facts.needed("computeResources", name) for name in _IN_ORDER}
+    given = {name: number_of(facts.needed("computeResources", name)) for name in _IN_ORDER}
     known = {name: value for name, value in given.items() if value not in (None, UNKNOWN)}
     for lower, upper in pairwise(known):
         if known[lower] > known[upper]:

@@ -20,7 +20,7 @@ from typing import Any
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
 from policies.documents import members, objects, parsed_members
-from policies.props import Facts
+from policies.props import Facts, is_true
 from policies.resource_types import BATCH_JOB_DEFINITION
 from policies.rule import Config, on_types
 
@@ -30,7 +30,7 @@ EFA_DEVICES = "/dev/infiniband"
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     # Jobs of several nodes have node properties instead, which are not read: they are exempt.
     for container in _containers(facts):
-        if container.get("privileged") is True and not _names_efa_devices(container):
+        if is_true(container.get("privileged")) and not _names_efa_devices(container):
             yield (
                 "its container is privileged and has no device of EFA, so whatever runs in it has "
                 "its node; leave privileged out, and name the devices that it needs in "

@@ -26,14 +26,15 @@ from pulumi_policy import (
 )
 
 from policies.batch_jobs import containers, node_properties, node_ranges
-from policies.props import Facts
+from policies.documents import texts
+from policies.props import Facts, number_of
 from policies.resource_types import BATCH_JOB_DEFINITION
 from policies.rule import Config, on_types
 
 MOST_GROUPS = 5
 MOST_NODES = 1000
 """Unless AWS raised it: the limit of instances in a cluster of ECS."""
-_RANGE = re.compile(r"(\d*)(:?)(\d*)")
+_RANGE = re.compile(r"(\d{0,9})(:?)(\d{0,9})")
 
 
 def _check(_type: str, facts: Facts, config: Config) -> Iterator[str]:
@@ -64,17 +65,18 @@ def _check(_type: str, facts: Facts, config: Config) -> Iterator[str]:
 def _nodes(
     properties: Mapping[str, Any], ranges: list[Mapping[str, Any]], most: int
 ) -> Iterator[str]:
-    count, main = properties.get("numNodes"), properties.get("mainNode")
-    if not isinstance(count, int):
+    number, main = (number_of(properties.get(key)) for key in ("numNodes", "mainNode"))
+    if number is None:
         return
+    count = int(number)
     if count > most:
         yield (
             f"it has {count} nodes, and a job has at most {most}; lower numNodes, or, if AWS has "
             "raised your limit, set most_nodes in this rule's configuration"
         )
-    if isinstance(main, int) and main >= count:
+    if main is not None and main >= count:
         yield (
-            f"its main node is {main}, but its {count} nodes are numbered from 0 to {count - 1}; "
+            f"its main node is {main:g}, but its {count} nodes are numbered from 0 to {count - 1}; "
             "set mainNode to one of them"
         )
     covered = [_targets(each.get("targetNodes"), count) for each in ranges]
@@ -101,8 +103,7 @@ def _targets(text: object, count: int) -> range | None:
 
 
 def _instance_types(node_range: Mapping[str, Any]) -> Iterator[str]:
-    names = node_range.get("instanceTypes")
-    yield from (names if isinstance(names, list) else ())
+    yield from texts(node_range, "instanceTypes")
     for container in containers(node_range):
         if isinstance(name := container.get("instanceType"), str):
             yield name

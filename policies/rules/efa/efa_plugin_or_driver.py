@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
 from policies.efa_plugins import DRIVER, PLUGIN, EfaPlugin, plugins
-from policies.props import is_true
+from policies.props import Nested, is_true
 from policies.resource_types import AUTO_SCALING_GROUP, EKS_CLUSTER, EKS_NODE_GROUP
 from policies.rule import Config, on_stack
 from policies.stack import Stack
@@ -65,13 +65,13 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
 def _share_nodes(plugin: EfaPlugin, driver: EfaPlugin) -> bool:
     """Whether both may run on one node; not where each has a node selector of its own."""
     selectors = [_selector(each) for each in (plugin, driver)]
-    return any(not each for each in selectors) or selectors[0] == selectors[1]
+    return None in selectors or selectors[0] == selectors[1]
 
 
-def _selector(plugin: EfaPlugin) -> str:
+def _selector(plugin: EfaPlugin) -> Nested | None:
     paths = (("spec", "template", "spec", "nodeSelector"), ("values", "nodeSelector"))
-    found = [plugin.facts.get(*path) for path in paths]
-    return "".join(str(sorted(each.items())) for each in found if hasattr(each, "items") and each)
+    found = (plugin.facts.get(*path) for path in paths)
+    return next((each for each in found if isinstance(each, Nested) and each), None)
 
 
 def _minor(version: str) -> int:

@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.props import UNKNOWN, Facts
+from policies.props import UNKNOWN, Facts, number_of
 from policies.resource_types import AUTO_SCALING_GROUP, AUTO_SCALING_SCHEDULE, EKS_NODE_GROUP
 from policies.rule import Config, on_types
 
@@ -36,7 +36,7 @@ _SIZES = {
 
 
 def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
-    values = {path[-1]: facts.needed(*path) for path in _SIZES[resource_type]}
+    values = {path[-1]: number_of(facts.needed(*path)) for path in _SIZES[resource_type]}
     known = {
         name: value for name, value in values.items() if value not in (None, UNKNOWN, UNCHANGED)
     }

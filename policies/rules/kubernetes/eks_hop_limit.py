@@ -37,7 +37,8 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
         if not of_kubernetes(stack, group):
             continue
         for template in templates_of(stack, group):
-            limit = stack.facts_of(template.urn).get("metadataOptions", "httpPutResponseHopLimit")
+            path = ("metadataOptions", "httpPutResponseHopLimit")
+            limit = stack.facts_of(template.urn).number(*path)
             # The provider reads a limit that was left out back as 0; EC2 takes 1 to 64.
             if limit not in (None, UNKNOWN, 0) and limit < PODS_NEED and template.urn not in seen:
                 seen.add(template.urn)

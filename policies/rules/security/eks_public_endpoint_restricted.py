@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.props import UNKNOWN, Facts
+from policies.props import UNKNOWN, Facts, is_true
 from policies.resource_types import EKS_CLUSTER
 from policies.rule import Config, on_types
 
@@ -26,7 +26,8 @@ _WORLD = ("0.0.0.0/0", "::/0")
 
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     # Left out, the endpoint is public.
-    if facts.needed("vpcConfig", "endpointPublicAccess") not in (None, True):
+    public = facts.needed("vpcConfig", "endpointPublicAccess")
+    if public is not None and not is_true(public):
         return
     given = facts.get("vpcConfig", "publicAccessCidrs")
     networks = facts.values("vpcConfig", "publicAccessCidrs")
