@@ -31,6 +31,11 @@ def legible(text: str) -> str:
     return _WORKFLOW_LINE.sub(r"\1: :", shown).replace(_WORKFLOW_MARK, "# #[")
 
 
+def shortened(text: str, characters: int) -> str:
+    """Return the beginning of a text that is longer than some characters, else the text."""
+    return text if len(text) <= characters else f"{text[: characters - 1]}…"
+
+
 def shell_word(text: str) -> str:
     """Return a text as one word of a POSIX shell, in quotes where it needs them.
 

@@ -209,6 +209,15 @@ _AS_A_WHOLE: Mapping[str, Subject] = {
     "changes of the cluster": Subject(
         "architecture", "the cluster can become what the stack file says", _NOTHING
     ),
+    "zones of reservations": Subject(
+        "reservations",
+        "nodes are wanted in the zone of their reservation",
+        _NOTHING,
+        ("ec2:DescribeCapacityReservations",),
+    ),
+    "room for both in reservations": Subject(
+        "architecture.queues", "no update needs more nodes than are reserved", _NOTHING
+    ),
     "images of pods": Subject(
         "architecture",
         "the nodes reach the registries of their pods",

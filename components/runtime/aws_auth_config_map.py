@@ -21,6 +21,7 @@ from kubernetes import client, config
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError, NameResolutionError
 
+from components.plain_text import printable, shortened
 from components.runtime.aws_auth_plan import MappedRole, find_role, with_role, without_role
 
 NAMESPACE = "kube-system"
@@ -148,18 +149,22 @@ class AwsAuthConfigMap:
     def _read(self) -> _Found | None:
         try:
             made = self._call(
-                lambda: self._api.read_namespaced_config_map(
-                    NAME, NAMESPACE, _request_timeout=_REQUEST_SECONDS
+                lambda: _found(
+                    self._api.read_namespaced_config_map(
+                        NAME, NAMESPACE, _request_timeout=_REQUEST_SECONDS
+                    )
                 )
             )
         except ApiException as error:
             if error.status == _NOT_FOUND:
                 return None
             raise self._explained(error) from None
-        labels = made.metadata.labels or {}
-        return _Found(
-            made.metadata.resource_version, made.data or {}, MADE_BY_US.items() <= labels.items()
-        )
+        except (ValueError, TypeError, AttributeError):
+            raise AwsAuthError(
+                f"the Kubernetes API at {self.server} answers with what is no ConfigMap; see what "
+                "stands between this machine and the cluster (a proxy, a gateway) and run again"
+            ) from None
+        return made
 
     def _write(self, found: _Found, old: str | None, new: str | None) -> None:
         if new == old:
@@ -214,14 +219,19 @@ class AwsAuthConfigMap:
 
     def _explained(self, error: ApiException) -> AwsAuthError:
         try:
-            said = json.loads(error.body or "")["message"]
+            said = str(json.loads(error.body or "")["message"])
         except (ValueError, KeyError, TypeError):
-            said = error.reason
+            said = str(error.reason)
         remedy = _REFUSED.get(error.status or 0, "run again")
         return AwsAuthError(
             f"the Kubernetes API at {self.server} refuses access to the ConfigMap "
-            f"{NAMESPACE}/{NAME} ({error.status}: {said}); {remedy}"
+            f"{NAMESPACE}/{NAME} ({error.status}: {printable(shortened(said, 500))}); {remedy}"
         )
+
+
+def _found(made: Any) -> _Found:
+    labels, data = made.metadata.labels or {}, made.data or {}
+    return _Found(made.metadata.resource_version, data, MADE_BY_US.items() <= labels.items())
 
 
 def server_of(kubeconfig: str) -> str:

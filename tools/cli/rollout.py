@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from components.runtime.aws_auth_text import first_document
 from tools.cli.rollout_expectation import DEVICES, GroupExpectation
-from tools.diagnosis.pods import PodState, pods_by_daemon_set, ready_on
+from tools.diagnosis.pods import PodState, at, name_of, pods_by_daemon_set, ready_on, said
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 NODE_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
@@ -92,7 +93,7 @@ class ClusterState:
                 f"node group {group.name}: {node.name} offers {node.devices.get(device, '0')} of "
                 f"{count} {device}"
                 for node in ready
-                if int(node.devices.get(device, "0")) < count
+                if _count(node.devices.get(device)) < count
             ]
         return found
 
@@ -104,12 +105,15 @@ def observe(kubeconfig: str) -> ClusterState:
         kubernetes.client.ApiException: the API server refuses.
         urllib3.exceptions.HTTPError: it does not answer.
         kubernetes.config.ConfigException: the command that gives the token failed.
+        ValueError, TypeError, AttributeError: its answer is not what the API promises.
     """
     from kubernetes import client, config
 
     configuration: Any = client.Configuration()
     # Whoever asks is the retry; urllib3's own would write a warning for each.
     configuration.retries = False
+    # One object that lacks what its schema promises must not hide all others.
+    configuration.client_side_validation = False
     config.load_kube_config_from_dict(
         yaml.safe_load(kubeconfig), client_configuration=configuration, persist_config=False
     )
@@ -122,10 +126,8 @@ def observe(kubeconfig: str) -> ClusterState:
         apps: Any = client.AppsV1Api(api)
         nodes = tuple(_node(node) for node in core.list_node(**limits).items)
         daemon_sets = tuple(
-            DaemonSetState(
-                d.metadata.name, d.status.desired_number_scheduled or 0, d.status.number_ready or 0
-            )
-            for d in apps.list_namespaced_daemon_set(NAMESPACE, **limits).items
+            _daemon_set(found)
+            for found in apps.list_namespaced_daemon_set(NAMESPACE, **limits).items
         )
         pods = pods_by_daemon_set(core.list_namespaced_pod(NAMESPACE, **limits).items)
         maps = core.list_namespaced_config_map(
@@ -170,30 +172,69 @@ def look_at(kubeconfig: str) -> tuple[ClusterState | None, str]:
     try:
         return observe(kubeconfig), ""
     except ApiException as error:
-        said = f"{error.status} {error.reason}"
+        why = said(f"{error.status} {error.reason}", None)
     except (ConfigException, HTTPError) as error:
-        said = type(error).__name__
-    return None, f"the API server of the cluster does not say what is there ({said})"
+        why = type(error).__name__
+    except (ValueError, TypeError, AttributeError):
+        why = "its answer cannot be used"
+    return None, f"the API server of the cluster does not say what is there ({why})"
 
 
 def _node(node: Any) -> NodeState:
-    ready = next((c for c in node.status.conditions or [] if c.type == "Ready"), None)
+    conditions = at(node, "status", "conditions") or []
+    ready = next((c for c in conditions if c.type == "Ready"), None)
     is_ready = ready is not None and ready.status == "True"
-    allocatable = node.status.allocatable or {}
-    labels = node.metadata.labels or {}
+    allocatable = at(node, "status", "allocatable") or {}
+    labels = at(node, "metadata", "labels") or {}
     return NodeState(
-        name=node.metadata.name,
+        name=name_of(node, "metadata", "name"),
         instance_type=labels.get(INSTANCE_TYPE_LABEL, ""),
         ready=is_ready,
-        devices={d: allocatable[d] for d in DEVICES if allocatable.get(d, "0") != "0"},
+        devices={d: allocatable[d] for d in DEVICES if _count(allocatable.get(d))},
         node_group=labels.get(NODE_GROUP_LABEL),
-        instance_id=(node.spec.provider_id or "").rpartition("/")[2],
-        not_ready_because="" if is_ready or ready is None else f"{ready.reason}: {ready.message}",
+        instance_id=(at(node, "spec", "provider_id") or "").rpartition("/")[2],
+        not_ready_because="" if is_ready or ready is None else said(ready.reason, ready.message),
     )
+
+
+def _daemon_set(found: Any) -> DaemonSetState:
+    return DaemonSetState(
+        name_of(found, "metadata", "name"),
+        at(found, "status", "desired_number_scheduled") or 0,
+        at(found, "status", "number_ready") or 0,
+    )
+
+
+_LONGEST_COUNT = 16
+"""Characters of a number of devices: more than any node has."""
+
+
+def _count(quantity: str | None) -> int:
+    """Return how many devices a node offers; none where it says no number.
+
+    Kubernetes writes 1000 as `1k`:
+    https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
+    """
+    from kubernetes.utils import parse_quantity
+
+    if quantity is None or len(quantity) > _LONGEST_COUNT:
+        return 0
+    try:
+        return int(parse_quantity(quantity))
+    except (ValueError, ArithmeticError):
+        return 0
 
 
 def _mapped_roles(maps: list[Any]) -> tuple[str, ...]:
     if not maps or not maps[0].data:
         return ()
-    entries = yaml.safe_load(maps[0].data.get("mapRoles") or "") or []
-    return tuple(entry["rolearn"] for entry in entries)
+    try:
+        entries = first_document(maps[0].data.get("mapRoles") or "")
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return ()  # what is not YAML lets nobody in
+    found = entries if isinstance(entries, list) else []
+    return tuple(
+        str(entry["rolearn"])
+        for entry in found
+        if isinstance(entry, Mapping) and entry.get("rolearn")
+    )

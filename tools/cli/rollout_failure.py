@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from components.plain_text import shell_word
 from tools.cli.rollout import NAMESPACE, ClusterState
 from tools.cli.rollout_expectation import GroupExpectation
 from tools.diagnosis.node_groups import Place, read_group, what_it_lacks
@@ -45,7 +46,7 @@ def nodes_not_ready(state: ClusterState, kubectl: str) -> list[str]:
     """Return what the kubelets of nodes that joined and are not ready say."""
     return [
         f"{node.name} has joined and is not Ready: {node.not_ready_because}; more: "
-        f"{kubectl} describe node {node.name}"
+        f"{kubectl} describe node {shell_word(node.name)}"
         for node in state.nodes
         if not node.ready and node.not_ready_because
     ]
@@ -72,11 +73,11 @@ def kubectl_command(*, sandbox: bool) -> str:
 
 
 def _pod(daemon_set: str, pod: PodState, kubectl: str) -> list[str]:
-    namespaced = f"{kubectl} --namespace {NAMESPACE}"
+    namespaced, name = f"{kubectl} --namespace {NAMESPACE}", shell_word(pod.name)
     return [
         f"{daemon_set} on {pod.node or 'no node'}: pod {pod.name} does not run: {pod.reason}",
-        f"  {namespaced} describe pod {pod.name}",
-        f"  {namespaced} logs {pod.name} --previous",
+        f"  {namespaced} describe pod {name}",
+        f"  {namespaced} logs {name} --previous",
     ]
 
 
@@ -114,4 +115,6 @@ def _groups(
             ]
     except (BotoCoreError, ClientError) as error:
         return [f"the account does not say why: {error}"]
+    except (LookupError, TypeError) as error:  # as of a node group that was never made
+        return [f"the account does not say why: an answer has no {error}"]
     return [sentence for group in groups for sentence in what_it_lacks(group, joined, place)]

@@ -9,6 +9,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from components.plain_text import shortened
+
+LONGEST_MESSAGE = 500
+"""Characters of a message of Kubernetes that are shown; what follows shows `kubectl describe`."""
+LONGEST_NAME = 253
+"""Characters of the name of an object.
+https://kubernetes.io/docs/concepts/overview/working-with-objects/names/"""
+
 
 @dataclass(frozen=True, slots=True)
 class PodState:
@@ -30,12 +38,29 @@ def pods_by_daemon_set(pods: Iterable[Any]) -> dict[str, tuple[PodState, ...]]:
     """
     found: dict[str, tuple[PodState, ...]] = {}
     for pod in pods:
-        if pod.metadata.deletion_timestamp is not None:
+        if at(pod, "metadata", "deletion_timestamp") is not None:
             continue
-        for owner in pod.metadata.owner_references or []:
-            if owner.kind == "DaemonSet":
+        for owner in at(pod, "metadata", "owner_references") or []:
+            if owner.kind == "DaemonSet" and owner.name:
                 found[owner.name] = (*found.get(owner.name, ()), _state(pod))
     return found
+
+
+def at(value: Any, *names: str) -> Any:
+    """Return an attribute of an attribute of an answer; None where one of them is missing."""
+    for name in names:
+        value = getattr(value, name, None)
+    return value
+
+
+def name_of(value: Any, *names: str) -> str:
+    """Return a name in an answer; empty where there is none."""
+    return shortened(at(value, *names) or "", LONGEST_NAME)
+
+
+def said(reason: str | None, message: str | None) -> str:
+    """Return what Kubernetes says of something, its beginning where that is long."""
+    return shortened(": ".join(part for part in (reason, message) if part), LONGEST_MESSAGE)
 
 
 def ready_on(pods: Mapping[str, tuple[PodState, ...]]) -> dict[str, frozenset[str]]:
@@ -47,11 +72,11 @@ def ready_on(pods: Mapping[str, tuple[PodState, ...]]) -> dict[str, frozenset[st
 
 
 def _state(pod: Any) -> PodState:
-    conditions = {each.type: each for each in pod.status.conditions or []}
+    conditions = {each.type: each for each in at(pod, "status", "conditions") or []}
     ready = "Ready" in conditions and conditions["Ready"].status == "True"
     return PodState(
-        name=pod.metadata.name,
-        node=pod.spec.node_name or _wanted_node(pod),
+        name=name_of(pod, "metadata", "name"),
+        node=name_of(pod, "spec", "node_name") or _wanted_node(pod),
         ready=ready,
         reason="" if ready else _reason(pod, conditions),
     )
@@ -59,32 +84,31 @@ def _state(pod: Any) -> PodState:
 
 def _wanted_node(pod: Any) -> str:
     """Return the node that the DaemonSet's controller wants an unscheduled pod on."""
-    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
-    required = affinity and affinity.required_during_scheduling_ignored_during_execution
-    for term in required.node_selector_terms if required else []:
+    affinity = at(pod, "spec", "affinity", "node_affinity")
+    required = at(affinity, "required_during_scheduling_ignored_during_execution")
+    for term in at(required, "node_selector_terms") or []:
         for field in term.match_fields or []:
             if field.key == "metadata.name" and field.values:
-                return field.values[0]
+                return shortened(field.values[0], LONGEST_NAME)
     return ""
 
 
 def _reason(pod: Any, conditions: Mapping[str, Any]) -> str:
     for status in [
-        *(pod.status.init_container_statuses or []),
-        *(pod.status.container_statuses or []),
+        *(at(pod, "status", "init_container_statuses") or []),
+        *(at(pod, "status", "container_statuses") or []),
     ]:
         state, last = status.state, status.last_state
         if state and state.waiting and state.waiting.reason:
             ended = last and last.terminated
             exit_code = f", its last run ended with {ended.exit_code}" if ended else ""
-            return _said(state.waiting.reason, state.waiting.message) + exit_code
+            return said(state.waiting.reason, state.waiting.message) + exit_code
         if state and state.terminated:
-            return f"{state.terminated.reason} with exit code {state.terminated.exit_code}"
+            return said(
+                f"{state.terminated.reason} with exit code {state.terminated.exit_code}", ""
+            )
     scheduled = conditions.get("PodScheduled")
     if scheduled is not None and scheduled.status == "False":
-        return _said(scheduled.reason, scheduled.message)
-    return _said(pod.status.reason or pod.status.phase or "Unknown", pod.status.message)
-
-
-def _said(reason: str | None, message: str | None) -> str:
-    return ": ".join(part for part in (reason, message) if part)
+        return said(scheduled.reason, scheduled.message)
+    reason = at(pod, "status", "reason") or at(pod, "status", "phase") or "Unknown"
+    return said(reason, at(pod, "status", "message"))
