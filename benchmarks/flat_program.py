@@ -1,11 +1,13 @@
 """A flat Pulumi program: the resources of a plan, registered one after the other.
 
 It stands in the benchmark for what somebody would write by hand: the same SDKs imported, the same
-resources with literal inputs, no schema, no plan, no look at the account.
+resources by the SDKs' own classes with literal inputs, no schema, no plan, no look at the account.
 """
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pulumi
 import pulumi.dynamic
@@ -14,21 +16,24 @@ import pulumi_eks
 import pulumi_kubernetes as kubernetes
 
 plan = json.loads((Path(__file__).parent / "plan.json").read_text())
-CONTROL_PLANE = "eks:index:Cluster"
 COMPONENTS = ("trainyard:", "eks:", "pulumi:")
 DYNAMIC = "pulumi-python:dynamic"
+CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
-def load_class(token: str) -> None:
-    """Load the SDK's class of a type, as a program by hand does when it names it."""
+def class_of(token: str) -> Any:
+    """Return the SDK's class of a type."""
     package, module, name = token.split(":")
     if package == "aws":
-        getattr(getattr(pulumi_aws, module.partition("/")[0]), name)
-    elif package == "kubernetes":
-        group, _, version = module.partition("/")
-        # The SDK's modules have the first word of a group such as `rbac.authorization.k8s.io`.
-        group = group.partition(".")[0]
-        getattr(getattr(getattr(kubernetes, group), version), name)
+        return getattr(getattr(pulumi_aws, module.partition("/")[0]), name)
+    group, _, version = module.partition("/")
+    # The SDK's modules have the first word of a group such as `rbac.authorization.k8s.io`.
+    return getattr(getattr(getattr(kubernetes, group.partition(".")[0]), version), name)
+
+
+def arguments(inputs: dict[str, object]) -> dict[str, object]:
+    """Return the inputs by the names that the classes have for them: `vpcId` is `vpc_id`."""
+    return {CAPITAL.sub(lambda found: "_" + found[0], k).lower(): v for k, v in inputs.items()}
 
 
 class NodeAccess(pulumi.dynamic.ResourceProvider):
@@ -41,21 +46,6 @@ class NodeAccess(pulumi.dynamic.ResourceProvider):
 
 class Entry(pulumi.dynamic.Resource):
     """One entry of `aws-auth`."""
-
-
-class Literal(pulumi.CustomResource):
-    """One resource by its type token."""
-
-    def __init__(
-        self,
-        token: str,
-        name: str,
-        inputs: dict[str, object],
-        provider: pulumi.ProviderResource | None,
-    ) -> None:
-        """Register it."""
-        opts = pulumi.ResourceOptions(provider=provider) if provider else None
-        super().__init__(token, name, inputs, opts)
 
 
 cluster = pulumi_eks.Cluster(
@@ -75,6 +65,7 @@ cluster = pulumi_eks.Cluster(
     coredns_addon_options=pulumi_eks.CoreDnsAddonOptionsArgs(enabled=False),
 )
 provider = kubernetes.Provider("kubernetes", kubeconfig=cluster.kubeconfig_json)
+in_cluster = pulumi.ResourceOptions(provider=provider)
 for resource in plan["resources"]:
     token = resource["type"]
     of_the_package = (resource["parent"] or "").startswith("eks:")
@@ -84,6 +75,5 @@ for resource in plan["resources"]:
     if token.startswith(DYNAMIC):
         Entry(NodeAccess(), resource["name"], inputs)
         continue
-    load_class(token)
-    in_cluster = provider if token.startswith("kubernetes:") else None
-    Literal(token, resource["name"], inputs, in_cluster)
+    opts = in_cluster if token.startswith("kubernetes:") else None
+    class_of(token)(resource["name"], opts=opts, **arguments(inputs))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import gc
 import threading
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any, Protocol
 
 import pulumi
 
+from components.architectures.eks_imports import LATER
 from components.batch.plan import BatchPlan
 from components.config.stack import AnyStackConfig
 from components.eks.plan import EksPlan
@@ -48,25 +49,29 @@ ARCHITECTURES = {
 """The same by its plan."""
 _SDK_MODULES = ("pulumi_aws.ec2", "pulumi_aws.iam")
 """What every architecture registers; the SDK reads such a module at the first use of its name."""
+_LATER = {"eks": LATER}
+"""Modules by the kind of architecture that imports them when it has begun to register."""
 _importing: list[threading.Thread] = []
+_building = threading.Event()
 
 
 def import_ahead(config: AnyStackConfig) -> None:
     """Import the components of a stack beside what follows: a look at the account mostly waits."""
-    # The SDKs make a million objects that stay; to look for garbage among them time and again is a
-    # fifth of what their import costs. https://docs.python.org/3.11/library/gc.html#gc.set_threshold
-    gc.set_threshold(100_000, 50, 50)
-    module, _ = _COMPONENTS[config.architecture.kind]
-    thread = threading.Thread(target=contextvars.copy_context().run, args=(_import, module))
+    kind = config.architecture.kind
+    module, _ = _COMPONENTS[kind]
+    modules = (module, *_SDK_MODULES, *_LATER.get(kind, ()))
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(_import, modules))
     _importing.append(thread)
+    _building.clear()
     thread.start()
 
 
-def _import(module: str) -> None:
-    # What fails here fails once more where `build` imports it, and is said there.
+def _import(modules: Iterable[str]) -> None:
+    # What fails here fails once more where it is needed, and is said there.
     with contextlib.suppress(Exception):
-        import_module(module)
-        for name in _SDK_MODULES:
+        for name in modules:
+            if _building.is_set():
+                return
             getattr(import_module(name), "__all__", None)
 
 
@@ -74,6 +79,7 @@ def build(plan: EksPlan | ParallelClusterPlan | BatchPlan | NetworkStackPlan) ->
     """Register the resources of a plan and return the architecture."""
     # Python 3.11 gives a module that loads at its first use to a second thread half loaded:
     # https://github.com/python/cpython/issues/114763
+    _building.set()
     while _importing:
         _importing.pop().join()
     module, component = ARCHITECTURES[type(plan)]

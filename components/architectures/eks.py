@@ -6,16 +6,10 @@ Which resources there are follows from the plan; nothing is decided here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pulumi
 
-from components.architectures.cluster_services import (
-    ClusterServices,
-    ClusterServicesArgs,
-    NodesInService,
-)
-from components.architectures.cluster_storage import ClusterStorage, ClusterStorageArgs
-from components.architectures.device_plugins import DevicePlugins, DevicePluginsArgs
 from components.architectures.reservation_groups import make_reservation_groups
 from components.eks.cluster import EksCluster, EksClusterArgs
 from components.eks.coredns import CoreDns, CoreDnsArgs
@@ -25,10 +19,15 @@ from components.eks.node_devices import node_devices
 from components.eks.node_group_args import NodeGroupArgs
 from components.eks.plan import EksPlan, NodeGroupPlan
 from components.eks.self_managed_node_group import SelfManagedNodeGroup
+from components.engine_calls import begin_with
 from components.identity.node_role import NodeRole, NodeRoleArgs
 from components.network.cluster_network import ClusterNetwork
 from components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
 from components.runtime.aws_auth import AwsAuthEntry
+
+if TYPE_CHECKING:
+    from components.architectures.cluster_services import ClusterServices
+    from components.architectures.cluster_storage import ClusterStorage
 
 NODE_USERNAME = "system:node:{{EC2PrivateDNSName}}"
 NODE_GROUPS = ["system:bootstrappers", "system:nodes"]
@@ -65,6 +64,7 @@ class EksArchitecture(pulumi.ComponentResource):
             f"{name}-network", plan.network, tags=plan.tags, opts=self._child
         )
         self._cluster = self._make_cluster()
+        begin_with(self._cluster)
         self._efa = self._make_efa_security_group()
         self._roles = {group.name: self._make_role(group) for group in plan.node_groups}
         self._authorizations = {
@@ -91,29 +91,8 @@ class EksArchitecture(pulumi.ComponentResource):
             ),
             self._child,
         )
-        DevicePlugins(
-            f"{name}-plugins",
-            DevicePluginsArgs(
-                plan=plan,
-                provider=self._cluster.kubernetes_provider,
-                ready={group: made.ready for group, made in self._groups.items()},
-            ),
-            self._child,
-        )
-        services = ClusterServices(
-            f"{name}-services",
-            ClusterServicesArgs(
-                plan=plan,
-                cluster_name=self._cluster.access.cluster_name,
-                oidc_provider=self._cluster.oidc_provider,
-                provider=self._cluster.kubernetes_provider,
-                groups={
-                    group: NodesInService(ready=made.ready, group_name=made.group_name)
-                    for group, made in self._groups.items()
-                },
-            ),
-            self._child,
-        )
+        self._make_device_plugins()
+        services = self._make_services()
         self._storage = self._mount_file_systems(services)
         self.register_outputs({})
 
@@ -169,10 +148,47 @@ class EksArchitecture(pulumi.ComponentResource):
         args = EfaSecurityGroupArgs(vpc_id=self._network.vpc_id, tags=plan.tags)
         return EfaSecurityGroup(f"{self._name}-efa", args, self._child)
 
+    def _make_device_plugins(self) -> None:
+        from components.architectures.device_plugins import DevicePlugins, DevicePluginsArgs
+
+        DevicePlugins(
+            f"{self._name}-plugins",
+            DevicePluginsArgs(
+                plan=self._plan,
+                provider=self._cluster.kubernetes_provider,
+                ready={group: made.ready for group, made in self._groups.items()},
+            ),
+            self._child,
+        )
+
+    def _make_services(self) -> ClusterServices:
+        from components.architectures.cluster_services import (
+            ClusterServices,
+            ClusterServicesArgs,
+            NodesInService,
+        )
+
+        return ClusterServices(
+            f"{self._name}-services",
+            ClusterServicesArgs(
+                plan=self._plan,
+                cluster_name=self._cluster.access.cluster_name,
+                oidc_provider=self._cluster.oidc_provider,
+                provider=self._cluster.kubernetes_provider,
+                groups={
+                    group: NodesInService(ready=made.ready, group_name=made.group_name)
+                    for group, made in self._groups.items()
+                },
+            ),
+            self._child,
+        )
+
     def _mount_file_systems(self, services: ClusterServices) -> ClusterStorage | None:
         plan = self._plan
         if not plan.file_systems:
             return None
+        from components.architectures.cluster_storage import ClusterStorage, ClusterStorageArgs
+
         args = ClusterStorageArgs(
             file_systems=plan.file_systems,
             network=self._network,

@@ -29,6 +29,7 @@ def load_stack_config(
     *,
     stack_file: str,
     stray_keys: Sequence[str] = (),
+    encrypted: bool = False,
     network_of: Callable[[StackNetwork], ExistingVpc] = unread_network,
 ) -> AnyStackConfig:
     """Return the configuration that a stack file holds, checked.
@@ -36,13 +37,16 @@ def load_stack_config(
     `raw` is the value of `trainyard:cluster` as Pulumi gives it (or as YAML reads it), None where
     the key is missing. `stack_file` is the file's name, such as `Pulumi.p5-cb.yaml`, and
     `stray_keys` are the other keys of the namespace that the file has, such as `vpc_id` or
-    `trainyard:vpc_id`. `network_of` looks up the network of another stack, where the file takes
-    that; it is called when the whole file has passed.
+    `trainyard:vpc_id`. `encrypted` says that a value in `raw` was encrypted in the file.
+    `network_of` looks up the network of another stack, where the file takes that; it is called
+    when the whole file has passed.
 
     Raises:
         ConfigError: every problem that the file has.
     """
     problems = [_stray(key, stack_file) for key in stray_keys]
+    if encrypted:
+        raise ConfigError([*problems, _encrypted()], stack_file=stack_file)
     if not isinstance(raw, Mapping):
         raise ConfigError([*problems, _no_object(raw, stack_file)], stack_file=stack_file)
     # Through JSON, where a list may stand for a tuple and text for a time, and nothing else is
@@ -113,6 +117,21 @@ def _stray(key: str, stack_file: str) -> Problem:
 def _remove_stray(path: str, stack_file: str) -> str:
     # Without `--path`, as the key was set.
     return remove_command(path, stack_file=stack_file).replace(" --path ", " ")
+
+
+def _encrypted() -> Problem:
+    return Problem(
+        path=ROOT,
+        problem=(
+            "holds an encrypted value, which the program would write in clear text into names, "
+            "tags, outputs and state"
+        ),
+        allowed="values that everybody with access to the account may read",
+        remedy=(
+            "set it again without `--secret`; keep secrets in AWS Secrets Manager or Parameter "
+            "Store, and let nodes and jobs read them there"
+        ),
+    )
 
 
 def _no_object(raw: object, stack_file: str) -> Problem:

@@ -1,11 +1,16 @@
 """From a plan to the component that builds it."""
 
+import subprocess
+import sys
+import threading
+from importlib import import_module
 from typing import get_args, get_type_hints
 
 import pytest
 
 from components.architectures import build as build_module
 from components.architectures.build import ARCHITECTURES, build, import_ahead
+from components.architectures.eks_imports import LATER
 from components.parallelcluster.plan import ParallelClusterPlan
 from sandbox.account.stacks import completion
 from tests.support.batch_plans import network_stack_plan
@@ -13,7 +18,7 @@ from tests.support.batch_plans import plan as batch_plan
 from tests.support.eks_plans import eks_plan
 from tests.support.parallelcluster_plans import plan as parallelcluster_plan
 from tools.cli.checks import config_of, plan_of
-from tools.workspace.stack_files import completed, find_stack_file
+from tools.workspace.stack_files import ROOT, completed, find_stack_file
 
 
 def test_every_plan_has_a_component():
@@ -44,14 +49,15 @@ def test_the_stack_is_named_after_its_cluster(deploy, plan, component, named):
 
 @pytest.mark.parametrize("stack", ["p5-cb", "pc-gpu", "batch-p5", "vpc-one-az"])
 def test_what_is_imported_ahead_is_what_the_plan_of_the_stack_is_built_of(monkeypatch, stack):
-    imported: list[str] = []
+    imported: list[tuple[str, ...]] = []
     monkeypatch.setattr(build_module, "_import", imported.append)
     stack_file = completed(find_stack_file(stack), completion(stack))
     monkeypatch.setattr(build_module, "_importing", [])
     import_ahead(config_of(stack_file))
     (thread,) = build_module._importing
     thread.join()
-    assert imported == [ARCHITECTURES[type(plan_of(stack_file))][0]]
+    ((module, *_),) = imported
+    assert module == ARCHITECTURES[type(plan_of(stack_file))][0]
 
 
 def test_a_stack_is_built_when_what_was_imported_ahead_is_there(deploy, monkeypatch):
@@ -67,4 +73,31 @@ def test_a_stack_is_built_when_what_was_imported_ahead_is_there(deploy, monkeypa
 
 
 def test_an_import_that_fails_is_said_where_the_stack_is_built():
-    build_module._import("components.architectures.no_such_module")
+    build_module._import(["components.architectures.no_such_module"])
+
+
+def test_what_is_imported_ahead_ends_with_the_module_under_way_when_the_stack_is_built(monkeypatch):
+    imported: list[str] = []
+
+    def import_module(name: str) -> object:
+        imported.append(name)
+        build_module._building.set()
+        return object()
+
+    monkeypatch.setattr(build_module, "import_module", import_module)
+    monkeypatch.setattr(build_module, "_building", threading.Event())
+    build_module._import(["first", "second"])
+    assert imported == ["first"]
+
+
+def test_the_control_plane_is_registered_without_the_classes_of_kubernetes():
+    code = (
+        "import sys; import components.architectures.eks as eks; "
+        "late = {'pulumi_kubernetes.core.v1.Pod', *LATER} & sys.modules.keys(); "
+        "sys.exit(str(late) if late else 0)"
+    )
+    command = f"from components.architectures.eks_imports import LATER; {code}"
+    done = subprocess.run([sys.executable, "-c", command], cwd=ROOT, check=False)
+    assert done.returncode == 0
+    for module in LATER:
+        assert import_module(module)

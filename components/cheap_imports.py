@@ -1,0 +1,14 @@
+"""Settings under which imports cost less; the program imports this before anything else of its own.
+
+As in `tools.cli.__main__`: what imports make stays to the end, and to look for garbage in it time
+and again is a fifth of what the SDKs cost; and no plugin of pydantic is meant for this, for which
+it reads the metadata of every installed package.
+https://docs.python.org/3.11/library/gc.html#gc.set_threshold
+https://docs.pydantic.dev/latest/concepts/plugins/
+"""
+
+import gc
+import os
+
+gc.set_threshold(100_000, 50, 50)
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
