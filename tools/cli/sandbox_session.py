@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory, SandboxStatus
 from tools.cli import failures
+from tools.cli.sandbox_pace import described_pace, pace_of, set_pace
 from tools.engine import ensure_kubernetes, ensure_pulumi
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.environment import process_environment, sandbox_environment
@@ -73,7 +75,8 @@ class RunningSandbox:
             aws_endpoint=self.aws_endpoint,
         )
         # Where the eks stand-in finds the credentials of a cluster, which travel by file only.
-        return {**environment, "TRAINYARD_SANDBOX": str(self.directory.path)}
+        own = {"TRAINYARD_SANDBOX": str(self.directory.path)}
+        return {**pace_of(self.directory), **environment, **own}
 
     def aws_environment(self) -> dict[str, str]:
         """Return the environment in which boto3 of this process reaches the sandbox's account."""
@@ -88,7 +91,11 @@ def sandbox_directory() -> SandboxDirectory:
 
 
 def started_sandbox(
-    report: Report, *, port: int = 0, with_parallelcluster: bool = False
+    report: Report,
+    *,
+    port: int = 0,
+    with_parallelcluster: bool = False,
+    latency: float | None = None,
 ) -> RunningSandbox:
     """Return the running sandbox; gets its programs and starts it where it does not run.
 
@@ -97,6 +104,8 @@ def started_sandbox(
         port: Port of the AWS endpoint of a sandbox that is started; 0 takes a free one.
         with_parallelcluster: Whether CloudFormation must be able to make a cluster; a sandbox
             that runs without that is given what it needs, and keeps its account.
+        latency: Share of AWS's time that every resource takes from now on, 0 for none; where it is
+            not given a running sandbox keeps its own, and a new one has none.
 
     Raises:
         EngineError: the programs can neither be downloaded nor built.
@@ -107,8 +116,11 @@ def started_sandbox(
     if status is None:
         programs = ensure_kubernetes(report)
         report("starting the sandbox (usually 3 s)")
+        set_pace(directory, latency or 0)
         status = directory.start(programs, port=port)
         _write_kubectl_wrapper(directory, programs["kubectl"])
+    elif latency is not None:
+        set_pace(directory, latency)
     if with_parallelcluster:
         _give_parallelcluster(directory, report)
     return RunningSandbox(directory, status)
@@ -167,6 +179,20 @@ def project_of(directory: SandboxDirectory) -> SandboxProject:
     return SandboxProject(directory.pulumi_state.parent, PROVIDERS)
 
 
+@contextlib.contextmanager
+def nobody_at_work(command: str) -> Iterator[SandboxDirectory]:
+    """Give the sandbox to end it, while nobody changes a stack in it.
+
+    Raises:
+        StackLockedError: somebody does; the message says who, and what to do.
+    """
+    from tools.workspace.turns import every_turn
+
+    directory = sandbox_directory()
+    with every_turn(project_of(directory).turns, command=command):
+        yield directory
+
+
 def _write_kubectl_wrapper(directory: SandboxDirectory, command: list[str]) -> None:
     path = directory.path / "bin" / "kubectl"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -200,6 +226,7 @@ def describe() -> dict[str, Any]:
         "process": str(status.pid) if status else "",
         "stacks": [stack for stack in stacks if project.holds(stack)] if status else [],
         "clusters": _clusters(directory) if status else [],
+        "latency": described_pace(directory) if status else "",
         "faults": _faults() if status else [],
         "logs": str(directory.logs),
     }

@@ -26,29 +26,44 @@ ScheduleFile = Annotated[
     Path | None, typer.Argument(metavar="FILE", help="Schedule of faults to put in force, YAML.")
 ]
 ClearFaults = Annotated[bool, typer.Option("--clear", help="End the schedule in force.")]
+Latency = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        metavar="SCALE",
+        help="Share of AWS's time that every resource takes; 0 ends it.",
+    ),
+]
 Hours = Annotated[float, typer.Option(min=0, help="How far, in hours.")]
 
 
 @app.command()
-def start(port: Port = 0) -> None:
+def start(port: Port = 0, latency: Latency = None) -> None:
     """Start the sandbox with its account as the fixture describes it."""
     from tools.cli.sandbox_session import started_sandbox
 
-    sandbox = started_sandbox(console.progress, port=port)
+    sandbox = started_sandbox(console.progress, port=port, latency=latency)
     console.answer(f"the sandbox runs; AWS endpoint {sandbox.aws_endpoint}")
 
 
 @app.command()
 def stop() -> None:
     """End the sandbox: its processes, its account and the record of its stacks."""
-    was_running = _directory().stop()
+    from tools.cli.sandbox_session import nobody_at_work
+
+    with nobody_at_work("sandbox stop") as directory:
+        was_running = directory.stop()
     console.answer("the sandbox is stopped" if was_running else "the sandbox was not running")
 
 
 @app.command()
 def reset() -> None:
     """End the sandbox, remove everything of it, and start it again with a new account."""
-    _directory().reset()
+    from tools.cli.sandbox_session import nobody_at_work
+
+    with nobody_at_work("sandbox reset") as directory:
+        directory.reset()
     start()
 
 

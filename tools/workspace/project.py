@@ -44,9 +44,14 @@ class SandboxProject:
         """Where the backend keeps the locks of this project's stacks, one directory a stack."""
         return self.backend / ".pulumi" / "locks" / "organization" / PROJECT
 
+    @property
+    def turns(self) -> Path:
+        """The directory of the files of `turn_file`."""
+        return self.directory / "turns"
+
     def turn_file(self, stack: str) -> Path:
         """Return the file that whoever works on a stack holds; see `tools.workspace.turns`."""
-        return self.directory / "turns" / f"{stack}.lock"
+        return self.turns / f"{stack}.lock"
 
     def state_file(self, stack: str) -> Path:
         """Return the file in which the backend keeps the state of a stack."""

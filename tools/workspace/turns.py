@@ -68,6 +68,31 @@ def short_turn(path: Path, *, stack: str, command: str, patience_seconds: float)
         os.close(descriptor)
 
 
+@contextmanager
+def every_turn(directory: Path, *, command: str) -> Iterator[None]:
+    """Let nobody work on any stack while the block runs; waits for nobody.
+
+    Args:
+        directory: Where the lock files are, each named after its stack.
+        command: What the turns are taken for, such as `sandbox stop`.
+
+    Raises:
+        StackLockedError: others work on stacks; the message names each of them.
+        OSError: a lock file cannot be written.
+    """
+    refused: list[str] = []
+    with contextlib.ExitStack() as held:
+        for path in sorted(directory.glob("*.lock")):
+            turn = short_turn(path, stack=path.stem, command=command, patience_seconds=0)
+            try:
+                held.enter_context(turn)
+            except StackLockedError as error:
+                refused.append(str(error))
+        if refused:
+            raise StackLockedError("\n".join(refused))
+        yield
+
+
 def refuse_taken(path: Path, *, stack: str) -> None:
     """Stop where another process works on the stack; take no turn.
 

@@ -83,3 +83,18 @@ def test_another_sandbox_on_the_machine_has_stacks_of_its_own(
     result = trainyard("destroy", STACK, "--sandbox", "--yes")
     assert result.exit_code == 0
     assert "nothing to destroy" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["stop", "reset"])
+def test_the_sandbox_is_not_ended_under_a_command(trainyard, other, tmp_path, command) -> None:
+    kept = tmp_path / "sandbox" / "kept"
+    kept.write_text("of the account", encoding="utf-8")
+    result = trainyard("sandbox", command)
+    assert result.exit_code == 1
+    assert f"another command works on stack {STACK}: `up`, process {other.pid} on" in result.stderr
+    assert f"or stop it with `kill -INT {other.pid}`" in result.stderr
+    assert result.stdout == ""
+    assert kept.exists()
+    other.kill()
+    other.wait()
+    assert trainyard("sandbox", "stop").stdout == "the sandbox was not running\n"

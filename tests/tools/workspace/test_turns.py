@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tools.workspace.locks import StackLockedError
-from tools.workspace.turns import hold_turn, refuse_taken, short_turn
+from tools.workspace.turns import every_turn, hold_turn, refuse_taken, short_turn
 
 HOLDER = """
 import sys
@@ -125,3 +125,22 @@ def test_of_many_that_begin_in_the_same_moment_one_goes_on(path) -> None:
         _, said = process.communicate()
         refused += "another command works on stack p5-cb" in said
     assert (len(holding), refused) == (1, 3)
+
+
+def test_all_turns_are_had_only_where_nobody_works(path, other) -> None:
+    path.with_name("dev.lock").touch()
+    with (
+        pytest.raises(StackLockedError, match=f"stack p5-cb: `up`, process {other.pid} on "),
+        every_turn(path.parent, command="sandbox stop"),
+    ):
+        pytest.fail("somebody works on p5-cb")
+    # Nothing is kept of the turns that were free.
+    take(path.with_name("dev.lock"))
+
+
+def test_who_has_all_turns_lets_nobody_begin(path) -> None:
+    take(path)
+    with every_turn(path.parent, command="sandbox stop"), pytest.raises(StackLockedError) as raised:
+        take(path)
+    assert "stack p5-cb: `sandbox stop`, process" in str(raised.value)
+    take(path)
