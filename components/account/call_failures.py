@@ -1,11 +1,4 @@
-"""What to say where AWS does not answer a call, in words that tell what to do.
-
-Sources of the codes:
-    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html (`RequestExpired`,
-    `RequestLimitExceeded`, `AuthFailure`)
-    https://docs.aws.amazon.com/IAM/latest/APIReference/CommonErrors.html (`InvalidClientTokenId`,
-    `ThrottlingException`), and the same page of the other services
-"""
+"""What to say where AWS does not answer a call, in words that tell what to do."""
 
 from __future__ import annotations
 
@@ -18,41 +11,21 @@ from botocore.exceptions import (
     SSOError,
 )
 
+from components.account.error_codes import BROKEN, EXPIRED, NOT_ACCEPTED, THROTTLED
+
 CLIENT = Config(
     retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=10, read_timeout=30
 )
 """Four attempts with backoff at what passes (throttling, 5xx, lost connections), in seconds; then
 somebody is told. https://docs.aws.amazon.com/boto3/latest/guide/retries.html"""
 
-_EXPIRED = frozenset(
-    {"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"}
-)
-_NOT_ACCEPTED = frozenset(
-    {
-        "AuthFailure",
-        "InvalidClientTokenId",
-        "SignatureDoesNotMatch",
-        "InvalidSignatureException",
-        "UnrecognizedClientException",
-    }
-)
-_THROTTLED = frozenset(
-    {
-        "RequestLimitExceeded",
-        "SlowDown",
-        "Throttling",
-        "ThrottlingException",
-        "TooManyRequestsException",
-    }
-)
-_BROKEN = frozenset({"InternalError", "InternalFailure", "ServiceUnavailable", "Unavailable"})
 _LOG_IN = "log in again (`aws sso login`, or new AWS_ACCESS_KEY_ID and AWS_SESSION_TOKEN)"
 
 
 def says_nothing_of_the_request(error: ClientError) -> bool:
     """Return whether an error is about the caller or the service, and not about what was asked."""
     code = error.response.get("Error", {}).get("Code", "")
-    return code in _EXPIRED | _NOT_ACCEPTED | _THROTTLED | _BROKEN
+    return code in EXPIRED | NOT_ACCEPTED | THROTTLED | BROKEN
 
 
 def explained(call: str, error: ClientError | BotoCoreError) -> str:
@@ -79,11 +52,11 @@ def explained(call: str, error: ClientError | BotoCoreError) -> str:
 def _refused(call: str, error: ClientError) -> str:
     code = error.response.get("Error", {}).get("Code", "")
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    if code in _EXPIRED:
+    if code in EXPIRED:
         return f"{call}: the AWS credentials have expired ({code}); {_LOG_IN}"
-    if code in _NOT_ACCEPTED:
+    if code in NOT_ACCEPTED:
         return f"{call}: AWS does not accept the credentials ({code}); {_LOG_IN}"
-    if code in _THROTTLED:
+    if code in THROTTLED:
         return (
             f"{call}: AWS takes no more calls of this account for now ({code}, after some "
             "attempts); run the command again in a minute"

@@ -1,4 +1,11 @@
-"""Error codes of AWS that say something about the account, and are no failure of the call."""
+"""Error codes of AWS by what they say: of the account, of the caller, or of the service.
+
+Sources of those of the caller and of the service:
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html (`RequestExpired`,
+    `RequestLimitExceeded`, `AuthFailure`)
+    https://docs.aws.amazon.com/IAM/latest/APIReference/CommonErrors.html (`InvalidClientTokenId`,
+    `ThrottlingException`), and the same page of the other services
+"""
 
 from __future__ import annotations
 
@@ -30,3 +37,29 @@ NOT_FOUND = frozenset(
         "InvalidPlacementGroup.Unknown",
     }
 )
+EXPIRED = frozenset(
+    {"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"}
+)
+"""The caller's credentials were good and are over."""
+NOT_ACCEPTED = frozenset(
+    {
+        "AuthFailure",
+        "InvalidClientTokenId",
+        "SignatureDoesNotMatch",
+        "InvalidSignatureException",
+        "UnrecognizedClientException",
+    }
+)
+"""The caller's credentials are none that AWS knows."""
+THROTTLED = frozenset(
+    {
+        "RequestLimitExceeded",
+        "SlowDown",
+        "Throttling",
+        "ThrottlingException",
+        "TooManyRequestsException",
+    }
+)
+"""The account has made too many calls for now."""
+BROKEN = frozenset({"InternalError", "InternalFailure", "ServiceUnavailable", "Unavailable"})
+"""AWS had an error of its own."""

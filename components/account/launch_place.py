@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from components.account.facts import AccountFacts, SubnetFacts
 from components.account.reservations import reservation_zone
+from components.config.base import same_kind_of_zone
 from components.config.network import ExistingVpc, NewVpc
 from components.config.pools import Pool
 from components.config.stack import StackConfig
@@ -21,23 +22,21 @@ class Place:
 
 
 def place_of(pool: Pool, config: StackConfig, facts: AccountFacts) -> Place | None:
-    """Return where a pool launches whose zone is known and whose subnet is not, else None."""
+    """Return where a pool launches whose zone is known and whose subnet is not, else None.
+
+    That of a reservation counts, also where the pool names another one: `contradicted_zone` is what
+    says so, once, and nothing follows from it.
+    """
     zone = pool_zone(pool, config, facts)
     if pool.subnet_ids or zone is None:
         return None
     if isinstance(config.network, NewVpc):
-        return _in_new_vpc(pool, zone, config.network, facts)
+        if facts.zone(zone) is None:
+            return None
+        return Place(None, spelled(zone, config.network, facts))
     # The first in the order of the stack file: free addresses change, the choice must not.
     subnet = next((s for s in private_subnets(config, facts) if in_zone(s, zone)), None)
     return Place(subnet.subnet_id, None) if subnet is not None else None
-
-
-def _in_new_vpc(pool: Pool, zone: str, network: NewVpc, facts: AccountFacts) -> Place | None:
-    wanted = facts.zone(zone)
-    asked = facts.zone(pool.availability_zone) if pool.availability_zone else None
-    if wanted is None or asked not in (None, wanted):
-        return None
-    return Place(None, spelled(zone, network, facts))
 
 
 def spelled(zone: str, network: NewVpc, facts: AccountFacts) -> str:
@@ -51,6 +50,31 @@ def pool_zone(pool: Pool, config: StackConfig, facts: AccountFacts) -> str | Non
     """Return the zone (name or zone id) that a pool must launch in, or None for any."""
     reservation = config.reservations.get(pool.purchase_option)
     return reservation_zone(reservation, facts) or pool.availability_zone
+
+
+def contradicted_zone(pool: Pool, config: StackConfig, facts: AccountFacts) -> str | None:
+    """Return the zone of a pool's reservation where the pool asks for another one, else None.
+
+    A name and an id of which nobody knows whether they are one zone contradict nothing.
+    """
+    asked = pool.availability_zone
+    reserved = reservation_zone(config.reservations.get(pool.purchase_option), facts)
+    if asked is None or reserved is None:
+        return None
+    spellings = _spellings(reserved, facts)
+    if asked in spellings:
+        return None
+    return reserved if any(same_kind_of_zone(asked, zone) for zone in spellings) else None
+
+
+def _spellings(zone: str, facts: AccountFacts) -> frozenset[str]:
+    """Return the name and the id of a zone, as far as the account has told them."""
+    told = (
+        *((found.name, found.zone_id) for found in facts.zones),
+        *((s.availability_zone, s.zone_id) for s in facts.subnets.values()),
+        *((r.availability_zone, r.zone_id) for r in facts.reservations.values()),
+    )
+    return frozenset({zone}.union(*(names for names in told if zone in names)))
 
 
 def zone_without_subnet(pool: Pool, config: StackConfig, facts: AccountFacts) -> str | None:

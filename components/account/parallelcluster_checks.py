@@ -35,6 +35,7 @@ from components.config.stack import ParallelClusterStackConfig
 from components.parallelcluster.plan import ParallelClusterPlan, deployment_stack_name
 from components.parallelcluster.rendering.cluster import render_cluster
 from components.parallelcluster.room_plan import addresses_by_subnet
+from components.parallelcluster.surge_review import surge_problems
 from components.parallelcluster.update_review import update_problems
 
 
@@ -90,14 +91,33 @@ def parallelcluster_plan_checks(
     yield Check("addresses", rooms)
     yield Check("mounted storage", mounted_storage_problems(plan, facts))
     if facts.deployed_cluster is not None:
+        rendered = render_cluster(plan)
         changes = update_problems(
             facts.deployed_cluster,
-            render_cluster(plan),
+            rendered,
             stack_file=stack_file,
             cluster_name=plan.name,
             fleet_stopped=facts.fleet_stopped,
         )
         yield Check("changes of the cluster", changes)
+        surges = surge_problems(
+            facts.deployed_cluster,
+            rendered,
+            _instances(facts),
+            stack_file=stack_file,
+            fleet_stopped=facts.fleet_stopped,
+        )
+        yield Check("room for both in reservations", surges)
+
+
+def _instances(facts: AccountFacts) -> dict[str, int]:
+    """Return how many instances there are, by reservation and by group of reservations."""
+    alone = {name: found.instance_count for name, found in facts.reservations.items()}
+    groups = {
+        arn: sum(alone.get(member, 0) for member in members)
+        for arn, members in facts.reservation_groups.items()
+    }
+    return alone | groups
 
 
 def parallelcluster_warnings(

@@ -1,11 +1,15 @@
-"""Checks of node pools against the account: zone offerings, and room in the subnets."""
+"""Checks of node pools against the account: their zones, offerings, and room in the subnets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
 from components.account.facts import AccountFacts
-from components.account.launch_place import private_subnets, zone_without_subnet
+from components.account.launch_place import (
+    contradicted_zone,
+    private_subnets,
+    zone_without_subnet,
+)
 from components.account.reservations import found_reservations
 from components.config.pools import Pool, pool_noun, pools
 from components.config.problems import ROOT, Problem
@@ -24,6 +28,28 @@ def pool_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]
         zone = zone_without_subnet(pool, config, facts)
         if zone is not None and not _said_with_reservation(pool, config, facts):
             yield _no_subnet(pool, zone, config, facts)
+
+
+def reserved_zone_problems(given: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
+    """Yield zones that are not those of the pools' reservations.
+
+    `given` is what the stack file says: what the account fills in follows from the reservation.
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html,
+    `availabilityZone`: capacity is reserved in one zone
+    """
+    for pool in pools(given):
+        reserved = contradicted_zone(pool, given, facts)
+        if reserved is None:
+            continue
+        found = found_reservations(given.reservations[pool.purchase_option], facts)
+        ids = sorted({each.zone_id for each in found})
+        yield Problem(
+            path=f"{ROOT}.{pool.launch_key}.availability_zone",
+            found=pool.availability_zone,
+            problem=f"the reservation `{pool.purchase_option}` is in {reserved}",
+            allowed=f"{reserved} ({ids[0]})" if ids else reserved,
+            remedy="remove `availability_zone`: it follows from the reservation",
+        )
 
 
 def _said_with_reservation(pool: Pool, config: StackConfig, facts: AccountFacts) -> bool:

@@ -22,7 +22,7 @@ from components.account.network_check import (
     network_problems,
 )
 from components.account.network_reference import at_reference
-from components.account.pool_check import pool_problems, without_settled
+from components.account.pool_check import pool_problems, reserved_zone_problems, without_settled
 from components.account.reservation_check import reservation_problems
 from components.account.stack_lookup import look_up as look_up
 from components.account.zone_check import zone_problems
@@ -102,6 +102,8 @@ def examine(
     """Return the plan of a stack in this account, and what each check has found."""
     completed = complete_storage(complete(config, facts), facts)
     checks = list(_account_checks(completed, facts, stack_file=stack_file))
+    if config.reservations:
+        checks.append(Check("zones of reservations", reserved_zone_problems(config, facts)))
     plan: AnyPlan | None = None
     try:
         plan = plan_stack(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from components.account.complete import offered_zones
 from components.account.facts import AccountFacts, ZoneFacts
-from components.account.launch_place import pool_zone
 from components.config.eks import EksArchitecture
 from components.config.network import NewVpc
 from components.config.parallelcluster import ParallelClusterArchitecture
@@ -60,7 +59,6 @@ def zone_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]
                 problem="this zone is given twice, by name and by id",
                 remedy="remove one of the two",
             )
-    yield from _capacity_problems(config, facts)
     if facts.could_read("ec2:DescribeInstanceTypeOfferings"):
         yield from _offering_problems(config, network, facts)
 
@@ -93,20 +91,6 @@ def _usable(config: StackConfig, facts: AccountFacts) -> str:
         for zone in facts.zones
         if zone.kind == AVAILABILITY_ZONE and zone.zone_id not in excluded
     )
-
-
-def _capacity_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
-    for pool in pools(config):
-        needed = pool_zone(pool, config, facts)
-        asked, there = pool.availability_zone, facts.zone(needed) if needed else None
-        if asked and there and facts.zone(asked) != there:
-            yield Problem(
-                path=f"{ROOT}.{pool.launch_key}.availability_zone",
-                found=asked,
-                problem=f"the reservation `{pool.purchase_option}` is in {there.name}",
-                allowed=f"{there.name} ({there.zone_id})",
-                remedy="remove `availability_zone`: it follows from the reservation",
-            )
 
 
 @dataclass(frozen=True, slots=True)

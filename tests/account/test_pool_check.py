@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from components.account.prepare import prepare
 from components.config.problems import ROOT, ConfigError
 from tests.account import test_batch_checks as batch
+from tests.account.conftest import NOW
 from tests.support import parallelcluster_accounts as slurm
 from tests.support.parallelcluster_configs import RAW_P4DE, RESERVATION, raw_config
 
@@ -60,6 +62,49 @@ def test_the_zone_of_a_queue_is_said_once():
         slurm.prepared(raw, slurm.account(reservations={}))
     paths = [problem.path.removeprefix(f"{ROOT}.") for problem in refused.value.problems]
     assert paths == [NETWORK]
+
+
+@pytest.mark.parametrize("in_file", ["us-west-2b", None])
+def test_a_zone_that_is_not_the_reservations_is_refused_and_not_overwritten(in_file):
+    """EKS-13: the stack file's own word about the zone is kept or refused, never set aside."""
+    raw = batch.p4d(
+        reservations__p4d__availability_zone=in_file, **{f"{POOL}__availability_zone": "us-west-2a"}
+    )
+    found = batch.problems(raw, batch.fitting())
+    path = f"{batch.ENVIRONMENT}.availability_zone"
+    assert list(found) == [path]
+    assert found[path].found == "us-west-2a"
+    assert found[path].problem == "the reservation `p4d` is in us-west-2b"
+    assert "remove `availability_zone`" in found[path].remedy
+
+
+def test_the_zone_of_a_node_group_that_is_not_its_reservations_is_said_beside_other_problems(
+    configure, facts
+):
+    config = configure(
+        architecture__node_groups__p5__availability_zone="usw2-az1",
+        architecture__node_groups__p5__ssh_key_name="nobody",
+    )
+    with pytest.raises(ConfigError) as refused:
+        prepare(config, facts, stack_file="Pulumi.p5-cb.yaml", region="us-west-2", now=NOW)
+    group = f"{ROOT}.architecture.node_groups.p5"
+    paths = {problem.path for problem in refused.value.problems}
+    assert paths == {f"{group}.availability_zone", f"{group}.ssh_key_name"}
+
+
+@pytest.mark.parametrize("same", ["us-west-2b", "usw2-az1"])
+def test_the_zone_of_the_reservation_may_be_said_by_name_and_by_id(same):
+    raw = batch.p4d(**{f"{POOL}__availability_zone": same})
+    assert batch.problems(raw, batch.fitting()) == {}
+
+
+def test_the_zone_of_a_queue_that_is_not_its_reservations_is_refused():
+    raw = raw_config(RAW_P4DE, **{f"{QUEUE}__availability_zone": "us-west-2a"})
+    with pytest.raises(ConfigError) as refused:
+        slurm.prepared(raw, slurm.account())
+    assert f"{ROOT}.{QUEUE.replace('__', '.')}.availability_zone" in {
+        problem.path for problem in refused.value.problems
+    }
 
 
 def test_subnets_that_nobody_could_look_at_are_left_to_the_plan():

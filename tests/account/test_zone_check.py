@@ -145,8 +145,11 @@ def test_a_zone_that_is_not_the_reservations_is_refused(in_zones, facts):
         reservations__block__availability_zone=None,
         architecture__node_groups__p5__availability_zone="us-west-2a",
     )
-    problem = problems(config, facts)["architecture.node_groups.p5.availability_zone"]
-    assert problem.allowed == "us-west-2b (usw2-az2)"
+    with pytest.raises(ConfigError) as caught:
+        prepared(config, facts)
+    allowed = {problem.path: problem.allowed for problem in caught.value.problems}
+    path = "trainyard:cluster.architecture.node_groups.p5.availability_zone"
+    assert allowed[path] == "us-west-2b (usw2-az2)"
 
 
 def test_where_zones_may_not_be_read_nothing_is_claimed(in_zones, facts):

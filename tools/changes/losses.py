@@ -15,10 +15,13 @@ from typing import Literal
 
 from tools.changes.reserved import (
     AUTO_SCALING_GROUP,
+    COMPUTE_ENVIRONMENT,
     NODE_GROUP,
     Reserved,
     ReservedGroups,
     desired_nodes,
+    nodes_that_come,
+    nodes_that_go,
 )
 from tools.changes.slurm_storage import deleted_storage
 from tools.changes.steps import Step
@@ -152,7 +155,10 @@ def collisions(steps: Iterable[Step], instances: Mapping[str, int]) -> tuple[Col
     """Return the groups of nodes that start in a reservation that others leave only afterwards.
 
     A pool with another name is another resource, and the engine makes what is new before it deletes
-    what is gone: where the reservation has no instances for both, the new nodes never come.
+    what is gone: where the reservation has no instances for both, the new nodes never come. A
+    compute environment of AWS Batch is so beside itself: it is made anew before the old one goes,
+    which its queue keeps, and where Batch replaces its nodes, new ones start first.
+    https://docs.aws.amazon.com/batch/latest/userguide/infrastructure-updates.html
 
     Args:
         steps: What the update does.
@@ -162,10 +168,11 @@ def collisions(steps: Iterable[Step], instances: Mapping[str, int]) -> tuple[Col
     groups = ReservedGroups(found)
     going = [step for step in found if step.operation == "delete" and _is_group(step)]
     coming = [step for step in found if step.operation == "create" and _is_group(step)]
+    pairs = [(comes, goes) for comes in coming for goes in going]
+    pairs += [(step, step) for step in found if _is_beside_itself(step)]
     return tuple(
         Collision(comes=comes, goes=goes, capacity=capacity)
-        for comes in coming
-        for goes in going
+        for comes, goes in pairs
         if (capacity := groups.capacity_of(comes, "new")) is not None
         and capacity == groups.capacity_of(goes, "old")
         and not _fit(comes, goes, instances.get(capacity.target, 0))
@@ -173,9 +180,27 @@ def collisions(steps: Iterable[Step], instances: Mapping[str, int]) -> tuple[Col
 
 
 def _is_group(step: Step) -> bool:
-    return step.type in (NODE_GROUP, AUTO_SCALING_GROUP)
+    return step.type in (NODE_GROUP, AUTO_SCALING_GROUP, COMPUTE_ENVIRONMENT)
+
+
+def _is_beside_itself(step: Step) -> bool:
+    if step.type != COMPUTE_ENVIRONMENT:
+        return False
+    return step.operation == "replace" or (step.operation == "update" and _gets_other_nodes(step))
+
+
+_SCALING = frozenset({"minVcpus", "maxVcpus", "desiredVcpus"})
+"""What changes how many nodes there are, and not which.
+
+https://docs.aws.amazon.com/batch/latest/userguide/scaling-updates.html
+"""
+
+
+def _gets_other_nodes(step: Step) -> bool:
+    old, new = (side.get("computeResources") or {} for side in (step.old, step.new))
+    return any(old.get(key) != new.get(key) for key in (old.keys() | new.keys()) - _SCALING)
 
 
 def _fit(comes: Step, goes: Step, instances: int) -> bool:
-    wanted = desired_nodes(comes, "new")
-    return wanted == 0 or wanted + desired_nodes(goes, "old") <= instances
+    wanted = nodes_that_come(comes)
+    return wanted == 0 or wanted + nodes_that_go(goes) <= instances

@@ -10,6 +10,8 @@ from typing import Any
 from components.config.problems import printable, show
 from tools.changes.causes import ChangedKey, causes_of, changed_keys
 from tools.changes.losses import Collision, Loss, collisions, losses, running_blocks
+from tools.changes.moved_networks import moved_networks, what_stays
+from tools.changes.reserved import COMPUTE_ENVIRONMENT
 from tools.changes.steps import Step
 
 
@@ -22,11 +24,15 @@ class Verdict:
     collisions: tuple[Collision, ...] = ()
     running_blocks: tuple[Step, ...] = ()
     """Groups of a Capacity Block that EKS would not update while they have nodes."""
+    moved_networks: tuple[Step, ...] = ()
+    """VPCs that would be replaced under what cannot leave them."""
+    staying: tuple[str, ...] = ()
+    """What that is, for people."""
 
     @property
     def is_impossible(self) -> bool:
         """Whether the update would fail, whatever may be lost."""
-        return bool(self.collisions or self.running_blocks)
+        return bool(self.collisions or self.running_blocks or self.moved_networks)
 
     @property
     def refuses(self) -> bool:
@@ -49,6 +55,8 @@ def judge(
         losses=tuple(loss for loss in found if loss.name not in allowed),
         collisions=collisions(steps, instances),
         running_blocks=running_blocks(steps),
+        moved_networks=moved_networks(steps),
+        staying=what_stays(steps),
     )
 
 
@@ -65,6 +73,11 @@ class Background:
     ends: Mapping[str, str] = field(default_factory=dict[str, str])
     """When each Capacity Block ends and how long that is, by its id."""
 
+    @property
+    def destroy(self) -> str:
+        """The command that removes the stack."""
+        return self.command.replace("./trainyard up ", "./trainyard destroy ", 1)
+
 
 def explanation(verdict: Verdict, background: Background) -> str:
     """Return the refusal for people: what would go, why, and the command that lets it."""
@@ -79,6 +92,8 @@ def explanation(verdict: Verdict, background: Background) -> str:
         lines += _collision(collision)
     for step in verdict.running_blocks:
         lines += _running_block(step)
+    for step in verdict.moved_networks:
+        lines += _moved_network(step, verdict.staying, background)
     lines += _ways_out(verdict, background.command)
     return "\n".join(lines)
 
@@ -111,15 +126,31 @@ def _happens(loss: Loss) -> str:
 
 def _collision(collision: Collision) -> Iterator[str]:
     comes, goes = printable(collision.comes.name), printable(collision.goes.name)
-    yield f"\n  {comes} would start in {collision.capacity.words} beside {goes}"
+    place, size = collision.capacity.words, _SIZE_KEYS.get(collision.comes.type, "desired")
+    itself = comes == goes
+    yield (
+        f"\n  new nodes of {comes} would start in {place} beside its old ones"
+        if itself
+        else f"\n  {comes} would start in {place} beside {goes}"
+    )
     yield (
         "    why not: what is new comes before what is gone is deleted, and the reservation is not "
         "known to have instances for both (`instance_count` of the reservation says how many)"
     )
+    if itself:
+        yield (
+            f"    instead: two updates: first this one with `{size}: 0`, so that nodes start only "
+            "for jobs, when old ones have gone; then one with the number again"
+        )
+        return
     yield (
         f"    instead: two updates: first one without either entry (it needs --replace {goes}), "
-        "then one with the new entry; or give the new group no nodes (`desired: 0`) in the first"
+        f"then one with the new entry; or give the new group no nodes (`{size}: 0`) in the first"
     )
+
+
+_SIZE_KEYS = {COMPUTE_ENVIRONMENT: "minimum"}
+"""Key of the number of nodes that a group starts by itself, where it is not `desired`."""
 
 
 def _running_block(step: Step) -> Iterator[str]:
@@ -129,6 +160,17 @@ def _running_block(step: Step) -> Iterator[str]:
         "    instead: three updates: one with `desired: 0`, which ends nodes and jobs while "
         "the block runs on; this change; one with the size again"
     )
+
+
+def _moved_network(step: Step, staying: Sequence[str], background: Background) -> Iterator[str]:
+    yield f"\n  {printable(step.name)} would be replaced while what is in it stays"
+    yield f"    why not: in it is {', and '.join(staying)}; the update would stop half-way"
+    yield (
+        "    instead: set the stack file back; or remove the stack with everything in it, and make "
+        "it anew:"
+    )
+    yield f"      {background.destroy}"
+    yield f"      {background.command}"
 
 
 def _ways_out(verdict: Verdict, command: str) -> Iterator[str]:

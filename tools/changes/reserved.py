@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from components.catalog.instance_types import INSTANCE_TYPES
 from tools.changes.steps import Step
 
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
@@ -70,6 +71,30 @@ def _target(template: Step, side: Side) -> Reserved | None:
     # What the preview does not know yet is a text that is no id.
     known = named if isinstance(named, str) and named.startswith(("cr-", "arn:")) else ""
     return Reserved(known, is_block=market == "capacity-block")
+
+
+def nodes_that_come(step: Step) -> int:
+    """Return how many nodes a new group starts by itself; 0 for one that waits for jobs."""
+    if step.type == COMPUTE_ENVIRONMENT:
+        return _batch_nodes(step.new, "minVcpus")
+    return desired_nodes(step, "new")
+
+
+def nodes_that_go(step: Step) -> int:
+    """Return how many nodes an old group may have; of AWS Batch as many as jobs may ask for."""
+    if step.type == COMPUTE_ENVIRONMENT:
+        return _batch_nodes(step.old, "maxVcpus")
+    return desired_nodes(step, "old")
+
+
+def _batch_nodes(inputs: Mapping[str, Any], limit: str) -> int:
+    resources = _map(inputs.get("computeResources"))
+    vcpus, types = resources.get(limit), resources.get("instanceTypes") or ()
+    if not isinstance(vcpus, int | float):
+        return 0
+    found = INSTANCE_TYPES.get(types[0]) if types else None
+    # What is not known counts as one node: enough to tell none from some.
+    return -(-int(vcpus) // found.vcpus) if found else int(vcpus > 0)
 
 
 def desired_nodes(step: Step, side: Side) -> int:

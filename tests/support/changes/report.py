@@ -37,6 +37,7 @@ def lines_of(row: Row) -> list[str]:
         for each in row.collisions
     ]
     found += [f"refused  {step.name}: nodes in a block" for step in row.running_blocks]
+    found += [f"refused  {step.name}: what is in it stays" for step in row.moved_networks]
     return found
 
 

@@ -17,6 +17,7 @@ from tests.support.changes.verdicts import ProviderVerdict, verdict
 from tests.support.cloud import Registered
 from tests.support.stacks import NOW
 from tools.changes.losses import Collision, Loss, collisions, losses, running_blocks
+from tools.changes.moved_networks import moved_networks
 from tools.changes.steps import Step
 
 REGION = "us-west-2"
@@ -43,6 +44,7 @@ class Row:
     losses: tuple[Loss, ...] = ()
     collisions: tuple[Collision, ...] = ()
     running_blocks: tuple[Step, ...] = ()
+    moved_networks: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,7 @@ def row(edit: Edit, base: Base) -> Row:
         losses=losses(everything),
         collisions=collisions(everything, instances),
         running_blocks=running_blocks(everything),
+        moved_networks=moved_networks(everything),
     )
 
 

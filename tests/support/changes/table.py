@@ -35,6 +35,7 @@ _GRAVEST_FIRST = (
     "refused unless named: data goes",
     "refused unless named: the network goes",
     "refused unless named: nodes in reserved capacity go",
+    "refused: the network is inhabited",
     "refused while the reservation is full",
     "refused while a Capacity Block's managed group has nodes",
     "refused: protected",
@@ -110,6 +111,9 @@ def _general(key: str, words: str) -> str:
 
 
 def _phrases(key: str, lines: list[str]) -> Iterator[str]:
+    # Nothing that could be named lets such an update begin.
+    if any(line.endswith(_INHABITED) for line in lines):
+        lines = [line for line in lines if line.startswith("refused")]
     for line in lines:
         word, _, rest = line.partition(" ")
         if word == "asks":
@@ -124,11 +128,16 @@ def _phrases(key: str, lines: list[str]) -> Iterator[str]:
             yield {"create": "adds", "delete": "removes", "nothing": "nothing"}[word]
 
 
+_INHABITED = ": what is in it stays"
+
+
 def _refusal(rest: str) -> str:
     if rest.startswith("protected: "):
         return "refused: protected"
     if rest.endswith(": nodes in a block"):
         return "refused while a Capacity Block's managed group has nodes"
+    if rest.endswith(_INHABITED):
+        return "refused: the network is inhabited"
     full = " beside " in rest and ": no room in " in rest
     return "refused while the reservation is full" if full else "refused"
 

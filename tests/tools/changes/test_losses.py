@@ -142,6 +142,52 @@ def test_pools_of_different_reservations_do_not_collide():
     assert collisions(steps, {}) == ()
 
 
+def environment(operation, pool="old", *, least=2, most=2, changed=True, before=None):
+    """Return a compute environment of p4d.24xlarge nodes, which have 96 vCPUs each."""
+    resources = {"instanceTypes": ["p4d.24xlarge"], "launchTemplate": {"version": "1"}}
+    old = {**resources, "minVcpus": 96 * (before or 0), "maxVcpus": 96 * most}
+    new = {**resources, "minVcpus": 96 * least, "maxVcpus": 96 * most}
+    if changed:
+        new["launchTemplate"] = {"version": "2"}
+    sides = {"old": {"computeResources": old}, "new": {"computeResources": new}}
+    return step(operation, COMPUTE_ENVIRONMENT, f"{pool}-environment", **sides)
+
+
+@pytest.mark.parametrize("operation", ["update", "replace"])
+@pytest.mark.parametrize(
+    ("instances", "least", "collides"), [(2, 2, True), (3, 2, True), (4, 2, False), (2, 0, False)]
+)
+def test_nodes_that_batch_always_has_come_before_the_old_ones_go(
+    operation, instances, least, collides
+):
+    """G11, pain 9: no update needs twice the reservation; nodes for jobs find room in time."""
+    steps = [template("update", "old", ODCR), environment(operation, least=least, before=least)]
+    found = collisions(steps, {ODCR: instances})
+    assert bool(found) == collides
+    assert all(each.comes == each.goes for each in found)
+
+
+def test_more_nodes_of_the_same_kind_are_no_other_nodes():
+    steps = [template("same", "old", ODCR), environment("update", changed=False)]
+    assert collisions(steps, {ODCR: 2}) == ()
+
+
+def test_a_renamed_compute_environment_needs_room_for_the_jobs_of_the_old_one():
+    steps = [
+        template("delete", "old", ODCR),
+        environment("delete", least=0),
+        template("create", "new", ODCR),
+        environment("create", "new", least=1),
+    ]
+    assert len(collisions(steps, {ODCR: 2})) == 1
+    assert collisions(steps, {ODCR: 3}) == ()
+
+
+def test_a_compute_environment_on_demand_is_changed_at_will():
+    on_demand = step("same", "aws:ec2/launchTemplate:LaunchTemplate", "old-launch-template")
+    assert collisions([on_demand, environment("replace")], {}) == ()
+
+
 def block_group(desired=2, version="1", **new):
     old = {
         "capacityType": "CAPACITY_BLOCK",

@@ -1,8 +1,10 @@
 """The words of a refusal: what goes, why, what it costs, and the command that allows it."""
 
+import pytest
+
 from tests.support.steps import BLOCK, ODCR, managed, self_managed, step, template
 from tools.changes.refusal import Background, explanation, judge
-from tools.changes.reserved import NODE_GROUP
+from tools.changes.reserved import COMPUTE_ENVIRONMENT, NODE_GROUP
 
 LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 COMMAND = "./trainyard up p5-cb --sandbox"
@@ -87,6 +89,50 @@ def test_no_name_makes_room_in_a_full_reservation():
     text = said(*renamed, allowed=["p5-cb-a-nodes"], instances={ODCR: 2})
     assert "p5-cb-b-nodes would start in reservation" in text
     assert "two updates" in text
+
+
+def test_an_environment_that_would_start_nodes_beside_its_own_says_how_it_goes():
+    """G11, pain 9."""
+    old = {"instanceTypes": ["p4d.24xlarge"], "minVcpus": 192, "maxVcpus": 192}
+    sides = {
+        "old": {"computeResources": old},
+        "new": {"computeResources": {**old, "ec2KeyPair": "k"}},
+    }
+    steps = [
+        template("same", "batch-p4d", ODCR),
+        step("update", COMPUTE_ENVIRONMENT, "batch-p4d-environment", **sides),
+    ]
+    text = said(*steps, instances={ODCR: 2})
+    assert text.startswith("nothing was changed, because this update cannot succeed:")
+    assert f"new nodes of batch-p4d-environment would start in reservation {ODCR} beside" in text
+    assert "first this one with `minimum: 0`" in text
+    assert "--replace" not in text
+
+
+@pytest.mark.parametrize(
+    ("inhabitant", "words"),
+    [
+        ("aws:eks/cluster:Cluster", "control plane, which EKS never moves"),
+        ("aws:ec2/natGateway:NatGateway", "NAT gateway, which keeps its address"),
+    ],
+)
+@pytest.mark.parametrize("operation", ["same", "update", "replace"])
+def test_no_name_moves_a_network_under_what_is_in_it(inhabitant, words, operation):
+    vpc = step("replace", "aws:ec2/vpc:Vpc", "p5-cb-network-vpc", reasons=("cidrBlock",))
+    steps = [vpc, step(operation, inhabitant, "in-it")]
+    assert judge(steps, allowed=["p5-cb-network-vpc", "in-it"], instances={}).refuses
+    text = said(*steps, allowed=["p5-cb-network-vpc", "in-it"])
+    assert text.startswith("nothing was changed, because this update cannot succeed:")
+    assert words in text
+    assert "half-way" in text
+    assert text.endswith(f"./trainyard destroy p5-cb --sandbox\n      {COMMAND}")
+
+
+def test_a_network_with_nothing_in_it_may_be_replaced_by_name():
+    vpc = step("replace", "aws:ec2/vpc:Vpc", "p5-cb-network-vpc", reasons=("cidrBlock",))
+    coming = step("create", "aws:ec2/natGateway:NatGateway", "nat")
+    assert not judge([vpc, coming], allowed=["p5-cb-network-vpc"], instances={}).refuses
+    assert "--replace p5-cb-network-vpc" in said(vpc, coming)
 
 
 def test_without_a_known_update_before_no_key_is_blamed():
