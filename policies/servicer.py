@@ -16,6 +16,7 @@ Source:
 from __future__ import annotations
 
 import difflib
+import os
 import time
 from collections.abc import Iterator, Sequence
 from concurrent import futures
@@ -34,6 +35,7 @@ from pulumi_policy import (
 from pulumi_policy.policy import _PolicyAnalyzerServicer as SdkServicer
 from pulumi_policy.proxy import UnknownValueError
 
+from components.permission import ask_early, granted_early
 from policies.rule import Rule
 from policies.stack import Resources
 
@@ -99,7 +101,8 @@ class PackServicer(SdkServicer):
     def AnalyzeStack(
         self, request: analyzer_pb2.AnalyzeStackRequest, context: grpc.ServicerContext
     ) -> analyzer_pb2.AnalyzeResponse:
-        """Judge all resources of the stack together."""
+        """Judge all resources of the stack together; refuse for the launcher where it does."""
+        ask_early(os.environ)
         read: list[StackValidationArgs] = []
         reader = StackValidationPolicy(
             name="reader",
@@ -114,7 +117,20 @@ class PackServicer(SdkServicer):
             if isinstance(policy, StackValidationPolicy):
                 rule_args = StackValidationArgs(resources, self._config(policy), args.stack_tags)
                 self._run(policy, level, rule_args, response)
+        # The rules were at work while the launcher judged.
+        if not granted_early(os.environ):
+            response.diagnostics.append(self._refusal())
         return response
+
+    def _refusal(self) -> analyzer_pb2.AnalyzeDiagnostic:
+        return analyzer_pb2.AnalyzeDiagnostic(
+            policyName="update-permission",
+            policyPackName=self._name,
+            policyPackVersion=_VERSION,
+            message="./trainyard does not let this update begin; it says why below",
+            description="Nothing is lost that was not named.",
+            enforcementLevel=analyzer_pb2.MANDATORY,
+        )
 
     def _sdk(self, reader: Rule) -> SdkServicer:
         """Return the SDK's servicer of one rule, made for each request: requests overlap."""

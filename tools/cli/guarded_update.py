@@ -42,10 +42,12 @@ def run_guarded(
         found = judge(steps, allowed=allowed, instances=_instances(workspace.stack_file))
         verdicts.append(found)
         everything = judge(steps, allowed=(), instances={}).losses
+        # Of two looks the later one has seen all steps.
+        unused.clear()
         unused.update(allowed - {loss.name for loss in everything})
         return not found.refuses
 
-    with update_gate(look) as gate:
+    with update_gate(look, fails_preview=operation != "preview") as gate:
         command = workspace.command
         environment = {**command.environment, **gate.environment}
         command = dataclasses.replace(command, environment=environment)

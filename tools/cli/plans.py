@@ -35,14 +35,14 @@ def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
     from tools.cli.session import Purpose, open_workspace
     from tools.cli.stack_references import with_ids
     from tools.workspace.engine_process import PulumiCommand
-    from tools.workspace.listening import LOG_FLAG_VARIABLE
+    from tools.workspace.listening import event_log
     from tools.workspace.preview import plan_of_events
     from tools.workspace.project import SandboxProject
     from tools.workspace.stack_files import ROOT
 
     purpose = Purpose(checks_config=True)
     workspace = open_workspace(stack_file, purpose, sandbox=sandbox)
-    with tempfile.TemporaryDirectory(prefix="trainyard-plan-") as directory:
+    with tempfile.TemporaryDirectory(prefix="trainyard-plan-") as directory, event_log() as log:
         providers = ROOT / "sandbox" / "providers" if sandbox else None
         project = SandboxProject(Path(directory), providers)
         # Its backend has no other stack to read a network from.
@@ -50,15 +50,10 @@ def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
         command = PulumiCommand(
             workspace.command.executable,
             project.directory,
-            {
-                **workspace.command.environment,
-                **project.backend_environment(),
-                LOG_FLAG_VARIABLE: "true",
-            },
+            {**workspace.command.environment, **project.backend_environment()},
         )
         name = ["--stack", stack_file.stack]
-        log = Path(directory) / "events.json"
         command.output(["stack", "init", stack_file.stack, "--no-select"])
-        command.output(["preview", *name, "--event-log", str(log)])
-        events = log.read_text(encoding="utf-8")
+        log.told(command).output(["preview", *name, *log.arguments])
+        events = log.text()
     return plan_of_events(events, stack=stack_file.stack)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -49,17 +46,13 @@ def answer_preview(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> N
 def _previewed(workspace: Workspace) -> tuple[EngineResult, str]:
     """Return how the engine's preview ended, with its event log."""
     from tools.cli.deployments import policy_pack
-    from tools.workspace.listening import LOG_FLAG_VARIABLE
+    from tools.workspace.listening import event_log
 
-    # `preview --json` of the engine says nothing of policies; its event log does, and the flag for
-    # that is known only with this variable.
-    environment = {**workspace.command.environment, LOG_FLAG_VARIABLE: "true"}
-    command = dataclasses.replace(workspace.command, environment=environment)
-    with tempfile.TemporaryDirectory(prefix="trainyard-preview-") as directory:
-        log = Path(directory) / "events.json"
-        arguments = ["preview", *workspace.arguments(), *policy_pack(workspace)]
-        result = command.run([*arguments, "--event-log", str(log)], output=STANDARD_ERROR)
-        return result, log.read_text(encoding="utf-8") if log.exists() else ""
+    # `preview --json` of the engine says nothing of policies; its event log does.
+    with event_log() as log:
+        arguments = ["preview", *workspace.arguments(), *policy_pack(workspace), *log.arguments]
+        result = log.told(workspace.command).run(arguments, output=STANDARD_ERROR)
+        return result, log.text()
 
 
 def _report(stack_file: StackFile, result: EngineResult, log: str, *, as_sarif: bool) -> None:

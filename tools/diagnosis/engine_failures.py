@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from components.account.error_codes import BROKEN, EXPIRED, THROTTLED
 from tools.diagnosis.account_failures import LIMIT, TAKEN, limit, taken
 from tools.diagnosis.failed_pool import FailedPool, capacity_advice, quota_advice
 from tools.diagnosis.joining import causes, commands
@@ -143,12 +144,7 @@ def _codes(*codes: str) -> re.Pattern[str]:
 
 _KNOWN: Sequence[tuple[re.Pattern[str], Advice]] = (
     (
-        _codes(
-            "ExpiredToken",
-            "ExpiredTokenException",
-            "RequestExpired",
-            "the SSO session has expired",
-        ),
+        _codes(*sorted(EXPIRED), "the SSO session has expired"),
         _expired,
     ),
     (
@@ -180,15 +176,8 @@ _KNOWN: Sequence[tuple[re.Pattern[str], Advice]] = (
     ),
     (_codes("StaticNodeBootstrapFailure", "PROTECTED mode"), _never_registered),
     (
-        _codes(
-            "Throttling",
-            "ThrottlingException",
-            "RequestLimitExceeded",
-            "TooManyRequestsException",
-            "InternalError",
-            "InternalFailure",
-            "ServiceUnavailable",
-        ),
+        # `Unavailable` alone is what a provider says of itself, too: gRPC has a code of that name.
+        _codes(*sorted((THROTTLED | BROKEN) - {"Unavailable"})),
         _busy,
     ),
 )

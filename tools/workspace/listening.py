@@ -1,10 +1,12 @@
-"""Run the engine on our standard streams, and keep what it shows as errors."""
+"""The event log of the engine: what it does and what it shows as errors, one JSON object a line."""
 
 from __future__ import annotations
 
 import dataclasses
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.workspace.engine_events import engine_errors
@@ -15,17 +17,51 @@ LOG_FLAG_VARIABLE = "PULUMI_DEBUG_COMMANDS"
 https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/cmd/pulumi/operations/up.go"""
 
 
-def run_listening(command: PulumiCommand, arguments: Sequence[str]) -> EngineResult:
-    """Return how an engine command ended, with its errors where it failed.
+@dataclass(frozen=True, slots=True)
+class EventLog:
+    """Where an engine command is told to write its events."""
 
-    The log is written into a directory that only this user reads, and is gone afterwards.
-    """
-    environment = {**command.environment, LOG_FLAG_VARIABLE: "true"}
-    with tempfile.TemporaryDirectory(prefix="trainyard-engine-") as directory:
-        log = Path(directory) / "events.json"
-        listened = dataclasses.replace(command, environment=environment)
-        result = listened.run([*arguments, "--event-log", str(log)])
-        if result.exit_code == 0 or not log.exists():
+    directory: Path
+    """Only this user reads it, and it is gone afterwards."""
+
+    @property
+    def path(self) -> Path:
+        """The file, which the engine makes."""
+        return self.directory / "events.json"
+
+    @property
+    def arguments(self) -> list[str]:
+        """What the engine is told besides."""
+        return ["--event-log", str(self.path)]
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Variables that the engine needs for it."""
+        return {LOG_FLAG_VARIABLE: "true"}
+
+    def told(self, command: PulumiCommand) -> PulumiCommand:
+        """Return the command with these variables in its environment."""
+        environment = {**command.environment, **self.environment}
+        return dataclasses.replace(command, environment=environment)
+
+    def text(self) -> str:
+        """Return what the engine has written; empty where it never began."""
+        if not self.path.exists():
+            return ""
+        return self.path.read_text(encoding="utf-8", errors="replace")
+
+
+@contextmanager
+def event_log() -> Iterator[EventLog]:
+    """Give a place for the events of one engine command."""
+    with tempfile.TemporaryDirectory(prefix="trainyard-events-") as directory:
+        yield EventLog(Path(directory))
+
+
+def run_listening(command: PulumiCommand, arguments: Sequence[str]) -> EngineResult:
+    """Return how an engine command ended, with its errors where it failed."""
+    with event_log() as log:
+        result = log.told(command).run([*arguments, *log.arguments])
+        if result.exit_code == 0:
             return result
-        said = log.read_text(encoding="utf-8", errors="replace")
-    return dataclasses.replace(result, errors=engine_errors(said))
+        return dataclasses.replace(result, errors=engine_errors(log.text()))

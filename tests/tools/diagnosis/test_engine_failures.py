@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from botocore.exceptions import ClientError
 
+from components.account.call_failures import says_nothing_of_the_request
+from components.account.error_codes import BROKEN, EXPIRED, THROTTLED
 from components.config.load import load_stack_config
 from components.config.pools import pools
 from tests.support.stacks import stack_config
@@ -112,6 +115,7 @@ def test_nodes_that_never_joined_come_with_causes_and_commands() -> None:
         "api error ExpiredToken: The security token included in the request is expired",
         "CreateCluster: ExpiredTokenException: The security token in the request is expired",
         "RequestExpired: Request has expired.",
+        *(f"api error {code}: over" for code in sorted(EXPIRED)),
     ],
 )
 def test_expired_credentials_are_to_be_renewed_and_said_once(message: str) -> None:
@@ -120,6 +124,17 @@ def test_expired_credentials_are_to_be_renewed_and_said_once(message: str) -> No
     assert "credentials have expired" in found[0]
     assert "aws sso login" in found[1]
     assert len(found) == 2
+
+
+@pytest.mark.parametrize("code", sorted(THROTTLED | BROKEN - {"Unavailable"}))
+def test_what_passes_is_said_of_the_engines_calls_as_of_our_own(code: str) -> None:
+    assert "the stack is not the cause" in said(f"operation error EC2: {code}: wait")
+    refused = ClientError({"Error": {"Code": code}}, "DescribeVpcs")
+    assert says_nothing_of_the_request(refused)
+
+
+def test_a_provider_that_is_unavailable_is_no_word_of_aws() -> None:
+    assert said("rpc error: code = Unavailable desc = connection refused") == ""
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ import pytest
 
 from tools.workspace.engine_events import EngineError, engine_errors
 from tools.workspace.engine_process import PulumiCommand
-from tools.workspace.listening import LOG_FLAG_VARIABLE, run_listening
+from tools.workspace.listening import LOG_FLAG_VARIABLE, event_log, run_listening
 
+TOOLS = Path(__file__).parents[3] / "tools"
 PREFIX = "urn:pulumi:p5-cb::trainyard::trainyard:eks:SelfManagedNodeGroup$"
 URN = f"{PREFIX}aws:autoscaling/group:Group::p5-cb-p5-nodes"
 
@@ -77,3 +78,17 @@ def test_a_failed_command_comes_with_its_errors_and_leaves_no_log(engine: Pulumi
 
 def test_a_command_that_succeeds_has_no_errors(engine: PulumiCommand) -> None:
     assert run_listening(engine, ["0"]).errors == ()
+
+
+def test_the_event_log_is_asked_for_in_one_place() -> None:
+    asking = [
+        path.relative_to(TOOLS).as_posix()
+        for path in TOOLS.rglob("*.py")
+        if '"--event-log"' in path.read_text(encoding="utf-8")
+    ]
+    assert asking == ["workspace/listening.py"]
+
+
+def test_an_engine_that_never_began_has_said_nothing() -> None:
+    with event_log() as log:
+        assert log.text() == ""

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from components.permission import GRANTED, LAUNCHER, VERDICT, granted
+from components.permission import (
+    GRANTED,
+    LAUNCHER,
+    VERDICT,
+    ask_early,
+    granted,
+    granted_early,
+)
 from tests.support.steps import event
 from tools.workspace.update_gate import update_gate
 
@@ -76,6 +83,53 @@ def test_a_judge_that_fails_lets_nothing_begin():
     with update_gate(judge) as gate:
         write(log_of(gate), END)
         assert not granted(gate.environment)
+    assert isinstance(gate.failure, LookupError)
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_who_asks_when_all_steps_are_made_is_answered_before_the_preview_ends(answer):
+    judged = []
+
+    def judge(steps):
+        judged.append([step.operation for step in steps])
+        return answer
+
+    with update_gate(judge, fails_preview=True) as gate, log_of(gate).open("w") as log:
+        log.write(event("delete", URN, TYPE, old={}) + "\n")
+        log.flush()
+        ask_early(gate.environment)
+        assert granted_early(gate.environment) is answer
+        log.write(END)
+        log.flush()
+        assert granted(gate.environment) is answer
+    # What is refused stays so; what is granted is looked at again, for the log may have lagged.
+    assert judged == [["delete"], ["delete"]][: 2 if answer else 1]
+
+
+def test_what_the_log_says_after_an_early_answer_still_keeps_the_update_from_beginning():
+    with update_gate(lambda steps: not steps, fails_preview=True) as gate:
+        with log_of(gate).open("w") as log:
+            ask_early(gate.environment)
+            assert granted_early(gate.environment)
+            log.write(event("delete", URN, TYPE, old={}) + "\n" + END)
+        assert not granted(gate.environment)
+
+
+def test_a_preview_alone_is_never_failed():
+    """`preview` warns of what `up` would refuse; it shows everything all the same."""
+    with update_gate(lambda _steps: False) as gate:
+        ask_early(gate.environment)
+        assert granted_early(gate.environment)
+
+
+def test_a_judge_that_fails_early_fails_the_preview():
+    def judge(_steps):
+        raise LookupError("no such key")
+
+    with update_gate(judge, fails_preview=True) as gate:
+        write(log_of(gate), "{}\n")
+        ask_early(gate.environment)
+        assert not granted_early(gate.environment)
     assert isinstance(gate.failure, LookupError)
 
 
