@@ -48,6 +48,11 @@ def resource_tag(*, stack: str, project: str, type_token: str, name: str) -> str
     return f"{allowed[: MAX_VALUE_LENGTH - _HASH_DIGITS - 1]}-{digest}"
 
 
+def resource_tag_prefix(*, stack: str, project: str) -> str:
+    """Return what the values of `RESOURCE_TAG` of all objects of a stack begin with."""
+    return _NOT_ALLOWED.sub("_", f"{stack}::{project}::")
+
+
 def tag_fault(key: str, value: str) -> str | None:
     """Return why AWS would refuse a tag of the user's, or None where it would not."""
     if key.lower().startswith("aws:"):

@@ -16,7 +16,8 @@ from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.recovery import recover as recovery
 from tools.workspace.recovery.account import Found, Progress
 from tools.workspace.recovery.errors import CreatesPendingError
-from tools.workspace.recovery.recover import Patience, recover
+from tools.workspace.recovery.patience import Patience
+from tools.workspace.recovery.recover import recover
 from tools.workspace.recovery.ways import By, Way
 
 PREFIX = "urn:pulumi:p5::trainyard::"

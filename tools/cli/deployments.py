@@ -41,6 +41,9 @@ def up(
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     workspace = _open(found, "up", sandbox=sandbox, checks_config=True)
     result = _run(workspace, "up", yes=yes, policies=True, guard=Guard(replace or (), sandbox))
+    _tell_doubles(workspace, sandbox=sandbox)
+    if result.exit_code:
+        _say_what_stays(workspace, "up", sandbox=sandbox)
     _finish(result, workspace, "up", sandbox=sandbox)
     _show_summary(workspace, sandbox=sandbox)
 
@@ -108,31 +111,36 @@ def destroy(
         refuse_inhabited(before, found, sandbox=sandbox)
     # The engine refuses to begin where something is protected, unless it is told to leave that.
     keeps = any(each.protected for each in before)
-    retained = _retained(workspace)
     flags = [protected.FLAG] if keeps else []
     result = _run(workspace, "destroy", yes=yes, policies=False, flags=flags)
+    _tell_doubles(workspace, sandbox=sandbox)
     _finish(result, workspace, "destroy", sandbox=sandbox)
     kubeconfig_path(stack, sandbox=sandbox).unlink(missing_ok=True)
     if keeps:
         kept = protected.kept_objects(workspace)
         console.answer(protected.explanation(kept, before, stack_file=found, sandbox=sandbox))
-    if retained:
-        console.answer(retained)
+    _say_what_stays(workspace, "destroy", sandbox=sandbox)
 
 
-def _retained(workspace: Workspace) -> str:
-    """Return what to say of storage that ParallelCluster keeps; empty where there is none."""
-    if workspace.stack_file.architecture != PARALLELCLUSTER:
-        return ""
-    from tools.cli.retained import explanation, retained_storage
-    from tools.workspace.workspace import outputs
+def _tell_doubles(workspace: Workspace, *, sandbox: bool) -> None:
+    from tools.cli.doubles import tell_doubles
 
-    values = outputs(workspace)
-    kept = retained_storage(values, workspace.stack_file.cluster.get("storage"))
-    if not kept:
-        return ""
-    region = workspace.stack_file.region
-    return explanation(kept, cluster_name=values["cluster_name"], region=region)
+    tell_doubles(workspace, sandbox=sandbox)
+
+
+def _say_what_stays(workspace: Workspace, command: str, *, sandbox: bool) -> None:
+    """Say what ParallelCluster has kept of a cluster that is not there any more."""
+    found = workspace.stack_file
+    if found.architecture != PARALLELCLUSTER:
+        return
+    from tools.cli.retained import what_failed_creations_left, what_stays
+    from tools.cli.session import account_access
+
+    look = what_stays if command == "destroy" else what_failed_creations_left
+    with account_access(sandbox=sandbox, profile=found.profile):
+        said = look(str(found.cluster.get("name")), found.region)
+    if said:
+        console.answer(said)
 
 
 def refresh(

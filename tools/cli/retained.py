@@ -1,89 +1,198 @@
 """What ParallelCluster leaves in the account when its cluster goes, and how to remove that too.
 
+The account is asked, not the state: a cluster that never came to be leaves its file systems as
+well, and then no output names them.
+
 Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html,
-`DeletionPolicy`; the tag is that of https://docs.aws.amazon.com/parallelcluster/latest/ug/Tags-v3.html
+`DeletionPolicy`; the tags are those of
+https://docs.aws.amazon.com/parallelcluster/latest/ug/Tags-v3.html, and the security group of a file
+system has its policy (`_add_storage_security_group` in
+https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/templates/cluster_stack.py)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
+from functools import partial
 from typing import Any
 
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from components.account.call_failures import CLIENT
+
 CLUSTER_TAG = "parallelcluster:cluster-name"
+NODE_TAG = "parallelcluster:node-type"
+"""On the volumes of nodes, which go with them."""
+
+
+class Kind(Enum):
+    """What stays: what it is called, the kind that uses it again, and the call that removes it."""
+
+    LUSTRE = ("FSx for Lustre", "existing-fsx-lustre", "fsx delete-file-system --file-system-id")
+    EFS = ("EFS", "existing-efs", "efs delete-file-system --file-system-id")
+    EBS = ("EBS volume", "existing-ebs", "ec2 delete-volume --volume-id")
+    GROUP = ("security group of a file system", None, "ec2 delete-security-group --group-id")
+
+    def __init__(self, title: str, kind: str | None, removal: str) -> None:
+        self.title = title
+        self.kind = kind
+        self.removal = removal
 
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """A file system that stays."""
+    """One object that stays."""
 
-    name: str
-    """Key in `storage`."""
-    type: str
-    """`StorageType` of ParallelCluster."""
+    identifier: str
+    kind: Kind
+    name: str = ""
+    """Key in `storage`; a security group has none."""
 
-
-_OF_FSX = (
-    "aws fsx describe-file-systems --query \"FileSystems[?Tags[?Key=='{tag}' && Value=='{name}']]"
-    '.FileSystemId"'
-)
-_FIND: Mapping[str, str] = {
-    "Ebs": "aws ec2 describe-volumes --filters Name=tag:{tag},Values={name}",
-    "Efs": (
-        "aws efs describe-file-systems --query \"FileSystems[?Tags[?Key=='{tag}' && "
-        "Value=='{name}']].FileSystemId\""
-    ),
-    "FsxLustre": _OF_FSX,
-}
-_REMOVE: Mapping[str, str] = {
-    "Ebs": "aws ec2 delete-volume --volume-id vol-…",
-    "Efs": "aws efs delete-file-system --file-system-id fs-…",
-    "FsxLustre": "aws fsx delete-file-system --file-system-id fs-…",
-}
-_KINDS: Mapping[str, str] = {
-    "Ebs": "existing-ebs",
-    "Efs": "existing-efs",
-    "FsxLustre": "existing-fsx-lustre",
-}
+    @property
+    def line(self) -> str:
+        """Id, kind and key."""
+        said = f"  {self.identifier}  {self.kind.title}"
+        return f"{said}, storage {self.name}" if self.name else said
 
 
-def retained_storage(outputs: Mapping[str, Any], storage: object) -> tuple[Retained, ...]:
-    """Return the file systems that ParallelCluster has made and keeps.
+def what_stays(cluster_name: str, region: str) -> str:
+    """Return what to say after a destroy of a cluster; empty where nothing of it is left.
+
+    The account is that of this process's environment.
+    """
+    client = _clients(region)
+    try:
+        if _exists(client("cloudformation"), cluster_name):
+            return (
+                f"the cluster {cluster_name} stays with all that it has, as "
+                "architecture.deployment.deletion_policy: retain says, and its nodes cost money\n"
+                "to end it:\n"
+                f"  pcluster delete-cluster --cluster-name {cluster_name} --region {region}"
+            )
+        kept = tuple(retained_objects(client, cluster_name))
+    except (BotoCoreError, ClientError) as error:
+        return unknown(error, cluster_name=cluster_name, region=region)
+    gone = f"{cluster_name} is gone; ParallelCluster has kept what deletion_protection covers:"
+    return explanation(gone, kept, region=region) if kept else ""
+
+
+def what_failed_creations_left(cluster_name: str, region: str) -> str:
+    """Return what to say after an `up` that failed; empty where nothing is left without a cluster.
+
+    CloudFormation rolls a failed creation back, and keeps what is to be retained.
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
+    """
+    client = _clients(region)
+    try:
+        if _exists(client("cloudformation"), cluster_name):
+            return ""
+        kept = tuple(retained_objects(client, cluster_name))
+    except (BotoCoreError, ClientError):
+        # Why the `up` failed is more to the point.
+        return ""
+    none = (
+        f"there is no cluster {cluster_name}; of what was tried before, ParallelCluster has kept "
+        "what deletion_protection covers:"
+    )
+    return explanation(none, kept, region=region) if kept else ""
+
+
+def _clients(region: str) -> Callable[[str], Any]:
+    return partial(boto3.Session(region_name=region).client, config=CLIENT)
+
+
+def _exists(cloudformation: Any, cluster_name: str) -> bool:
+    try:
+        (stack,) = cloudformation.describe_stacks(StackName=cluster_name)["Stacks"]
+    except ClientError as error:
+        if "does not exist" in error.response["Error"].get("Message", ""):
+            return False
+        raise
+    return stack["StackStatus"] != "DELETE_COMPLETE"
+
+
+def retained_objects(client: Callable[[str], Any], cluster_name: str) -> Iterator[Retained]:
+    """Yield what is in the account of the storage of a cluster that is gone.
 
     Args:
-        outputs: Of the stack, while it is up.
-        storage: `storage` of the stack file; one that existed before is nobody's to remove.
+        client: Gives the boto3 client of a service, in the cluster's region.
+        cluster_name: The name, which is that of ParallelCluster's own stack, too.
     """
-    entries: Mapping[Any, Any] = storage if isinstance(storage, Mapping) else {}
-    return tuple(
-        Retained(name, system["type"])
-        for name, system in outputs.get("file_systems", {}).items()
-        if system.get("outlives_the_cluster")
-        and system["type"] in _REMOVE  # OpenZFS is the stack's own, and explained with it
-        and not _existed(entries.get(name))
+    for each in _all(client("fsx"), "describe_file_systems", "FileSystems"):
+        if _is_of(each, cluster_name) and each.get("Lifecycle") != "DELETING":
+            yield Retained(each["FileSystemId"], Kind.LUSTRE, _tags(each).get("Name", ""))
+    for each in _all(client("efs"), "describe_file_systems", "FileSystems"):
+        if _is_of(each, cluster_name) and each.get("LifeCycleState") not in {"deleting", "deleted"}:
+            yield Retained(each["FileSystemId"], Kind.EFS, _tags(each).get("Name", ""))
+    ec2 = client("ec2")
+    of_cluster = [{"Name": f"tag:{CLUSTER_TAG}", "Values": [cluster_name]}]
+    for each in _all(ec2, "describe_volumes", "Volumes", Filters=of_cluster):
+        if NODE_TAG not in _tags(each) and each.get("State") not in {"deleting", "deleted"}:
+            yield Retained(each["VolumeId"], Kind.EBS, _tags(each).get("Name", ""))
+    for each in _all(ec2, "describe_security_groups", "SecurityGroups", Filters=of_cluster):
+        yield Retained(each["GroupId"], Kind.GROUP)
+
+
+def _all(client: Any, operation: str, key: str, **arguments: Any) -> Iterator[Mapping[str, Any]]:
+    for page in client.get_paginator(operation).paginate(**arguments):
+        yield from page[key]
+
+
+def _is_of(described: Mapping[str, Any], cluster_name: str) -> bool:
+    return _tags(described).get(CLUSTER_TAG) == cluster_name
+
+
+def _tags(described: Mapping[str, Any]) -> dict[str, str]:
+    return {tag["Key"]: tag["Value"] for tag in described.get("Tags") or ()}
+
+
+def explanation(heading: str, kept: Iterable[Retained], *, region: str) -> str:
+    """Return for people what stays, how to use it again, and how to remove it."""
+    # Nothing that is in use can be removed: groups stand last.
+    everything = sorted(kept, key=lambda each: each.kind is Kind.GROUP)
+    kinds = dict.fromkeys(each.kind.kind for each in everything if each.kind.kind)
+    again = "the next `up` makes new ones; to use these again, give their ids with kind: {}"
+    return "\n".join(
+        [
+            heading,
+            *(each.line for each in everything),
+            *([again.format(", ".join(kinds))] if kinds else []),
+            "to remove them with what is in them (mount targets of EFS first):"
+            if any(each.kind is Kind.EFS for each in everything)
+            else "to remove them with what is in them:",
+            *(
+                f"  aws {each.kind.removal} {each.identifier} --region {region}"
+                for each in everything
+            ),
+        ]
     )
 
 
-def _existed(entry: object) -> bool:
-    return isinstance(entry, Mapping) and str(entry.get("kind", "")).startswith("existing-")
+def unknown(reason: object, *, cluster_name: str, region: str) -> str:
+    """Return for people what to do where the account did not say what stays.
 
-
-def explanation(kept: Iterable[Retained], *, cluster_name: str, region: str) -> str:
-    """Return for people what stays after a destroy, how to use it again, and how to remove it."""
-    everything = tuple(kept)
-    types = tuple(dict.fromkeys(each.type for each in everything))
-    kinds = ", ".join(_KINDS[type_] for type_ in types)
-    commands = [
-        f"{line} --region {region}"
-        for type_ in types
-        for line in (_FIND[type_].format(tag=CLUSTER_TAG, name=cluster_name), _REMOVE[type_])
-    ]
+    Args:
+        reason: What it said.
+        cluster_name: The cluster that is gone.
+        region: Its region.
+    """
+    of_cluster = f"Tags[?Key=='{CLUSTER_TAG}' && Value=='{cluster_name}']"
+    systems = f'describe-file-systems --query "FileSystems[?{of_cluster}].FileSystemId"'
+    filters = f"--filters Name=tag:{CLUSTER_TAG},Values={cluster_name}"
+    commands = (
+        f"fsx {systems}",
+        f"efs {systems}",
+        f"ec2 describe-volumes {filters}",
+        f"ec2 describe-security-groups {filters}",
+    )
     return "\n".join(
         [
-            f"{cluster_name} is gone; ParallelCluster has kept what deletion_protection covers:",
-            *(f"  storage {each.name} ({each.type})" for each in everything),
-            f"the next `up` makes new ones; to use these again, give their ids with kind: {kinds}",
-            "to find them, and to remove them with what is in them:",
-            *(f"  {command}" for command in commands),
+            f"{cluster_name} is gone; what deletion_protection keeps could not be asked for:",
+            f"  {reason}",
+            "to find it:",
+            *(f"  aws {each} --region {region}" for each in commands),
         ]
     )

@@ -86,7 +86,8 @@ class SandboxWorkspace:
         state = self.project.state_file(stack).read_bytes()
         if not any(mark in state for mark in (b'"pending_operations"', b'"initErrors"')):
             return
-        from tools.workspace.recovery.recover import IN_THE_SANDBOX, recover
+        from tools.workspace.recovery.patience import IN_THE_SANDBOX
+        from tools.workspace.recovery.recover import recover
 
         region = self.stack_file.region
         recover(self.command, stack=stack, region=region, patience=IN_THE_SANDBOX, report=report)
@@ -154,7 +155,8 @@ class AccountWorkspace:
             )
         for lock in clear_dead_locks(lock_directory(backend, stack), stack=stack):
             report(f"cleared the lock of process {lock.pid}, which is gone")
-        from tools.workspace.recovery.recover import IN_AN_ACCOUNT, recover
+        from tools.workspace.recovery.patience import IN_AN_ACCOUNT
+        from tools.workspace.recovery.recover import recover
 
         recover(
             self.command,

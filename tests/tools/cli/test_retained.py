@@ -2,52 +2,77 @@
 
 from __future__ import annotations
 
-from tools.cli.retained import Retained, explanation, retained_storage
+from typing import Any
+
+import boto3
+import pytest
+
+from tools.cli.retained import (
+    Kind,
+    Retained,
+    explanation,
+    unknown,
+    what_failed_creations_left,
+    what_stays,
+)
+
+LUSTRE = Retained("fs-1", Kind.LUSTRE, "fsx")
+GROUP = Retained("sg-1", Kind.GROUP)
+VOLUMES = Retained("vol-1", Kind.EBS, "apps"), Retained("vol-2", Kind.EBS, "more")
 
 
-def system(kind: str, *, kept: bool = True) -> dict[str, object]:
-    return {"type": kind, "mount_directory": "/data", "outlives_the_cluster": kept}
+def test_the_explanation_names_each_object_with_what_uses_it_again() -> None:
+    lines = explanation("kept:", [LUSTRE, GROUP, *VOLUMES], region="us-west-2").splitlines()
+    assert lines[0] == "kept:"
+    assert "  fs-1  FSx for Lustre, storage fsx" in lines
+    assert "  vol-1  EBS volume, storage apps" in lines
+    assert any(line.endswith("with kind: existing-fsx-lustre, existing-ebs") for line in lines)
 
 
-def retained(entry: object, **outputs: object) -> tuple[Retained, ...]:
-    return retained_storage({"file_systems": outputs}, {"data": entry})
-
-
-def test_a_protected_file_system_stays() -> None:
-    assert retained({"kind": "fsx-lustre"}, data=system("FsxLustre")) == (
-        Retained("data", "FsxLustre"),
-    )
-
-
-def test_one_without_protection_goes_with_the_cluster() -> None:
-    assert retained({"kind": "ebs"}, data=system("Ebs", kept=False)) == ()
-
-
-def test_one_that_was_there_before_is_nobodys_to_remove() -> None:
-    assert retained({"kind": "existing-efs"}, data=system("Efs")) == ()
-
-
-def test_what_the_stack_makes_itself_is_explained_elsewhere() -> None:
-    """OpenZFS is a resource of the stack, and protected there."""
-    assert retained({"kind": "fsx-openzfs"}, data=system("FsxOpenZfs")) == ()
-
-
-def test_a_stack_without_outputs_or_storage_leaves_nothing() -> None:
-    assert retained_storage({}, None) == ()
-
-
-def test_the_explanation_says_how_to_find_use_and_remove_each_kind() -> None:
-    kept = [Retained("fsx", "FsxLustre"), Retained("apps", "Ebs"), Retained("more", "Ebs")]
-    lines = explanation(kept, cluster_name="pc-gpu", region="us-west-2").splitlines()
-    assert "  storage apps (Ebs)" in lines
-    assert "existing-fsx-lustre, existing-ebs" in next(line for line in lines if "kind:" in line)
-    commands = [line.strip() for line in lines if line.strip().startswith("aws ")]
-    assert [command.split()[1:3] for command in commands] == [
-        ["fsx", "describe-file-systems"],
-        ["fsx", "delete-file-system"],
-        ["ec2", "describe-volumes"],
-        ["ec2", "delete-volume"],
+def test_a_security_group_is_removed_after_the_file_system_that_uses_it() -> None:
+    said = explanation("kept:", [GROUP, LUSTRE, *VOLUMES], region="us-west-2")
+    commands = [line.strip() for line in said.splitlines() if line.strip().startswith("aws ")]
+    assert commands == [
+        "aws fsx delete-file-system --file-system-id fs-1 --region us-west-2",
+        "aws ec2 delete-volume --volume-id vol-1 --region us-west-2",
+        "aws ec2 delete-volume --volume-id vol-2 --region us-west-2",
+        "aws ec2 delete-security-group --group-id sg-1 --region us-west-2",
     ]
-    finders = [command for command in commands if "describe" in command]
+
+
+def test_mount_targets_are_to_go_before_their_file_system() -> None:
+    """AWS deletes no EFS file system that has some."""
+    system = Retained("fs-2", Kind.EFS, "home")
+    assert "mount targets" in explanation("kept:", [system], region="us-west-2")
+    assert "mount targets" not in explanation("kept:", [LUSTRE], region="us-west-2")
+
+
+def test_an_account_that_does_not_say_leaves_the_commands_that_find_it() -> None:
+    said = unknown("AccessDenied", cluster_name="pc-gpu", region="us-west-2").splitlines()
+    assert "  AccessDenied" in said
+    finders = [line for line in said if line.startswith("  aws ")]
+    assert [line.split()[1] for line in finders] == ["fsx", "efs", "ec2", "ec2"]
     assert all("parallelcluster:cluster-name" in line and "pc-gpu" in line for line in finders)
-    assert all(command.endswith(" --region us-west-2") for command in commands)
+    assert all(line.endswith(" --region us-west-2") for line in finders)
+
+
+def test_a_cluster_that_is_kept_itself_is_named_with_the_command_that_ends_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Session:
+        def __init__(self, region_name: str) -> None:
+            assert region_name == "us-west-2"
+
+        def client(self, service: str, **_: Any) -> Session:
+            assert service == "cloudformation"
+            return self
+
+        def describe_stacks(self, StackName: str) -> dict[str, Any]:  # noqa: N803 - boto3's
+            return {"Stacks": [{"StackName": StackName, "StackStatus": "CREATE_COMPLETE"}]}
+
+    monkeypatch.setattr(boto3, "Session", Session)
+    said = what_stays("pc-gpu", "us-west-2")
+    assert "deletion_policy: retain" in said
+    assert "pcluster delete-cluster --cluster-name pc-gpu --region us-west-2" in said
+    # An `up` that changes it and fails leaves it as it is.
+    assert what_failed_creations_left("pc-gpu", "us-west-2") == ""

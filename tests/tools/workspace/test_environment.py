@@ -82,9 +82,17 @@ def test_an_account_gets_the_users_own_environment() -> None:
     environment = account_environment(USER, engine=Path("/opt/engine"))
     assert environment == {
         **USER,
+        "NO_PROXY": "example.com,127.0.0.1,localhost,::1",
+        "no_proxy": "example.com,127.0.0.1,localhost,::1",
         "PATH": "/opt/engine:/usr/bin",
         "PULUMI_SKIP_UPDATE_CHECK": "1",
     }
+
+
+def test_an_account_without_a_proxy_gets_nothing_more() -> None:
+    user = {"PATH": "/usr/bin", "HOME": "/home/someone"}
+    found = account_environment(user, engine=Path("/opt/engine"))
+    assert found.keys() - user.keys() == {"PULUMI_SKIP_UPDATE_CHECK"}
 
 
 def test_a_named_profile_counts_before_keys_in_the_environment() -> None:

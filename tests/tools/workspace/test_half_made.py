@@ -50,6 +50,15 @@ def test_it_is_read_before_it_is_compared_and_what_failed_is_made_anew() -> None
     assert "refreshBeforeUpdate" not in deployment["deployment"]["resources"][0]
 
 
+def test_what_failed_goes_with_its_successor_and_stays_protected_until_then() -> None:
+    """The engine leaves in the account what it is to retain, and then nobody knows of it."""
+    kept = resource(GROUP, **UNFINISHED, protect=True, retainOnDelete=True)
+    (group,) = read_anew(state(kept), failed=[GROUP])["deployment"]["resources"]
+    assert (group["protect"], group["retainOnDelete"]) == (True, False)
+    (group,) = read_anew(state(kept), failed=[])["deployment"]["resources"]
+    assert (group["protect"], group["retainOnDelete"]) == (True, True)
+
+
 def test_a_state_without_resources_has_nothing_half_made() -> None:
     assert half_made({"version": 3}) == []
     assert half_made({"version": 3, "deployment": {}}) == []

@@ -37,6 +37,9 @@ def read_anew(deployment: Deployment, failed: Collection[str]) -> Deployment:
             each["refreshBeforeUpdate"] = True
             if each["urn"] in failed:
                 each["taint"] = True
+                # Or the engine would leave it in the account once another is in its place. It stays
+                # protected: whether another may take its place is for the user to say.
+                each["retainOnDelete"] = False
     return edited
 
 

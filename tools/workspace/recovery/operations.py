@@ -144,8 +144,8 @@ def _with(
         "refreshBeforeUpdate": True,
     }
     if found.replace:
-        # What never came to be holds nothing that protection is for.
-        made |= {"taint": True, "protect": False}
+        # What never came to be holds nothing that protection is for, and goes with its successor.
+        made |= {"taint": True, "protect": False, "retainOnDelete": False}
     return [*kept, made]
 
 

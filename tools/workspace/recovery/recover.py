@@ -29,28 +29,11 @@ from tools.workspace.recovery.operations import (
     updates_begun,
     written_at,
 )
+from tools.workspace.recovery.patience import Patience
 from tools.workspace.recovery.table import IN_STATE, way_of
 from tools.workspace.recovery.ways import By, Way
 
 Report = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long the account is given, in seconds."""
-
-    settle: float
-    """After the kill, until what is not there may be called not made: AWS shows new objects late.
-    https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html"""
-    poll: float
-    """Between two looks at an object that is being made."""
-    limit: float
-    """For the longest creation."""
-
-
-IN_AN_ACCOUNT = Patience(settle=60, poll=15, limit=3600)
-"""The limit is above the longest default of the provider for types of ours, 40 minutes (Lustre)."""
-IN_THE_SANDBOX = Patience(settle=2, poll=0.2, limit=300)
 
 
 def recover(

@@ -89,10 +89,18 @@ def test_what_does_not_exist_leaves_no_trace() -> None:
 
 
 def test_what_failed_is_replaced_even_where_it_is_protected() -> None:
-    created = resource(VPC, protect=True)
+    """And deleted then: the engine leaves in the account what it is to retain."""
+    created = resource(VPC, protect=True, retainOnDelete=True)
     edited = taken_up(state(("creating", created)), [TakenUp(VPC, "vpc-1", replace=True)])
     (made,) = edited["deployment"]["resources"]
-    assert (made["taint"], made["protect"]) == (True, False)
+    assert (made["taint"], made["protect"], made["retainOnDelete"]) == (True, False, False)
+
+
+def test_what_came_to_be_keeps_its_protection() -> None:
+    created = resource(VPC, protect=True, retainOnDelete=True)
+    edited = taken_up(state(("creating", created)), [TakenUp(VPC, "vpc-1")])
+    (made,) = edited["deployment"]["resources"]
+    assert (made["protect"], made["retainOnDelete"]) == (True, True)
 
 
 def test_what_was_to_be_replaced_is_deleted_when_its_successor_exists() -> None:

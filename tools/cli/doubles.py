@@ -1,0 +1,60 @@
+"""What `up` and `destroy` say of objects that were made twice, because an answer was lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from tools.cli import console
+from tools.workspace.stack_files import PROJECT
+
+if TYPE_CHECKING:
+    from tools.workspace.recovery.doubles import Double
+    from tools.workspace.workspace import Workspace
+
+
+def tell_doubles(workspace: Workspace, *, sandbox: bool) -> None:
+    """Name what the account has of the stack and the state does not, with what deletes it."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    from tools.workspace.environment import process_environment, profile_environment
+    from tools.workspace.recovery.account import Account
+    from tools.workspace.recovery.doubles import doubles
+    from tools.workspace.recovery.patience import IN_AN_ACCOUNT, IN_THE_SANDBOX
+
+    file = workspace.stack_file
+    environment = profile_environment(workspace.command.environment, file.profile)
+    try:
+        with process_environment(environment):
+            found = doubles(
+                Account(file.region),
+                stack=file.stack,
+                project=PROJECT,
+                known=lambda: _ids(workspace),
+                patience=IN_THE_SANDBOX if sandbox else IN_AN_ACCOUNT,
+            )
+    except (BotoCoreError, ClientError) as error:
+        console.progress(f"whether {file.stack} has anything twice could not be looked up: {error}")
+        return
+    if found:
+        console.answer(explanation(found, stack=file.stack, region=file.region))
+
+
+def explanation(found: Iterable[Double], *, stack: str, region: str) -> str:
+    """Return for people what is there beyond the state, why, and what deletes it."""
+    return "\n".join(
+        [
+            f"the account has more of {stack} than its state, because an answer of AWS was lost:",
+            *(f"  {each.command} --region {region}  # {each.resource}" for each in found),
+            "nothing uses these, and no command of this stack deletes them. Run the lines above,",
+            f"unless another Pulumi backend has a stack {stack} in this account",
+        ]
+    )
+
+
+def _ids(workspace: Workspace) -> set[str]:
+    stack = ["--stack", workspace.stack_file.stack]
+    exported = json.loads(workspace.command.output(["stack", "export", *stack]))
+    resources = (exported.get("deployment") or {}).get("resources") or []
+    return {each["id"] for each in resources if each.get("id")}
