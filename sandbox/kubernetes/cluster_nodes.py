@@ -5,13 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from sandbox.kubernetes.api import ApiError
 from sandbox.kubernetes.device_plugins import plugin_resources
 from sandbox.kubernetes.kubelet import Kubelet
+from sandbox.kubernetes.overlooked_pods import OverlookedPods, reminder
 from sandbox.kubernetes.startup import ControlPlane
 
 _LOG = logging.getLogger(__name__)
+
+_GONE = 404
 
 
 class ClusterNodes:
@@ -23,6 +27,7 @@ class ClusterNodes:
         self._administrator = control_plane.administrator()
         self._kubelets: dict[str, Kubelet] = {}
         self._leaving: dict[str, Kubelet] = {}
+        self._overlooked = OverlookedPods()
 
     @property
     def kubelets(self) -> Mapping[str, Kubelet]:
@@ -43,7 +48,7 @@ class ClusterNodes:
             self._leaving[instance_id] = kubelet
 
     def step(self) -> None:
-        """Do what is due: remove Nodes, join, notice lost access, offer devices.
+        """Do what is due: remove Nodes, join, notice lost access, offer devices, wake kwok.
 
         Raises:
             ApiError, ApiUnreachableError: something was not done for one node at least; the
@@ -67,6 +72,8 @@ class ClusterNodes:
                 kubelet.heartbeat()
             except ApiError as error:
                 refused.append(error)
+        for pod, attempt in self._overlooked.due(pods, {each.node_name for each in joined}):
+            self._remind(pod, attempt)
         if refused:
             raise refused[0]
 
@@ -75,6 +82,17 @@ class ClusterNodes:
         self._administrator.close()
         for kubelet in self._kubelets.values():
             kubelet.close()
+
+    def _remind(self, pod: Mapping[str, Any], attempt: int) -> None:
+        namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
+        _LOG.info("%s: kwok is reminded of pod %s/%s", self.control_plane.name, namespace, name)
+        try:
+            self._administrator.patch(
+                f"/api/v1/namespaces/{namespace}/pods/{name}", reminder(attempt)
+            )
+        except ApiError as error:
+            if error.status != _GONE:
+                raise
 
     def _remove_node(self, kubelet: Kubelet) -> None:
         """Delete the Node as the cloud controller does, then its pods, which nobody runs.
@@ -97,5 +115,5 @@ class ClusterNodes:
         try:
             self._administrator.delete(path)
         except ApiError as error:
-            if error.status != 404:
+            if error.status != _GONE:
                 raise

@@ -1,0 +1,154 @@
+"""kwok gets another event for a pod that it has passed over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.kubernetes.api import ApiError
+from sandbox.kubernetes.cluster_nodes import ClusterNodes
+from sandbox.kubernetes.overlooked_pods import (
+    ANNOTATION,
+    MOST_ATTEMPTS,
+    PATIENCE_SECONDS,
+    OverlookedPods,
+)
+
+NODE = "ip-10-0-1-2.us-west-2.compute.internal"
+
+
+def pod(name: str = "agent", *, node: str | None = NODE, **status: Any) -> dict[str, Any]:
+    return {
+        "metadata": {"name": name, "namespace": "kube-system", "uid": f"uid-of-{name}"},
+        "spec": {"nodeName": node, "containers": []} if node else {"containers": []},
+        "status": {"phase": "Pending", **status},
+    }
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def names(found: Any) -> list[str]:
+    return [each["metadata"]["name"] for each, _ in found]
+
+
+def test_a_pod_is_looked_for_only_when_kwok_has_had_its_time() -> None:
+    clock = Clock()
+    waiting = OverlookedPods(clock)
+    assert waiting.due([pod()], {NODE}) == []
+    clock.now += PATIENCE_SECONDS / 2
+    assert waiting.due([pod()], {NODE}) == []
+    clock.now += PATIENCE_SECONDS / 2
+    assert names(waiting.due([pod(), pod("younger")], {NODE})) == ["agent"]
+    assert waiting.due([pod()], {NODE}) == []
+
+
+def test_it_is_looked_for_again_and_not_for_ever() -> None:
+    clock = Clock()
+    waiting = OverlookedPods(clock)
+    attempts = []
+    for _ in range(2 * MOST_ATTEMPTS):
+        attempts += [attempt for _, attempt in waiting.due([pod()], {NODE})]
+        clock.now += PATIENCE_SECONDS
+    assert attempts == list(range(1, MOST_ATTEMPTS + 1))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(pod(node=None), id="not-bound"),
+        pytest.param(pod(node="elsewhere"), id="its-node-has-not-joined"),
+        pytest.param(pod(phase="Running"), id="running"),
+        pytest.param(pod(startTime="2026-11-22T00:00:00Z"), id="somebody-has-begun"),
+        pytest.param(
+            pod() | {"metadata": {**pod()["metadata"], "deletionTimestamp": "now"}}, id="leaving"
+        ),
+    ],
+)
+def test_others_are_left_alone(other: dict[str, Any]) -> None:
+    clock = Clock()
+    waiting = OverlookedPods(clock)
+    waiting.due([other], {NODE})
+    clock.now += PATIENCE_SECONDS
+    assert waiting.due([other], {NODE}) == []
+
+
+def test_a_pod_that_runs_meanwhile_is_forgotten() -> None:
+    clock = Clock()
+    waiting = OverlookedPods(clock)
+    waiting.due([pod()], {NODE})
+    waiting.due([pod(phase="Running")], {NODE})
+    clock.now += PATIENCE_SECONDS
+    assert waiting.due([pod()], {NODE}) == []
+
+
+class Administrator:
+    """An API server with one pod, which kwok runs only at an event."""
+
+    def __init__(self) -> None:
+        self.pods, self.patched = [pod()], []
+
+    def get(self, _path: str, **_query: str) -> dict[str, Any]:
+        return {"items": self.pods}
+
+    def patch(self, path: str, body: dict[str, Any]) -> None:
+        self.patched.append((path, body))
+        if not self.pods:
+            raise ApiError(404, "gone")
+        self.pods = [pod(phase="Running", startTime="now")]
+
+    def close(self) -> None:
+        pass
+
+
+class ControlPlane:
+    name = "p5-cb"
+
+    def __init__(self) -> None:
+        self.api = Administrator()
+
+    def administrator(self) -> Administrator:
+        return self.api
+
+
+class Joined:
+    instance_id, node_name, joined, registered = "i-0", NODE, True, True
+
+    def try_to_join(self) -> None: ...
+    def offer_devices(self, _running: Any) -> None: ...
+    def heartbeat(self) -> None: ...
+    def close(self) -> None: ...
+
+
+@pytest.fixture
+def plane(monkeypatch: pytest.MonkeyPatch) -> ControlPlane:
+    """A control plane whose nodes have no patience."""
+    monkeypatch.setattr("sandbox.kubernetes.overlooked_pods.PATIENCE_SECONDS", 0.0)
+    return ControlPlane()
+
+
+def test_the_nodes_of_a_cluster_make_the_event(plane: Any) -> None:
+    nodes, kubelet = ClusterNodes(plane), Joined()
+    nodes.add(kubelet)  # pyright: ignore[reportArgumentType]
+    for _ in range(3):
+        nodes.step()
+    (patched,) = plane.api.patched
+    assert patched == (
+        "/api/v1/namespaces/kube-system/pods/agent",
+        {"metadata": {"annotations": {ANNOTATION: "1"}}},
+    )
+
+
+def test_a_pod_that_goes_at_that_moment_is_no_failure(plane: Any) -> None:
+    nodes, kubelet = ClusterNodes(plane), Joined()
+    nodes.add(kubelet)  # pyright: ignore[reportArgumentType]
+    listed = plane.api.pods
+    plane.api.get = lambda _path, **_query: {"items": listed}
+    plane.api.pods = []
+    nodes.step()
+    assert len(plane.api.patched) == 1
