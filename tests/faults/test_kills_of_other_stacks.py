@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.kills.harness import KillHarness, Victim, is_running
 from tests.support.kills.inventories import difference
-from tests.support.kills.lives import Undisturbed, by_waves, live, undisturbed
+from tests.support.kills.lives import UNCHANGED, Undisturbed, by_waves, live, undisturbed
 from tests.support.kills.points import sampled
 from tests.support.sandbox import Sandbox
 from tests.support.waiting import until
@@ -23,6 +23,8 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.sandbox
 
 SAMPLE = 10
+SLURM = "pc-trn1"
+"""Its own VPC and a cluster of ParallelCluster: stacks in a VPC that exists are one object."""
 LIGHT = "batch-p5"
 """A stack that is up soon, for what is the same in all of them."""
 
@@ -42,7 +44,7 @@ def reference_of(account: Sandbox) -> Callable[[str], Undisturbed]:
     return cache(lambda stack: undisturbed(KillHarness(account, stack)))
 
 
-@pytest.mark.parametrize("stack", ["eks-p5-odcr", LIGHT])
+@pytest.mark.parametrize("stack", ["eks-p5-odcr", SLURM, LIGHT])
 def test_an_engine_killed_at_ten_objects_comes_to_the_same_end(
     account: Sandbox, reference_of: Callable[[str], Undisturbed], stack: str
 ) -> None:
@@ -51,6 +53,7 @@ def test_an_engine_killed_at_ten_objects_comes_to_the_same_end(
     life = live(KillHarness(account, stack), reference, by_waves(chosen))
     assert set(life.made) == {point.urn for point in chosen}
     assert not life.differences
+    assert UNCHANGED in life.second
     assert not life.left
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from sandbox.plain_environment import plain_environment
 
 LOOPBACK = "127.0.0.1,localhost,::1"
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "grpc_proxy")
 
 
 def sandbox_environment(
@@ -50,8 +51,18 @@ def sandbox_environment(
 
 
 def account_environment(user: Mapping[str, str], *, engine: Path) -> dict[str, str]:
-    """Return the environment of an engine that works in the user's own account."""
-    return {**user, "PATH": _path(user, engine), "PULUMI_SKIP_UPDATE_CHECK": "1"}
+    """Return the environment of an engine that works in the user's own account.
+
+    Its parts talk to one another on the loopback, over gRPC, which in Python asks a proxy for that
+    too: https://github.com/grpc/grpc/blob/master/doc/environment_variables.md
+    """
+    proxied = any(user.get(name) for name in _PROXIES)
+    return {
+        **user,
+        **(_without_proxy(user) if proxied else {}),
+        "PATH": _path(user, engine),
+        "PULUMI_SKIP_UPDATE_CHECK": "1",
+    }
 
 
 def profile_environment(user: Mapping[str, str], profile: str) -> dict[str, str]:
@@ -89,5 +100,7 @@ def _path(user: Mapping[str, str], engine: Path) -> str:
 
 def _without_proxy(user: Mapping[str, str]) -> dict[str, str]:
     # The sandbox listens on the loopback; a proxy of the user's must not be asked for it.
+    # Of the two spellings some programs read only one, and some the first that is there.
     names = ("NO_PROXY", "no_proxy")
-    return {name: ",".join(filter(None, [user.get(name), LOOPBACK])) for name in names}
+    given = next((user[name] for name in names if user.get(name)), None)
+    return {name: ",".join(filter(None, [user.get(name) or given, LOOPBACK])) for name in names}

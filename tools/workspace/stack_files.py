@@ -215,9 +215,21 @@ def overruled(values: Any, completion: Mapping[str, Any], path: str = "") -> lis
 def completed(stack_file: StackFile, completion: Mapping[str, Any]) -> StackFile:
     """Return the stack file with its cluster object completed by the sandbox's account.
 
-    The profile is left out: it is one of the user's own, and the sandbox reads no credentials.
+    The profile is left out: it is one of the user's own, and the sandbox reads no credentials. So
+    is what Pulumi has encrypted: the key to it is the user's, and nothing of the program reads it.
     """
     cluster = complete(stack_file.cluster, completion)
-    config = {**stack_file.config, CLUSTER_KEY: cluster}
+    plain = {key: value for key, value in stack_file.config.items() if not _is_encrypted(value)}
+    config = {**plain, CLUSTER_KEY: cluster}
     config.pop(PROFILE_KEY, None)
     return StackFile(stack_file.stack, stack_file.path, {**stack_file.content, "config": config})
+
+
+def _is_encrypted(value: Any) -> bool:
+    """Return whether a value, or one in it, is encrypted: `{secure: TEXT}`.
+
+    https://www.pulumi.com/docs/iac/concepts/secrets/
+    """
+    if isinstance(value, Mapping):
+        return [*value] == ["secure"] or any(map(_is_encrypted, value.values()))
+    return isinstance(value, list) and any(map(_is_encrypted, value))

@@ -1,6 +1,9 @@
 """The sandbox's account as the provider's function sees it.
 
-Region, endpoint and credentials stand in the function's environment, as on AWS.
+Region, endpoint and credentials stand in the function's environment, as on AWS. What passes
+(throttling, 5xx, lost connections) is tried again, as ParallelCluster's function and the handlers
+of CloudFormation behind it do: to them these errors are retriable.
+https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html
 """
 
 from __future__ import annotations
@@ -14,9 +17,12 @@ from botocore.config import Config
 
 Clients = Callable[[str], Any]
 """Returns the boto3 client of a service."""
+ATTEMPTS = 6
+"""Of one call, within half a minute: nobody at a sandbox waits for as long as CloudFormation."""
 
 
 @cache
 def client(service: str) -> Any:
     """Return the boto3 client of a service."""
-    return boto3.client(service, config=Config(retries={"total_max_attempts": 1}))
+    retries: Any = {"mode": "standard", "total_max_attempts": ATTEMPTS}
+    return boto3.client(service, config=Config(retries=retries))

@@ -4,7 +4,8 @@ One request: the provider leaves 25 attempts to the AWS SDK for Go v2, with its 
 an exponential backoff of at most 20 s, and no limit on retries besides.
 A network error "connection refused" or "no such host" ends after the tenth attempt.
 Sources:
-    hashicorp/terraform-provider-aws, `internal/provider` (`max_retries`, 25 where it is not given)
+    hashicorp/terraform-provider-aws, `internal/provider/sdkv2/provider.go` (`MaxRetries: 25` where
+    `max_retries` is not given, for which `pulumi_aws/provider.py` has no default of its own)
     hashicorp/aws-sdk-go-base, `aws_config.go` (`resolveRetryer`, `networkErrorShortcutter`)
     aws/aws-sdk-go-v2, `aws/retry/standard.go` (codes, statuses), `aws/retry/jitter_backoff.go`
     hashicorp/terraform-provider-aws, `internal/service/ec2/service_package.go` (capacity),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from tests.support.faults.stacks import LIVES, live
@@ -19,6 +20,7 @@ def main(stacks: list[str]) -> int:
     for thrown in LIVES:
         if stacks and thrown.stack not in stacks:
             continue
+        begun = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             sandbox = Sandbox(Path(folder) / "sandbox")
             sandbox.must("sandbox", "start")
@@ -31,7 +33,10 @@ def main(stacks: list[str]) -> int:
         failed = life.failed
         if failed is None or failed.exit_code != 1 or thrown.said not in failed.said:
             problems.append(failed.said if failed else "it was not tried")
-        survived = f"{life.happened} kinds of fault survived, {len(problems)} problems"
+        survived = (
+            f"{life.happened} kinds of fault survived, {len(problems)} problems, "
+            f"{len(life.kept)} lines kept, {time.monotonic() - begun:.0f} s"
+        )
         sys.stdout.write("\n".join([f"{thrown.stack}: {survived}", *problems, ""]))
         wrong += bool(problems)
     return 1 if wrong else 0

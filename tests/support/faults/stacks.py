@@ -5,17 +5,15 @@ By hand, for any stack: `python -m tests.support.faults pc-p4de-g5`.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.support.kills.inventories import difference, normalised
+from tests.support.remains import remains, removed_by_hand, untold
 from tests.support.sandbox import Done, Sandbox
 from tests.support.tracked import ROOT
 
-_BATCH_NAME = re.compile(r"-[0-9a-f]{26}\b")
-"""The end of a name that the official provider completes from a prefix."""
 SURVIVABLE = ROOT / "tests" / "support" / "faults" / "schedules" / "survivable.yaml"
 DURING_DESTROY = (
     "call: 'ec2:Delete*', happens: throttled, times: 2",
@@ -41,15 +39,17 @@ class Thrown:
 
 
 CAPACITY = "call: 'ec2:RunInstances', happens: insufficient-capacity, times: always"
+RULES = "call: 'ec2:AuthorizeSecurityGroupIngress', happens: quota-exceeded, times: always"
 LIVES = (
     Thrown("p5-cb", CAPACITY, "InsufficientInstanceCapacity"),
-    Thrown(
-        "batch-p4d",
-        "call: 'ec2:AuthorizeSecurityGroupIngress', happens: quota-exceeded, times: always",
-        "RulesPerSecurityGroupLimitExceeded",
-    ),
+    Thrown("eks-p5-odcr", CAPACITY, "InsufficientInstanceCapacity"),
+    # ParallelCluster tries a launch first, and what it says of it is cut off at its beginning.
+    Thrown("pc-gpu", CAPACITY, "do not have sufficient capacity"),
+    Thrown("batch-p5", RULES, "RulesPerSecurityGroupLimitExceeded"),
+    Thrown("batch-p4d", RULES, "RulesPerSecurityGroupLimitExceeded"),
 )
-"""A Capacity Block on EKS, and AWS Batch."""
+"""EKS with a Capacity Block and with an ODCR, ParallelCluster, AWS Batch without and with a
+repository that is protected."""
 
 
 @dataclass(slots=True)
@@ -60,8 +60,10 @@ class Life:
     """The `up` under the fault that none survives."""
     read: dict[str, Done] = field(default_factory=dict[str, Done])
     """`preview` and `check --live` under faults that pass, by command."""
+    kept: list[str] = field(default_factory=list[str])
+    """What `destroy` under faults that pass left: what is protected."""
     left: list[str] = field(default_factory=list[str])
-    """What `destroy` under faults that pass left."""
+    """Of that, what it did not name."""
     differences: list[str] = field(default_factory=list[str])
     """Between the stack made under faults that pass, and made without."""
     happened: int = 0
@@ -76,25 +78,22 @@ def live(sandbox: Sandbox, thrown: Thrown, folder: Path) -> Life:
     life.failed = sandbox.run("up", stack, "--sandbox", "--yes")
     sandbox.must("sandbox", "faults", "--clear")
     sandbox.must("up", stack, "--sandbox", "--yes")
-    undisturbed = _normalised(sandbox.objects(), before)
+    undisturbed = normalised(sandbox.objects(), before)
     for command in (("preview", stack, "--sandbox"), ("check", stack, "--live", "--sandbox")):
         throw(sandbox, folder, READING)
         life.read[command[0]] = sandbox.run(*command)
     throw(sandbox, folder, DURING_DESTROY)
-    sandbox.must("destroy", stack, "--sandbox", "--yes")
-    life.left = difference(_normalised(before, before), _normalised(sandbox.objects(), before))
+    answer = sandbox.must("destroy", stack, "--sandbox", "--yes").stdout
+    after = sandbox.objects()
+    life.kept, life.left = remains(before, after), untold(before, after, answer)
+    removed_by_hand(sandbox, before)
     sandbox.must("sandbox", "faults", SURVIVABLE)
     sandbox.must("up", stack, "--sandbox", "--yes")
     said = sandbox.must("sandbox", "faults", "--json").stdout
     life.happened = said.count('"happened": ') - said.count('"happened": 0')
     sandbox.must("sandbox", "faults", "--clear")
-    life.differences = difference(undisturbed, _normalised(sandbox.objects(), before))
+    life.differences = difference(undisturbed, normalised(sandbox.objects(), before))
     return life
-
-
-def _normalised(inventory: Iterable[str], before: Iterable[str]) -> list[str]:
-    """Return an inventory without what AWS makes up, names of Batch among it."""
-    return normalised((_BATCH_NAME.sub("-*", line) for line in inventory), before)
 
 
 def throw(sandbox: Sandbox, folder: Path, entries: Sequence[str]) -> None:

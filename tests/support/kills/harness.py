@@ -57,6 +57,8 @@ class KillHarness:
 
     sandbox: Sandbox
     stack: str
+    arguments: tuple[str, ...] = ()
+    """Of every command, behind `--sandbox --yes`."""
 
     @property
     def gate(self) -> Gate:
@@ -106,9 +108,10 @@ class KillHarness:
 
     def _start(self, command: str, output: IO[str]) -> subprocess.Popen[bytes]:
         module = "tests.support.kills.launcher"
+        options = ["--sandbox", "--yes", *self.arguments]
         environment = self.sandbox.environment() | {DIRECTORY: str(self.gate.directory)}
         return subprocess.Popen(
-            [sys.executable, "-m", module, command, self.stack, "--sandbox", "--yes"],
+            [sys.executable, "-m", module, command, self.stack, *options],
             cwd=ROOT,
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -9,10 +9,13 @@ _MADE_UP = re.compile(
     r"""
       [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}  # a UUID
     | (?<=-)[0-9a-f]{17}\b                       # an id of EC2
+    | (?<=-)[0-9a-f]{8}-[0-9a-f]{3}\b            # the end of a name of a nested stack
     | (?<=-)[0-9a-f]{7,8}(?![0-9a-z])            # the end of a name that Pulumi or we made unique
+    | (?<=SecurityGroup-)[0-9a-f]{12}\b          # the end of a name that CloudFormation made unique
     | (?<=-)[0-9a-f]{26}\b                       # the end of a name that the provider made unique
     | (?<=[a-z]:)[0-9]+(?=[ ]type=)              # a revision of a job definition: AWS counts on
     | (?<=/id/)[0-9A-F]{32}                      # an issuer of tokens
+    | (?<=[ ]address=)[0-9]+(\.[0-9]+){3}         # an Elastic IP
     | (?<=-)[0-9]{6,}                            # the end of a name that AWS made unique
     """,
     re.VERBOSE,

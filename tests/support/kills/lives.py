@@ -9,6 +9,7 @@ from tests.support.kills.gate import Moment
 from tests.support.kills.harness import KillHarness, Victim
 from tests.support.kills.inventories import difference, normalised
 from tests.support.kills.points import Point, points, waves
+from tests.support.remains import remains, removed_by_hand, untold
 
 Kill = tuple[Mapping[str, Moment], Victim]
 """Which calls are stopped where, and what is killed then."""
@@ -23,6 +24,8 @@ class Undisturbed:
     """Inventory of the account without the stack."""
     after: list[str]
     """Inventory with it, normalised."""
+    kept: list[str]
+    """What the account has more or less than before once it is destroyed: what is protected."""
     points: list[Point]
 
 
@@ -40,7 +43,8 @@ class Life:
     second: str = ""
     """What one more `up` wrote."""
     left: list[str] = field(default_factory=list)
-    """What the account has more or less than before, once the stack is destroyed."""
+    """What the account has more or less, once the stack is destroyed, than after a life without
+    kills, and what is kept without a word of `destroy`."""
 
     @property
     def converged(self) -> bool:
@@ -49,16 +53,15 @@ class Life:
 
 
 def undisturbed(harness: KillHarness) -> Undisturbed:
-    """Bring the stack up and down once."""
+    """Bring the stack up and down once, and remove what it keeps."""
     sandbox, stack = harness.sandbox, harness.stack
     before = sandbox.inventory()
     sandbox.must("up", stack, "--sandbox", "--yes")
     after = normalised(sandbox.objects(), before)
     found = points(harness.state())
-    sandbox.must("destroy", stack, "--sandbox", "--yes")
-    left = difference(before, sandbox.objects())
-    assert not left, f"an undisturbed destroy leaves {left}"
-    return Undisturbed(before, after, found)
+    kept, unnamed = _destroyed(harness, before)
+    assert not unnamed, f"an undisturbed destroy leaves {unnamed} without a word"
+    return Undisturbed(before, after, kept, found)
 
 
 def live(
@@ -89,9 +92,18 @@ def live(
     for moments, victim in destroy_kills:
         killed = harness.killed("destroy", moments, victim)
         assert killed.happened, f"nothing reached the gate:\n{killed.said}"
-    sandbox.must("destroy", stack, "--sandbox", "--yes")
-    life.left = difference(reference.before, sandbox.objects())
+    kept, unnamed = _destroyed(harness, reference.before)
+    life.left = [*difference(reference.kept, kept), *unnamed]
     return life
+
+
+def _destroyed(harness: KillHarness, before: list[str]) -> tuple[list[str], list[str]]:
+    """Destroy the stack; return what is kept, and of that what the command did not name."""
+    sandbox = harness.sandbox
+    answer = sandbox.must("destroy", harness.stack, "--sandbox", "--yes").stdout
+    after = sandbox.objects()
+    removed_by_hand(sandbox, before)
+    return remains(before, after), untold(before, after, answer)
 
 
 def by_waves(chosen: list[Point], victim: Victim = Victim.ENGINE) -> Iterator[Kill]:

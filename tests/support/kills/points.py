@@ -77,9 +77,11 @@ def waves(found: Iterable[Point]) -> list[list[Point]]:
 
 
 def sampled(found: list[Point], number: int) -> list[Point]:
-    """Return so many points, spread evenly over the order of their making."""
-    step = max(1.0, len(found) / number)
-    return [found[int(index * step)] for index in range(min(number, len(found)))]
+    """Return so many points, spread evenly over the order of their making, with first and last."""
+    if number >= len(found):
+        return found
+    last = len(found) - 1
+    return [found[round(index * last / max(1, number - 1))] for index in range(number)]
 
 
 def _is_made(resource: Mapping[str, Any]) -> bool:

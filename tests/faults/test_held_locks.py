@@ -1,0 +1,132 @@
+"""Locks that the real engine holds: of a living one they are respected, of a dead one cleared.
+
+The turn of the launcher ends with the launcher. An engine that outlives it, or was started without
+it, has its own lock only, in the `file://` backend of a sandbox and of an account alike.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.pulumi_workspace import Workspace
+from tests.support.sandbox import TIMEOUT_SECONDS, Sandbox
+from tools.engine import ensure_pulumi
+from tools.workspace.engine_process import PulumiCommand
+from tools.workspace.locks import StackLockedError
+from tools.workspace.stack_files import find_stack_file
+from tools.workspace.workspace import AccountWorkspace
+
+STACK = "vpc-one-az"
+LOCKS = Path(".pulumi", "locks", "organization", "trainyard", STACK)
+# Opening a pipe waits for its other end.
+PROGRAM = """\
+import os
+import pulumi
+
+if "BEGUN" in os.environ and not pulumi.runtime.is_dry_run():
+    open(os.environ["BEGUN"], "w").close()
+    open(os.environ["GO_ON"]).close()
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Workspace]:
+    """A project of an account's user with a backend that is a directory."""
+    made = Workspace(directory=tmp_path / "my project", engine=ensure_pulumi(print))
+    python = f"{{name: python, options: {{toolchain: pip, virtualenv: {sys.prefix!r}}}}}"
+    made.write("Pulumi.yaml", f"name: trainyard\nruntime: {python}\n")
+    made.write("__main__.py", PROGRAM)
+    for folder in ("home", "state"):
+        (made.directory / folder).mkdir()
+    made.run("stack", "init", STACK)
+    yield made
+    for pid in made.processes():
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def engine(project: Workspace) -> Iterator[subprocess.Popen[str]]:
+    """An `up` that somebody else began and that has not ended."""
+    pipes = {name: project.directory / name for name in ("BEGUN", "GO_ON")}
+    for pipe in pipes.values():
+        os.mkfifo(pipe)
+    with subprocess.Popen(
+        project.command("up", "--yes", "--skip-preview", "--stack", STACK),
+        cwd=project.directory,
+        env={**project.environment, **{name: str(pipe) for name, pipe in pipes.items()}},
+        stdout=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        pipes["BEGUN"].read_text()
+        yield process
+        process.kill()
+
+
+@pytest.mark.engine
+def test_the_lock_of_an_account_is_respected_while_its_engine_lives_and_cleared_then(
+    project: Workspace, engine: subprocess.Popen[str]
+) -> None:
+    command = PulumiCommand(project.engine.executable, project.directory, project.environment)
+    workspace = AccountWorkspace(find_stack_file(STACK), command, config_file=None)
+    again = ["up", "--yes", "--skip-preview", "--stack", STACK]
+    told: list[str] = []
+
+    def look() -> None:
+        workspace.prepare(changes=True, report=told.append)
+
+    for refused in (look, lambda: command.output(again)):
+        with pytest.raises(StackLockedError) as raised:
+            refused()
+        said = str(raised.value)
+        assert f"another command works on stack {STACK}: process {engine.pid} on " in said
+        assert f"wait until it ends, or stop it with `kill -INT {engine.pid}`," in said
+    assert told == []
+
+    engine.kill()
+    engine.wait()
+    assert len(list((project.directory / "state" / LOCKS).glob("*.json"))) == 1
+    look()
+    assert told == [f"cleared the lock of process {engine.pid}, which is gone"]
+    command.output(again)
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Iterator[Sandbox]:
+    """A sandbox whose resources take as long as AWS's."""
+    started = Sandbox(tmp_path / "sandbox", {"TRAINYARD_SANDBOX_LATENCY": "1"})
+    started.must("sandbox", "start")
+    yield started
+    started.must("sandbox", "stop")
+
+
+def killed_launcher(process: subprocess.Popen[str]) -> None:
+    """Kill a launcher, and not its engine, in the middle of the update."""
+    assert process.stdout is not None
+    next(line for line in process.stdout if "aws:ec2:Vpc" in line and "created" in line)
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.sandbox
+def test_an_engine_that_outlives_its_launcher_keeps_its_stack(slow: Sandbox) -> None:
+    up, quick = ("up", STACK, "--sandbox", "--yes"), Sandbox(slow.directory)
+    with slow.start_command(*up) as process:
+        killed_launcher(process)
+        (lock,) = (slow.directory / "pulumi" / "state" / LOCKS).glob("*.json")
+        pid = json.loads(lock.read_text(encoding="utf-8"))["pid"]
+        refused = quick.run(*up)
+        assert refused.exit_code == 1
+        assert f"another command works on stack {STACK}: process {pid} on " in refused.stderr
+        assert f"stop it with `kill -INT {pid}`" in refused.stderr
+        os.kill(pid, signal.SIGKILL)
+        process.communicate(timeout=TIMEOUT_SECONDS)
+
+    assert f"cleared the lock of process {pid}, which is gone" in quick.must(*up).said
