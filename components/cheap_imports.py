@@ -1,4 +1,4 @@
-"""Settings under which imports cost less; the program imports this before anything else of its own.
+"""Settings under which imports cost less; the program and its policy pack import this first of all.
 
 As in `tools.cli.__main__`: what imports make stays to the end, and to look for garbage in it time
 and again is a fifth of what the SDKs cost; and no plugin of pydantic is meant for this, for which

@@ -1,6 +1,7 @@
 """Two commands at once: on one stack the second is refused, on two stacks of one account both work.
 
-The user has no HOME, and the sandbox is in a directory whose name has spaces.
+So does one stack in two sandboxes. The user has no HOME, and the sandboxes are in directories whose
+names have spaces.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.kills.inventories import normalised
 from tests.support.sandbox import TIMEOUT_SECONDS, Done, Sandbox, copied_stack_file
 from tools.engine.cache import cache_directory
 
@@ -26,6 +28,15 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox
     for name in ("HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     started = Sandbox(tmp_path / "my sand box")
+    started.must("sandbox", "start")
+    yield started
+    started.must("sandbox", "stop")
+
+
+@pytest.fixture
+def neighbour(sandbox: Sandbox, tmp_path: Path) -> Iterator[Sandbox]:
+    """A second sandbox on the same machine, which ends before the first."""
+    started = Sandbox(tmp_path / "her sand box")
     started.must("sandbox", "start")
     yield started
     started.must("sandbox", "stop")
@@ -67,3 +78,20 @@ def test_two_ups_of_a_stack_and_one_of_another_in_the_same_moment(
     for each in map(ended, [start("destroy", stack) for stack in copies]):
         assert each.exit_code == 0, each.said
     assert sandbox.inventory() == before
+
+
+def test_one_stack_in_two_sandboxes_in_the_same_moment(
+    sandbox: Sandbox, neighbour: Sandbox, copies: dict[str, Path]
+) -> None:
+    boxes = (sandbox, neighbour)
+    before = [box.objects() for box in boxes]
+    arguments = (ONE, "--sandbox", "--yes", "--stack-file", copies[ONE])
+    for each in map(ended, [box.start_command("up", *arguments) for box in boxes]):
+        assert each.exit_code == 0, each.said
+    mine, hers = (
+        normalised(box.objects(), empty) for box, empty in zip(boxes, before, strict=True)
+    )
+    assert mine == hers
+    sandbox.must("destroy", *arguments)
+    assert sandbox.objects() == before[0]
+    assert normalised(neighbour.objects(), before[1]) == hers
