@@ -1,7 +1,8 @@
 """`kill -9` at ten objects of stacks of other kinds, and of what is not the engine.
 
-As `test_kill_at_every_resource`, with ten objects spread over the life of each stack. By hand:
-`python -m tests.support.kills batch-p5 --waves --sample 10`.
+As `test_kill_at_every_resource`, with ten objects of each stack: the first, the last, and of those
+between them where most are made at one time. By hand, all of them:
+`python -m tests.support.kills batch-p5 --waves`.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ import pytest
 from tests.support.kills.harness import KillHarness, Victim, is_running
 from tests.support.kills.inventories import difference
 from tests.support.kills.lives import UNCHANGED, Undisturbed, by_waves, live, undisturbed
-from tests.support.kills.points import sampled
+from tests.support.kills.points import in_few_waves
 from tests.support.sandbox import Sandbox
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.sandbox
 
-SAMPLE = 10
+SAMPLE, KILLS = 10, 4
 SLURM = "pc-trn1"
 """Its own VPC and a cluster of ParallelCluster: stacks in a VPC that exists are one object."""
 LIGHT = "batch-p5"
@@ -49,7 +50,7 @@ def test_an_engine_killed_at_ten_objects_comes_to_the_same_end(
     account: Sandbox, reference_of: Callable[[str], Undisturbed], stack: str
 ) -> None:
     reference = reference_of(stack)
-    chosen = sampled(reference.points, SAMPLE)
+    chosen = in_few_waves(reference.points, SAMPLE, KILLS)
     life = live(KillHarness(account, stack), reference, by_waves(chosen))
     assert set(life.made) == {point.urn for point in chosen}
     assert not life.differences

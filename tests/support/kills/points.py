@@ -84,6 +84,22 @@ def sampled(found: list[Point], number: int) -> list[Point]:
     return [found[round(index * last / max(1, number - 1))] for index in range(number)]
 
 
+def in_few_waves(found: list[Point], number: int, kills: int) -> list[Point]:
+    """Return so many points of as few waves as hold them, but of so many at least.
+
+    The first and the last wave are among them, and of the others those with most points: every
+    wave is a kill, and every kill one more `up`.
+    """
+    everything = waves(found)
+    first, *others, last = everything if len(everything) > 1 else [[], *everything]
+    chosen = [first, last]
+    for wave in sorted(others, key=len, reverse=True):
+        if len(chosen) >= kills and sum(map(len, chosen)) >= number:
+            break
+        chosen.append(wave)
+    return sampled(sorted(point for wave in chosen for point in wave), number)
+
+
 def _is_made(resource: Mapping[str, Any]) -> bool:
     external = resource.get("external") or resource["type"].startswith("pulumi:")
     return bool(resource.get("custom")) and not external
