@@ -79,7 +79,7 @@ def test_destroy_of_a_half_made_stack_keeps_and_names_what_is_protected(
     assert "storage.data.deletion_protection" in told
 
 
-def test_destroy_of_a_cluster_that_is_being_made_waits_for_it_and_names_what_stays(
+def test_destroy_of_a_cluster_that_is_being_made_takes_it_up_and_names_what_stays(
     harness: KillHarness, tmp_path: Path
 ) -> None:
     """PC-11: no output of the stack says what its storage is: nothing was exported yet."""
@@ -92,7 +92,8 @@ def test_destroy_of_a_cluster_that_is_being_made_waits_for_it_and_names_what_sta
 
     done = sandbox.must("destroy", SLURM, "--sandbox", "--yes")
     after = sandbox.objects()
-    assert f"waiting for aws:cloudformation/stack:Stack {SLURM}-deployment" in done.stderr
+    # On a quick machine CloudFormation may be done with it by now, so that nothing is waited for.
+    assert f"took up aws:cloudformation/stack:Stack {SLURM}-deployment" in done.stderr
     assert f"{SLURM} is gone; ParallelCluster has kept what deletion_protection covers:" in (
         done.stdout
     )
