@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from components.account.facts import AccountFacts, AddonOffer
 from components.account.lookup import AccountReader
+from components.config.eks_stack import EksStackConfig
 from components.config.problems import ROOT, Problem, remove_command
-from components.config.stack import EksStackConfig
 
 CALL = "eks:DescribeAddonVersions"
 _MOST_LISTED = 8

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from components.account.facts import AccountFacts, ClusterFacts
+from components.config.eks_stack import EksStackConfig
 from components.config.problems import ROOT, Problem, set_command
-from components.config.stack import EksStackConfig
 from components.eks.node_access_entry_plan import EC2_LINUX, is_node_role_of
 from components.runtime.aws_auth_listing import review_map_roles, without_access_entry
 from components.runtime.aws_auth_plan import MapRolesError

@@ -19,9 +19,9 @@ from components.account.readings import Reading
 from components.account.reservations import unseen_reservations
 from components.batch.plan import BatchPlan
 from components.batch.room_plan import REMEDY, TAKERS, addresses_by_subnet
+from components.config.batch_stack import BatchStackConfig
 from components.config.network import ExistingVpc
 from components.config.problems import ROOT, Problem
-from components.config.stack import BatchStackConfig
 
 
 def batch_readings(reader: AccountReader, config: BatchStackConfig) -> Iterator[Reading]:

@@ -6,21 +6,21 @@ Offline the zone of a subnet and the times of a Capacity Block are unknown; here
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from components.account.facts import AccountFacts
 from components.account.launch_place import place_of
-from components.account.parallelcluster_complete import complete_cluster
 from components.account.reservations import complete_reservation
-from components.config.batch import BatchArchitecture, ComputeEnvironment
-from components.config.eks import EksArchitecture, NodeGroup
 from components.config.network import NewVpc
-from components.config.parallelcluster import ParallelClusterArchitecture
+from components.config.node_pool import NodePool
 from components.config.pools import pools
-from components.config.stack import Architecture, StackConfig
+from components.config.stack import StackConfig, is_batch, is_eks, is_parallelcluster
+
+if TYPE_CHECKING:
+    from components.config.given_stack import Architecture
 
 Config = TypeVar("Config", bound=StackConfig)
-_NodePool = TypeVar("_NodePool", NodeGroup, ComputeEnvironment)
+_NodePool = TypeVar("_NodePool", bound=NodePool)
 
 
 def complete(config: Config, facts: AccountFacts) -> Config:
@@ -32,22 +32,22 @@ def complete(config: Config, facts: AccountFacts) -> Config:
         name: complete_reservation(reservation, facts)
         for name, reservation in config.reservations.items()
     }
-    architecture = _completed(config.architecture, config, facts)
+    architecture = _completed(config, facts)
     return config.model_copy(update={"reservations": reservations, "architecture": architecture})
 
 
-def _completed(
-    architecture: Architecture, config: StackConfig, facts: AccountFacts
-) -> Architecture:
-    if isinstance(architecture, EksArchitecture):
-        groups = _placed(architecture.node_groups, config, facts)
-        return architecture.model_copy(update={"node_groups": groups})
-    if isinstance(architecture, ParallelClusterArchitecture):
-        return complete_cluster(architecture, config, facts)
-    if isinstance(architecture, BatchArchitecture):
-        environments = _placed(architecture.compute_environments, config, facts)
-        return architecture.model_copy(update={"compute_environments": environments})
-    return architecture
+def _completed(config: StackConfig, facts: AccountFacts) -> Architecture:
+    if is_eks(config):
+        groups = _placed(config.architecture.node_groups, config, facts)
+        return config.architecture.model_copy(update={"node_groups": groups})
+    if is_parallelcluster(config):
+        from components.account.parallelcluster_complete import complete_cluster
+
+        return complete_cluster(config.architecture, config, facts)
+    if is_batch(config):
+        environments = _placed(config.architecture.compute_environments, config, facts)
+        return config.architecture.model_copy(update={"compute_environments": environments})
+    return config.architecture
 
 
 def _placed(

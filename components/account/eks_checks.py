@@ -21,9 +21,9 @@ from components.account.lookup import AccountReader
 from components.account.pool_check import room_problems
 from components.account.readings import Reading
 from components.account.version_check import version_problems, version_warnings
+from components.config.eks_stack import EksStackConfig
 from components.config.network import ExistingVpc
 from components.config.problems import ROOT, Problem
-from components.config.stack import EksStackConfig
 from components.eks.plan import EksPlan
 from components.eks.room_plan import addresses_by_subnet
 

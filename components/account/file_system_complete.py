@@ -6,8 +6,7 @@ from typing import TypeVar
 
 from components.account.facts import AccountFacts
 from components.account.launch_place import in_zone, private_subnets
-from components.config.eks import EksArchitecture
-from components.config.stack import StackConfig
+from components.config.stack import StackConfig, is_eks
 from components.config.storage import (
     ExistingFsxLustre,
     FileSystem,
@@ -31,10 +30,10 @@ def complete_storage(config: Config, facts: AccountFacts) -> Config:
 
 def _completed(wanted: FileSystem, config: StackConfig, facts: AccountFacts) -> FileSystem:
     # ParallelCluster reads the names itself, and puts Lustre into the subnet of its queues.
-    is_eks = isinstance(config.architecture, EksArchitecture)
-    if isinstance(wanted, ExistingFsxLustre) and is_eks:
+    eks = is_eks(config)
+    if isinstance(wanted, ExistingFsxLustre) and eks:
         return _with_names(wanted, facts)
-    if isinstance(wanted, NewFsxOpenZfs) or (isinstance(wanted, NewFsxLustre) and is_eks):
+    if isinstance(wanted, NewFsxOpenZfs) or (isinstance(wanted, NewFsxLustre) and eks):
         return _with_subnet(wanted, config, facts)
     return wanted
 

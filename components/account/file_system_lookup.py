@@ -8,8 +8,7 @@ from typing import Any
 from components.account.facts import FileSystemFacts
 from components.account.lookup import AccountReader
 from components.account.security_group_rules import ingress_of
-from components.config.eks import EksArchitecture
-from components.config.stack import StackConfig
+from components.config.stack import StackConfig, is_eks
 from components.config.storage import ExistingFsxLustre, NewFsxLustre
 from components.tagging import CLUSTER_TAG
 
@@ -25,7 +24,7 @@ def look_up_file_systems(reader: AccountReader, config: StackConfig) -> dict[str
     systems = config.storage.values()
     named = {s.file_system_id for s in systems if isinstance(s, ExistingFsxLustre)}
     found = [answer for each in sorted(named) for answer in _described(reader, [each])]
-    makes_own = isinstance(config.architecture, EksArchitecture)
+    makes_own = is_eks(config)
     if makes_own and any(isinstance(system, NewFsxLustre) for system in systems):
         found += [
             answer

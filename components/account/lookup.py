@@ -43,10 +43,12 @@ class AccountReader:
         """Make the session; nothing is called yet.
 
         Raises:
-            AccountUnreachableError: there is no such region.
+            AccountUnreachableError: `region` is not the name of one.
         """
         if not is_region(region):
-            raise AccountUnreachableError(f"aws:region is no region: {region!r}")
+            raise AccountUnreachableError(
+                f"aws:region is no region: {region!r}; set it to one, such as us-west-2"
+            )
         session = boto3.Session(region_name=region, profile_name=profile)
         self._session = session
         self._clients: dict[str, Any] = {}

@@ -31,7 +31,7 @@ from components.account.queue_subnet_check import queue_subnet_problems
 from components.account.readings import Reading
 from components.account.reservations import unseen_reservations
 from components.config.network import ExistingVpc
-from components.config.stack import ParallelClusterStackConfig
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.parallelcluster.plan import ParallelClusterPlan, deployment_stack_name
 from components.parallelcluster.rendering.cluster import render_cluster
 from components.parallelcluster.room_plan import addresses_by_subnet

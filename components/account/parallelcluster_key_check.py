@@ -8,8 +8,8 @@ from components.account.facts import AccountFacts
 from components.account.key_pair_check import missing_key_problems
 from components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
 from components.config.parallelcluster import ParallelClusterArchitecture
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.problems import ROOT, Problem
-from components.config.stack import ParallelClusterStackConfig
 from components.tagging import CLUSTER_TAG
 
 KEY = f"{ROOT}.architecture.head_node.ssh.key_name"

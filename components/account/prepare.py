@@ -30,18 +30,14 @@ from components.architectures.plan_stack import plan_stack
 from components.batch.plan import BatchPlan
 from components.config.network import ExistingVpc
 from components.config.problems import ConfigError, Problem
-from components.config.stack import (
-    AnyStackConfig,
-    BatchStackConfig,
-    EksStackConfig,
-    ParallelClusterStackConfig,
-)
+from components.config.stack import is_batch, is_eks, is_parallelcluster
 from components.eks.plan import EksPlan
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.plain_text import legible
 
 if TYPE_CHECKING:
     from components.architectures.plan_stack import AnyPlan
+    from components.config.stack import AnyStackConfig
 
 _NODE_NEEDS = {"eks": EKS_NODES, "parallelcluster": PARALLELCLUSTER_NODES, "batch": BATCH_NODES}
 """By the kind of the architecture; a network alone has no nodes."""
@@ -142,15 +138,15 @@ def _account_checks(
     yield Check("reservations", reservation_problems(config, facts))
     yield Check("offered types", pool_problems(config, facts))
     yield Check("file systems", file_system_problems(config, facts))
-    if isinstance(config, EksStackConfig):
+    if is_eks(config):
         from components.account.eks_checks import eks_checks
 
         yield from eks_checks(config, facts, stack_file=stack_file)
-    elif isinstance(config, ParallelClusterStackConfig):
+    elif is_parallelcluster(config):
         from components.account.parallelcluster_checks import parallelcluster_checks
 
         yield from parallelcluster_checks(config, facts)
-    elif isinstance(config, BatchStackConfig):
+    elif is_batch(config):
         from components.account.batch_checks import batch_checks
 
         yield from batch_checks(config, facts)
@@ -172,16 +168,16 @@ def _plan_checks(plan: AnyPlan, facts: AccountFacts, *, stack_file: str) -> Iter
 
 
 def _warnings(config: AnyStackConfig, plan: AnyPlan, facts: AccountFacts) -> Iterator[str]:
-    if isinstance(config, EksStackConfig):
+    if is_eks(config):
         from components.account.eks_checks import eks_warnings
 
         if isinstance(plan, EksPlan):
             yield from eks_warnings(config, plan, facts)
-    elif isinstance(config, ParallelClusterStackConfig):
+    elif is_parallelcluster(config):
         from components.account.parallelcluster_checks import parallelcluster_warnings
 
         yield from parallelcluster_warnings(config, facts)
-    elif isinstance(config, BatchStackConfig):
+    elif is_batch(config):
         from components.account.batch_checks import batch_warnings
 
         yield from batch_warnings(config, facts)

@@ -13,10 +13,9 @@ from components.account.reservations import (
     reservation_ids,
 )
 from components.catalog.parallelcluster import RESERVATION_PLATFORMS
-from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.problems import ROOT, Problem
 from components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
-from components.config.stack import StackConfig
+from components.config.stack import StackConfig, is_parallelcluster
 
 USABLE_STATES = {
     "odcr": frozenset({"active"}),
@@ -168,9 +167,9 @@ def _end_problems(path: str, asked: CapacityBlock, found: ReservationFacts) -> I
 
 
 def _platform_problems(key: str, found: ReservationFacts, config: StackConfig) -> Iterator[Problem]:
-    architecture, system, platform = config.architecture, "Amazon Linux", LINUX
-    if isinstance(architecture, ParallelClusterArchitecture):
-        system = architecture.operating_system
+    system, platform = "Amazon Linux", LINUX
+    if is_parallelcluster(config):
+        system = config.architecture.operating_system
         platform = RESERVATION_PLATFORMS[system]
     if found.platform != platform:
         yield Problem(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from components.account.facts import AccountFacts
 from components.account.file_system_lookup import look_up_file_systems
@@ -12,12 +12,10 @@ from components.account.readings import Reading, read_side_by_side
 from components.account.reservations import look_up_reservation_groups, look_up_reservations
 from components.config.network import NewVpc
 from components.config.pools import pools
-from components.config.stack import (
-    AnyStackConfig,
-    BatchStackConfig,
-    EksStackConfig,
-    ParallelClusterStackConfig,
-)
+from components.config.stack import is_batch, is_eks, is_parallelcluster
+
+if TYPE_CHECKING:
+    from components.config.stack import AnyStackConfig
 
 
 def look_up(config: AnyStackConfig, *, region: str, profile: str | None = None) -> AccountFacts:
@@ -52,26 +50,26 @@ def account_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[
 def key_names(config: AnyStackConfig) -> list[str]:
     """Return the key pairs that the stack file names."""
     named: list[str | None] = []
-    if isinstance(config, EksStackConfig):
+    if is_eks(config):
         named = [group.ssh_key_name for group in config.architecture.node_groups.values()]
-    elif isinstance(config, ParallelClusterStackConfig):
+    elif is_parallelcluster(config):
         named = [config.architecture.head_node.ssh.key_name]
-    elif isinstance(config, BatchStackConfig):
+    elif is_batch(config):
         named = [each.ssh_key_name for each in config.architecture.compute_environments.values()]
     return sorted({name for name in named if name is not None})
 
 
 def _architecture_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[Reading]:
     # The readings of another architecture than the stack's are not imported.
-    if isinstance(config, EksStackConfig):
+    if is_eks(config):
         from components.account.eks_checks import eks_readings
 
         yield from eks_readings(reader, config)
-    elif isinstance(config, ParallelClusterStackConfig):
+    elif is_parallelcluster(config):
         from components.account.parallelcluster_checks import parallelcluster_readings
 
         yield from parallelcluster_readings(reader, config)
-    elif isinstance(config, BatchStackConfig):
+    elif is_batch(config):
         from components.account.batch_checks import batch_readings
 
         yield from batch_readings(reader, config)
@@ -103,8 +101,8 @@ def _key_pair(reader: AccountReader, name: str) -> Mapping[str, Any]:
 def _types(config: AnyStackConfig) -> list[str]:
     """Return the instance types whose zones must be known."""
     types = {pool.instance_type for pool in pools(config)}
-    if isinstance(config, ParallelClusterStackConfig):
+    if is_parallelcluster(config):
         types.add(config.architecture.head_node.instance_type)
-    elif isinstance(config, EksStackConfig) and isinstance(config.network, NewVpc):
+    elif is_eks(config) and isinstance(config.network, NewVpc):
         types.add(config.architecture.system_node_group.instance_type)
     return sorted(types)

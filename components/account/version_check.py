@@ -15,9 +15,9 @@ from collections.abc import Iterator
 
 from components.account.facts import AccountFacts, ClusterFacts
 from components.catalog.versions import EKS_VERSIONS, KUBELET_SKEW, minor_number
+from components.config.eks_stack import EksStackConfig
 from components.config.problems import ROOT, Problem, set_command
 from components.config.reservations import CapacityBlock
-from components.config.stack import EksStackConfig
 
 VERSION = f"{ROOT}.architecture.kubernetes_version"
 KEY = f"{ROOT}.architecture.secrets_key_arn"

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 from components.account.complete import offered_zones
 from components.account.facts import AccountFacts, ZoneFacts
-from components.config.eks import EksArchitecture
 from components.config.network import NewVpc
-from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.pools import pools
 from components.config.problems import ROOT, Problem
-from components.config.stack import StackConfig
+from components.config.stack import StackConfig, is_eks, is_parallelcluster
 from components.eks.network_review import ZONES_WITHOUT_EKS
 
 ZONES = f"{ROOT}.network.availability_zones"
@@ -64,8 +62,7 @@ def zone_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]
 
 
 def _excluded(config: StackConfig) -> frozenset[str]:
-    is_eks = isinstance(config.architecture, EksArchitecture)
-    return ZONES_WITHOUT_EKS if is_eks else frozenset()
+    return ZONES_WITHOUT_EKS if is_eks(config) else frozenset()
 
 
 def _no_such_zone(
@@ -118,16 +115,15 @@ def _launches(config: StackConfig, network: NewVpc) -> Iterator[_Launch]:
 
 def _first_launch(config: StackConfig, network: NewVpc) -> Iterator[_Launch]:
     """Yield what runs beside the nodes for the work: system nodes, or the head node."""
-    architecture = config.architecture
-    if isinstance(architecture, EksArchitecture):
+    if is_eks(config):
         yield _Launch(
             "architecture.system_node_group",
-            architecture.system_node_group.instance_type,
+            config.architecture.system_node_group.instance_type,
             network.availability_zones,
             "give another type, or other zones",
         )
-    elif isinstance(architecture, ParallelClusterArchitecture):
-        head_node = architecture.head_node
+    elif is_parallelcluster(config):
+        head_node = config.architecture.head_node
         yield _Launch(
             "architecture.head_node",
             head_node.instance_type,

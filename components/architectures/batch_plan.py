@@ -20,10 +20,10 @@ from components.batch.network_review import review_batch_network, review_public_
 from components.batch.plan import BatchPlan, ComputeEnvironmentPlan, JobDefinitionPlan
 from components.batch.repository_plan import plan_repository, review_repository
 from components.batch.room_plan import review_rooms
+from components.config.batch_stack import BatchStackConfig
 from components.config.network import NewVpc
 from components.config.pools import resource_shares
 from components.config.review import Review
-from components.config.stack import BatchStackConfig
 from components.network.pool_place_review import review_launch_zones
 from components.network.vpc_plan import plan_network
 from components.tagging import common_tags

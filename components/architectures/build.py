@@ -11,18 +11,20 @@ import contextvars
 import threading
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pulumi
 
 from components.architectures.eks_imports import LATER
 from components.batch.plan import BatchPlan
-from components.config.stack import AnyStackConfig
 from components.eks.plan import EksPlan
 from components.network.network_stack_plan import NetworkStackPlan
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.permission import await_permission
 from components.resource_tags import tag_every_resource
+
+if TYPE_CHECKING:
+    from components.config.stack import AnyStackConfig
 
 
 class Architecture(Protocol):

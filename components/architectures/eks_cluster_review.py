@@ -7,9 +7,9 @@ from datetime import datetime
 from components.architectures.eks_version_review import review_version
 from components.architectures.tag_review import review_tags
 from components.config.eks import EksArchitecture
+from components.config.eks_stack import EksStackConfig
 from components.config.network import ExistingVpc
 from components.config.review import Review
-from components.config.stack import EksStackConfig
 from components.network.existing_vpc_review import review_existing_vpc
 
 

@@ -6,9 +6,9 @@ Pulumi makes physical names from the logical ones; one that is too long fails in
 
 from __future__ import annotations
 
+from components.config.eks_stack import EksStackConfig
 from components.config.network import NewVpc
 from components.config.review import Review
-from components.config.stack import EksStackConfig
 from components.eks.node_group_plan import SYSTEM_NODE_GROUP
 from components.naming import EKS_NODE_GROUP_NAME_LIMIT, IAM_ROLE_NAME_LIMIT, excess_length
 

@@ -16,9 +16,9 @@ from components.catalog.versions import (
     DEFAULT_KUBERNETES_VERSION,
     EKS_VERSIONS,
 )
+from components.config.eks_stack import EksStackConfig
 from components.config.network import NewVpc
 from components.config.review import Review
-from components.config.stack import EksStackConfig
 from components.eks.addon_plan import plan_addons, plan_node_termination
 from components.eks.addon_review import review_addons
 from components.eks.addon_version_review import chosen_versions, review_addon_versions

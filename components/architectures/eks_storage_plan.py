@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from components.config.eks_stack import EksStackConfig
 from components.config.review import Review
-from components.config.stack import EksStackConfig
 from components.eks.plan import NodeGroupPlan
 from components.network.network_plan import NetworkPlan
 from components.storage.fsx_lustre_plan import FsxLustrePlan

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pulumi
 from pulumi.runtime.config import is_config_secret
 
 from components.config.load import load_stack_config, stray_keys
 from components.config.problems import ROOT
-from components.config.stack import AnyStackConfig
 from components.network.stack_reference import network_reader
+
+if TYPE_CHECKING:
+    from components.config.stack import AnyStackConfig
 
 
 def given_config(stack_file: str) -> AnyStackConfig:

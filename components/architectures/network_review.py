@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from components.config.network import NewVpc, PlacedNetwork
 from components.config.review import Review
-from components.config.stack import BatchStackConfig, NetworkStackConfig
+from components.config.stack import is_batch
 from components.network.existing_vpc_review import review_existing_vpc
 from components.network.vpc_review import review_new_vpc
+
+if TYPE_CHECKING:
+    from components.config.batch_stack import BatchStackConfig
+    from components.config.network_stack import NetworkStackConfig
 
 
 def review_network(network: PlacedNetwork, region: str, review: Review) -> None:
@@ -23,7 +29,7 @@ def review_without_storage(config: BatchStackConfig | NetworkStackConfig, review
     ParallelCluster refuses them with Batch too (`AwsBatchFsxValidator`): a file system would have
     to be mounted by each node before its ECS agent starts.
     """
-    batch = isinstance(config, BatchStackConfig)
+    batch = is_batch(config)
     for name in config.storage:
         review.refuse(
             f"storage.{name}",

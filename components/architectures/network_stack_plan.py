@@ -6,8 +6,8 @@ from components.architectures.network_review import review_network, review_witho
 from components.architectures.role_name_review import review_names
 from components.architectures.tag_review import review_tags
 from components.config.network import NewVpc, PlacedNetwork
+from components.config.network_stack import NetworkStackConfig
 from components.config.review import Review
-from components.config.stack import NetworkStackConfig
 from components.network.network_stack_plan import NetworkStackPlan
 from components.network.vpc_plan import plan_network
 from components.tagging import common_tags

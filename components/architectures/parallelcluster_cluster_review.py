@@ -20,10 +20,10 @@ from components.catalog.parallelcluster import (
 )
 from components.config.network import NewVpc
 from components.config.parallelcluster import ParallelClusterArchitecture
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.pools import pools
 from components.config.reservations import CapacityBlock
 from components.config.review import Review
-from components.config.stack import ParallelClusterStackConfig
 from components.naming import IAM_ROLE_NAME_LIMIT, excess_length
 from components.network.existing_vpc_review import review_existing_vpc
 from components.network.vpc_review import review_new_vpc

@@ -9,9 +9,9 @@ from components.architectures.parallelcluster_cluster_review import review_clust
 from components.architectures.reservation_review import review_reservations
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.config.parallelcluster import Deployment
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.pools import resource_shares
 from components.config.review import Review
-from components.config.stack import ParallelClusterStackConfig
 from components.network.vpc_plan import plan_network
 from components.parallelcluster.head_node_plan import plan_head_node
 from components.parallelcluster.head_node_review import review_head_node

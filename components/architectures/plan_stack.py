@@ -10,15 +10,11 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from components.config.stack import (
-    AnyStackConfig,
-    EksStackConfig,
-    NetworkStackConfig,
-    ParallelClusterStackConfig,
-)
+from components.config.stack import is_eks, is_network, is_parallelcluster
 
 if TYPE_CHECKING:
     from components.batch.plan import BatchPlan
+    from components.config.stack import AnyStackConfig
     from components.eks.plan import EksPlan
     from components.network.network_stack_plan import NetworkStackPlan
     from components.parallelcluster.plan import ParallelClusterPlan
@@ -50,15 +46,15 @@ def plan_stack(
     Raises:
         ConfigError: every problem that the configuration has.
     """
-    if isinstance(config, NetworkStackConfig):
+    if is_network(config):
         from components.architectures.network_stack_plan import plan_network_stack
 
         return plan_network_stack(config, stack_file=stack_file, region=region)
-    if isinstance(config, EksStackConfig):
+    if is_eks(config):
         from components.architectures.eks_plan import plan_eks
 
         plan = partial(plan_eks, config)
-    elif isinstance(config, ParallelClusterStackConfig):
+    elif is_parallelcluster(config):
         from components.architectures.parallelcluster_plan import plan_parallelcluster
 
         plan = partial(plan_parallelcluster, config)

@@ -8,11 +8,10 @@ from datetime import datetime
 
 from components.capacity.pool_review import review_zone_region
 from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
-from components.config.eks import EksArchitecture
 from components.config.pools import Pool, pool_noun, pools
 from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
 from components.config.review import Review
-from components.config.stack import StackConfig
+from components.config.stack import StackConfig, is_eks
 
 
 def review_reservations(config: StackConfig, region: str, now: datetime, review: Review) -> None:
@@ -30,7 +29,7 @@ def review_reservations(config: StackConfig, region: str, now: datetime, review:
             )
         if not users[name]:
             review.note(f"reservation {name}: no {noun} uses it")
-        if isinstance(config.architecture, EksArchitecture):
+        if is_eks(config):
             _review_share(review, key, reservation)
         if not isinstance(reservation, CapacityBlock) and reservation.provenance == "auto":
             review.note(

@@ -6,10 +6,16 @@ https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from components.config.network import NewVpc
 from components.config.review import Review
-from components.config.stack import BatchStackConfig, NetworkStackConfig
+from components.config.stack import is_batch
 from components.naming import IAM_ROLE_NAME_LIMIT, excess_length
+
+if TYPE_CHECKING:
+    from components.config.batch_stack import BatchStackConfig
+    from components.config.network_stack import NetworkStackConfig
 
 # Logical names, as the components give them: of nodes, of jobs, and of the flow logs.
 _ROLE = "{stack}-{part}-role"
@@ -27,14 +33,14 @@ def review_names(config: BatchStackConfig | NetworkStackConfig, review: Review) 
             allowed=f"at most {len(config.name) - over} characters",
             remedy=review.set_command("name", "SHORTER"),
         )
-    elif isinstance(config, BatchStackConfig):
+    elif is_batch(config):
         _review_parts(config, review)
 
 
 def _stack_excess(config: BatchStackConfig | NetworkStackConfig) -> int:
     flow_logs = isinstance(config.network, NewVpc) and config.network.flow_logs
     own = _excess(_FLOW_LOGS_ROLE, config.name) if flow_logs else 0
-    parts = isinstance(config, BatchStackConfig)
+    parts = is_batch(config)
     return max(own, _excess(_ROLE, config.name, "x") if parts else 0)
 
 

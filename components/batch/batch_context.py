@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from components.config.batch import ComputeEnvironment
-from components.config.stack import BatchStackConfig
+from components.config.batch_stack import BatchStackConfig
 from components.network.network_plan import NetworkPlan
 from components.network.pool_place import PoolPlace
 

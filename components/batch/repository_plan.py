@@ -6,8 +6,8 @@ import re
 
 from components.batch.plan import RepositoryPlan
 from components.catalog.batch import REPOSITORY_NAME
+from components.config.batch_stack import BatchStackConfig
 from components.config.review import Review
-from components.config.stack import BatchStackConfig
 
 SHORTEST_NAME = 2
 

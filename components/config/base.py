@@ -29,7 +29,11 @@ from components.config.field_docs import field_docs
 
 
 class StrictModel(BaseModel):
-    """A configuration model: unknown keys are errors, text is never read as a number."""
+    """A configuration model: unknown keys are errors, text is never read as a number.
+
+    Modules of models have no `from __future__ import annotations`: it makes texts of the types of
+    fields, which pydantic would compile one by one, a sixtieth of `check`.
+    """
 
     model_config = ConfigDict(
         extra="forbid",

@@ -3,16 +3,13 @@
 Source: https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from components.config.base import StrictModel, Text
 from components.config.batch_fields import ContainerImage, EnvironmentVariable, JobName
-from components.config.eks import KeyName, PolicyName
-from components.config.node_pool import NodePool
+from components.config.node_pool import KeyName, NodePool, PolicyName
 from components.config.parallelcluster_fields import AmiId
 
 MOST_TIMEOUT_MINUTES = (2**31 - 1) // 60

@@ -3,10 +3,8 @@
 Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html, `EfsSettings`
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -48,7 +46,7 @@ class NewEfs(_EfsMount):
     """Whether the file system outlives the cluster."""
 
     @model_validator(mode="after")
-    def _fits_together(self) -> NewEfs:
+    def _fits_together(self) -> Self:
         raise_all(
             (
                 *_throughput(self),
@@ -70,7 +68,7 @@ class ExistingEfs(_EfsMount):
     """Access point through which nodes mount it; needs `encryption_in_transit`."""
 
     @model_validator(mode="after")
-    def _fits_together(self) -> ExistingEfs:
+    def _fits_together(self) -> Self:
         raise_all((*_transit(self), *_access_point(self)))
         return self
 

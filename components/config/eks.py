@@ -1,7 +1,5 @@
 """The EKS architecture: a control plane, a system node group and node groups for the work."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -17,7 +15,7 @@ from components.config.base import (
     Text,
 )
 from components.config.eks_addons import Addons
-from components.config.node_pool import NodePool, NodeSizes, RootVolume
+from components.config.node_pool import KeyName, NodePool, NodeSizes, PolicyName, RootVolume
 
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
@@ -33,24 +31,7 @@ _VALUE = Form(
 )
 LabelKey = Annotated[str, _KEY]
 LabelValue = Annotated[Text, _VALUE]
-# https://docs.aws.amazon.com/IAM/latest/APIReference/API_Policy.html, `PolicyName` and `Path`
-PolicyName = Annotated[
-    str,
-    Form(
-        pattern=r"(?:[\w+=,.@-]+/)*[\w+=,.@-]{1,128}",
-        expected="the name of an AWS managed policy, with its path if it has one",
-        example="CloudWatchAgentServerPolicy",
-    ),
-]
 AddonPolicy = Literal["autoscaler", "cloudwatch", "ebs", "fsx"]
-KeyName = Annotated[
-    str,
-    Form(
-        pattern=r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?",
-        expected="the name of an EC2 key pair: at most 255 ASCII characters",
-        example="training-key",
-    ),
-]
 
 
 class Taint(StrictModel):

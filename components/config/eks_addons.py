@@ -1,7 +1,5 @@
 """What runs in an EKS cluster beside the work: add-ons, drivers and plugins."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

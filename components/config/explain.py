@@ -9,6 +9,7 @@ from typing import Any, get_origin
 from pydantic_core import ErrorDetails
 
 from components.config.finding import Finding
+from components.config.given_stack import GivenStack
 from components.config.keys import (
     kinds_of,
     kinds_with,
@@ -19,7 +20,6 @@ from components.config.keys import (
 )
 from components.config.limits import LIMITS, explain_limit
 from components.config.problems import Problem, remove_command, show
-from components.config.stack import StackConfig
 
 
 def explain(errors: Iterable[ErrorDetails], raw: Any, *, stack_file: str) -> list[Problem]:
@@ -93,11 +93,11 @@ def _allowed(finding: Finding) -> str | None:
 
 def _unknown_key(finding: Finding) -> list[Problem]:
     *parents, key = finding.location
-    model = model_at(StackConfig, finding.raw, tuple(parents))
+    model = model_at(GivenStack, finding.raw, tuple(parents))
     keys = list(model.model_fields) if model else []
     nearest = difflib.get_close_matches(str(key), keys, n=1, cutoff=0.6)
     remove = remove_command(finding.path, stack_file=finding.stack_file)
-    kinds = [f"`kind: {each}`" for each in kinds_with(StackConfig, finding.raw, finding.location)]
+    kinds = [f"`kind: {each}`" for each in kinds_with(GivenStack, finding.raw, finding.location)]
     if model is not None and kinds:
         own = value_at(finding.raw, (*parents, "kind"))
         return [

@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic_core import ErrorDetails
 
+from components.config.given_stack import GivenStack
 from components.config.keys import Location, Place, path_of, place_at, value_at
 from components.config.problems import set_command
-from components.config.stack import StackConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Finding:
     @property
     def place(self) -> Place | None:
         """What the schema says about the place; None for a key that it does not know."""
-        return place_at(StackConfig, self.raw, self.location)
+        return place_at(GivenStack, self.raw, self.location)
 
     @property
     def example(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 
@@ -18,8 +18,11 @@ from components.config.problems import (
     set_command,
     stack_of,
 )
-from components.config.stack import AnyStackConfig, StackConfig, narrowed
+from components.config.stack_models import given_model, narrowed
 from components.plain_text import printable
+
+if TYPE_CHECKING:
+    from components.config.stack import AnyStackConfig
 
 _NAMESPACE, _, _KEY = ROOT.partition(":")
 
@@ -52,12 +55,13 @@ def load_stack_config(
     # Through JSON, where a list may stand for a tuple and text for a time, and nothing else is
     # converted.
     try:
-        text = json.dumps(_as_handed_on(raw), default=_text)
+        handed_on = _as_handed_on(raw)
+        text = json.dumps(handed_on, default=_text)
     except (RecursionError, ValueError) as error:
         problem = _too_much(cast("Mapping[Any, Any]", raw), stack_file)
         raise ConfigError([*problems, problem], stack_file=stack_file) from error
     try:
-        config = StackConfig.model_validate_json(text)
+        config = given_model(_kind(handed_on)).model_validate_json(text)
     except ValidationError as error:
         from components.config.explain import explain  # a configuration that is right needs none
 
@@ -177,6 +181,13 @@ def _as_handed_on(value: Any) -> Any:
     if isinstance(value, list):
         return [_as_handed_on(item) for item in cast("list[Any]", value)]
     return value
+
+
+def _kind(raw: Mapping[str, Any]) -> object:
+    architecture: object = raw.get("architecture")
+    if isinstance(architecture, Mapping):
+        return cast("Mapping[str, object]", architecture).get("kind")
+    return None
 
 
 def _key(value: object) -> str:

@@ -1,7 +1,5 @@
 """The network that a cluster lives in: one that exists, or a new one."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,10 +1,9 @@
 """A stack that is a network and nothing else: others take it by id or by stack reference."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from components.config.base import StrictModel
+from components.config.stack import PlacedStackConfig, StackConfig
 
 
 class NetworkArchitecture(StrictModel):
@@ -18,3 +17,17 @@ class NetworkArchitecture(StrictModel):
     """Whether the VPC has a security group for FSx for Lustre file systems."""
     deletion_protection: bool = True
     """Whether the VPC outlives `destroy`: other stacks live in it."""
+
+
+class GivenNetworkStack(StackConfig):
+    """The file of a stack that is a network alone."""
+
+    architecture: NetworkArchitecture  # pyright: ignore[reportIncompatibleVariableOverride]
+    """What the network has besides subnets."""
+
+
+class NetworkStackConfig(PlacedStackConfig):
+    """A stack that is a network alone."""
+
+    architecture: NetworkArchitecture  # pyright: ignore[reportIncompatibleVariableOverride]
+    """What the network has besides subnets."""

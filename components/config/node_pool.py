@@ -1,13 +1,12 @@
 """What an EKS node group, a Slurm compute resource and a Batch compute environment share."""
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from components.config.base import (
+    Form,
     InstanceTypeName,
     NodePoolName,
     PlacementGroupName,
@@ -15,6 +14,24 @@ from components.config.base import (
     SubnetId,
     Zone,
 )
+
+# https://docs.aws.amazon.com/IAM/latest/APIReference/API_Policy.html, `PolicyName` and `Path`
+PolicyName = Annotated[
+    str,
+    Form(
+        pattern=r"(?:[\w+=,.@-]+/)*[\w+=,.@-]{1,128}",
+        expected="the name of an AWS managed policy, with its path if it has one",
+        example="CloudWatchAgentServerPolicy",
+    ),
+]
+KeyName = Annotated[
+    str,
+    Form(
+        pattern=r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?",
+        expected="the name of an EC2 key pair: at most 255 ASCII characters",
+        example="training-key",
+    ),
+]
 
 
 class RootVolume(StrictModel):
@@ -28,7 +45,7 @@ class RootVolume(StrictModel):
     """Throughput in MiB/s."""
 
     @model_validator(mode="after")
-    def _performance_fits(self) -> RootVolume:
+    def _performance_fits(self) -> Self:
         # https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html: a gp3 volume has
         # at most 500 operations a GiB and 0.25 MiB/s an operation.
         if self.iops > 500 * self.size_gib:
@@ -64,7 +81,7 @@ class Placement(StrictModel):
     """Name of the group, with `group: existing`."""
 
     @model_validator(mode="after")
-    def _name_belongs_to_existing(self) -> Placement:
+    def _name_belongs_to_existing(self) -> Self:
         if (self.group == "existing") != (self.name is not None):
             given = self.name is not None
             raise PydanticCustomError(
@@ -96,7 +113,7 @@ class NodeSizes(StrictModel):
     """Most nodes."""
 
     @model_validator(mode="after")
-    def _in_order(self) -> NodeSizes:
+    def _in_order(self) -> Self:
         if not self.minimum <= self.desired <= self.maximum:
             raise PydanticCustomError(
                 "contradiction",

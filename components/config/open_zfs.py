@@ -3,10 +3,8 @@
 Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -67,7 +65,7 @@ class NewFsxOpenZfs(MountedStorage):
     """Whether the file system outlives `destroy` and refuses changes that would replace it."""
 
     @model_validator(mode="after")
-    def _fits_together(self) -> NewFsxOpenZfs:
+    def _fits_together(self) -> Self:
         raise_all(
             (
                 *_throughput(self),

@@ -4,9 +4,7 @@ Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/cluster-configurat
 and the schema of the package `aws-parallelcluster`, version 3.16.1.
 """
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -20,8 +18,7 @@ from components.config.base import (
     Text,
     Zone,
 )
-from components.config.eks import KeyName, PolicyName
-from components.config.node_pool import Placement, RootVolume
+from components.config.node_pool import KeyName, Placement, PolicyName, RootVolume
 from components.config.parallelcluster_fields import (
     AmiId,
     BucketName,
@@ -253,7 +250,7 @@ class ParallelClusterArchitecture(StrictModel):
     """How the cluster is made."""
 
     @model_validator(mode="after")
-    def _image_has_its_ami(self) -> ParallelClusterArchitecture:
+    def _image_has_its_ami(self) -> Self:
         if self.image == "custom" and self.custom_ami_id is None:
             raise PydanticCustomError("needed", "is missing", {"key": "custom_ami_id"})
         if self.image == "official" and self.custom_ami_id is not None:

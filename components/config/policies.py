@@ -1,7 +1,5 @@
 """What a stack says to rules of the policy pack that do not fit it."""
 
-from __future__ import annotations
-
 import re
 from datetime import date
 from typing import Annotated, Any, Literal

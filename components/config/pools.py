@@ -6,12 +6,15 @@ What checks reservations, zones and types asks here, so that it knows of no arch
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from components.config.batch import BatchArchitecture
-from components.config.eks import EksArchitecture
-from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.reservations import CapacityBlock
-from components.config.stack import StackConfig
+from components.config.stack import StackConfig, is_batch, is_eks, is_parallelcluster
+
+if TYPE_CHECKING:
+    from components.config.batch import BatchArchitecture
+    from components.config.eks import EksArchitecture
+    from components.config.parallelcluster import ParallelClusterArchitecture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +60,12 @@ def pool_noun(config: StackConfig) -> str:
 
 def pools(config: StackConfig) -> tuple[Pool, ...]:
     """Return the node pools for the work, in the order of their names."""
-    architecture = config.architecture
-    if isinstance(architecture, EksArchitecture):
-        return _node_groups(architecture)
-    if isinstance(architecture, ParallelClusterArchitecture):
-        return _compute_resources(architecture)
-    if isinstance(architecture, BatchArchitecture):
-        return _compute_environments(architecture)
+    if is_eks(config):
+        return _node_groups(config.architecture)
+    if is_parallelcluster(config):
+        return _compute_resources(config.architecture)
+    if is_batch(config):
+        return _compute_environments(config.architecture)
     return ()
 
 

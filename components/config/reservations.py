@@ -5,9 +5,7 @@ Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
 """
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -72,7 +70,7 @@ class _OnDemandReservation(_Reservation):
     ParallelCluster and AWS Batch only."""
 
     @model_validator(mode="after")
-    def _auto_reads_the_group(self) -> _OnDemandReservation:
+    def _auto_reads_the_group(self) -> Self:
         if self.provenance == "auto" and self.placement_group is not None:
             raise PydanticCustomError(
                 "contradiction",
@@ -88,7 +86,7 @@ class _OnDemandReservation(_Reservation):
         return self
 
     @model_validator(mode="after")
-    def _aws_assisted_has_a_group_of_its_own(self) -> _OnDemandReservation:
+    def _aws_assisted_has_a_group_of_its_own(self) -> Self:
         if self.provenance == "aws-assisted" and self.placement_group is not None:
             raise PydanticCustomError(
                 "contradiction",
@@ -136,7 +134,7 @@ class OdcrGroup(_OnDemandReservation):
     """Zone of the reservations, where all lie in one; nodes launch only there."""
 
     @model_validator(mode="after")
-    def _arn_or_members(self) -> OdcrGroup:
+    def _arn_or_members(self) -> Self:
         if (self.group_arn is None) == (self.members is None):
             both = self.group_arn is not None
             raise PydanticCustomError(
@@ -170,7 +168,7 @@ class CapacityBlock(_Reservation):
     them 30 minutes before the end."""
 
     @model_validator(mode="after")
-    def _starts_before_it_ends(self) -> CapacityBlock:
+    def _starts_before_it_ends(self) -> Self:
         if self.starts_at and self.ends_at and self.starts_at >= self.ends_at:
             raise PydanticCustomError(
                 "contradiction",

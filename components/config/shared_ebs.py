@@ -6,11 +6,9 @@ Sources:
     has grown to since (80,000 operations of gp3) ParallelCluster does not take.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -92,7 +90,7 @@ class NewSharedEbs(MountedStorage):
     """Whether a snapshot of the volume is kept when it goes; without `deletion_protection`."""
 
     @model_validator(mode="after")
-    def _fits_together(self) -> NewSharedEbs:
+    def _fits_together(self) -> Self:
         raise_all((*_size(self), *_iops(self), *_throughput(self), *_kept(self)))
         return self
 

@@ -1,29 +1,35 @@
-"""The root of the configuration: everything that one stack file may say."""
+"""The root of the configuration: what stacks of every architecture say.
 
-from __future__ import annotations
+The models of an architecture stand beside it (`eks_stack` ...), and only those of the stack's own
+are imported: what is shared asks the guards here, which go by `kind`.
+"""
 
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from components.config.base import ClusterName, Line, NodePoolName, StrictModel, TagKey
-from components.config.batch import BatchArchitecture
-from components.config.eks import EksArchitecture
-from components.config.network import Network, PlacedNetwork, StackNetwork
-from components.config.network_stack import NetworkArchitecture
-from components.config.parallelcluster import ParallelClusterArchitecture
+from components.config.network import Network, PlacedNetwork
 from components.config.policies import RuleName, RuleSettings
 from components.config.reservations import Reservation
 from components.config.storage import FileSystem
 
-Architecture = Annotated[
-    EksArchitecture | ParallelClusterArchitecture | BatchArchitecture | NetworkArchitecture,
-    Field(discriminator="kind"),
-]
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from components.config.batch_stack import BatchStackConfig
+    from components.config.eks_stack import EksStackConfig
+    from components.config.given_stack import Architecture
+    from components.config.network_stack import NetworkStackConfig
+    from components.config.parallelcluster_stack import ParallelClusterStackConfig
+
+    AnyStackConfig = (
+        EksStackConfig | ParallelClusterStackConfig | BatchStackConfig | NetworkStackConfig
+    )
 
 
 class StackConfig(StrictModel):
-    """One stack: the value of `trainyard:cluster` in a stack file."""
+    """What stacks of every architecture say; each adds its `architecture`."""
 
     name: ClusterName
     """Name of the cluster and prefix of the names of everything in the stack. Changing it replaces
@@ -38,63 +44,35 @@ class StackConfig(StrictModel):
     """File systems, by name."""
     policies: dict[RuleName, RuleSettings] = Field(default_factory=dict)
     """Rules of the policy pack that do not fit the stack, by the names in `docs/policies.md`."""
-    architecture: Architecture
-    """What runs in the network."""
+
+    if TYPE_CHECKING:
+        architecture: Architecture
 
 
-class _PlacedStackConfig(StackConfig):
+class PlacedStackConfig(StackConfig):
+    """A checked configuration, its network already looked up where it is that of another stack."""
+
     network: PlacedNetwork  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
     """The network, that of another stack already looked up."""
     network_stack: str | None = None
     """The stack whose network it is, where the stack file names one."""
 
 
-class EksStackConfig(_PlacedStackConfig):
-    """A stack whose architecture is EKS."""
-
-    architecture: EksArchitecture  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
-    """What runs in the network."""
+def is_eks(config: StackConfig) -> "TypeIs[EksStackConfig]":
+    """Return whether the architecture of a stack is EKS."""
+    return config.architecture.kind == "eks"
 
 
-class ParallelClusterStackConfig(_PlacedStackConfig):
-    """A stack whose architecture is ParallelCluster."""
-
-    architecture: ParallelClusterArchitecture  # pyright: ignore[reportIncompatibleVariableOverride]
-    """What runs in the network."""
+def is_parallelcluster(config: StackConfig) -> "TypeIs[ParallelClusterStackConfig]":
+    """Return whether the architecture of a stack is ParallelCluster."""
+    return config.architecture.kind == "parallelcluster"
 
 
-class BatchStackConfig(_PlacedStackConfig):
-    """A stack whose architecture is AWS Batch."""
-
-    architecture: BatchArchitecture  # pyright: ignore[reportIncompatibleVariableOverride]
-    """What runs in the network."""
+def is_batch(config: StackConfig) -> "TypeIs[BatchStackConfig]":
+    """Return whether the architecture of a stack is AWS Batch."""
+    return config.architecture.kind == "batch"
 
 
-class NetworkStackConfig(_PlacedStackConfig):
-    """A stack that is a network alone."""
-
-    architecture: NetworkArchitecture  # pyright: ignore[reportIncompatibleVariableOverride]
-    """What the network has besides subnets."""
-
-
-AnyStackConfig = EksStackConfig | ParallelClusterStackConfig | BatchStackConfig | NetworkStackConfig
-_CONFIGS: dict[type[StrictModel], type[AnyStackConfig]] = {
-    EksArchitecture: EksStackConfig,
-    ParallelClusterArchitecture: ParallelClusterStackConfig,
-    BatchArchitecture: BatchStackConfig,
-    NetworkArchitecture: NetworkStackConfig,
-}
-
-
-def narrowed(config: StackConfig, network: PlacedNetwork) -> AnyStackConfig:
-    """Return a checked configuration as that of its architecture, so that types tell them apart.
-
-    `network` is the configuration's own, or what its reference to another stack stands for.
-    """
-    fields = {name: getattr(config, name) for name in StackConfig.model_fields}
-    given = config.network
-    fields |= {
-        "network": network,
-        "network_stack": given.stack if isinstance(given, StackNetwork) else None,
-    }
-    return _CONFIGS[type(config.architecture)].model_construct(config.model_fields_set, **fields)
+def is_network(config: StackConfig) -> "TypeIs[NetworkStackConfig]":
+    """Return whether a stack is a network alone."""
+    return config.architecture.kind == "network"

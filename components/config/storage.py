@@ -3,9 +3,7 @@
 Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html
 """
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -102,7 +100,7 @@ class NewFsxLustre(_LustreMount):
     """Whether the file system outlives `destroy` and refuses changes that would replace it."""
 
     @model_validator(mode="after")
-    def _fits_together(self) -> NewFsxLustre:
+    def _fits_together(self) -> Self:
         raise_all(lustre_contradictions(self))
         return self
 

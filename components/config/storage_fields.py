@@ -1,7 +1,5 @@
 """Field types of shared storage, and what every kind of it has in common."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from components.config.base import Form, StrictModel

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from components.catalog.versions import EksVersion
 from components.config.eks_addons import Addons
-from components.config.stack import EksStackConfig
+from components.config.eks_stack import EksStackConfig
 from components.eks.plan import (
     AddonPlan,
     NodeGroupPlan,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from components.config.eks import EksArchitecture, NodeGroup
+from components.config.eks_stack import EksStackConfig
 from components.config.review import Review
-from components.config.stack import EksStackConfig
 from components.eks.addon_plan import fsx_csi_driver_wanted
 
 EFA_DRA_MINIMUM_MINOR = 34

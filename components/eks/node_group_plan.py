@@ -18,10 +18,10 @@ from components.catalog.versions import AmiVariant, EksVersion, ami_type
 from components.compute.interface_plan import InterfacePlan, plan_interfaces
 from components.compute.root_volume import RootVolume
 from components.config.eks import NodeGroup, SystemNodeGroup
+from components.config.eks_stack import EksStackConfig
 from components.config.node_pool import RootVolume as RootVolumeConfig
 from components.config.reservations import CapacityBlock, Reservation
 from components.config.review import Review
-from components.config.stack import EksStackConfig
 from components.eks.plan import NodeGroupPlan, Taint
 from components.eks.pod_plan import plan_maximum_pods
 from components.network.network_plan import NetworkPlan

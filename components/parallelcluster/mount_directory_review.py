@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from components.catalog.instance_types import UnknownInstanceTypeError, instance_type
 from components.catalog.parallelcluster import DEFAULT_USERS, RESERVED_DIRECTORIES
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.review import Review
-from components.config.stack import ParallelClusterStackConfig
 
 EMPTY = frozenset({"/media", "/mnt", "/srv", "/tmp"})  # noqa: S108 - the same
 """Reserved directories that hold nothing on an image, so that disks may be mounted there."""

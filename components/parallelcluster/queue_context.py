@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from components.config.parallelcluster import ComputeResource, Queue
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.reservations import Reservation
-from components.config.stack import ParallelClusterStackConfig
 from components.network.network_plan import NetworkPlan
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from components.config.efs import NewEfs
 from components.config.parallelcluster import ComputeResource, Queue
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.review import Review
-from components.config.stack import ParallelClusterStackConfig
 from components.config.storage import NewFsxLustre
 from components.network.network_plan import NetworkPlan
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from components.config.open_zfs import NewFsxOpenZfs
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.review import Review
-from components.config.stack import ParallelClusterStackConfig
 from components.config.storage import FileSystem
 from components.network.network_plan import NetworkPlan
 from components.parallelcluster.mount_directory_review import review_mount_directories

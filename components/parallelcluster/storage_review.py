@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from components.config.efs import ExistingEfs
 from components.config.open_zfs import ExistingFsxOpenZfs
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.review import Review
 from components.config.shared_ebs import ExistingSharedEbs, NewSharedEbs
-from components.config.stack import ParallelClusterStackConfig
 from components.config.storage import ExistingFsxLustre, FileSystem, NewFsxLustre
 
 LONGEST_NAME = 30

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from components.account.check import Check
 from components.account.facts import AccountFacts
 from components.config.problems import Problem
-from components.config.stack import AnyStackConfig
 from components.preflight.facts import why_not
 from components.preflight.row import Row, below_root, ok, refused, skipped
 from components.preflight.subjects import Subject, subjects_of
+
+if TYPE_CHECKING:
+    from components.config.stack import AnyStackConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,24 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from components.account.lookup import AccountReader, AccountUnreachableError
 from components.account.readings import Reading
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
 from components.config.node_pool import Placement
-from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.pools import pools
 from components.config.reservations import CapacityBlock
-from components.config.stack import (
-    AnyStackConfig,
-    BatchStackConfig,
-    EksStackConfig,
-    ParallelClusterStackConfig,
-)
+from components.config.stack import is_batch, is_eks, is_parallelcluster
 from components.preflight.facts import FunctionFacts, InvitationFacts, TypeFacts, VersionFacts
 from components.preflight.service_roles import service_roles
+
+if TYPE_CHECKING:
+    from components.config.stack import AnyStackConfig
 
 DESCRIBE_TYPES = "ec2:DescribeInstanceTypes"
 DESCRIBE_GROUPS = "ec2:DescribePlacementGroups"
@@ -53,7 +50,7 @@ def preflight_readings(reader: AccountReader, config: AnyStackConfig) -> Iterato
         yield lambda role=role: {"role_names": _role(reader, role.name)}
     for name in sorted(group_names(config)):
         yield lambda name=name: {"placement_groups": _group(reader, name)}
-    if isinstance(config, EksStackConfig):
+    if is_eks(config):
         yield lambda: {"kubernetes_versions": _versions(reader)}
     if arn := provider_function(config):
         yield lambda: {"provider_functions": _function(reader, arn)}
@@ -62,7 +59,7 @@ def preflight_readings(reader: AccountReader, config: AnyStackConfig) -> Iterato
 def quotas(config: AnyStackConfig) -> tuple[VcpuQuota, ...]:
     """Return the quotas that the nodes in open capacity count against."""
     bought = [(pool.instance_type, pool.purchase_option) for pool in pools(config)]
-    if isinstance(config, EksStackConfig):
+    if is_eks(config):
         bought.append((config.architecture.system_node_group.instance_type, "on-demand"))
     found = [
         vcpu_quota(name.partition(".")[0], option)
@@ -88,20 +85,19 @@ def group_names(config: AnyStackConfig) -> dict[str, str]:
 
 def provider_function(config: AnyStackConfig) -> str | None:
     """Return the function of the provider stack that the stack file names, if it names one."""
-    architecture = config.architecture
-    if not isinstance(architecture, ParallelClusterArchitecture):
+    if not is_parallelcluster(config):
         return None
-    return architecture.deployment.provider_service_token
+    return config.architecture.deployment.provider_service_token
 
 
 def _placements(config: AnyStackConfig) -> Iterator[tuple[str, Placement]]:
-    if isinstance(config, EksStackConfig):
+    if is_eks(config):
         for name, group in config.architecture.node_groups.items():
             yield f"architecture.node_groups.{name}", group.placement
-    elif isinstance(config, BatchStackConfig):
+    elif is_batch(config):
         for name, environment in config.architecture.compute_environments.items():
             yield f"architecture.compute_environments.{name}", environment.placement
-    elif isinstance(config, ParallelClusterStackConfig):
+    elif is_parallelcluster(config):
         for name, queue in config.architecture.queues.items():
             for resource, each in queue.compute_resources.items():
                 key = f"architecture.queues.{name}.compute_resources.{resource}"

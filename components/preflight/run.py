@@ -13,7 +13,6 @@ from components.account.prepare import Examined, examine
 from components.account.readings import read_side_by_side
 from components.account.stack_lookup import account_facts, account_readings
 from components.config.problems import Problem
-from components.config.stack import AnyStackConfig
 from components.preflight.account_rows import account_rows
 from components.preflight.facts import PreflightFacts
 from components.preflight.launch import launches
@@ -31,6 +30,7 @@ from components.preflight.service_rows import (
 
 if TYPE_CHECKING:
     from components.architectures.plan_stack import AnyPlan
+    from components.config.stack import AnyStackConfig
 
 CALLER = "caller"
 """Subject of rows about what the caller may not ask."""

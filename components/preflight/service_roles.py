@@ -15,9 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from components.config.pools import pools
-from components.config.stack import AnyStackConfig
+
+if TYPE_CHECKING:
+    from components.config.stack import AnyStackConfig
 
 
 @dataclass(frozen=True, slots=True)

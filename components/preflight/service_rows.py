@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from typing import TYPE_CHECKING
 
 from components.catalog.versions import SUPPORT_NOTICE
 from components.config.problems import ROOT, Problem
-from components.config.stack import AnyStackConfig, EksStackConfig
+from components.config.stack import is_eks
 from components.preflight.facts import PreflightFacts, VersionFacts
 from components.preflight.readings import (
     DESCRIBE_GROUPS,
@@ -19,6 +20,9 @@ from components.preflight.readings import (
 )
 from components.preflight.row import Row, ok, refused, skipped, warning
 from components.preflight.service_roles import service_roles
+
+if TYPE_CHECKING:
+    from components.config.stack import AnyStackConfig
 
 ROLE = "the service-linked role exists or is made"
 VERSION = "EKS supports the version"
@@ -46,7 +50,7 @@ def role_rows(config: AnyStackConfig, more: PreflightFacts) -> Iterator[Row]:
 
 def version_rows(config: AnyStackConfig, more: PreflightFacts, today: date) -> Iterator[Row]:
     """Yield whether EKS makes and keeps clusters of the Kubernetes version."""
-    if not isinstance(config, EksStackConfig):
+    if not is_eks(config):
         return
     version, key = config.architecture.kubernetes_version, "architecture.kubernetes_version"
     reason = more.why_not(DESCRIBE_VERSIONS)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from components.account.batch_image_check import image_ids as batch_image_ids
 from components.account.facts import AccountFacts, ReservationFacts
 from components.account.parallelcluster_image_check import image_ids as cluster_image_ids
 from components.account.reservations import found_reservations
 from components.account.stack_lookup import key_names
-from components.config.batch import BatchArchitecture
 from components.config.network import ExistingVpc, NewVpc
-from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.pools import pools
-from components.config.stack import AnyStackConfig, EksStackConfig
+from components.config.stack import is_batch, is_eks, is_parallelcluster
+
+if TYPE_CHECKING:
+    from components.config.stack import AnyStackConfig
+
+    _Subjects = Callable[[AnyStackConfig, AccountFacts], Iterator["Subject"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,6 @@ class Subject:
 
 _OPEN_PORTS = ("ec2:DescribeNetworkInterfaces", "ec2:DescribeSecurityGroupRules")
 """What tells whether the security groups of a file system let the nodes in."""
-
-_Subjects = Callable[[AnyStackConfig, AccountFacts], Iterator[Subject]]
 
 
 def subjects_of(check: str, config: AnyStackConfig, facts: AccountFacts) -> Iterator[Subject]:
@@ -128,12 +130,11 @@ def _keys(config: AnyStackConfig, facts: AccountFacts) -> Iterator[Subject]:
 
 
 def _images(config: AnyStackConfig, facts: AccountFacts) -> Iterator[Subject]:
-    architecture = config.architecture
     named: tuple[str, ...] = ()
-    if isinstance(architecture, ParallelClusterArchitecture):
-        named = cluster_image_ids(architecture)
-    elif isinstance(architecture, BatchArchitecture):
-        named = batch_image_ids(architecture)
+    if is_parallelcluster(config):
+        named = cluster_image_ids(config.architecture)
+    elif is_batch(config):
+        named = batch_image_ids(config.architecture)
     for image_id in named:
         image = facts.images.get(image_id)
         found = f"{image_id}, {image.state}, {image.architecture}" if image else image_id
@@ -142,7 +143,7 @@ def _images(config: AnyStackConfig, facts: AccountFacts) -> Iterator[Subject]:
 
 
 def _version(config: AnyStackConfig, facts: AccountFacts) -> Iterator[Subject]:
-    if isinstance(config, EksStackConfig):
+    if is_eks(config):
         cluster = facts.cluster
         found = (
             f"{cluster.name} is {cluster.status} at {cluster.kubernetes_version}"
@@ -155,7 +156,7 @@ def _version(config: AnyStackConfig, facts: AccountFacts) -> Iterator[Subject]:
 
 
 def _addons(config: AnyStackConfig, facts: AccountFacts) -> Iterator[Subject]:
-    if isinstance(config, EksStackConfig):
+    if is_eks(config):
         for name, version in config.architecture.addons.versions.items():
             key = f"architecture.addons.versions.{name}"
             yield Subject(key, "EKS offers the version", version, ("eks:DescribeAddonVersions",))

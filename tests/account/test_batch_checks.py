@@ -11,9 +11,9 @@ from components.account.facts import ZoneFacts
 from components.account.prepare import prepare
 from components.account.readings import read_side_by_side
 from components.batch.plan import BatchPlan
+from components.config.batch_stack import BatchStackConfig
 from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError
-from components.config.stack import BatchStackConfig
 from tests.support.batch_plans import AMI, P4D, raw_config
 from tests.support.parallelcluster_accounts import NOW, account, image, odcr, subnet
 from tests.support.parallelcluster_configs import PRIVATE_A, PRIVATE_B, RESERVATION

@@ -13,8 +13,8 @@ from components.account.facts import DefaultGroupFacts, IngressFacts
 from components.account.lookup import AccountReader
 from components.account.readings import read_side_by_side
 from components.account.security_group_rules import ingress_of
+from components.config.batch_stack import BatchStackConfig
 from components.config.load import load_stack_config
-from components.config.stack import BatchStackConfig
 from sandbox.aws.server import AwsServer
 from tests.account.test_batch_checks import fitting, p4d, problems
 from tests.support.sandbox_aws import VPC

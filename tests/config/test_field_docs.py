@@ -4,9 +4,10 @@ import subprocess
 import sys
 
 from components.config.base import StrictModel
+from components.config.eks_stack import EksStackConfig
 from components.config.field_docs import field_docs
 from components.config.node_pool import RootVolume
-from components.config.stack import EksStackConfig, StackConfig
+from components.config.stack import StackConfig
 
 
 def test_a_field_has_what_stands_below_it():

@@ -1,8 +1,8 @@
 import pytest
 
+from components.config.given_stack import GivenStack
 from components.config.keys import location_in, model_at, path_of, place_at, value_at
 from components.config.reservations import CapacityBlock, Odcr
-from components.config.stack import StackConfig
 from tests.support.stack_files import P5_CB
 
 
@@ -27,17 +27,17 @@ def test_the_tag_of_a_union_is_no_key_of_the_file():
 
 
 def test_the_model_of_a_union_is_chosen_by_kind():
-    assert model_at(StackConfig, P5_CB, ("reservations", "block")) is CapacityBlock
+    assert model_at(GivenStack, P5_CB, ("reservations", "block")) is CapacityBlock
     raw = {"reservations": {"block": {"kind": "odcr"}}}
-    assert model_at(StackConfig, raw, ("reservations", "block")) is Odcr
+    assert model_at(GivenStack, raw, ("reservations", "block")) is Odcr
 
 
 def test_an_unknown_key_has_no_place():
-    assert place_at(StackConfig, P5_CB, ("network", "nonsense")) is None
+    assert place_at(GivenStack, P5_CB, ("network", "nonsense")) is None
 
 
 def test_a_field_knows_its_example():
-    place = place_at(StackConfig, P5_CB, ("network", "public_subnet_ids"))
+    place = place_at(GivenStack, P5_CB, ("network", "public_subnet_ids"))
     assert place.example == "subnet-0123456789abcdef0"
 
 

@@ -25,7 +25,7 @@ FREE = {
     "Placement.name",
     "S3Access.key",
     "Ssh.key_name",
-    "StackConfig.tags",
+    "GivenStack.tags",
     # The user's own commands, as lists of words, and settings of the user's own programs.
     "JobDefinition.command",
     "JobDefinition.environment",

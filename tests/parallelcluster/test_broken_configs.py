@@ -15,8 +15,8 @@ from components.account.prepare import prepare
 from components.account.stack_lookup import look_up
 from components.architectures.parallelcluster_plan import plan_parallelcluster
 from components.config.load import load_stack_config
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.problems import ROOT, ConfigError
-from components.config.stack import ParallelClusterStackConfig
 from sandbox.aws.server import AwsServer
 from tests.support.refusals.case import (
     GOOD,

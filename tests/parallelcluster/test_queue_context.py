@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from components.config.load import load_stack_config
-from components.config.stack import ParallelClusterStackConfig
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.parallelcluster.queue_context import (
     QueueContext,
     needs_one_subnet,

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from components.config.given_stack import GivenStack
 from components.config.keys import place_at
 from components.config.problems import ROOT
-from components.config.stack import StackConfig
 from components.parallelcluster.update_keys import _KEYS, stack_key
 
 KINDS = {"Ebs": "ebs", "Efs": "efs", "Lustre": "fsx-lustre"}
@@ -51,7 +51,7 @@ def known(theirs: str, ours: str) -> Iterator[Any]:
     location = tuple(ours.replace("*", "name").split("."))
     for kind in kinds_of(theirs):
         raw = {"architecture": {"kind": "parallelcluster"}, "storage": {"name": {"kind": kind}}}
-        place = place_at(StackConfig, raw, location)
+        place = place_at(GivenStack, raw, location)
         if place is not None:
             yield place
 

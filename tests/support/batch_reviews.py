@@ -8,9 +8,10 @@ from typing import Any
 from components.architectures.batch_plan import plan_batch
 from components.architectures.network_stack_plan import plan_network_stack
 from components.batch.plan import BatchPlan, ComputeEnvironmentPlan, JobDefinitionPlan
+from components.config.batch_stack import BatchStackConfig
 from components.config.load import load_stack_config
+from components.config.network_stack import NetworkStackConfig
 from components.config.problems import ROOT, ConfigError, Problem
-from components.config.stack import BatchStackConfig, NetworkStackConfig
 from components.network.network_stack_plan import NetworkStackPlan
 
 STACK_FILE = "Pulumi.batch-test.yaml"

@@ -16,7 +16,7 @@ from components.account.facts import (
 from components.account.prepare import Prepared, prepare
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.config.load import load_stack_config
-from components.config.stack import ParallelClusterStackConfig
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from tests.support.parallelcluster_plans import (
     AMI,
     PRIVATE_A,

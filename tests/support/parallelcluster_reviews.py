@@ -7,8 +7,8 @@ from typing import Any
 
 from components.architectures.parallelcluster_plan import plan_parallelcluster
 from components.config.load import load_stack_config
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.problems import ROOT, ConfigError, Problem
-from components.config.stack import ParallelClusterStackConfig
 from components.parallelcluster.plan import ParallelClusterPlan, QueuePlan
 
 STACK_FILE = "Pulumi.pc-test.yaml"

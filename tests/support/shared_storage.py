@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.config.load import load_stack_config
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.problems import ROOT, Problem
 from components.config.review import Review
-from components.config.stack import ParallelClusterStackConfig
 from components.network.network_plan import NetworkPlan
 from components.parallelcluster.plan import SharedStoragePlan
 from components.parallelcluster.storage_plan import SharedStorage, plan_shared_storage

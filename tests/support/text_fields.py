@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from components.config.base import Form
-from components.config.stack import StackConfig
+from components.config.given_stack import GivenStack
 
 CANARY = "CANARY"
 """Name of the file that every hostile text would make if a shell obeyed it."""
@@ -67,7 +67,7 @@ _BEGINNINGS = ("/x", "x", "https://x/", "s3://bucket/", "x=", "public.ecr.aws/x/
 
 def text_fields() -> list[TextField]:
     """Return every text of the schema, sorted by name."""
-    found = {(each.model, each.field, repr(each.type_)): each for each in _of_model(StackConfig)}
+    found = {(each.model, each.field, repr(each.type_)): each for each in _of_model(GivenStack)}
     return [found[key] for key in sorted(found)]
 
 

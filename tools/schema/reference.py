@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from components.config.stack import StackConfig
+from components.config.given_stack import GivenStack
 
 _HEAD = """# Configuration
 
@@ -20,7 +20,7 @@ the stack file. Keys that are not listed here are refused.
 
 def reference() -> str:
     """Return the page: one section a model, in the order in which the root reaches them."""
-    schema = StackConfig.model_json_schema(ref_template="{model}")
+    schema = GivenStack.model_json_schema(ref_template="{model}")
     definitions: dict[str, Any] = schema.pop("$defs")
     sections = [_section("StackConfig", schema)]
     sections += [_section(name, definitions[name]) for name in _reached(schema, definitions)]

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from components.config.given_stack import GivenStack
 from components.config.problems import ROOT
-from components.config.stack import StackConfig
 
 
 def stack_schema() -> dict[str, Any]:
@@ -18,9 +18,7 @@ def stack_schema() -> dict[str, Any]:
     Only a `kind` is required: the stack files leave out what their user alone knows, and the
     program says what is missing.
     """
-    cluster = _without_required_values(
-        StackConfig.model_json_schema(ref_template="#/$defs/{model}")
-    )
+    cluster = _without_required_values(GivenStack.model_json_schema(ref_template="#/$defs/{model}"))
     definitions = cluster.pop("$defs")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -10,7 +10,7 @@ from typing import Any
 
 from components.architectures.parallelcluster_plan import plan_parallelcluster
 from components.config.load import load_stack_config
-from components.config.stack import ParallelClusterStackConfig
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.parallelcluster.references import Reference, resolve
 from components.parallelcluster.rendering.cluster import render_cluster
 

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from tests.support import batch_plans
 from tests.support.parallelcluster_configs import RAW_P4DE
 from tests.support.tracked import ROOT
 from tests.tools.cli.conftest import COMPLETE
@@ -116,6 +117,35 @@ def test_check_imports_no_planner_of_another_architecture(stack_file, cluster, o
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[0] == "p5-cb: ok"
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+ARCHITECTURES = ("eks", "parallelcluster", "batch", "network")
+
+
+@pytest.mark.parametrize(
+    ("cluster", "own"),
+    [
+        pytest.param(COMPLETE, ["eks", "eks_stack"], id="eks"),
+        pytest.param(RAW_P4DE, ["parallelcluster", "parallelcluster_stack"], id="parallelcluster"),
+        pytest.param(batch_plans.RAW, ["batch", "batch_stack"], id="batch"),
+        pytest.param(batch_plans.NETWORK_RAW, ["network_stack"], id="network"),
+    ],
+)
+def test_check_imports_no_models_of_another_architecture(stack_file, cluster, own) -> None:
+    """Every stack has a network, so the module of that name is of no architecture."""
+    program = (
+        "import sys\n"
+        "from tools.cli.app import app\n"
+        "app(['check', 'p5-cb', '--stack-file', sys.argv[1]], standalone_mode=False)\n"
+        "print(*sorted(m.rpartition('.')[2] for m in sys.argv[2:] if m in sys.modules))\n"
+    )
+    modules = ["eks", "parallelcluster", "batch", "given_stack"]
+    modules += [f"{name}_stack" for name in ARCHITECTURES]
+    named = [f"components.config.{name}" for name in modules]
+    command = [sys.executable, "-c", program, str(stack_file(cluster)), *named]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == "p5-cb: ok"
+    assert done.stdout.splitlines()[-1].split() == own
 
 
 def test_a_parallelcluster_stack_file_passes(trainyard, stack_file) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from components.config.given_stack import GivenStack
 from components.config.problems import ConfigError, Problem
-from components.config.stack import StackConfig
 from tools.findings.config_problems import NAMED, problem_findings, remark_findings, rule_of
 from tools.workspace.stack_files import StackFile
 
@@ -34,7 +34,7 @@ def test_a_rule_is_the_stage_and_the_key_without_names_of_the_user(path: str, ru
 
 
 def test_the_names_that_are_left_out_are_those_that_the_schema_leaves_free() -> None:
-    assert set(mappings(StackConfig, set())) == NAMED
+    assert set(mappings(GivenStack, set())) == NAMED
 
 
 def mappings(model: type[BaseModel], seen: set[type]) -> Iterator[str]:

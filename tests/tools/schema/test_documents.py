@@ -5,7 +5,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from components.config.stack import StackConfig
+from components.config.given_stack import GivenStack
 from tests.support.stack_files import P5_CB, changed
 from tools.schema.__main__ import main
 from tools.schema.documents import documents
@@ -70,7 +70,7 @@ def descriptions(schema):
 
 
 def test_every_model_and_key_is_described():
-    schema = StackConfig.model_json_schema()
+    schema = GivenStack.model_json_schema()
     assert [name for name, text in descriptions(schema) if not text] == []
 
 

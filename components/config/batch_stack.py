@@ -1,0 +1,18 @@
+"""A stack whose architecture is AWS Batch: as its file says it, and as plans take it."""
+
+from components.config.batch import BatchArchitecture
+from components.config.stack import PlacedStackConfig, StackConfig
+
+
+class GivenBatchStack(StackConfig):
+    """A stack file whose architecture is AWS Batch."""
+
+    architecture: BatchArchitecture  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
+    """What runs in the network."""
+
+
+class BatchStackConfig(PlacedStackConfig):
+    """A stack whose architecture is AWS Batch."""
+
+    architecture: BatchArchitecture  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
+    """What runs in the network."""

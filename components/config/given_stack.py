@@ -1,0 +1,28 @@
+"""A stack file of any architecture: the root of the schema, of its documents and of messages.
+
+Importing this imports every model, so what reads a file that is right does without.
+"""
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from components.config.batch import BatchArchitecture
+from components.config.eks import EksArchitecture
+from components.config.network_stack import NetworkArchitecture
+from components.config.parallelcluster import ParallelClusterArchitecture
+from components.config.stack import StackConfig
+
+Architecture = Annotated[
+    EksArchitecture | ParallelClusterArchitecture | BatchArchitecture | NetworkArchitecture,
+    Field(discriminator="kind"),
+]
+
+
+class GivenStack(StackConfig):
+    """One stack: the value of `trainyard:cluster` in a stack file."""
+
+    model_config = ConfigDict(title="StackConfig")
+
+    architecture: Architecture
+    """What runs in the network."""

@@ -1,0 +1,18 @@
+"""A stack whose architecture is ParallelCluster: as its file says it, and as plans take it."""
+
+from components.config.parallelcluster import ParallelClusterArchitecture
+from components.config.stack import PlacedStackConfig, StackConfig
+
+
+class GivenParallelClusterStack(StackConfig):
+    """A stack file whose architecture is ParallelCluster."""
+
+    architecture: ParallelClusterArchitecture  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
+    """What runs in the network."""
+
+
+class ParallelClusterStackConfig(PlacedStackConfig):
+    """A stack whose architecture is ParallelCluster."""
+
+    architecture: ParallelClusterArchitecture  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
+    """What runs in the network."""

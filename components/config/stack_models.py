@@ -1,0 +1,56 @@
+"""The models of one stack, by the kind of its architecture; those of others are not imported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from components.config.network import PlacedNetwork, StackNetwork
+from components.config.stack import StackConfig, is_batch, is_eks, is_parallelcluster
+
+if TYPE_CHECKING:
+    from components.config.stack import AnyStackConfig
+
+
+def given_model(kind: object) -> type[StackConfig]:
+    """Return the model that a stack file is checked by.
+
+    Where nothing is known by that name it is the one of every architecture, which says what is.
+    """
+    match kind:
+        case "eks":
+            from components.config.eks_stack import GivenEksStack as Given
+        case "parallelcluster":
+            from components.config.parallelcluster_stack import GivenParallelClusterStack as Given
+        case "batch":
+            from components.config.batch_stack import GivenBatchStack as Given
+        case "network":
+            from components.config.network_stack import GivenNetworkStack as Given
+        case _:
+            from components.config.given_stack import GivenStack as Given
+    return Given
+
+
+def narrowed(config: StackConfig, network: PlacedNetwork) -> AnyStackConfig:
+    """Return a checked configuration as that of its architecture, so that types tell them apart.
+
+    `network` is the configuration's own, or what its reference to another stack stands for.
+    """
+    fields = {name: getattr(config, name) for name in type(config).model_fields}
+    given = config.network
+    fields |= {
+        "network": network,
+        "network_stack": given.stack if isinstance(given, StackNetwork) else None,
+    }
+    return _config_model(config).model_construct(config.model_fields_set, **fields)
+
+
+def _config_model(config: StackConfig) -> type[AnyStackConfig]:
+    if is_eks(config):
+        from components.config.eks_stack import EksStackConfig as Config
+    elif is_parallelcluster(config):
+        from components.config.parallelcluster_stack import ParallelClusterStackConfig as Config
+    elif is_batch(config):
+        from components.config.batch_stack import BatchStackConfig as Config
+    else:
+        from components.config.network_stack import NetworkStackConfig as Config
+    return Config
