@@ -12,7 +12,7 @@ from typing import Any
 
 from pulumi_policy import PolicyResource
 
-from policies.props import UNKNOWN, number_of
+from policies.props import UNKNOWN, whole_number
 from policies.resource_types import NETWORK_INTERFACE
 from policies.stack import Stack
 
@@ -74,4 +74,4 @@ def _described(
 
 
 def _number(value: Any) -> int | None:
-    return None if value is UNKNOWN else int(number_of(value) or 0)
+    return None if value is UNKNOWN else whole_number(value) or 0

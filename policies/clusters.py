@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from policies.documents import members, objects, parsed
-from policies.props import UNKNOWN, is_true, number_of
+from policies.documents import entries, members, objects, parsed
+from policies.props import UNKNOWN, is_true, whole_number
 
 CLUSTER = "Custom::PclusterCluster"
 CAPACITY_BLOCK = "CAPACITY_BLOCK"
@@ -102,10 +102,10 @@ def _compute_resource(
         reservation_group=_text(target.get("CapacityReservationResourceGroupArn")),
         instance_types=tuple(each for each in types if each),
         flexible="Instances" in nodes,
-        subnets=tuple(map(_text, _list(networking, "SubnetIds"))),
+        subnets=tuple(map(_text, entries(networking, "SubnetIds"))),
         # What is left out: https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
-        minimum=_count(nodes.get("MinCount", 0)),
-        maximum=_count(nodes.get("MaxCount", 10)),
+        minimum=whole_number(nodes.get("MinCount", 0)),
+        maximum=whole_number(nodes.get("MaxCount", 10)),
         allocation_strategy=_text(queue.get("AllocationStrategy")),
         operating_system=system,
         efa=members(nodes, "Efa"),
@@ -130,15 +130,3 @@ def _nearest(outer: Mapping[str, Any], inner: Mapping[str, Any], name: str) -> M
 def _text(value: object) -> str | None:
     """Return a word; None for what is missing, and for what CloudFormation computes."""
     return value if isinstance(value, str) and value else None
-
-
-def _count(value: object) -> int | None:
-    number = number_of(value)
-    return None if number is None else int(number)
-
-
-def _list(document: Mapping[str, Any], name: str) -> list[Any]:
-    found = document.get(name)
-    if isinstance(found, str):
-        return [found]
-    return found if isinstance(found, list) else []

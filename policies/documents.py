@@ -31,21 +31,28 @@ def members(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return section if isinstance(section, dict) else {}
 
 
+def entries(document: Mapping[str, Any], name: str) -> list[Any]:
+    """Return the entries of a list inside a document; what stands without a list is the only one.
+
+    Empty where there is nothing.
+    """
+    found = document.get(name)
+    if found is None:
+        return []
+    return found if isinstance(found, list) else [found]
+
+
 def objects(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     """Return the objects of a list inside a document; empty where there is none.
 
     An object without a list is the only one.
     """
-    found = document.get(name)
-    items = [found] if isinstance(found, dict) else found
-    return [each for each in items if isinstance(each, dict)] if isinstance(items, list) else []
+    return [each for each in entries(document, name) if isinstance(each, dict)]
 
 
 def texts(document: Mapping[str, Any], name: str) -> list[str]:
     """Return the texts of a list inside a document; a text without a list is the only one."""
-    found = document.get(name)
-    items = found if isinstance(found, list) else [found]
-    return [item for item in items if isinstance(item, str)]
+    return [each for each in entries(document, name) if isinstance(each, str)]
 
 
 def _lower(document: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from policies.props import UNKNOWN, Facts, number_of
+from policies.props import UNKNOWN, Facts, whole_number
 from policies.resource_types import INSTANCE, LAUNCH_TEMPLATE
 
 LAUNCHES = (LAUNCH_TEMPLATE, INSTANCE)
@@ -103,7 +103,7 @@ class Interface:
 
     def _number(self, key: str) -> int | None:
         value = self._needed(key)
-        return None if value is UNKNOWN else int(number_of(value) or 0)
+        return None if value is UNKNOWN else whole_number(value) or 0
 
     def __str__(self) -> str:
         return f"network interface {self.index} (card {self.card}, device {self.device})"

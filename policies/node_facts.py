@@ -9,7 +9,7 @@ from pulumi_policy import PolicyResource
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.launch import LAUNCHES
 from policies.node_pools import POOLS, Pool
-from policies.props import UNKNOWN, Facts
+from policies.props import UNKNOWN, Facts, whole_number
 from policies.resource_types import (
     AUTO_SCALING_GROUP,
     BATCH_COMPUTE_ENVIRONMENT,
@@ -110,5 +110,4 @@ def _batch_sizes(facts: Facts, types: frozenset[str] | None) -> tuple[int | None
 
 
 def _number(facts: Facts, *path: str | int) -> int | None:
-    value = facts.number(*path)
-    return None if value is None or value is UNKNOWN else int(value)
+    return whole_number(facts.get(*path))

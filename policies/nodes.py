@@ -16,7 +16,7 @@ from components.catalog.parallelcluster import RESERVATION_PLATFORMS
 from policies.clusters import ComputeResource, compute_resources
 from policies.launch import CAPACITY_BLOCK, LAUNCHES, Launch
 from policies.node_facts import instance_types_of, platform_of, sizes_of
-from policies.props import UNKNOWN, Facts, is_set, number_of
+from policies.props import UNKNOWN, Facts, is_set, whole_number
 from policies.reservations import (
     ONLY,
     PREFERENCE,
@@ -192,5 +192,4 @@ def demands(stack: Stack) -> Iterator[Demand]:
 
 def _instances(facts: Facts) -> int | None:
     # A Capacity Block has no instances until it starts; what was bought stands in a tag of AWS.
-    count = number_of(facts.first(("instanceCount",), ("tagsAll", _BOUGHT)))
-    return None if count is None or count is UNKNOWN else int(count)
+    return whole_number(facts.first(("instanceCount",), ("tagsAll", _BOUGHT)))

@@ -178,3 +178,9 @@ def number_of(value: Any) -> Any:
     except ValueError:
         return None
     return number if math.isfinite(number) else None
+
+
+def whole_number(value: Any) -> int | None:
+    """Return a number without its fraction; None where there is none, or none that is known."""
+    number = number_of(value)
+    return None if number is None or number is UNKNOWN else int(number)

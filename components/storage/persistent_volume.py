@@ -18,6 +18,11 @@ from components.storage.fsx_lustre_plan import ClaimPlan
 
 DRIVER = "fsx.csi.aws.com"
 ACCESS_MODE = "ReadWriteMany"
+NEVER_RESIZED = ["spec.resources"]
+"""The API server refuses to resize a claim that no class provisioned, and nothing depends on it:
+the volume says how large the file system is.
+https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persistent-volumes-claims
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +35,7 @@ class LustreVolumeArgs:
     dns_name: pulumi.Input[str]
     mount_name: pulumi.Input[str]
     capacity_gib: int
-    """What the claim says; Lustre does not enforce it."""
+    """What volume and claim say; Lustre does not enforce it."""
     install_after: Sequence[pulumi.Resource]
     """The driver and the way to the file system."""
     gone_with: pulumi.Resource
@@ -85,7 +90,9 @@ class LustreVolume(pulumi.ComponentResource):
                 volume_name=claim.volume_name,
                 resources=core.VolumeResourceRequirementsArgs(requests=size),
             ),
-            opts=self._options(args, volume),
+            opts=pulumi.ResourceOptions.merge(
+                self._options(args, volume), pulumi.ResourceOptions(ignore_changes=NEVER_RESIZED)
+            ),
         )
         self.register_outputs({})
 

@@ -8,6 +8,7 @@ Sources:
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html
     (ClientRequestToken; `IncompatibleParameterError`)
     https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
+    (ClientRequestToken; `TokenAlreadyExistsException`)
 """
 
 from __future__ import annotations
@@ -24,7 +25,11 @@ Answer = tuple[str, list[tuple[str, str]], bytes]
 
 _TOKENS = ("ClientToken", "ClientRequestToken", "clientRequestToken", "clientToken")
 _MAKES = ("Create", "Run", "Allocate", "Import", "Register", "Update")
-_MISMATCH = {"fsx": "IncompatibleParameterError", "eks": "InvalidParameterException"}
+_MISMATCH = {
+    "cloudformation": "TokenAlreadyExistsException",
+    "eks": "InvalidParameterException",
+    "fsx": "IncompatibleParameterError",
+}
 _EC2_MISMATCH = "IdempotentParameterMismatch"
 
 

@@ -21,24 +21,32 @@ _KIND = "(?:-nodes|-node-group)?"
 """What names of node groups say after the group's own."""
 
 
-class NodeNeverJoins(Kind):
-    """Instances run and never register, with Kubernetes, Slurm or ECS."""
+class Condition(Kind):
+    """What is so for as long as it is in force; no call has it, so that nothing counts calls.
 
-    name = "node-never-joins"
-    summary = "instances of the node group run, and never become nodes"
+    Args:
+        name: As the schedule has it.
+        summary: For people.
+        key: Key of the schedule that says of what it is so.
+    """
+
     needs_call = False
-    keys = frozenset({"node_group"})
-    required = frozenset({"node_group"})
+
+    def __init__(self, name: str, summary: str, key: str) -> None:
+        self.name, self.summary = name, summary
+        self.keys = self.required = frozenset({key})
 
 
-class DevicePluginNeverReady(Kind):
-    """Pods of a device plugin start and end again, on every node."""
-
-    name = "device-plugin-never-ready"
-    summary = "pods of the plugin (the value of their label `name`) crash, and it offers no device"
-    needs_call = False
-    keys = frozenset({"plugin"})
-    required = frozenset({"plugin"})
+NODE_NEVER_JOINS = Condition(
+    "node-never-joins", "instances of the node group run, and never become nodes", "node_group"
+)
+"""Instances run and never register, with Kubernetes, Slurm or ECS."""
+DEVICE_PLUGIN_NEVER_READY = Condition(
+    "device-plugin-never-ready",
+    "pods of the plugin (the value of their label `name`) crash, and it offers no device",
+    "plugin",
+)
+"""Pods of a device plugin start and end again, on every node."""
 
 
 class ReservationExpires(Kind):
@@ -50,13 +58,18 @@ class ReservationExpires(Kind):
     required = frozenset({"reservation"})
 
     def happen(self, fault: Fault, request: Request, faults: InForce) -> Answer:
-        """End the reservation, then do the work."""
+        """End the reservation, then do the work; refuse the call where there is none to end."""
         # Not before: the account is what is being started where this package is imported.
         from sandbox.aws.ec2.capacity_end import end_reservation
+        from sandbox.aws.unimplemented import FAILURE_CODE, error_response
 
-        assert fault.reservation is not None  # noqa: S101 - the schedule requires it
-        end_reservation(fault.reservation)
-        return request.answered()
+        if end_reservation(fault.reservation or ""):
+            return request.answered()
+        message = (
+            f"the schedule of faults ends {fault.reservation}, and the account has no such "
+            "reservation; `./trainyard sandbox inventory` lists those that it has"
+        )
+        return error_response(request.call, FAILURE_CODE, message)
 
 
 def never_joins(faults: InForce, *names: str) -> bool:
@@ -67,7 +80,7 @@ def never_joins(faults: InForce, *names: str) -> bool:
         names: What the group is called: by AWS, in whose names the stack's stands between hyphens,
             or by the stack.
     """
-    for entry in faults.of_kind(NodeNeverJoins.name):
+    for entry in faults.of_kind(NODE_NEVER_JOINS.name):
         if is_named(entry.fault.node_group or "", *names):
             faults.happened(entry)
             return True
@@ -86,7 +99,14 @@ def is_named(wanted: str, *names: str) -> bool:
 
 def broken_plugins(faults: InForce) -> Collection[str]:
     """Return the values of the label `name` of the pods that never become ready."""
-    return {entry.fault.plugin or "" for entry in faults.of_kind(DevicePluginNeverReady.name)}
+    return {entry.fault.plugin or "" for entry in faults.of_kind(DEVICE_PLUGIN_NEVER_READY.name)}
 
 
-KINDS_OF_CLUSTERS = (NodeNeverJoins(), DevicePluginNeverReady(), ReservationExpires())
+def count_crash(faults: InForce, plugin: str) -> None:
+    """Count that a pod of a plugin, by the value of its label `name`, crashed."""
+    for entry in faults.of_kind(DEVICE_PLUGIN_NEVER_READY.name):
+        if entry.fault.plugin == plugin:
+            faults.happened(entry)
+
+
+KINDS_OF_CLUSTERS = (NODE_NEVER_JOINS, DEVICE_PLUGIN_NEVER_READY, ReservationExpires())

@@ -11,24 +11,36 @@ if TYPE_CHECKING:
     from sandbox.faults.schedule import Fault
 
 
-class ConnectionReset(Kind):
+class NoAnswer(Kind):
+    """A call whose connection is closed before the answer.
+
+    Attributes:
+        work_is_done: Whether the account has done by then what was asked for.
+    """
+
+    work_is_done: bool = False
+
+    def happen(self, fault: Fault, request: Request, faults: InForce) -> Answer:
+        """Do the work or not, then what happens besides, and close the connection."""
+        if self.work_is_done:
+            request.answered()
+        self.happen_besides(fault, request)
+        return request.drop()
+
+    def happen_besides(self, fault: Fault, request: Request) -> None:
+        """Do what the client loses besides its answer; here nothing."""
+
+
+class ConnectionReset(NoAnswer):
     """The request is lost."""
 
     name = "connection-reset"
     summary = "the connection is reset, and nothing is done"
 
-    def happen(self, fault: Fault, request: Request, faults: InForce) -> Answer:
-        """Close the connection."""
-        return request.drop()
 
-
-class DoneWithoutAnswer(Kind):
+class DoneWithoutAnswer(NoAnswer):
     """The answer is lost."""
 
     name = "done-without-answer"
     summary = "the work is done, and the connection is closed before the answer"
-
-    def happen(self, fault: Fault, request: Request, faults: InForce) -> Answer:
-        """Do the work and close the connection."""
-        request.answered()
-        return request.drop()
+    work_is_done = True

@@ -14,26 +14,25 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sandbox.faults.kind import Answer, Kind, Request
+from sandbox.faults.connections import NoAnswer
 
 if TYPE_CHECKING:
-    from sandbox.faults.in_force import InForce
+    from sandbox.faults.kind import Request
     from sandbox.faults.schedule import Fault
 
 ENGINE = "pulumi"
 
 
-class EngineKilled(Kind):
+class EngineKilled(NoAnswer):
     """The engine dies before the work."""
 
     name = "engine-killed"
     summary = "kill -9 of the engine that drives the call, before the work"
     keys = frozenset({"pid"})
 
-    def happen(self, fault: Fault, request: Request, faults: InForce) -> Answer:
-        """Kill, and answer nothing."""
+    def happen_besides(self, fault: Fault, request: Request) -> None:
+        """Kill."""
         kill(fault, request.environ)
-        return request.drop()
 
 
 class EngineKilledAfter(EngineKilled):
@@ -41,12 +40,7 @@ class EngineKilledAfter(EngineKilled):
 
     name = "engine-killed-after"
     summary = "kill -9 of the engine that drives the call, after the work, before the answer"
-
-    def happen(self, fault: Fault, request: Request, faults: InForce) -> Answer:
-        """Do the work, kill, and answer nothing."""
-        request.answered()
-        kill(fault, request.environ)
-        return request.drop()
+    work_is_done = True
 
 
 def kill(fault: Fault, environ: dict[str, Any]) -> None:

@@ -56,7 +56,8 @@ class Kind:
         name: As `happens` in a schedule has it.
         summary: What happens, in one line for `docs/faults.md`.
         needs_call: Whether it happens to calls; else other parts ask whether it is in force.
-        keys: Keys of the schedule that it knows besides `call`, `nth`, `times` and `happens`.
+        keys: Keys of the schedule that it knows besides `happens`, and `call`, `nth` and `times`
+            where it happens to calls.
         required: Those of `keys` that must be there.
         happens_inside: Whether it also happens to calls that a service makes for the user, such as
             the launch of a node by Auto Scaling.

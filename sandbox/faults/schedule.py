@@ -20,7 +20,8 @@ from sandbox.faults.kind import Kind
 from sandbox.faults.kinds import KINDS
 from sandbox.faults.models import SERVICES, operations
 
-_KEYS_OF_ALL = frozenset({"call", "nth", "times", "happens"})
+_KEYS_OF_CALLS = frozenset({"call", "nth", "times"})
+"""Of every kind that happens to calls."""
 _MAXIMUM_FAULTS = 1000
 _LISTED = 25
 """Names that a message lists where none is near."""
@@ -51,7 +52,7 @@ class Fault(BaseModel):
     """`node-never-joins`: the node group."""
     plugin: str | None = None
     """`device-plugin-never-ready`: the plugin."""
-    reservation: str | None = None
+    reservation: Annotated[str, Field(pattern="^cr-[0-9a-f]{17}$")] | None = None
     """`reservation-expires`: the capacity reservation, `cr-` and 17 hexadecimal digits."""
 
     @cached_property
@@ -145,9 +146,9 @@ def _unknown(given: Any, known: Any) -> str:
 
 def _wrong_keys(fault: Fault) -> list[str]:
     kind = fault.kind
+    known = {"happens", *kind.keys, *(_KEYS_OF_CALLS if kind.needs_call else ())}
     wrong = [
-        f".{key}: {kind.name} has no such key"
-        for key in sorted(fault.model_fields_set - _KEYS_OF_ALL - kind.keys)
+        f".{key}: {kind.name} has no such key" for key in sorted(fault.model_fields_set - known)
     ]
     wrong += [
         f": {kind.name} needs `{key}`" for key in sorted(kind.required - fault.model_fields_set)

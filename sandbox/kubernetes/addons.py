@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from sandbox.kubernetes.addon_objects import addon_objects
-from sandbox.kubernetes.api import ApiError, KubernetesApi
+from sandbox.kubernetes.api import NOT_FOUND, ApiError, KubernetesApi, unless_gone
 from sandbox.kubernetes.startup import ControlPlane
 
 _PATHS = {
@@ -16,7 +16,7 @@ _PATHS = {
     "Deployment": "/apis/apps/v1/namespaces/kube-system/deployments",
     "CSIDriver": "/apis/storage.k8s.io/v1/csidrivers",
 }
-_NOT_FOUND, _CONFLICT = 404, 409
+_CONFLICT = 409
 
 
 class KnownControlPlanes(Protocol):
@@ -58,14 +58,11 @@ class AddonObjects:
         """
         with self._administrator(cluster) as api:
             for each in reversed(addon_objects(addon, {})):
-                try:
+                with unless_gone():
                     api.delete(
                         f"{_PATHS[each['kind']]}/{each['metadata']['name']}",
                         {"propagationPolicy": "Background"},
                     )
-                except ApiError as error:
-                    if error.status != _NOT_FOUND:
-                        raise
 
     def trouble(self, cluster: str, addon: str) -> str | None:
         """Return what of an add-on does not run though it should, in EKS's words; or None.
@@ -97,7 +94,7 @@ class AddonObjects:
     def _administrator(self, cluster: str) -> Iterator[KubernetesApi]:
         control_plane = self._control_planes.get(cluster)
         if control_plane is None:
-            raise ApiError(_NOT_FOUND, f"no control plane serves {cluster}")
+            raise ApiError(NOT_FOUND, f"no control plane serves {cluster}")
         api = control_plane.administrator()
         try:
             yield api

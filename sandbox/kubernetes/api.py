@@ -9,6 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -17,6 +19,7 @@ import urllib3
 JSON = "application/json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
+NOT_FOUND = 404
 
 
 class ApiError(Exception):
@@ -35,6 +38,20 @@ class ApiError(Exception):
 
 class ApiUnreachableError(Exception):
     """No API server answers at the endpoint, or not with a certificate of its authority."""
+
+
+@contextmanager
+def unless_gone() -> Iterator[None]:
+    """Do what the block does to an object; it is no error that somebody has deleted it by then.
+
+    Raises:
+        ApiError: the API server refused for another reason.
+    """
+    try:
+        yield
+    except ApiError as error:
+        if error.status != NOT_FOUND:
+            raise
 
 
 class KubernetesApi:

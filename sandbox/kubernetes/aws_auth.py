@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from sandbox.kubernetes.api import ApiError, KubernetesApi
+from sandbox.kubernetes.api import NOT_FOUND, ApiError, KubernetesApi
 
 
 class AwsAuthError(Exception):
@@ -52,7 +52,7 @@ def _existing(api: KubernetesApi) -> dict[str, Any] | None:
     try:
         return api.get(f"{_NAMESPACE}/{_NAME}")
     except ApiError as error:
-        if error.status != 404:
+        if error.status != NOT_FOUND:
             raise
         return None
 

@@ -11,14 +11,13 @@ import logging
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
-from sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, ApiError
+from sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, unless_gone
 from sandbox.kubernetes.startup import ControlPlane
 
 _LOG = logging.getLogger(__name__)
 
 _PODS = "/api/v1/namespaces/kube-system/pods"
 _CRASHED = "CrashLoopBackOff"
-_GONE = 404
 
 
 class PodRunners(Protocol):
@@ -38,28 +37,37 @@ class BrokenPlugins:
         self._administrator = control_plane.administrator()
         self._runners = runners
         self._broken: frozenset[str] = frozenset()
+        self._mended: frozenset[str] = frozenset()
+        """Those of which pods that crashed are still there."""
 
-    def step(self, broken: Collection[str]) -> None:
+    def step(self, broken: Collection[str]) -> list[str]:
         """Break and mend plugins until exactly these are broken.
 
         Args:
             broken: Values of the label `name` of their pods.
 
+        Returns:
+            Of each pod that crashed now, its value of the label.
+
         Raises:
             ApiError, ApiUnreachableError: something was not done; the next step tries again.
         """
         if self._broken != frozenset(broken):
-            mended = self._broken - set(broken)
             self._runners.leave_alone(self._name, broken)
+            self._mended = (self._mended | self._broken) - frozenset(broken)
             self._broken = frozenset(broken)
             _LOG.info("%s: broken plugins: %s", self._name, sorted(broken) or "none")
-            for pod in self._pods(mended):
-                self._end(pod)
+        for pod in self._pods(self._mended):
+            self._end(pod)
+        self._mended = frozenset()
+        crashed: list[str] = []
         for pod in self._pods(self._broken):
             if "deletionTimestamp" in pod["metadata"]:
                 self._end(pod)
             elif pod["spec"].get("nodeName") and not _is_crashed(pod):
                 self._crash(pod)
+                crashed.append(pod["metadata"]["labels"]["name"])
+        return crashed
 
     def close(self) -> None:
         """Close the connection."""
@@ -72,11 +80,8 @@ class BrokenPlugins:
         return self._administrator.get(_PODS, labelSelector=selector)["items"]
 
     def _end(self, pod: Mapping[str, Any]) -> None:
-        try:
+        with unless_gone():
             self._administrator.delete(f"{_PODS}/{pod['metadata']['name']}?gracePeriodSeconds=0")
-        except ApiError as error:
-            if error.status != _GONE:
-                raise
 
     def _crash(self, pod: Mapping[str, Any]) -> None:
         path = f"{_PODS}/{pod['metadata']['name']}/status"

@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sandbox.kubernetes.api import ApiError
+from sandbox.kubernetes.api import ApiError, unless_gone
 from sandbox.kubernetes.device_plugins import plugin_resources
 from sandbox.kubernetes.kubelet import Kubelet
 from sandbox.kubernetes.overlooked_pods import OverlookedPods, reminder
 from sandbox.kubernetes.startup import ControlPlane
 
 _LOG = logging.getLogger(__name__)
-
-_GONE = 404
 
 
 class ClusterNodes:
@@ -86,13 +84,10 @@ class ClusterNodes:
     def _remind(self, pod: Mapping[str, Any], attempt: int) -> None:
         namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
         _LOG.info("%s: kwok is reminded of pod %s/%s", self.control_plane.name, namespace, name)
-        try:
+        with unless_gone():
             self._administrator.patch(
                 f"/api/v1/namespaces/{namespace}/pods/{name}", reminder(attempt)
             )
-        except ApiError as error:
-            if error.status != _GONE:
-                raise
 
     def _remove_node(self, kubelet: Kubelet) -> None:
         """Delete the Node as the cloud controller does, then its pods, which nobody runs.
@@ -112,8 +107,5 @@ class ClusterNodes:
         )
 
     def _delete(self, path: str) -> None:
-        try:
+        with unless_gone():
             self._administrator.delete(path)
-        except ApiError as error:
-            if error.status != _GONE:
-                raise

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sandbox.kubernetes.api import (
+    NOT_FOUND,
     STRATEGIC_MERGE_PATCH,
     ApiError,
     ApiUnreachableError,
@@ -116,7 +117,7 @@ class Kubelet:
             if error.status == 401:
                 self._go_silent()
                 self._refused(self._explain(error))
-            elif error.status != 404:  # a Node that somebody deleted stays away, as in life
+            elif error.status != NOT_FOUND:  # a Node that somebody deleted stays away, as in life
                 raise
 
     def offer_devices(self, running: Collection[str]) -> None:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sandbox.faults.clusters import broken_plugins, never_joins
+from sandbox.faults.clusters import broken_plugins, count_crash, never_joins
 from sandbox.faults.in_force import FAULTS
 from sandbox.kubernetes import membership
 from sandbox.kubernetes.api import ApiError, ApiUnreachableError
@@ -111,7 +111,8 @@ class NodeSimulator:
             self._reported.pop("account", None)
         for name, cluster in self._clusters.items():
             try:
-                self._plugins[name].step(broken_plugins(FAULTS))
+                for plugin in self._plugins[name].step(broken_plugins(FAULTS)):
+                    count_crash(FAULTS, plugin)
                 cluster.step()
             except _API_ERRORS as error:
                 self._report(name, f"cluster {name}: {error}")

@@ -176,7 +176,5 @@ def test_a_client_that_nobody_listens_to_gives_up_sooner(faulty: Faulty) -> None
     with pytest.raises(Exception, match="Could not connect"):
         client.describe_vpcs()
     assert len(delays) == NETWORK_ATTEMPTS - 1
-    assert [round(each) in range(2**n, 2**n + 2) for n, each in enumerate(delays[:4], 1)] == [
-        True
-    ] * 4
+    assert all(0 <= each < 2**n for n, each in enumerate(delays[:4], 1)), delays
     assert delays[4:] == [20.0] * 5

@@ -1,11 +1,16 @@
 """How long AWS takes, and how the sandbox takes as long."""
 
+from unittest import mock
+
 import pytest
+from pulumi.runtime.proto import provider_pb2
 
 from sandbox.latency import pace
 from sandbox.latency.model import latency_model
 from sandbox.latency.pace import VARIABLE, as_long_as_aws
 from sandbox.providers.aws.registry import RESOURCE_TYPES
+from sandbox.providers.kubernetes.cluster import Cluster
+from sandbox.providers.kubernetes.servicer import KubernetesServicer
 
 ENDPOINT, GROUP = "aws:ec2/vpcEndpoint:VpcEndpoint", "aws:autoscaling/group:Group"
 
@@ -68,3 +73,15 @@ def test_what_is_refused_is_refused_at_once(slept, monkeypatch):
     with pytest.raises(RuntimeError), as_long_as_aws("aws:eks/cluster:Cluster", {}, "create"):
         raise RuntimeError("refused")
     assert slept == []
+
+
+def test_a_kubernetes_object_is_gone_when_its_pods_would_be(slept, monkeypatch):
+    """As a Deployment of the model; what has no entry of its own takes a second."""
+    monkeypatch.setenv(VARIABLE, "1")
+    servicer = KubernetesServicer()
+    servicer.cluster = mock.create_autospec(Cluster)
+    for type_ in ("kubernetes:apps/v1:Deployment", "kubernetes:core/v1:ServiceAccount"):
+        urn = f"urn:pulumi:dev::trainyard::{type_}::plugin"
+        request = provider_pb2.DeleteRequest(id="kube-system/plugin", urn=urn)
+        servicer.Delete(request, mock.Mock())
+    assert slept == [5.0, 1.0]

@@ -145,6 +145,14 @@ def test_the_volume_is_bound_to_its_claim_and_keeps_the_data(deploy):
     assert (claim["volumeName"], claim["storageClassName"]) == ("default-data", "")
 
 
+def test_a_file_system_that_grows_leaves_its_claim_as_it_is(deploy):
+    """The API server forbids to resize a claim that no storage class provisioned."""
+    cloud = deploy(lambda: storage(lustre(storage_capacity_gib=4800)))
+    assert cloud.one("p5-data-mount-claim").ignore_changes == ("spec.resources",)
+    volume = cloud.one("p5-data-mount-volume")
+    assert (volume.inputs["spec"]["capacity"], volume.ignore_changes) == ({"storage": "4800Gi"}, ())
+
+
 def test_the_volume_comes_after_the_driver_and_the_way_to_the_servers(deploy):
     cloud = deploy(lambda: storage(lustre()))
     volume = cloud.one("p5-data-mount-volume")

@@ -16,7 +16,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from components.config.base import Form
-from components.config.stack import StackConfig
+from components.config.given_stack import GivenStack
+from tests.support.annotations import unwrapped
 from tests.support.changes.bases import NAMES, raw_of
 from tests.support.corpus.case import good
 from tests.support.text_fields import COMMANDS, MARKUP, PATHS, TEMPLATES, TERMINAL
@@ -102,11 +103,11 @@ def _doubled(draw: st.DrawFn, text: str) -> str:
 @st.composite
 def configurations(draw: st.DrawFn) -> dict[str, Any]:
     """Return a configuration of the schema alone: every key has a value of its type."""
-    return draw(_of_model(StackConfig, 0))
+    return draw(_of_model(GivenStack, 0))
 
 
 def _change(draw: st.DrawFn, raw: dict[str, Any]) -> None:
-    places = [*_places(raw, StackConfig)]
+    places = [*_places(raw, GivenStack)]
     known = [place for place in places if place.annotation is not None]
     given = [place for place in places if place.is_there]
     what = draw(st.sampled_from(["fit"] * 8 + ["drop", "drop", "odd", "swap", "entry", "entry"]))
@@ -146,7 +147,7 @@ def _again(draw: st.DrawFn, place: Place) -> None:
 
 def _places(value: Any, annotation: Any) -> Iterator[Place]:
     """Yield every key below a value, with those that the schema knows and the file leaves out."""
-    plain, _ = _unwrapped(annotation)
+    plain, _ = unwrapped(annotation)
     model = _model_of(plain, value)
     if isinstance(value, dict):
         fields = {} if model is None else model.model_fields
@@ -169,7 +170,7 @@ def _model_of(plain: Any, value: Any) -> type[BaseModel] | None:
         return plain
     if get_origin(plain) not in (Union, types.UnionType):
         return None
-    arms = [_model_of(_unwrapped(arm)[0], value) for arm in get_args(plain)]
+    arms = [_model_of(unwrapped(arm)[0], value) for arm in get_args(plain)]
     models = [arm for arm in arms if arm is not None]
     kind = value.get("kind") if isinstance(value, dict) else None
     fitting = [arm for arm in models if kind in _kinds(arm)]
@@ -185,17 +186,9 @@ def _annotation_of(field: FieldInfo) -> Any:
     return Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
 
 
-def _unwrapped(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    if get_origin(annotation) is Annotated:
-        inner, *metadata = get_args(annotation)
-        plain, deeper = _unwrapped(inner)
-        return plain, (*deeper, *metadata)
-    return annotation, ()
-
-
 def values(annotation: Any, depth: int = 0) -> st.SearchStrategy[Any]:
     """Return values of a type of the schema, those at its bounds among them."""
-    plain, metadata = _unwrapped(annotation)
+    plain, metadata = unwrapped(annotation)
     origin = get_origin(plain)
     if origin in (Union, types.UnionType):
         arms = (Annotated[arm, *metadata] if metadata else arm for arm in get_args(plain))
@@ -252,7 +245,7 @@ def _fitting(annotation: Any) -> list[str]:
     key = repr(annotation)
     if key not in _FITTING:
         takes = TypeAdapter(annotation)
-        _, metadata = _unwrapped(annotation)
+        _, metadata = unwrapped(annotation)
         examples = [each.example for each in metadata if isinstance(each, Form)]
         bounds = [each for each in metadata if isinstance(each, MinLen | MaxLen)]
         pool = [*examples, *_words(), *(["x"] if bounds else [])]

@@ -18,8 +18,9 @@ from kubernetes import client, config
 
 from sandbox.inventory import lines
 from sandbox.state import SandboxDirectory
+from tests.support.keys import with_values
 from tests.support.tracked import ROOT
-from tools.workspace.stack_files import find_stack_file
+from tools.workspace.stack_files import CLUSTER_KEY, find_stack_file
 
 TIMEOUT_SECONDS = 420
 
@@ -110,20 +111,24 @@ class Sandbox:
         return json.loads(newest.read_text(encoding="utf-8"))["resourceChanges"]
 
 
+@contextlib.contextmanager
+def running(directory: Path) -> Iterator[Sandbox]:
+    """Start a sandbox in a directory, and end it after the block."""
+    sandbox = Sandbox(directory)
+    sandbox.must("sandbox", "start")
+    try:
+        yield sandbox
+    finally:
+        sandbox.must("sandbox", "stop")
+
+
 def copied_stack_file(target: Path, change: dict[str, Any], stack: str = "p5-cb") -> Path:
     """Write a copy of a tracked stack file with other values, and return its path.
 
     `change` maps paths below `trainyard:cluster` to values, such as `network.vpc_id`; None removes.
     """
     content = json.loads(json.dumps(dict(find_stack_file(stack).content)))
-    for path, value in change.items():
-        *parents, last = path.split(".")
-        mapping = content["config"]["trainyard:cluster"]
-        for parent in parents:
-            mapping = mapping.setdefault(parent, {})
-        if value is None:
-            mapping.pop(last, None)
-        else:
-            mapping[last] = value
+    config = content["config"]
+    config[CLUSTER_KEY] = with_values(config[CLUSTER_KEY], change)
     target.write_text(yaml.safe_dump(content), encoding="utf-8")
     return target

@@ -5,7 +5,7 @@ https://docs.aws.amazon.com/batch/latest/APIReference/API_SubmitJob.html
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from moto.core.responses import ActionResult, EmptyResult
@@ -46,12 +46,6 @@ _SUMMARY = (
 )
 
 
-def _names(condition: Mapping[str, Any]) -> list[str]:
-    if condition["name"] != "JOB_NAME":
-        refuse(f"The sandbox lists jobs by JOB_NAME, not by {condition['name']}.")
-    return list(condition["values"])
-
-
 class JobCalls(QueueCalls):
     """Calls on jobs; mixed into the Batch response class."""
 
@@ -86,15 +80,16 @@ class JobCalls(QueueCalls):
         """ListJobs of a queue: those that run, those in a state, or all of a name."""
         asked: Mapping[str, Any] = self.params
         only(asked, ("jobQueue", "jobStatus", "maxResults", "filters"), "a list of jobs")
-        names = [name for each in asked.get("filters") or [] for name in _names(each)]
-        queue = self.store.queue(asked["jobQueue"])
-        status = asked.get("jobStatus") or "RUNNING"
-        found = [
-            {key: job.fields[key] for key in _SUMMARY if key in job.fields}
-            for job in self.store.jobs_of(queue["jobQueueArn"])
-            if (job.fields["jobName"] in names if names else job.status == status)
+        jobs = self.store.jobs_of(self.store.queue(asked["jobQueue"])["jobQueueArn"])
+        if asked.get("filters"):
+            found = _of_name(jobs, asked["filters"])
+        else:
+            status = asked.get("jobStatus") or "RUNNING"
+            found = [job for job in jobs if job.status == status]
+        summaries = [
+            {key: job.fields[key] for key in _SUMMARY if key in job.fields} for job in found
         ]
-        return ActionResult({"jobSummaryList": found})
+        return ActionResult({"jobSummaryList": summaries})
 
     def cancel_job(self) -> EmptyResult:
         """CancelJob: nothing happens to one that has a node."""
@@ -160,3 +155,24 @@ class JobCalls(QueueCalls):
                 "Multi-node parallel jobs are not supported in compute environments that use Spot "
                 "Instances."
             )
+
+
+def _of_name(jobs: Iterable[Job], filters: Sequence[Mapping[str, Any]]) -> list[Job]:
+    """Return the jobs of the names that a filter gives, in any state, the last one first.
+
+    Case does not matter, and an asterisk at the end stands for any rest.
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_ListJobs.html, `filters`
+    """
+    if len(filters) > 1:
+        refuse("Only one filter can be used at a time.")
+    (condition,) = filters
+    if condition["name"] != "JOB_NAME":
+        refuse(f"The sandbox lists jobs by JOB_NAME, not by {condition['name']}.")
+    wanted = [name.lower() for name in condition["values"]]
+    found = [job for job in jobs if any(_is_of(job, name) for name in wanted)]
+    return sorted(found, key=lambda job: job.fields["createdAt"], reverse=True)
+
+
+def _is_of(job: Job, wanted: str) -> bool:
+    name = job.fields["jobName"].lower()
+    return name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted

@@ -109,9 +109,9 @@ def _place(store: BatchStore, ec2: Any, job: Job, environment: ComputeEnvironmen
         launched = _launched(ec2, environment, chosen, missing)
         if not launched:
             return environment.refusal
-        if _stays_outside(environment):
-            return None
         free += launched
+    if _stays_outside(environment):
+        return None
     _start_on(job, environment, free[: job.node_count])
     return None
 
@@ -134,8 +134,6 @@ def _has_room(
     types: list[str],
 ) -> bool:
     if node.generation != environment.generation or not is_running(node):
-        return False
-    if _stays_outside(environment):
         return False
     if node.instance.instance_type not in types:
         return False

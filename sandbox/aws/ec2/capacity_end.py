@@ -11,21 +11,23 @@ from sandbox.aws.ec2.capacity_reservations import reservations_of
 from sandbox.aws.environment import ACCOUNT_ID
 
 
-def end_reservation(reservation_id: str) -> None:
+def end_reservation(reservation_id: str) -> bool:
     """End a reservation now: a Capacity Block as its clock would, another one as if cancelled.
 
     The timekeeper takes the instances of a block away; those of a cancelled reservation run on,
-    and pay the on-demand price. Nothing where there is no reservation of this id.
+    and pay the on-demand price. Return whether there is a reservation of this id.
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CancelCapacityReservation.html
     """
-    for region in list(ec2_backends[ACCOUNT_ID]):
-        reservation = reservations_of(ec2_backends[ACCOUNT_ID][region]).by_id.get(reservation_id)
-        if reservation is None:
-            continue
-        if reservation.reservation_type == "capacity-block":
-            reservation.ends_at = CLOCK.now()
-        else:
-            reservation.cancelled = True
+    backends = ec2_backends[ACCOUNT_ID]
+    known = (reservations_of(backends[region]).by_id for region in list(backends))
+    found = next((each[reservation_id] for each in known if reservation_id in each), None)
+    if found is None:
+        return False
+    if found.reservation_type == "capacity-block":
+        found.ends_at = CLOCK.now()
+    else:
+        found.cancelled = True
+    return True
 
 
 def end_of_capacity(ec2: Any, autoscaling: Any) -> list[str]:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 from urllib.request import ProxyHandler, build_opener
 
-from sandbox.faults.clusters import NodeNeverJoins, is_named
+from sandbox.faults.clusters import NODE_NEVER_JOINS, is_named
 from sandbox.parallelcluster.provider.account import Clients
 
 NEVER_REGISTERED = (
@@ -24,5 +24,5 @@ def never_registers(clients: Clients, queue: str, name: str) -> bool:
     return any(
         is_named(each["node_group"], queue, name)
         for each in entries
-        if each["happens"] == NodeNeverJoins.name
+        if each["happens"] == NODE_NEVER_JOINS.name
     )

@@ -8,10 +8,7 @@ from contextlib import contextmanager
 from botocore.exceptions import ClientError
 
 from sandbox.providers._protocol.servicer import ProviderError
-from sandbox.providers.aws.retries import ATTEMPTS, NO_ANSWER, is_retried
-
-_EXHAUSTED = f"exceeded maximum number of attempts, {ATTEMPTS}"
-"""As the SDK begins its last error: aws/aws-sdk-go-v2, `aws/retry/middleware.go`."""
+from sandbox.providers.aws.retries import ATTEMPTS, NO_ANSWER, most_attempts
 
 
 @contextmanager
@@ -25,9 +22,15 @@ def aws_words() -> Iterator[None]:
         yield
     except ClientError as error:
         fault = error.response.get("Error", {})
-        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-        tried = f"{_EXHAUSTED}: " if is_retried("", status, dict(error.response)) else ""
+        attempts = error.response.get("ResponseMetadata", {}).get("RetryAttempts", 0) + 1
+        tried = _exhausted(attempts) if attempts >= ATTEMPTS else ""
         said = f"{tried}{fault.get('Code')}: {fault.get('Message')}"
         raise ProviderError(f"{error.operation_name}: {said}") from error
     except NO_ANSWER as error:
-        raise ProviderError(f"{_EXHAUSTED}: request send failed: {error}") from error
+        said = f"{_exhausted(most_attempts(error))}request send failed: {error}"
+        raise ProviderError(said) from error
+
+
+def _exhausted(attempts: int) -> str:
+    # As the SDK begins its last error: aws/aws-sdk-go-v2, `aws/retry/middleware.go`.
+    return f"exceeded maximum number of attempts, {attempts}: "

@@ -91,12 +91,16 @@ def retry_as_the_provider(client: Any, wait: Callable[[float], float] | None = N
         status = response[0].status_code if response is not None else 0
         if not is_retried(service, status, answer, caught_exception):
             return None
-        refused = isinstance(caught_exception, EndpointConnectionError)
-        if attempts >= (NETWORK_ATTEMPTS if refused else ATTEMPTS):
+        if attempts >= most_attempts(caught_exception):
             return None
         return scaled(backoff_seconds(attempts))
 
     events.register(f"needs-retry.{service}", delay)
+
+
+def most_attempts(error: Exception | None) -> int:
+    """Return how often a request is made that ends with this error; None: with an answer."""
+    return NETWORK_ATTEMPTS if isinstance(error, EndpointConnectionError) else ATTEMPTS
 
 
 def is_retried(
@@ -124,10 +128,10 @@ def is_retried(
 
 def backoff_seconds(attempt: int) -> float:
     """Return the provider's delay after a failed attempt; the first is 1."""
-    # As ExponentialJitterBackoff.BackoffDelay: the longest delay is 20 s, from the fifth on.
+    # As ExponentialJitterBackoff.BackoffDelay: anything up to that, and 20 s from the fifth on.
     if attempt > _GROWING_ATTEMPTS:
         return MAXIMUM_BACKOFF_SECONDS
-    return random.random() + 2.0**attempt  # noqa: S311 - jitter, no secret
+    return random.random() * 2.0**attempt  # noqa: S311 - jitter, no secret
 
 
 def until_propagated(do: Callable[[], Result], again: Callable[[Exception], bool]) -> Result:

@@ -14,21 +14,28 @@ FIXED: Mapping[str, tuple[str, ...]] = {
     "Deployment": ("spec.selector",),
     # The driver's part of a volume is who holds its data.
     "PersistentVolume": ("spec.csi", "spec.hostPath", "spec.nfs"),
-    "PersistentVolumeClaim": ("spec",),
-    "Job": ("spec.completions", "spec.selector", "spec.template"),
+    # More room in place is what the API server grants or refuses, not what replaces a claim.
+    "PersistentVolumeClaim": (
+        "spec.accessModes",
+        "spec.selector",
+        "spec.storageClassName",
+        "spec.volumeName",
+    ),
+    "Job": ("spec.completions", "spec.parallelism", "spec.selector", "spec.template"),
     "ReplicaSet": ("spec.selector",),
     "RoleBinding": ("roleRef",),
     "StatefulSet": (
         "spec.podManagementPolicy",
+        "spec.revisionHistoryLimit",
         "spec.selector",
         "spec.serviceName",
         "spec.volumeClaimTemplates",
     ),
-    "StorageClass": ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"),
+    "StorageClass": ("parameters", "provisioner"),
 }
-"""Fields that the API server does not let change, by kind.
+"""Fields for whose change the official provider makes a new object, by kind.
 
-https://github.com/pulumi/pulumi-kubernetes/blob/master/provider/pkg/provider/diff.go"""
+https://github.com/pulumi/pulumi-kubernetes/blob/master/provider/pkg/provider/diff.go, `forceNew`"""
 CONTENT: Mapping[str, tuple[str, ...]] = {
     "ConfigMap": ("binaryData", "data"),
     "Secret": ("data", "stringData", "type"),

@@ -8,6 +8,7 @@ from typing import Any
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2
 
+from sandbox.latency.model import Operation
 from sandbox.latency.pace import as_long_as_aws
 from sandbox.providers._protocol.servicer import ProviderError, StandInServicer, UnfinishedError
 from sandbox.providers._protocol.values import (
@@ -123,18 +124,14 @@ class KubernetesServicer(StandInServicer):
     def Create(self, request: Any, context: Any) -> Any:
         """Apply the object; one that exists gets our fields, as server-side apply does."""
         inputs, manager = from_struct(request.properties), f"pulumi-kubernetes-{_random()}"
-        if request.preview:
-            outputs = self._applied(context, request, inputs, manager)
-        else:
-            with as_long_as_aws(type_of(request.urn), inputs, "create"):
-                outputs = self._applied(context, request, inputs, manager)
+        outputs = self._applied(context, request, inputs, manager, "create")
         identifier = "" if request.preview else _identifier(outputs)
         return provider_pb2.CreateResponse(id=identifier, properties=to_struct(outputs))
 
     def Update(self, request: Any, context: Any) -> Any:
         """Apply the object anew; fields that are no longer asked for go."""
         manager = from_struct(request.olds).get(MANAGER) or f"pulumi-kubernetes-{_random()}"
-        outputs = self._applied(context, request, from_struct(request.news), manager)
+        outputs = self._applied(context, request, from_struct(request.news), manager, "update")
         return provider_pb2.UpdateResponse(properties=to_struct(outputs))
 
     def Read(self, request: Any, context: Any) -> Any:
@@ -155,13 +152,15 @@ class KubernetesServicer(StandInServicer):
     def Delete(self, request: Any, context: Any) -> Any:
         """Delete the object and wait until it is gone; a patch only gives its fields up."""
         kind, metadata = kind_of(type_of(request.urn)), _metadata(request.id)
-        manager = from_struct(request.properties).get(MANAGER)
+        known = from_struct(request.properties)
+        manager = known.get(MANAGER)
         seconds = request.timeout or DEFAULT_DEADLINE_SECONDS
 
         def delete() -> None:
             cluster = self._connected()
             if not kind.is_patch:
-                cluster.delete(kind, metadata, deadline_seconds=seconds)
+                with as_long_as_aws(type_of(request.urn), known, "delete"):
+                    cluster.delete(kind, metadata, deadline_seconds=seconds)
             elif manager and cluster.read(kind, metadata) is not None:
                 nothing = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata}
                 cluster.apply(kind, nothing, manager=manager, force=True)
@@ -169,7 +168,9 @@ class KubernetesServicer(StandInServicer):
         self.guarded(context, name_of(request.urn), delete)
         return empty_pb2.Empty()
 
-    def _applied(self, context: Any, request: Any, inputs: Object, manager: str) -> Object:
+    def _applied(
+        self, context: Any, request: Any, inputs: Object, manager: str, operation: Operation
+    ) -> Object:
         kind = kind_of(type_of(request.urn))
         if request.preview and (self.cluster is None or has_unknown(inputs)):
             return inputs
@@ -199,7 +200,12 @@ class KubernetesServicer(StandInServicer):
                 ) from error
             return _outputs(kind, done, manager)
 
-        return self.guarded(context, name_of(request.urn), apply)
+        def apply_in_time() -> Object:
+            with as_long_as_aws(type_of(request.urn), inputs, operation):
+                return apply()
+
+        do = apply if request.preview else apply_in_time
+        return self.guarded(context, name_of(request.urn), do)
 
     def _connected(self) -> Cluster:
         if self.cluster is None:

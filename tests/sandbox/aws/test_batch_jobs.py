@@ -238,6 +238,26 @@ def test_jobs_are_listed_by_state(batch: Batch) -> None:
     assert batch.client.list_jobs(jobQueue="queue")["jobSummaryList"] == []
 
 
+@pytest.mark.parametrize(
+    ("value", "is_listed"),
+    [("job", True), ("JOB", True), ("Jo*", True), ("jo", False), ("ob*", False)],
+)
+def test_jobs_are_listed_by_name_in_any_state(batch: Batch, value: str, is_listed: bool) -> None:
+    """https://docs.aws.amazon.com/batch/latest/APIReference/API_ListJobs.html, `filters`"""
+    batch.queue(batch.environment())
+    batch.single()
+    job = batch.submit("one")
+    named = [{"name": "JOB_NAME", "values": [value]}]
+    listed = batch.client.list_jobs(jobQueue="queue", filters=named)["jobSummaryList"]
+    assert [each["jobId"] for each in listed] == ([job] if is_listed else [])
+    with refused("ClientException", "JOB_DEFINITION"):
+        batch.client.list_jobs(
+            jobQueue="queue", filters=[{"name": "JOB_DEFINITION", "values": ["one"]}]
+        )
+    with refused("ClientException", "Only one filter"):
+        batch.client.list_jobs(jobQueue="queue", filters=named * 2)
+
+
 def test_nothing_is_submitted_to_a_disabled_queue_or_with_an_inactive_definition(
     batch: Batch,
 ) -> None:

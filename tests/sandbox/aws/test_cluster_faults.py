@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sandbox.aws.unimplemented import FAILURE_CODE
 from sandbox.faults.clusters import is_named
 from sandbox.faults.in_force import FAULTS
 from sandbox.faults.schedule import FaultScheduleError, parse_schedule
@@ -18,6 +19,7 @@ from tests.support.sandbox_aws import (
     PRIVATE_B,
     Account,
     p5_block,
+    refused,
     target,
 )
 from tools.diagnosis.node_groups import Place, read_group, what_it_lacks
@@ -65,6 +67,17 @@ def test_a_job_whose_nodes_stay_outside_waits_without_a_word_until_they_register
     FAULTS.use([])
     batch.wait(1)
     assert batch.job(job)["status"] == "STARTING"
+
+
+def test_nodes_that_stay_outside_are_not_launched_again_and_again(account: Account) -> None:
+    """Batch scales to what the jobs need, and nodes that have not registered are part of that."""
+    batch = Batch(account)
+    batch.queue(batch.environment(maxvCpus=64))
+    batch.single()
+    use({**OUTSIDE, "node_group": "env"})
+    batch.submit("one")
+    batch.wait(60)
+    assert len(account.instances()) == 1
 
 
 def test_a_job_that_finds_its_block_full_names_who_holds_it(account: Account) -> None:
@@ -204,6 +217,16 @@ def test_a_reservation_that_is_cancelled_under_its_instances_lets_them_run(
     assert [each["LifecycleState"] for each in group["Instances"]] == ["InService"]
 
 
+def test_a_reservation_that_the_account_does_not_have_is_refused_where_it_should_end(
+    account: Account,
+) -> None:
+    """A misspelled id would otherwise try nothing, and count as if it had."""
+    use(expires("cr-0000000000000dead", "ec2:DescribeVpcs"))
+    with refused(FAILURE_CODE, "cr-0000000000000dead", "sandbox inventory"):
+        account.ec2.describe_vpcs()
+    assert account.ec2.describe_vpcs()["Vpcs"]
+
+
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
@@ -217,8 +240,21 @@ def test_a_reservation_that_is_cancelled_under_its_instances_lets_them_run(
         pytest.param(
             {"happens": "reservation-expires", "reservation": BLOCK}, "needs `call`", id="no-call"
         ),
+        pytest.param(
+            {**OUTSIDE, "node_group": "p5", "call": "ec2:RunInstances"},
+            "call: node-never-joins has no such key",
+            id="call-of-what-no-call-has",
+        ),
+        pytest.param(
+            {"happens": "device-plugin-never-ready", "plugin": "efa", "nth": 2},
+            "nth: device-plugin-never-ready has no such key",
+            id="nth-of-what-no-call-has",
+        ),
+        pytest.param(expires("p5", "ec2:RunInstances"), "reservation: ", id="no-id"),
     ],
 )
-def test_an_entry_that_lacks_what_it_is_about_is_refused(entry: dict[str, Any], said: str) -> None:
+def test_an_entry_that_says_too_little_or_what_cannot_be_is_refused(
+    entry: dict[str, Any], said: str
+) -> None:
     with pytest.raises(FaultScheduleError, match=said):
         parse_schedule([entry])

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from components.config.base import Form
+from tests.support.annotations import unwrapped
 
 MOST = 2
 """Values that are tried for one field."""
@@ -31,7 +32,7 @@ def others(field: FieldInfo, value: Any) -> list[Any]:
 
 
 def _of_type(annotation: Any, value: Any) -> Iterator[Any]:
-    plain, metadata = _unwrapped(annotation)
+    plain, metadata = unwrapped(annotation)
     origin = get_origin(plain)
     if origin in (Union, types.UnionType):
         yield from _of_union(plain, metadata, value)
@@ -56,14 +57,6 @@ def _of_union(union: Any, metadata: tuple[Any, ...], value: Any) -> Iterator[Any
             yield from _of_type(Annotated[arm, *metadata] if metadata else arm, value)
     if value is not None and len(arms) < len(get_args(union)):
         yield REMOVED
-
-
-def _unwrapped(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    if get_origin(annotation) is Annotated:
-        inner, *metadata = get_args(annotation)
-        plain, deeper = _unwrapped(inner)
-        return plain, (*deeper, *metadata)
-    return annotation, ()
 
 
 def _flat(metadata: tuple[Any, ...]) -> Iterator[Any]:
@@ -101,7 +94,7 @@ def _mappings(arguments: tuple[Any, Any], value: Mapping[Any, Any] | None) -> It
 
 
 def _is_model(annotation: Any) -> bool:
-    plain, _ = _unwrapped(annotation)
+    plain, _ = unwrapped(annotation)
     if get_origin(plain) in (Union, types.UnionType):
         return any(map(_is_model, get_args(plain)))
     return isinstance(plain, type) and issubclass(plain, BaseModel)

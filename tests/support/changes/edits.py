@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from components.config.problems import show
 from tests.support.changes.choices import REMOVED, others
 from tests.support.changes.entries import ENTRIES
 from tests.support.changes.special import SPECIAL
+from tests.support.keys import value_at, with_value
 
 UNCHANGED = frozenset({"kind"})
 """Fields that say which model it is: another one has other fields."""
@@ -60,7 +60,8 @@ def _of_model(raw: Mapping[str, Any], model: BaseModel, path: tuple[str, ...]) -
             found = others(field, value) if choices is None else choices
             for other in found:
                 # A key that is not there cannot be taken out.
-                if other != plain(value) and not (other is REMOVED and get(raw, place) is None):
+                gone = other is REMOVED and value_at(raw, place) is None
+                if other != plain(value) and not gone:
                     yield _changed(raw, place, value, other)
 
 
@@ -93,7 +94,7 @@ def _of_entries(
 def _moved(raw: Mapping[str, Any], place: tuple[str, ...], name: str) -> Edit:
     """Return the change that gives an entry another name, wherever it is spoken of."""
     old = place[-1]
-    moved = _with(_with(raw, place, REMOVED), (*place[:-1], name), get(raw, place))
+    moved = _with(_with(raw, place, REMOVED), (*place[:-1], name), value_at(raw, place))
     if place[0] == "reservations":
         moved = _renamed_values(moved, "purchase_option", old, name)
     if place[-2] == "compute_environments":
@@ -129,22 +130,5 @@ def plain(value: Any) -> Any:
     return value
 
 
-def get(raw: Mapping[str, Any], place: Sequence[str]) -> Any:
-    """Return what stands at a place of a file; None where nothing does."""
-    value: Any = raw
-    for key in place:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
-
-
 def _with(raw: Mapping[str, Any], place: tuple[str, ...], value: Any) -> dict[str, Any]:
-    changed: dict[str, Any] = copy.deepcopy(dict(raw))
-    *parents, key = place
-    target = changed
-    for parent in parents:
-        target = target.setdefault(parent, {})
-    if value is REMOVED:
-        target.pop(key, None)
-    else:
-        target[key] = value
-    return changed
+    return with_value(raw, place, value, removed=REMOVED)

@@ -12,7 +12,7 @@ from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError
 from tests.support.changes.edits import Edit
 from tests.support.changes.eks_children import CLUSTER, children
-from tests.support.changes.run import Key, by_key, deployed
+from tests.support.changes.run import Key, by_key, deployed, watched
 from tests.support.changes.verdicts import ProviderVerdict, verdict
 from tests.support.cloud import Registered
 from tests.support.stacks import NOW
@@ -145,7 +145,8 @@ def _step(old: Registered | None, new: Registered | None) -> tuple[Step, Provide
     elif new is None:
         operation = "delete"
     else:
-        said = verdict(some.type, some.name, old.inputs, _watched(new, old))
+        seen = watched(new.inputs, old.inputs, new.ignore_changes)
+        said = verdict(some.type, some.name, old.inputs, seen)
         operation = "replace" if said.replacing else "update" if said.changed else "same"
         first = said.deletes_first or new.deletes_first
         said = ProviderVerdict(said.changed, said.replacing, bool(said.replacing) and first)
@@ -160,9 +161,3 @@ def _step(old: Registered | None, new: Registered | None) -> tuple[Step, Provide
         retained=old is not None and old.retain_on_delete,
     )
     return step, said
-
-
-def _watched(new: Registered, old: Registered) -> Mapping[str, Any]:
-    """Return the wanted inputs, of which an ignored one is what it was."""
-    kept = {key: value for key, value in new.inputs.items() if key not in new.ignore_changes}
-    return kept | {key: old.inputs[key] for key in new.ignore_changes if key in old.inputs}

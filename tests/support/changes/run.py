@@ -6,7 +6,7 @@ import contextlib
 import gc
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -49,9 +49,8 @@ class ChangedCloud(Cloud):
         found = before.get((args.typ, args.name))
         name, newest = args.name, 1
         if found is not None and found.inputs != inputs:
-            said = verdict(
-                args.typ, args.name, _compared(found, found.inputs), _compared(found, inputs)
-            )
+            seen = watched(inputs, found.inputs, found.ignore_changes)
+            said = verdict(args.typ, args.name, found.inputs, seen)
             newest = 2 if said.changed else 1
             name += SUCCESSOR if said.replacing else ""
         answers = provider_answers.outputs(args.typ, name, args.inputs)
@@ -68,8 +67,22 @@ def _call(plain: Callable[..., Any], args: Any) -> tuple[dict[str, Any], list[An
     return answer, failures
 
 
-def _compared(resource: Registered, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in inputs.items() if k not in resource.ignore_changes}
+def watched(
+    wanted: Mapping[str, Any], before: Mapping[str, Any], ignored: Iterable[str]
+) -> Mapping[str, Any]:
+    """Return the wanted inputs, of which those at ignored paths are what they were before."""
+    for path in ignored:
+        wanted = _as_before(wanted, before, path)
+    return wanted
+
+
+def _as_before(wanted: Mapping[str, Any], before: Mapping[str, Any], path: str) -> dict[str, Any]:
+    key, _, rest = path.partition(".")
+    kept = {name: value for name, value in wanted.items() if name != key}
+    inner, was = wanted.get(key), before.get(key)
+    if rest and isinstance(inner, Mapping) and isinstance(was, Mapping):
+        return kept | {key: _as_before(inner, was, rest)}
+    return kept | ({key: was} if key in before else {})
 
 
 def deployed(plan: AnyPlan, stack: str, before: Mapping[Key, Registered] | None = None) -> Cloud:

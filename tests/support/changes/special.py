@@ -7,6 +7,7 @@ from typing import Any
 
 from sandbox.account.fixture import fixture
 from tests.support.changes.choices import REMOVED
+from tests.support.keys import value_at
 
 Choose = Callable[[Mapping[str, Any], tuple[str, ...]], Sequence[Any]]
 
@@ -30,20 +31,13 @@ _RESERVATION_OF = {
 }
 
 
-def _value(raw: Mapping[str, Any], place: Sequence[str]) -> Any:
-    value: Any = raw
-    for key in place:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
-
-
 def _instance_types(raw: Mapping[str, Any], place: tuple[str, ...]) -> Sequence[Any]:
-    present = _value(raw, place) or ("m5.8xlarge" if "head_node" in place else "c5.2xlarge")
+    present = value_at(raw, place) or ("m5.8xlarge" if "head_node" in place else "c5.2xlarge")
     return _OTHER_TYPES.get(present.partition(".")[0], ["c5.4xlarge"])
 
 
 def _purchase_options(raw: Mapping[str, Any], place: tuple[str, ...]) -> Sequence[Any]:
-    present = _value(raw, place) or "on-demand"
+    present = value_at(raw, place) or "on-demand"
     others = ["on-demand", "spot", *(raw.get("reservations") or {})]
     return [each for each in others if each != present][:2]
 
@@ -51,7 +45,7 @@ def _purchase_options(raw: Mapping[str, Any], place: tuple[str, ...]) -> Sequenc
 def _reservations(raw: Mapping[str, Any], place: tuple[str, ...]) -> Sequence[Any]:
     """Return another reservation of the same kind and type, and one of another type."""
     found = {each["id"]: each for each in fixture()["reservations"]}
-    present = found.get(_value(raw, place), {})
+    present = found.get(value_at(raw, place), {})
 
     def like(each: Mapping[str, Any], key: str) -> bool:
         return each.get(key) == present.get(key)
@@ -68,7 +62,7 @@ def _reservations(raw: Mapping[str, Any], place: tuple[str, ...]) -> Sequence[An
 def _subnets(raw: Mapping[str, Any], place: tuple[str, ...]) -> Sequence[Any]:
     last = "1" if place[-1].startswith("public") else "2"
     named = [each["id"] for each in fixture()["subnets"] if each["id"].endswith(f"000000{last}")]
-    present = list(_value(raw, place) or ())
+    present = list(value_at(raw, place) or ())
     more = [each for each in named if each not in present][:1]
     return [[*present, *more], present[:-1]]
 
@@ -80,7 +74,7 @@ def _subnet(raw: Mapping[str, Any], _place: tuple[str, ...]) -> Sequence[Any]:
 
 
 def _zones(raw: Mapping[str, Any], place: tuple[str, ...]) -> Sequence[Any]:
-    present = list(_value(raw, place))
+    present = list(value_at(raw, place))
     ids = present[0].count("-az") == 1
     every = (
         ["usw2-az1", "usw2-az2", "usw2-az3", "usw2-az4"]
@@ -93,11 +87,11 @@ def _zones(raw: Mapping[str, Any], place: tuple[str, ...]) -> Sequence[Any]:
 
 def _zone(raw: Mapping[str, Any], place: tuple[str, ...]) -> Sequence[Any]:
     zones = raw["network"].get("availability_zones") or ["us-west-2a", "us-west-2b"]
-    return [zone for zone in zones if zone != _value(raw, place)][:2]
+    return [zone for zone in zones if zone != value_at(raw, place)][:2]
 
 
 def _more_and_less(raw: Mapping[str, Any], place: tuple[str, ...]) -> Sequence[Any]:
-    present = _value(raw, place)
+    present = value_at(raw, place)
     least = 1 if place[-1] == "maximum" else 0
     if present is None:
         return [least + 1]

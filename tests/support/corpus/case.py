@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,6 +11,7 @@ from typing import Any, Literal
 import yaml
 
 from tests.support.corpus.pulumi_yaml import declared
+from tests.support.keys import with_values
 from tests.support.policy import Program
 from tests.support.stacks import STACKS, stack_config
 
@@ -59,7 +59,7 @@ class Case:
     @property
     def raw(self) -> dict[str, Any]:
         """The stack file's `trainyard:cluster`, in the sandbox's account and with the changes."""
-        return _changed(_shipped_config(self.stack), self.changes)
+        return with_values(_shipped_config(self.stack), self.changes)
 
     @property
     def stack_file(self) -> str:
@@ -97,17 +97,3 @@ def _case(path: Path) -> Case:
     lists = {key: tuple(content.pop(key, ())) for key in ("says", "also", "advice")}
     stage = content.pop("stage", None)
     return Case(name=path.stem, stage=stage, program=declared(resources), **lists, **content)
-
-
-def _changed(raw: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    found = copy.deepcopy(dict(raw))
-    for place, value in changes.items():
-        *parents, last = place.split(".")
-        at = found
-        for parent in parents:
-            at = at.setdefault(parent, {})
-        if value is None:
-            at.pop(last, None)
-        else:
-            at[last] = value
-    return found

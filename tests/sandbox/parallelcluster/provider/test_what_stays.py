@@ -15,6 +15,7 @@ from tools.cli.retained import (
     what_failed_creations_left,
     what_stays,
 )
+from tools.workspace.recovery.account import Account as Read
 
 EVERYTHING = {"fsx", "efs", "ebs"}
 
@@ -30,7 +31,7 @@ def clients(account: Account, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_kept_storage_is_found_with_its_security_groups(clients: Any) -> None:
     building.build(clients, cluster(nodes(), stored=stored(retained=True)))
     building.remove(clients, "c", retained=EVERYTHING)
-    found = list(retained_objects(clients, "c"))
+    found = list(retained_objects(Read("us-west-2"), "c"))
     assert [(each.kind, each.name) for each in found] == [
         (Kind.LUSTRE, "fsx"),
         (Kind.EFS, "efs"),

@@ -11,6 +11,7 @@ from sandbox.providers.kubernetes.kinds import Kind
 
 DAEMON_SET = Kind("apps/v1", "DaemonSet", False)
 CONFIG_MAP = Kind("v1", "ConfigMap", False)
+CLAIM = Kind("v1", "PersistentVolumeClaim", False)
 
 
 def test_changes_are_named_down_to_the_value() -> None:
@@ -30,6 +31,8 @@ def test_changes_are_named_down_to_the_value() -> None:
         (CONFIG_MAP, {}, "data.a", True),
         (CONFIG_MAP, {"immutable": True}, "data.a", True),
         (CONFIG_MAP, {"immutable": False}, "data.a", False),
+        (CLAIM, {}, "spec.volumeName", True),
+        (CLAIM, {}, "spec.resources.requests.storage", False),
     ],
 )
 def test_only_what_the_api_fixes_replaces(

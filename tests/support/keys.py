@@ -1,0 +1,39 @@
+"""A key of a stack file by its place: what stands there, and the file with something else there."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def value_at(raw: Mapping[str, Any], place: Sequence[str]) -> Any:
+    """Return what stands at a place of a file; None where nothing does."""
+    value: Any = raw
+    for key in place:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def with_value(
+    raw: Mapping[str, Any], place: Sequence[str], value: Any, *, removed: Any = None
+) -> dict[str, Any]:
+    """Return a copy of a file with a value at a place; the value `removed` takes the key out."""
+    changed = copy.deepcopy(dict(raw))
+    *parents, key = place
+    target: Any = changed
+    for parent in parents:
+        target = target.setdefault(parent, {})
+    if value is removed:
+        target.pop(key, None)
+    else:
+        target[key] = value
+    return changed
+
+
+def with_values(raw: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of a file with values by place, such as `network.vpc_id`; None removes."""
+    changed = copy.deepcopy(dict(raw))
+    for place, value in values.items():
+        changed = with_value(changed, place.split("."), value)
+    return changed
