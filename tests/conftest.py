@@ -12,6 +12,7 @@ import pulumi
 import pytest
 from hypothesis import settings
 
+import components.cheap_imports  # noqa: F401 - garbage is looked for less: a seventh of the time
 from tests.support.cloud import Cloud, readable
 
 # The same examples in every run, however slow the machine is, and no database beside the tests.

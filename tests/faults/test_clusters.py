@@ -52,7 +52,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
     folder = tmp_path_factory.mktemp("faults")
     sandbox = Sandbox(folder / "sandbox")
     # Whoever waits for what never comes need not wait long.
-    impatient = Sandbox(sandbox.directory, settings={"TRAINYARD_WAIT_SECONDS": "20"})
+    impatient = Sandbox(sandbox.directory, settings={"TRAINYARD_WAIT_SECONDS": "10"})
     sandbox.must("sandbox", "start")
     life = Life(before=sandbox.objects())
 

@@ -18,7 +18,7 @@ from tests.support.kills.harness import KillHarness, Victim, is_running
 from tests.support.kills.inventories import difference
 from tests.support.kills.lives import UNCHANGED, Undisturbed, by_waves, live, undisturbed
 from tests.support.kills.points import in_few_waves
-from tests.support.sandbox import Sandbox
+from tests.support.sandbox import Sandbox, running
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.sandbox
@@ -28,15 +28,14 @@ SLURM = "pc-trn1"
 """Its own VPC and a cluster of ParallelCluster: stacks in a VPC that exists are one object."""
 LIGHT = "batch-p5"
 """A stack that is up soon, for what is the same in all of them."""
+KILLED = ("eks-p5-odcr", SLURM, LIGHT)
 
 
 @pytest.fixture(scope="module")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """One account for all of the stacks; each leaves it as it was."""
-    sandbox = Sandbox(tmp_path_factory.mktemp("kills") / "sandbox")
-    sandbox.must("sandbox", "start")
-    yield sandbox
-    sandbox.must("sandbox", "stop")
+    with running(tmp_path_factory.mktemp("kills") / "sandbox") as sandbox:
+        yield sandbox
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +44,7 @@ def reference_of(account: Sandbox) -> Callable[[str], Undisturbed]:
     return cache(lambda stack: undisturbed(KillHarness(account, stack)))
 
 
-@pytest.mark.parametrize("stack", ["eks-p5-odcr", SLURM, LIGHT])
+@pytest.mark.parametrize("stack", KILLED)
 def test_an_engine_killed_at_ten_objects_comes_to_the_same_end(
     account: Sandbox, reference_of: Callable[[str], Undisturbed], stack: str
 ) -> None:

@@ -7,26 +7,22 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.sandbox import Sandbox
+from tests.support.sandbox import Sandbox, running
 from tests.support.tracked import ROOT, tracked
 
 
 @pytest.fixture(scope="session")
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """A running sandbox; every test leaves its account as it was."""
-    started = Sandbox(tmp_path_factory.mktemp("sandbox") / "sandbox")
-    started.must("sandbox", "start")
-    yield started
-    started.must("sandbox", "stop")
+    with running(tmp_path_factory.mktemp("sandbox") / "sandbox") as started:
+        yield started
 
 
 @pytest.fixture
 def own_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """A sandbox that a test may stop or break."""
-    started = Sandbox(tmp_path_factory.mktemp("own") / "sandbox")
-    started.must("sandbox", "start")
-    yield started
-    started.must("sandbox", "stop")
+    with running(tmp_path_factory.mktemp("own") / "sandbox") as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.faults.test_kills_of_other_stacks import KILLED
 from tests.stacks.test_life_of_a_stack import STACK
 from tests.stacks.test_lives_of_the_family import LIVES
 from tests.support.sandbox import Sandbox
 from tests.support.stacks import STACKS
 
 pytestmark = pytest.mark.sandbox
-BROUGHT_UP = {STACK, *(life.stack for life in LIVES)}
+BROUGHT_UP = {STACK, *KILLED, *(life.stack for life in LIVES)}
 PACK = " trainyard@"
 
 

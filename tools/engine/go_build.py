@@ -17,6 +17,12 @@ _INSTALL_GO = (
     "command again"
 )
 
+BUILD_FLAGS = ("-mod=readonly", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false")
+"""Flags of every build; Go takes up what it has compiled with the same flags before.
+
+The linker drops what debuggers read, so that the compiler need not write it: a tenth of the time.
+"""
+
 _LOG_LINES = 15
 """Lines of the compiler's output that an error message repeats."""
 
@@ -77,14 +83,14 @@ class Go:
         """
         flags = " ".join(["-s", "-w", *(f"-X {k}={v}" for k, v in program.variables.items())])
         output = target / program.file_name
-        command = [self._path, "build", "-mod=readonly", "-trimpath", "-buildvcs=false"]
-        command += ["-ldflags", flags, "-o", str(output), program.package]
+        command = [self._path, "build", *BUILD_FLAGS, "-ldflags", flags]
+        command += ["-o", str(output), program.package]
         heartbeat = Heartbeat(report, f"building {program.file_name} from source", usually)
         log_path = target / f"{program.file_name}.log"
         with log_path.open("w+", encoding="utf-8", errors="replace") as log:
             code = _wait(
                 subprocess.Popen(
-                    command, cwd=program.module, env=_environment(), stdout=log, stderr=log
+                    command, cwd=program.module, env=build_environment(), stdout=log, stderr=log
                 ),
                 heartbeat,
             )
@@ -135,11 +141,11 @@ def _wait(process: subprocess.Popen[bytes], heartbeat: Heartbeat) -> int:
 
 def _run(command: Sequence[str], directory: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command, cwd=directory, env=_environment(), capture_output=True, text=True, check=False
+        command, cwd=directory, env=build_environment(), capture_output=True, text=True, check=False
     )
 
 
-def _environment() -> dict[str, str]:
+def build_environment() -> dict[str, str]:
     """Return the user's environment, without what would build something else.
 
     ``GOPROXY`` and the other settings of how modules are fetched stay as they are.

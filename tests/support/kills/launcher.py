@@ -1,17 +1,24 @@
-"""`./trainyard` with gated plugins: `python -m tests.support.kills.launcher up p5-cb --sandbox`."""
+"""`./trainyard` with gated plugins: `python -m tests.support.kills.launcher up p5-cb --sandbox`.
+
+The engine goes to its work without the preview that comes before it: nothing is made then, so there
+is nothing to kill at. The `up` that comes after the kills is the users' own, with a preview.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.support.kills.gate import DIRECTORY
 from tests.support.kills.gated_plugin import DYNAMIC
 from tests.support.tracked import ROOT
-from tools.cli import sandbox_session
-from tools.workspace import project
+from tools.cli import guarded_update, sandbox_session
+from tools.cli.deployments import Guard
+from tools.workspace import project, workspace
+from tools.workspace.engine_process import EngineResult
 
 _GATED = ("aws", "kubernetes", DYNAMIC)
 
@@ -23,9 +30,26 @@ def main() -> None:
         _write_plugin(directory / name / f"pulumi-resource-{name}", name)
     sandbox_session.PROVIDERS = directory
     project.PROVIDERS = (*project.PROVIDERS, DYNAMIC)
+    guarded_update.run_guarded = _unguarded
+    workspace.run = _without_preview
     from tools.cli.app import app
 
     app(prog_name="./trainyard")
+
+
+_run = workspace.run
+
+
+def _unguarded(
+    of: workspace.Workspace, operation: str, arguments: Sequence[str], guard: Guard
+) -> EngineResult:
+    return _without_preview(of, operation, arguments)
+
+
+def _without_preview(
+    of: workspace.Workspace, operation: str, extra: Sequence[str] = ()
+) -> EngineResult:
+    return _run(of, operation, [*extra, "--skip-preview"])
 
 
 def _write_plugin(path: Path, name: str) -> None:
