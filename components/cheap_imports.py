@@ -1,8 +1,8 @@
-"""Settings under which imports cost less; the program and its policy pack import this first of all.
+"""Settings under which imports cost less; every process of ours imports this before what costs.
 
-As in `tools.cli.__main__`: what imports make stays to the end, and to look for garbage in it time
-and again is a fifth of what the SDKs cost; and no plugin of pydantic is meant for this, for which
-it reads the metadata of every installed package.
+What imports make stays to the end, and to look for garbage in it time and again is a fifth of what
+the SDKs cost, and a tenth of what `check` does. No plugin of pydantic is meant for this, and to
+look for one reads the metadata of every installed package.
 https://docs.python.org/3.11/library/gc.html#gc.set_threshold
 https://docs.pydantic.dev/latest/concepts/plugins/
 """

@@ -7,15 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.config.problems import show
-
-COLLECTIONS = (
-    ("architecture", "node_groups"),
-    ("architecture", "compute_environments"),
-    ("architecture", "job_definitions"),
-    ("architecture", "queues"),
-    ("storage",),
-)
-"""Mappings of the stack file from whose keys names of resources are made."""
+from tools.workspace.stack_entries import entries, entries_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +53,13 @@ def causes_of(
 ) -> list[ChangedKey]:
     """Return the changes that can be why a resource of this name is changed.
 
-    Names of resources are made of the cluster's and of the entry's. So those below its own entry
-    are meant; where there is none, those below no entry at all.
+    Those below its own entry are meant; where there is none, those below no entry at all.
     """
-    entries = list(_entries(deployed))
-    rest = name.removeprefix(f"{deployed.get('name')}-").removeprefix("storage-")
-    own = [path for path in entries if rest == path[-1] or rest.startswith(f"{path[-1]}-")]
-    longest = max((len(path[-1]) for path in own), default=0)
-    places = [path for path in own if len(path[-1]) == longest]
+    places, everything = entries_of(name, deployed), list(entries(deployed))
     near = [each for each in changes if any(_is_below(each.path, path) for path in places)]
-    far = [each for each in changes if not any(_is_below(each.path, path) for path in entries)]
+    far = [each for each in changes if not any(_is_below(each.path, path) for path in everything)]
     return near or far or changes
 
 
 def _is_below(path: tuple[str, ...], place: tuple[str, ...]) -> bool:
     return path[: len(place)] == place
-
-
-def _entries(cluster: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    for collection in COLLECTIONS:
-        mapping: Any = cluster
-        for part in collection:
-            mapping = mapping.get(part) if isinstance(mapping, Mapping) else None
-        if isinstance(mapping, Mapping):
-            yield from ((*collection, str(entry)) for entry in mapping)

@@ -66,17 +66,14 @@ class Background:
 
     command: str
     """The command that was refused, without the names that would allow it."""
+    destroy: str
+    """The command that removes the stack."""
     deployed: Mapping[str, Any] | None
     """`trainyard:cluster` of the last update; None where nobody knows it."""
     wanted: Mapping[str, Any]
     """`trainyard:cluster` as it is."""
     ends: Mapping[str, str] = field(default_factory=dict[str, str])
     """When each Capacity Block ends and how long that is, by its id."""
-
-    @property
-    def destroy(self) -> str:
-        """The command that removes the stack."""
-        return self.command.replace("./trainyard up ", "./trainyard destroy ", 1)
 
 
 def explanation(verdict: Verdict, background: Background) -> str:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tools.workspace.urns import name_of
+
 Operation = Literal["same", "update", "create", "delete", "replace"]
 
 _OPERATIONS: Mapping[str, Operation] = {
@@ -52,7 +54,7 @@ class Step:
     @property
     def name(self) -> str:
         """Logical name."""
-        return self.urn.split("::", 3)[3]
+        return name_of(self.urn)
 
 
 def is_end_of_run(line: str) -> bool:

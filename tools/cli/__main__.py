@@ -6,14 +6,8 @@ import os
 import sys
 from collections.abc import Iterator
 
-# What the imports make stays to the end: to look for garbage in it time and again is a tenth of
-# what `check` costs. https://docs.python.org/3.11/library/gc.html#gc.set_threshold
-gc.set_threshold(100_000, 50, 50)
-# No plugin of pydantic's is meant for this, and to look for one reads the metadata of every
-# installed package. https://docs.pydantic.dev/latest/concepts/plugins/
-os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-
-from tools.cli.command_line import command_line  # noqa: E402 - after what makes it cheap
+import components.cheap_imports  # noqa: F401 - before what costs
+from tools.cli.command_line import command_line
 
 LEAVES_NOTHING = {"check", "explain"}
 """Commands that start no process and no thread, and write no file."""

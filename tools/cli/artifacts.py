@@ -55,8 +55,7 @@ def artifact(
     values = _outputs(found, sandbox=sandbox, show_secrets=True)
     if made[name] not in values:
         raise failures.CommandError(
-            f"{stack} has no {name} yet; bring it up first: ./trainyard up {stack}"
-            + found.options(sandbox=sandbox)
+            f"{stack} has no {name} yet; bring it up first: {found.command('up', sandbox=sandbox)}"
         )
     console.answer_document(document(values[made[name]]))
 
@@ -85,8 +84,7 @@ def _outputs(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> dic
     if not values:
         stack = stack_file.stack
         raise failures.CommandError(
-            f"{stack} has no outputs yet; bring it up: ./trainyard up {stack}"
-            + stack_file.options(sandbox=sandbox)
+            f"{stack} has no outputs yet; bring it up: {stack_file.command('up', sandbox=sandbox)}"
         )
     return values
 

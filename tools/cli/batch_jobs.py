@@ -105,6 +105,7 @@ def _explain(
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 
+    from components.account.call_failures import CLIENT
     from tools.diagnosis.waiting_job import read_queued_job, why_it_waits
 
     name = submission.compute_environment
@@ -114,7 +115,7 @@ def _explain(
     try:
         queued = read_queued_job(
             batch,
-            boto3.client("ec2", region_name=plan.region),
+            boto3.client("ec2", region_name=plan.region, config=CLIENT),
             job,
             environment=name,
             stack=plan.name,
@@ -148,7 +149,7 @@ def _submit(
         batch = boto3.client("batch", region_name=region, config=UNREPEATED)
         return submit_once(batch, submission.request)
     except (BotoCoreError, ClientError) as error:
-        command = f"./trainyard up {stack_file.stack}{stack_file.options(sandbox=sandbox)}"
+        command = stack_file.command("up", sandbox=sandbox)
         raise failures.CommandError(
             f"Batch did not take the job: {explained('batch:SubmitJob', error)}\n"
             f"  if the stack is not up yet:  {command}"

@@ -69,7 +69,7 @@ def _wait(batch: Any, job_id: str, explain: Explain, patience: Patience) -> None
             reason = job.get("statusReason") or ""
             if reason != told and (reason or waited >= QUIET_SECONDS):
                 told = reason
-                _tell(job_id, reason, explain(job))
+                _tell(job, explain(job))
             if waited >= patience.start_limit_minutes * 60:
                 raise failures.CommandError(_gave_up(job, explain(job), patience))
         patience.pause(POLL_SECONDS)
@@ -78,21 +78,23 @@ def _wait(batch: Any, job_id: str, explain: Explain, patience: Patience) -> None
         raise failures.CommandError(f"the job {job_id} failed: {reason or 'its log says why'}")
 
 
-def _tell(job_id: str, reason: str, why: list[str]) -> None:
-    said = [f"Batch says: {reason}"] if reason else []
-    console.progress("\n  ".join([f"{job_id} does not start yet", *said, *why]))
+def _tell(job: Mapping[str, Any], why: list[str]) -> None:
+    console.progress("\n  ".join([f"{job['jobId']} does not start yet", *_said(job), *why]))
+
+
+def _said(job: Mapping[str, Any]) -> list[str]:
+    reason = job.get("statusReason")
+    return [f"Batch says: {reason}"] if reason else []
 
 
 def _gave_up(job: Mapping[str, Any], why: list[str], patience: Patience) -> str:
-    reason = job.get("statusReason")
-    said = [f"Batch says: {reason}"] if reason else []
     return "\n  ".join(
         [
             (
                 f"after {patience.start_limit_minutes:g} minutes the job {job['jobId']} is still "
                 f"{job['status']}; it waits on until it starts or is terminated"
             ),
-            *said,
+            *_said(job),
             *why,
             "wait longer with --wait-minutes",
         ]

@@ -29,7 +29,7 @@ def bench(
     `preview`, `parallelcluster` and `cold-up` need a sandbox that runs.
     """
     from benchmarks import report
-    from tools.workspace.stack_files import ROOT
+    from tools.workspace.stack_files import OWN_FILES
 
     known = report.names()
     unknown = [name for name in names or [] if name not in known]
@@ -38,7 +38,7 @@ def bench(
             f"there is no benchmark {', '.join(unknown)}; there are {', '.join(known)}"
         )
     results = report.measure(names or known, rounds, console.progress)
-    target = directory or ROOT / ".trainyard" / "bench"
+    target = directory or OWN_FILES / "bench"
     report.write(target, results)
     if as_json:
         console.answer_json(report.as_json(results))

@@ -43,7 +43,7 @@ def up(
     result = _run(workspace, "up", yes=yes, policies=True, guard=Guard(replace or (), sandbox))
     _tell_doubles(workspace, sandbox=sandbox)
     if result.exit_code:
-        _say_what_stays(workspace, "up", sandbox=sandbox)
+        _tell_what_stays(found, destroyed=False, sandbox=sandbox)
     _finish(result, workspace, "up", sandbox=sandbox)
     _show_summary(workspace, sandbox=sandbox)
 
@@ -119,7 +119,7 @@ def destroy(
     if keeps:
         kept = protected.kept_objects(workspace)
         console.answer(protected.explanation(kept, before, stack_file=found, sandbox=sandbox))
-    _say_what_stays(workspace, "destroy", sandbox=sandbox)
+    _tell_what_stays(found, destroyed=True, sandbox=sandbox)
 
 
 def _tell_doubles(workspace: Workspace, *, sandbox: bool) -> None:
@@ -128,19 +128,11 @@ def _tell_doubles(workspace: Workspace, *, sandbox: bool) -> None:
     tell_doubles(workspace, sandbox=sandbox)
 
 
-def _say_what_stays(workspace: Workspace, command: str, *, sandbox: bool) -> None:
-    """Say what ParallelCluster has kept of a cluster that is not there any more."""
-    found = workspace.stack_file
-    if found.architecture != PARALLELCLUSTER:
-        return
-    from tools.cli.retained import what_failed_creations_left, what_stays
-    from tools.cli.session import account_access
+def _tell_what_stays(stack_file: StackFile, *, destroyed: bool, sandbox: bool) -> None:
+    if stack_file.architecture == PARALLELCLUSTER:
+        from tools.cli.retained import tell_what_stays
 
-    look = what_stays if command == "destroy" else what_failed_creations_left
-    with account_access(sandbox=sandbox, profile=found.profile):
-        said = look(str(found.cluster.get("name")), found.region)
-    if said:
-        console.answer(said)
+        tell_what_stays(stack_file, destroyed=destroyed, sandbox=sandbox)
 
 
 def refresh(
@@ -221,7 +213,7 @@ def _finish(result: EngineResult, workspace: Workspace, operation: str, *, sandb
         return
     stack = workspace.stack_file.stack
     _refuse_locked(result, workspace.stack_file, sandbox=sandbox)
-    again = f"./trainyard {operation} {stack}{workspace.stack_file.options(sandbox=sandbox)}"
+    again = workspace.stack_file.command(operation, sandbox=sandbox)
     if result.exit_code < 0:
         message = (
             f"the engine was killed during the {operation} of {stack}; what was finished is "

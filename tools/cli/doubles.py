@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from tools.cli import console
+from tools.cli import console, failures
+from tools.workspace.exported_state import exported_state, resources_of
 from tools.workspace.stack_files import PROJECT
 
 if TYPE_CHECKING:
@@ -18,15 +18,15 @@ def tell_doubles(workspace: Workspace, *, sandbox: bool) -> None:
     """Name what the account has of the stack and the state does not, with what deletes it."""
     from botocore.exceptions import BotoCoreError, ClientError
 
-    from tools.workspace.environment import process_environment, profile_environment
+    from tools.cli.session import account_access
+    from tools.workspace.engine_process import EngineFailedError
     from tools.workspace.recovery.account import Account
     from tools.workspace.recovery.doubles import doubles
     from tools.workspace.recovery.patience import IN_AN_ACCOUNT, IN_THE_SANDBOX
 
     file = workspace.stack_file
-    environment = profile_environment(workspace.command.environment, file.profile)
     try:
-        with process_environment(environment):
+        with account_access(sandbox=sandbox, profile=file.profile):
             found = doubles(
                 Account(file.region),
                 stack=file.stack,
@@ -34,7 +34,7 @@ def tell_doubles(workspace: Workspace, *, sandbox: bool) -> None:
                 known=lambda: _ids(workspace),
                 patience=IN_THE_SANDBOX if sandbox else IN_AN_ACCOUNT,
             )
-    except (BotoCoreError, ClientError) as error:
+    except (BotoCoreError, ClientError, EngineFailedError, failures.CommandError) as error:
         console.progress(f"whether {file.stack} has anything twice could not be looked up: {error}")
         return
     if found:
@@ -54,7 +54,5 @@ def explanation(found: Iterable[Double], *, stack: str, region: str) -> str:
 
 
 def _ids(workspace: Workspace) -> set[str]:
-    stack = ["--stack", workspace.stack_file.stack]
-    exported = json.loads(workspace.command.output(["stack", "export", *stack]))
-    resources = (exported.get("deployment") or {}).get("resources") or []
-    return {each["id"] for each in resources if each.get("id")}
+    state = exported_state(workspace.command, workspace.stack_file.stack)
+    return {each["id"] for each in resources_of(state) if each.get("id")}

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tools.cli.rollout_failure import kubectl_command, plugins_not_ready
+from tools.workspace.exported_state import exported_state, resources_of
 
 if TYPE_CHECKING:
     from components.config.stack import AnyStackConfig
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from tools.workspace.stack_files import StackFile
     from tools.workspace.workspace import Workspace
 
-_DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 _KUBERNETES = "pulumi:providers:kubernetes"
 
 
@@ -26,7 +26,7 @@ def why_it_failed(
     """Return what the engine's errors mean and what helps; empty where we know no more than it."""
     from components.config.problems import ConfigError
     from tools.cli.checks import config_of
-    from tools.diagnosis.engine_failures import FailedStack, advice
+    from tools.diagnosis.engine_failures import DAEMON_SET, FailedStack, advice
 
     file = workspace.stack_file
     try:
@@ -41,7 +41,7 @@ def why_it_failed(
         pool_of=lambda error: _pool(error, config, file, sandbox=sandbox),
     )
     found = advice(errors, stack)
-    if any(error.resource_type == _DAEMON_SET for error in errors):
+    if any(error.resource_type == DAEMON_SET for error in errors):
         found += _plugins(workspace, sandbox=sandbox)
     return found
 
@@ -73,6 +73,7 @@ def _reservations(
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 
+    from components.account.call_failures import CLIENT
     from components.account.reservations import reservation_ids
     from tools.cli.failures import CommandError
     from tools.cli.session import account_access
@@ -83,7 +84,7 @@ def _reservations(
         return ()
     try:
         with account_access(sandbox=sandbox, profile=file.profile):
-            ec2 = boto3.client("ec2", region_name=file.region)
+            ec2 = boto3.client("ec2", region_name=file.region, config=CLIENT)
             return read_reservations(ec2, reservation_ids(reservation, {}))
     except (BotoCoreError, ClientError, CommandError):
         return ()
@@ -94,14 +95,14 @@ def _plugins(workspace: Workspace, *, sandbox: bool) -> list[str]:
     from tools.cli.rollout import look_at
     from tools.cli.session import kubeconfig_path
     from tools.workspace.engine_process import EngineFailedError
-    from tools.workspace.project import write_private
+    from tools.workspace.files import write_private
 
     stack = workspace.stack_file.stack
     try:
-        exported = workspace.command.output(["stack", "export", "--show-secrets", "--stack", stack])
+        exported = exported_state(workspace.command, stack, show_secrets=True)
     except EngineFailedError:
         return []  # what the engine said before stands
-    kubeconfig = recorded_kubeconfig(json.loads(exported))
+    kubeconfig = recorded_kubeconfig(exported)
     if kubeconfig is None:
         return []
     path = kubeconfig_path(stack, sandbox=sandbox)
@@ -109,8 +110,7 @@ def _plugins(workspace: Workspace, *, sandbox: bool) -> list[str]:
     state, silence = look_at(kubeconfig)
     if state is None:
         return [silence]
-    kubectl = f"{kubectl_command(sandbox=sandbox)} --kubeconfig {path}"
-    return plugins_not_ready(state.pods, state, kubectl)
+    return plugins_not_ready(state.pods, state, kubectl_command(path, sandbox=sandbox))
 
 
 def recorded_kubeconfig(exported: Mapping[str, Any]) -> str | None:
@@ -119,7 +119,7 @@ def recorded_kubeconfig(exported: Mapping[str, Any]) -> str | None:
     None where the stack got no cluster. Secrets are mappings with the JSON of their value:
     https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/core.go, `SecretV1`.
     """
-    for resource in (exported.get("deployment") or {}).get("resources") or []:
+    for resource in resources_of(exported):
         if resource["type"] == _KUBERNETES:
             value = (resource.get("inputs") or {}).get("kubeconfig")
             if isinstance(value, Mapping):

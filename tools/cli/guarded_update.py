@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from components.config.problems import ROOT
 from tools.changes.refusal import Background, Verdict, explanation, judge
 from tools.cli import console, failures
 from tools.workspace.engine_events import engine_errors
+from tools.workspace.stack_files import CLUSTER_KEY
 from tools.workspace.update_gate import update_gate
-from tools.workspace.workspace import begin_of
+from tools.workspace.workspace import begin_of, history
 
 if TYPE_CHECKING:
     from tools.changes.steps import Step
@@ -48,9 +48,7 @@ def run_guarded(
         return not found.refuses
 
     with update_gate(look, fails_preview=operation != "preview") as gate:
-        command = workspace.command
-        environment = {**command.environment, **gate.environment}
-        command = dataclasses.replace(command, environment=environment)
+        command = workspace.command.with_variables(gate.environment)
         told = [*begin_of(workspace, operation), *arguments, *gate.arguments]
         result = command.run(told)
         gate.close()
@@ -77,8 +75,9 @@ def _refuse(found: Verdict, workspace: Workspace, operation: str, *, sandbox: bo
 def _background(found: Verdict, workspace: Workspace, *, sandbox: bool) -> Background:
     file = workspace.stack_file
     return Background(
-        command=f"./trainyard up {file.stack}{file.options(sandbox=sandbox)}",
-        deployed=deployed_cluster(_history(workspace)),
+        command=file.command("up", sandbox=sandbox),
+        destroy=file.command("destroy", sandbox=sandbox),
+        deployed=deployed_cluster(history(workspace, updates=HISTORY_PAGE)),
         wanted=file.cluster,
         ends=_ends(found, file, sandbox=sandbox),
     )
@@ -93,20 +92,14 @@ def _instances(file: StackFile) -> dict[str, int]:
     }
 
 
-def _history(workspace: Workspace) -> list[Mapping[str, Any]]:
-    stack = ["--stack", workspace.stack_file.stack]
-    page = ["--json", "--page-size", str(HISTORY_PAGE)]
-    return json.loads(workspace.command.output(["stack", "history", *stack, *page]))
-
-
-def deployed_cluster(history: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def deployed_cluster(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """Return `trainyard:cluster` of the last update that succeeded; None where there was none.
 
-    `history` is what `pulumi stack history --json` prints, newest first.
+    `updates` is what `pulumi stack history --json` prints, newest first.
     """
-    for update in history:
+    for update in updates:
         if update.get("kind") == "update" and update.get("result") == "succeeded":
-            value = ((update.get("config") or {}).get(ROOT) or {}).get("value")
+            value = ((update.get("config") or {}).get(CLUSTER_KEY) or {}).get("value")
             return json.loads(value) if isinstance(value, str) else None
     return None
 

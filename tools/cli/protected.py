@@ -6,14 +6,15 @@ everything goes but protected resources and what they depend on.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from components.config.problems import ROOT, set_command
 from components.storage.fsx_lustre_plan import STORAGE_TAG
+from tools.workspace.exported_state import exported_state, resources_of
 from tools.workspace.stack_files import StackFile
+from tools.workspace.urns import name_of
 from tools.workspace.workspace import Workspace
 
 FLAG = "--exclude-protected"
@@ -38,18 +39,16 @@ class Kept:
     @property
     def line(self) -> str:
         """Id, type and logical name."""
-        return f"{self.identifier}  {self.type}  {self.urn.rpartition('::')[2]}"
+        return f"{self.identifier}  {self.type}  {name_of(self.urn)}"
 
 
 def kept_objects(workspace: Workspace) -> tuple[Kept, ...]:
     """Return what the state holds of the account."""
-    stack = ["--stack", workspace.stack_file.stack]
-    return read_state(json.loads(workspace.command.output(["stack", "export", *stack])))
+    return read_state(exported_state(workspace.command, workspace.stack_file.stack))
 
 
 def read_state(exported: Mapping[str, Any]) -> tuple[Kept, ...]:
     """Return the objects of an exported state: no components, no providers."""
-    resources: Iterable[Mapping[str, Any]] = (exported.get("deployment") or {}).get("resources", [])
     return tuple(
         Kept(
             urn=each["urn"],
@@ -58,7 +57,7 @@ def read_state(exported: Mapping[str, Any]) -> tuple[Kept, ...]:
             protected=bool(each.get("protect")),
             storage=_storage_of(each.get("inputs") or {}),
         )
-        for each in resources
+        for each in resources_of(exported)
         if each.get("custom")
         and not each["type"].startswith("pulumi:")
         and not each.get("external")
@@ -79,7 +78,7 @@ def explanation(
     everything = tuple(kept)
     untouched = {each.urn for each in everything} == {each.urn for each in before}
     needed = [each.line for each in everything if not each.protected]
-    stack, options = stack_file.stack, stack_file.options(sandbox=sandbox)
+    stack = stack_file.stack
     return "\n".join(
         [
             f"nothing of {stack} is destroyed; it is protected:"
@@ -89,8 +88,8 @@ def explanation(
             *(["kept because these need it:", *(f"  {line}" for line in needed)] if needed else []),
             "the next `up` takes them up again. To remove them, and lose what is in them:",
             *(f"  {command}" for command in _unprotect(everything, stack_file.name)),
-            f"  ./trainyard up {stack}{options} --yes",
-            f"  ./trainyard destroy {stack}{options} --yes",
+            f"  {stack_file.command('up', sandbox=sandbox)} --yes",
+            f"  {stack_file.command('destroy', sandbox=sandbox)} --yes",
         ]
     )
 

@@ -12,16 +12,17 @@ https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/templat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 from typing import Any
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.account.call_failures import CLIENT
+from tools.cli import console, failures
+from tools.cli.session import account_access
+from tools.workspace.recovery.account import Account, tag_map
+from tools.workspace.stack_files import StackFile
 
 CLUSTER_TAG = "parallelcluster:cluster-name"
 NODE_TAG = "parallelcluster:node-type"
@@ -58,21 +59,41 @@ class Retained:
         return f"{said}, storage {self.name}" if self.name else said
 
 
+def tell_what_stays(stack_file: StackFile, *, destroyed: bool, sandbox: bool) -> None:
+    """Say what ParallelCluster has kept of a cluster that is not there any more.
+
+    Args:
+        stack_file: Of the cluster.
+        destroyed: Whether it was destroyed; else its `up` has failed.
+        sandbox: Whether it is the sandbox's account that is asked.
+    """
+    name, region = str(stack_file.cluster.get("name")), stack_file.region
+    look = what_stays if destroyed else what_failed_creations_left
+    try:
+        with account_access(sandbox=sandbox, profile=stack_file.profile):
+            said = look(name, region)
+    except failures.CommandError as error:
+        # Why an `up` failed is more to the point.
+        said = unknown(error, cluster_name=name, region=region) if destroyed else ""
+    if said:
+        console.answer(said)
+
+
 def what_stays(cluster_name: str, region: str) -> str:
     """Return what to say after a destroy of a cluster; empty where nothing of it is left.
 
     The account is that of this process's environment.
     """
-    client = _clients(region)
+    account = Account(region)
     try:
-        if _exists(client("cloudformation"), cluster_name):
+        if _exists(account, cluster_name):
             return (
                 f"the cluster {cluster_name} stays with all that it has, as "
                 "architecture.deployment.deletion_policy: retain says, and its nodes cost money\n"
                 "to end it:\n"
                 f"  pcluster delete-cluster --cluster-name {cluster_name} --region {region}"
             )
-        kept = tuple(retained_objects(client, cluster_name))
+        kept = tuple(retained_objects(account, cluster_name))
     except (BotoCoreError, ClientError) as error:
         return unknown(error, cluster_name=cluster_name, region=region)
     gone = f"{cluster_name} is gone; ParallelCluster has kept what deletion_protection covers:"
@@ -85,11 +106,11 @@ def what_failed_creations_left(cluster_name: str, region: str) -> str:
     CloudFormation rolls a failed creation back, and keeps what is to be retained.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
     """
-    client = _clients(region)
+    account = Account(region)
     try:
-        if _exists(client("cloudformation"), cluster_name):
+        if _exists(account, cluster_name):
             return ""
-        kept = tuple(retained_objects(client, cluster_name))
+        kept = tuple(retained_objects(account, cluster_name))
     except (BotoCoreError, ClientError):
         # Why the `up` failed is more to the point.
         return ""
@@ -100,53 +121,40 @@ def what_failed_creations_left(cluster_name: str, region: str) -> str:
     return explanation(none, kept, region=region) if kept else ""
 
 
-def _clients(region: str) -> Callable[[str], Any]:
-    return partial(boto3.Session(region_name=region).client, config=CLIENT)
+def _exists(account: Account, cluster_name: str) -> bool:
+    stacks = account.all("cloudformation", "describe_stacks", "Stacks", StackName=cluster_name)
+    return any(stack["StackStatus"] != "DELETE_COMPLETE" for stack in stacks)
 
 
-def _exists(cloudformation: Any, cluster_name: str) -> bool:
-    try:
-        (stack,) = cloudformation.describe_stacks(StackName=cluster_name)["Stacks"]
-    except ClientError as error:
-        if "does not exist" in error.response["Error"].get("Message", ""):
-            return False
-        raise
-    return stack["StackStatus"] != "DELETE_COMPLETE"
-
-
-def retained_objects(client: Callable[[str], Any], cluster_name: str) -> Iterator[Retained]:
+def retained_objects(account: Account, cluster_name: str) -> Iterator[Retained]:
     """Yield what is in the account of the storage of a cluster that is gone.
 
     Args:
-        client: Gives the boto3 client of a service, in the cluster's region.
+        account: In the cluster's region.
         cluster_name: The name, which is that of ParallelCluster's own stack, too.
     """
-    for each in _all(client("fsx"), "describe_file_systems", "FileSystems"):
+    for each in account.all("fsx", "describe_file_systems", "FileSystems"):
         if _is_of(each, cluster_name) and each.get("Lifecycle") != "DELETING":
-            yield Retained(each["FileSystemId"], Kind.LUSTRE, _tags(each).get("Name", ""))
-    for each in _all(client("efs"), "describe_file_systems", "FileSystems"):
+            yield Retained(each["FileSystemId"], Kind.LUSTRE, _name(each))
+    for each in account.all("efs", "describe_file_systems", "FileSystems"):
         if _is_of(each, cluster_name) and each.get("LifeCycleState") not in {"deleting", "deleted"}:
-            yield Retained(each["FileSystemId"], Kind.EFS, _tags(each).get("Name", ""))
-    ec2 = client("ec2")
+            yield Retained(each["FileSystemId"], Kind.EFS, _name(each))
     of_cluster = [{"Name": f"tag:{CLUSTER_TAG}", "Values": [cluster_name]}]
-    for each in _all(ec2, "describe_volumes", "Volumes", Filters=of_cluster):
-        if NODE_TAG not in _tags(each) and each.get("State") not in {"deleting", "deleted"}:
-            yield Retained(each["VolumeId"], Kind.EBS, _tags(each).get("Name", ""))
-    for each in _all(ec2, "describe_security_groups", "SecurityGroups", Filters=of_cluster):
+    for each in account.all("ec2", "describe_volumes", "Volumes", Filters=of_cluster):
+        of_node = NODE_TAG in tag_map(each.get("Tags"))
+        if not of_node and each.get("State") not in {"deleting", "deleted"}:
+            yield Retained(each["VolumeId"], Kind.EBS, _name(each))
+    groups = account.all("ec2", "describe_security_groups", "SecurityGroups", Filters=of_cluster)
+    for each in groups:
         yield Retained(each["GroupId"], Kind.GROUP)
 
 
-def _all(client: Any, operation: str, key: str, **arguments: Any) -> Iterator[Mapping[str, Any]]:
-    for page in client.get_paginator(operation).paginate(**arguments):
-        yield from page[key]
-
-
 def _is_of(described: Mapping[str, Any], cluster_name: str) -> bool:
-    return _tags(described).get(CLUSTER_TAG) == cluster_name
+    return tag_map(described.get("Tags")).get(CLUSTER_TAG) == cluster_name
 
 
-def _tags(described: Mapping[str, Any]) -> dict[str, str]:
-    return {tag["Key"]: tag["Value"] for tag in described.get("Tags") or ()}
+def _name(described: Mapping[str, Any]) -> str:
+    return tag_map(described.get("Tags")).get("Name", "")
 
 
 def explanation(heading: str, kept: Iterable[Retained], *, region: str) -> str:

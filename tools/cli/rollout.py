@@ -72,9 +72,13 @@ class ClusterState:
         """Return what is not there yet, one sentence each."""
         return [sentence for group in expected for sentence in self._missing_of(group)]
 
+    def ready_nodes(self, group: GroupExpectation) -> list[NodeState]:
+        """Return the nodes of a group that are Ready."""
+        return [node for node in self.nodes if node.ready and group.has(node)]
+
     def _missing_of(self, group: GroupExpectation) -> list[str]:
         found: list[str] = []
-        ready = [node for node in self.nodes if node.ready and group.has(node)]
+        ready = self.ready_nodes(group)
         if len(ready) < group.nodes:
             found.append(
                 f"node group {group.name}: {len(ready)} of {group.nodes} "

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.plain_text import shell_word
@@ -37,7 +39,7 @@ def reasons(
     """
     promised = dict.fromkeys(name for group in expected for name in group.daemon_sets)
     found = [*nodes_not_ready(state, kubectl), *plugins_not_ready(promised, state, kubectl)]
-    if any(_nodes_lack(group, state) for group in expected):
+    if any(len(state.ready_nodes(group)) < group.nodes for group in expected):
         found += _groups(outputs, state, stack_file, sandbox=sandbox)
     return found
 
@@ -63,13 +65,17 @@ def plugins_not_ready(daemon_sets: Iterable[str], state: ClusterState, kubectl: 
     ]
 
 
-def kubectl_command(*, sandbox: bool) -> str:
-    """Return the `kubectl` to use: the user's, or the sandbox's where there is none."""
-    if shutil.which("kubectl") or not sandbox:
-        return "kubectl"
-    from tools.cli.sandbox_session import kubectl_wrapper
+def kubectl_command(kubeconfig: Path, *, sandbox: bool) -> str:
+    """Return the command for a cluster: the user's `kubectl`, or the sandbox's where there is none.
 
-    return str(kubectl_wrapper())
+    It is quoted for a shell.
+    """
+    program = "kubectl"
+    if sandbox and not shutil.which(program):
+        from tools.cli.sandbox_session import kubectl_wrapper
+
+        program = str(kubectl_wrapper())
+    return shlex.join([program, "--kubeconfig", str(kubeconfig)])
 
 
 def _pod(daemon_set: str, pod: PodState, kubectl: str) -> list[str]:
@@ -81,17 +87,13 @@ def _pod(daemon_set: str, pod: PodState, kubectl: str) -> list[str]:
     ]
 
 
-def _nodes_lack(group: GroupExpectation, state: ClusterState) -> bool:
-    ready = [node for node in state.nodes if node.ready and group.has(node)]
-    return len(ready) < group.nodes
-
-
 def _groups(
     outputs: Mapping[str, Any], state: ClusterState, stack_file: StackFile, *, sandbox: bool
 ) -> list[str]:
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 
+    from components.account.call_failures import CLIENT
     from tools.cli.session import account_access
 
     joined = {node.instance_id for node in state.nodes}
@@ -99,7 +101,7 @@ def _groups(
     try:
         with account_access(sandbox=sandbox, profile=stack_file.profile):
             eks, autoscaling = (
-                boto3.client(service, region_name=stack_file.region)
+                boto3.client(service, region_name=stack_file.region, config=CLIENT)
                 for service in ("eks", "autoscaling")
             )
             groups = [

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Any
 
 from tools.cli import failures
-from tools.cli.sandbox_session import running_sandbox
-
-_PATH = "/_trainyard/faults"
+from tools.cli.sandbox_session import ask
 
 
 def use_schedule(path: Path) -> list[dict[str, Any]]:
@@ -67,13 +64,8 @@ def _line(entry: dict[str, Any]) -> str:
 
 
 def _ask(method: str, body: bytes | None = None, source: str = "") -> list[dict[str, Any]]:
-    url = running_sandbox().aws_endpoint + _PATH
-    # The address is the sandbox's own, on the loopback: no proxy, no other scheme.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    request = urllib.request.Request(url, data=body, method=method)  # noqa: S310 - see above
     try:
-        with opener.open(request) as answer:
-            return json.load(answer)
+        return ask(method, "faults", body)
     except urllib.error.HTTPError as error:
         message = json.load(error)["message"]
         raise failures.WrongUseError(f"{source} is no schedule of faults:\n{message}") from error

@@ -22,7 +22,7 @@ from tools.workspace.environment import process_environment, sandbox_environment
 from tools.workspace.files import write_whole
 from tools.workspace.project import SandboxProject
 from tools.workspace.recovery.leftovers import marked
-from tools.workspace.stack_files import ROOT, StackFile
+from tools.workspace.stack_files import OWN_FILES, ROOT, StackFile
 from tools.workspace.workspace import SandboxWorkspace
 
 Report = Callable[[str], None]
@@ -86,7 +86,7 @@ class RunningSandbox:
 def sandbox_directory() -> SandboxDirectory:
     """Return the directory of the sandbox: `$TRAINYARD_SANDBOX`, or one in the checkout."""
     configured = os.environ.get("TRAINYARD_SANDBOX")
-    path = Path(configured).expanduser() if configured else ROOT / ".trainyard" / "sandbox"
+    path = Path(configured).expanduser() if configured else OWN_FILES / "sandbox"
     return SandboxDirectory(path.resolve())
 
 
@@ -164,8 +164,8 @@ def require_stack(stack_file: StackFile) -> None:
     stack = stack_file.stack
     if not holds_stack(stack):
         raise failures.CommandError(
-            f"the sandbox holds no stack {stack}; bring it up: ./trainyard up {stack}"
-            + stack_file.options(sandbox=True)
+            f"the sandbox holds no stack {stack}; bring it up: "
+            + stack_file.command("up", sandbox=True)
         )
 
 
@@ -205,26 +205,36 @@ def advance_clock(hours: float) -> datetime:
     Raises:
         CommandError: no sandbox runs.
     """
-    url = f"{running_sandbox().aws_endpoint}/_trainyard/clock?advance_seconds={hours * 3600:.0f}"
+    answer = ask("POST", f"clock?advance_seconds={hours * 3600:.0f}")
+    return datetime.fromisoformat(answer["now"])
+
+
+def ask(method: str, path: str, body: bytes | None = None) -> Any:
+    """Return what the running sandbox answers beside AWS's own calls, read as JSON.
+
+    Raises:
+        CommandError: no sandbox runs.
+        urllib.error.HTTPError: it refuses.
+    """
+    url = f"{running_sandbox().aws_endpoint}/_trainyard/{path}"
     # The address is the sandbox's own, on the loopback: no proxy, no other scheme.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(urllib.request.Request(url, method="POST")) as answer:  # noqa: S310 - see above
-        return datetime.fromisoformat(json.load(answer)["now"])
+    request = urllib.request.Request(url, data=body, method=method)  # noqa: S310 - see above
+    with opener.open(request) as answer:
+        return json.load(answer)
 
 
 def describe() -> dict[str, Any]:
     """Return what `sandbox status` shows."""
     directory = sandbox_directory()
     status = directory.read_status()
-    project = project_of(directory)
-    stacks = sorted(p.stem for p in project.state_file("x").parent.glob("*.json"))
     return {
         "running": status is not None,
         "directory": str(directory.path),
         "aws endpoint": status.aws_endpoint if status else "",
         "account": f"{status.account_id} in {status.region}" if status else "",
         "process": str(status.pid) if status else "",
-        "stacks": [stack for stack in stacks if project.holds(stack)] if status else [],
+        "stacks": project_of(directory).stacks() if status else [],
         "clusters": _clusters(directory) if status else [],
         "latency": described_pace(directory) if status else "",
         "faults": _faults() if status else [],

@@ -17,7 +17,7 @@ from tools.workspace.environment import (
     process_environment,
     profile_environment,
 )
-from tools.workspace.stack_files import EKS, PARALLELCLUSTER, ROOT, StackFile
+from tools.workspace.stack_files import EKS, OWN_FILES, PARALLELCLUSTER, ROOT, StackFile
 
 if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace
@@ -164,7 +164,7 @@ def _turn_file(stack: str, *, sandbox: bool) -> Path:
         from tools.cli.sandbox_session import project_of, sandbox_directory
 
         return project_of(sandbox_directory()).turn_file(stack)
-    return ROOT / ".trainyard" / "turns" / f"{stack}.lock"
+    return OWN_FILES / "turns" / f"{stack}.lock"
 
 
 def _tell_foreign_ids(stack_file: StackFile) -> None:
@@ -204,11 +204,10 @@ def _account(stack_file: StackFile) -> Workspace:
         directory=ROOT,
         stack=stack_file.stack,
     )
-    tracked = stack_file.path == ROOT / f"Pulumi.{stack_file.stack}.yaml"
     return AccountWorkspace(
         stack_file=stack_file,
         command=PulumiCommand(engine.executable, ROOT, environment),
-        config_file=None if tracked else stack_file.path,
+        config_file=None if stack_file.is_tracked else stack_file.path,
     )
 
 
@@ -218,4 +217,4 @@ def kubeconfig_path(stack: str, *, sandbox: bool) -> Path:
         from tools.cli.sandbox_session import sandbox_directory
 
         return sandbox_directory().path / f"{stack}.kubeconfig"
-    return ROOT / ".trainyard" / f"{stack}.kubeconfig"
+    return OWN_FILES / f"{stack}.kubeconfig"

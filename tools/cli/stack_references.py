@@ -66,13 +66,12 @@ def with_ids(stack_file: StackFile, *, sandbox: bool) -> StackFile:
 
 
 def _sandbox_outputs(stack: str) -> Mapping[str, Any] | None:
-    from tools.cli.sandbox_session import PROVIDERS, sandbox_directory
-    from tools.workspace.project import SandboxProject
+    from tools.cli.sandbox_session import project_of, sandbox_directory
 
     *qualified, name = stack.split("/")
     if qualified not in ([], ["organization", PROJECT]):
         return None  # its backend has one organization and one project
-    return SandboxProject(sandbox_directory().pulumi_state.parent, PROVIDERS).outputs(name)
+    return project_of(sandbox_directory()).outputs(name)
 
 
 def _account_outputs(stack: str) -> Mapping[str, Any] | None:

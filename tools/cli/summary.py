@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from tools.cli.rollout_expectation import expected_of
 from tools.cli.rollout_failure import kubectl_command, reasons
 from tools.cli.session import kubeconfig_path
 from tools.cli.waiting import wait_seconds
-from tools.workspace.project import write_private
+from tools.workspace.files import write_private
 
 if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace
@@ -31,7 +30,7 @@ class ReachedCluster:
     state: ClusterState
     kubeconfig: Path
     kubectl: str
-    """The command."""
+    """The command for it, quoted for a shell."""
 
 
 def show_summary(workspace: Workspace, *, sandbox: bool) -> None:
@@ -48,7 +47,7 @@ def show_summary(workspace: Workspace, *, sandbox: bool) -> None:
     state, missing = wait_until_ready(
         kubeconfig, expected, deadline_seconds=deadline, report=console.progress
     )
-    cluster = ReachedCluster(state, path, kubectl_command(sandbox=sandbox))
+    cluster = ReachedCluster(state, path, kubectl_command(path, sandbox=sandbox))
     print_summary(summary, cluster)
     if missing:
         why = reasons(
@@ -57,7 +56,7 @@ def show_summary(workspace: Workspace, *, sandbox: bool) -> None:
             state,
             stack_file=workspace.stack_file,
             sandbox=sandbox,
-            kubectl=f"{cluster.kubectl} --kubeconfig {path}",
+            kubectl=cluster.kubectl,
         )
         raise failures.CommandError(
             f"the cluster is up, but after {deadline:.0f} s:\n"
@@ -78,10 +77,9 @@ def print_summary(summary: Summary, cluster: ReachedCluster) -> None:
 
 def next_commands(summary: Summary, cluster: ReachedCluster) -> list[str]:
     """Return what to try next."""
-    kubectl = shlex.join([cluster.kubectl, "--kubeconfig", str(cluster.kubeconfig)])
-    apply = f"{kubectl} apply -f -"
+    apply = f"{cluster.kubectl} apply -f -"
     return [
-        f"{kubectl} get nodes",
+        f"{cluster.kubectl} get nodes",
         *(
             f"./trainyard job {summary.stack} {TESTS_BY_MAKER[plugin]}{summary.options} | {apply}"
             for plugin in summary.outputs.get("device_plugins") or []

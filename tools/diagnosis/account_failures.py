@@ -11,6 +11,7 @@ import re
 
 from components.tagging import RESOURCE_TAG, resource_tag
 from tools.workspace.engine_events import EngineError
+from tools.workspace.urns import project_of, stack_of
 
 TAKEN = re.compile(
     r"\b(?:\w*AlreadyExists(?:Exception)?|Invalid\w+\.Duplicate|InvalidSubnet\.Conflict|"
@@ -37,11 +38,12 @@ def taken(error: EngineError, *, region: str) -> list[str]:
             "on the way and it is this stack's own, or it is somebody else's"
         )
     ]
-    parts = error.urn.split("::")
-    if len(parts) > 3:
-        stack, project = parts[0].rpartition(":")[2], parts[1]
+    if error.resource_name:
         value = resource_tag(
-            stack=stack, project=project, type_token=error.resource_type, name=error.resource_name
+            stack=stack_of(error.urn),
+            project=project_of(error.urn),
+            type_token=error.resource_type,
+            name=error.resource_name,
         )
         found += [
             f"  it is this stack's own if it has the tag {RESOURCE_TAG}={value}; see with",

@@ -20,6 +20,8 @@ from tools.diagnosis.failed_pool import FailedPool, capacity_advice, quota_advic
 from tools.diagnosis.joining import causes, commands
 from tools.workspace.engine_events import EngineError
 
+DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
+
 
 @dataclass(frozen=True, slots=True)
 class FailedStack:
@@ -46,7 +48,7 @@ def _advice_on(error: EngineError, stack: FailedStack) -> Iterator[str]:
         if pattern.search(error.message):
             yield from explain(error, stack)
             return
-    if error.resource_type == _DAEMON_SET:
+    if error.resource_type == DAEMON_SET:
         yield from _daemon_set(error, stack)
 
 
@@ -133,9 +135,6 @@ def _busy(_: EngineError, stack: FailedStack) -> list[str]:
 def _daemon_set(error: EngineError, stack: FailedStack) -> list[str]:
     name = error.resource_name
     return [f"{name}: its pods did not become ready on every node in time"]
-
-
-_DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 
 
 def _codes(*codes: str) -> re.Pattern[str]:

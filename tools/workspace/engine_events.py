@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tools.workspace.urns import name_of, type_of
+
 _COLOUR = re.compile(r"<\{%[^%]*%\}>|\x1b\[[0-9;]*m")
 """Marks of colours, as the engine writes them into its events."""
 
@@ -26,13 +28,12 @@ class EngineError:
     @property
     def resource_type(self) -> str:
         """Type token of the resource, such as `kubernetes:apps/v1:DaemonSet`."""
-        parts = self.urn.split("::")
-        return parts[2].rpartition("$")[2] if len(parts) > 3 else ""
+        return type_of(self.urn)
 
     @property
     def resource_name(self) -> str:
         """Logical name of the resource."""
-        return self.urn.rpartition("::")[2]
+        return name_of(self.urn)
 
 
 def engine_errors(log: str) -> tuple[EngineError, ...]:

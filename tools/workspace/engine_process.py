@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import signal
 import subprocess
@@ -51,6 +52,10 @@ class PulumiCommand:
     executable: Path
     directory: Path
     environment: Mapping[str, str]
+
+    def with_variables(self, variables: Mapping[str, str]) -> PulumiCommand:
+        """Return the command with these variables in its environment, too."""
+        return dataclasses.replace(self, environment={**self.environment, **variables})
 
     def run(self, arguments: Sequence[str], *, output: int | None = None) -> EngineResult:
         """Run a command on our standard streams and wait for its end.

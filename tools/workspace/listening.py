@@ -41,8 +41,7 @@ class EventLog:
 
     def told(self, command: PulumiCommand) -> PulumiCommand:
         """Return the command with these variables in its environment."""
-        environment = {**command.environment, **self.environment}
-        return dataclasses.replace(command, environment=environment)
+        return command.with_variables(self.environment)
 
     def text(self) -> str:
         """Return what the engine has written; empty where it never began."""

@@ -16,9 +16,8 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote
 
-from tools.workspace.stack_files import PROJECT
+from tools.workspace.sidecars import ATTRIBUTES_SUFFIX
 
 _LOCKED = "the stack is currently locked by"
 _LOCK = re.compile(r"created by .+@(\S+) \(pid (\d+)\) at (\S+)")
@@ -61,14 +60,8 @@ class Lock:
     """One lock file."""
 
     path: Path
-    pid: int
-    hostname: str
-    since: str
-
-    @property
-    def holder(self) -> Holder:
-        """Who made it."""
-        return Holder(pid=self.pid, hostname=self.hostname, since=self.since)
+    holder: Holder
+    """Who made it."""
 
     @property
     def is_dead(self) -> bool:
@@ -76,65 +69,30 @@ class Lock:
         return _is_gone(self.holder)
 
 
-def lock_directory(backend: str, stack: str) -> Path | None:
-    """Return where a backend keeps the locks of a stack; None where that is no directory here.
-
-    Args:
-        backend: Its address, as `pulumi whoami` says it.
-        stack: Name of the stack.
-    """
-    path = _backend_directory(backend)
-    return path and path / "locks" / "organization" / PROJECT / stack
-
-
-def backend_state_file(backend: str, stack: str) -> Path | None:
-    """Return the file with the state of a stack; None where the backend is no directory here.
-
-    Args:
-        backend: Its address, as `pulumi whoami` says it.
-        stack: Name of the stack.
-    """
-    path = _backend_directory(backend)
-    return path and path / "stacks" / PROJECT / f"{stack}.json"
-
-
-def _backend_directory(backend: str) -> Path | None:
-    scheme, _, place = backend.partition("://")
-    if scheme != "file":
-        return None
-    return Path(unquote(place.partition("?")[0])).expanduser() / ".pulumi"
-
-
-def locks(directory: Path | None) -> list[Lock]:
-    """Return the locks of one stack, given the directory of its lock files."""
-    if directory is None:
-        return []
-    return [_lock(path) for path in sorted(directory.glob("*.json"))]
-
-
-def clear_dead_locks(directory: Path | None, *, stack: str) -> list[Lock]:
+def clear_dead_locks(directory: Path, *, stack: str) -> list[Lock]:
     """Remove the locks that a killed engine left behind, and return them.
 
     Raises:
         StackLockedError: a lock belongs to an engine that runs, or to another machine.
     """
-    found = locks(directory)
-    living = [lock for lock in found if not lock.is_dead]
+    found = [Lock(path, _holder(path)) for path in sorted(directory.glob("*.json"))]
+    living = [lock.holder for lock in found if not lock.is_dead]
     if living:
-        raise StackLockedError(locked_message([lock.holder for lock in living], stack))
+        raise StackLockedError(locked_message(living, stack))
     for lock in found:
         lock.path.unlink(missing_ok=True)
-        lock.path.with_name(lock.path.name + ".attrs").unlink(missing_ok=True)
+        lock.path.with_name(lock.path.name + ATTRIBUTES_SUFFIX).unlink(missing_ok=True)
     return found
 
 
-def _lock(path: Path) -> Lock:
+def _holder(path: Path) -> Holder:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return Lock(path, int(content["pid"]), str(content["hostname"]), str(content["timestamp"]))
+        pid, hostname = int(content["pid"]), str(content["hostname"])
+        return Holder(pid=pid, hostname=hostname, since=str(content["timestamp"]))
     except (ValueError, KeyError, TypeError):
         # The engine died while it wrote the file; it names no process that could still run.
-        return Lock(path, 0, socket.gethostname(), "an unknown time")
+        return Holder(pid=0, hostname=socket.gethostname(), since="an unknown time")
 
 
 def _is_engine(pid: int) -> bool:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tools.workspace.urns import name_of, type_of
+
 # Written by the engine in place of a value that is known only after the update, by JSON type:
 # https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/resource/plugin/rpc.go
 UNKNOWN = frozenset(
@@ -53,7 +55,7 @@ def plan_of_events(text: str, *, stack: str) -> dict[str, Any]:
 
 def _is_registered(state: Mapping[str, Any]) -> bool:
     """Whether the program registered the resource; the engine makes the stack and its providers."""
-    is_default = state["type"].startswith("pulumi:providers:") and _name(state["urn"]).startswith(
+    is_default = state["type"].startswith("pulumi:providers:") and name_of(state["urn"]).startswith(
         "default"
     )
     return state["type"] != STACK_TYPE and not is_default
@@ -101,19 +103,14 @@ def readable(value: Any) -> Any:
 def _resource(state: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": state["type"],
-        "name": _name(state["urn"]),
+        "name": name_of(state["urn"]),
         "parent": _parent(state.get("parent")),
         "inputs": readable(state.get("inputs") or {}),
     }
 
 
-def _name(urn: str) -> str:
-    # urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME; a name may hold `::` itself.
-    return urn.split("::", 3)[3]
-
-
 def _parent(urn: str | None) -> str | None:
     if not urn:
         return None
-    parent_type = urn.split("::", 3)[2].rpartition("$")[2]
-    return None if parent_type == STACK_TYPE else f"{parent_type}::{_name(urn)}"
+    parent_type = type_of(urn)
+    return None if parent_type == STACK_TYPE else f"{parent_type}::{name_of(urn)}"

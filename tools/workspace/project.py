@@ -6,19 +6,21 @@ beside its `Pulumi.yaml`, and that file is one of this directory.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools.workspace.files import write_whole
+from tools.workspace import file_backend
+from tools.workspace.files import first_written
 from tools.workspace.stack_files import PROJECT, ROOT, StackFile
 from tools.workspace.yaml_reader import read_yaml, write_yaml, yaml_text
 
 PROVIDERS = ("aws", "eks", "kubernetes")
 """Provider plugins that the sandbox stands in for."""
+_STACK = "pulumi:pulumi:Stack"
+"""What every stack has in its state, before it has anything in AWS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,6 @@ class SandboxProject:
         return self.directory / "state"
 
     @property
-    def locks(self) -> Path:
-        """Where the backend keeps the locks of this project's stacks, one directory a stack."""
-        return self.backend / ".pulumi" / "locks" / "organization" / PROJECT
-
-    @property
     def turns(self) -> Path:
         """The directory of the files of `turn_file`."""
         return self.directory / "turns"
@@ -55,19 +52,24 @@ class SandboxProject:
 
     def state_file(self, stack: str) -> Path:
         """Return the file in which the backend keeps the state of a stack."""
-        return self.backend / ".pulumi" / "stacks" / PROJECT / f"{stack}.json"
+        return file_backend.state_file(self.backend, stack)
+
+    def lock_directory(self, stack: str) -> Path:
+        """Return the directory in which the backend keeps the locks of a stack."""
+        return file_backend.lock_directory(self.backend, stack)
+
+    def stacks(self) -> list[str]:
+        """Return the names of the stacks that the state has anything of, sorted."""
+        records = self.state_file("").parent.glob("*.json")
+        return sorted(path.stem for path in records if self.holds(path.stem))
 
     def holds(self, stack: str) -> bool:
         """Return whether the state has anything of a stack that is, or was begun to be, in AWS.
 
         The backend keeps the record of a stack that was destroyed, or whose first `up` was refused.
         """
-        try:
-            record = json.loads(self.state_file(stack).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return False
-        latest = record["checkpoint"].get("latest") or {}
-        made = [r for r in latest.get("resources") or [] if r["type"] != "pulumi:pulumi:Stack"]
+        latest = self._latest(stack) or {}
+        made = [r for r in latest.get("resources") or [] if r["type"] != _STACK]
         return bool(made or latest.get("pending_operations"))
 
     def outputs(self, stack: str) -> dict[str, Any] | None:
@@ -76,13 +78,20 @@ class SandboxProject:
         Empty where it was never brought up, or was destroyed. Secrets stay as the engine keeps
         them.
         """
+        latest = self._latest(stack)
+        if latest is None:
+            return None
+        resources = latest.get("resources") or []
+        found = (r.get("outputs") for r in resources if r["type"] == _STACK)
+        return next(found, None) or {}
+
+    def _latest(self, stack: str) -> dict[str, Any] | None:
+        """Return what the record of a stack says of it; None where there is no record."""
         try:
             record = json.loads(self.state_file(stack).read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
-        resources = (record["checkpoint"].get("latest") or {}).get("resources") or []
-        found = (r.get("outputs") for r in resources if r["type"] == "pulumi:pulumi:Stack")
-        return next(found, None) or {}
+        return record["checkpoint"].get("latest") or {}
 
     @property
     def passphrase(self) -> str:
@@ -142,28 +151,6 @@ class SandboxProject:
             plugins = [{"name": n, "path": str(self.providers / n)} for n in PROVIDERS]
             project["plugins"] = {"providers": plugins}
         return project
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner may read, also when it exists with other permissions."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_whole(path, text, mode=0o600)
-
-
-def first_written(path: Path, text: str) -> str:
-    """Return the text of a private file, made with this one where there is none yet.
-
-    Of several processes that make it at the same time one is the first, and all get its text.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    own = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    write_whole(own, text, mode=0o600)
-    try:
-        with contextlib.suppress(FileExistsError):
-            path.hardlink_to(own)
-    finally:
-        own.unlink()
-    return path.read_text(encoding="utf-8")
 
 
 def _holds(path: Path, content: dict[str, Any]) -> bool:

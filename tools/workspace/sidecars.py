@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-SUFFIX = ".attrs"
+ATTRIBUTES_SUFFIX = ".attrs"
 
 
 def remove_broken_sidecars(state_file: Path) -> list[Path]:
@@ -22,7 +22,7 @@ def remove_broken_sidecars(state_file: Path) -> list[Path]:
     One that an engine is writing just now may go too: nothing of a state is in it.
     """
     names = (state_file.name, f"{state_file.name}.bak")
-    sidecars = (state_file.with_name(name + SUFFIX) for name in names)
+    sidecars = (state_file.with_name(name + ATTRIBUTES_SUFFIX) for name in names)
     broken = [path for path in sidecars if path.exists() and not _is_whole(path)]
     for path in broken:
         path.unlink(missing_ok=True)

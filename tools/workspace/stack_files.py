@@ -15,6 +15,8 @@ from tools.workspace.yaml_reader import UnreadableYamlError, read_yaml
 ROOT = Path(__file__).resolve().parents[2]
 """The checkout: where `Pulumi.yaml` and the stack files are."""
 
+OWN_FILES = ROOT / ".trainyard"
+"""What the commands keep in a checkout; git ignores it."""
 PROJECT = "trainyard"
 CLUSTER_KEY = f"{PROJECT}:cluster"
 REGION_KEY = "aws:region"
@@ -48,14 +50,21 @@ class StackFile:
     @property
     def name(self) -> str:
         """What messages call the file: its name, or its path where it is not a tracked one."""
-        tracked = ROOT / f"Pulumi.{self.stack}.yaml"
-        return self.path.name if self.path == tracked else str(self.path)
+        return self.path.name if self.is_tracked else str(self.path)
+
+    @property
+    def is_tracked(self) -> bool:
+        """Whether it is the one that the engine reads for the stack unless it is told another."""
+        return self.path == _tracked(self.stack)
 
     def options(self, *, sandbox: bool) -> str:
         """Return what follows the stack's name in a command, with a space first."""
-        options = " --sandbox" if sandbox else ""
-        tracked = self.path == ROOT / f"Pulumi.{self.stack}.yaml"
-        return options if tracked else f"{options} --stack-file {shlex.quote(str(self.path))}"
+        file = "" if self.is_tracked else f" --stack-file {shlex.quote(str(self.path))}"
+        return (" --sandbox" if sandbox else "") + file
+
+    def command(self, name: str, *, sandbox: bool) -> str:
+        """Return a command for the stack, such as `up`, as its user types it."""
+        return f"./trainyard {name} {self.stack}{self.options(sandbox=sandbox)}"
 
     @property
     def config(self) -> Mapping[str, Any]:
@@ -115,12 +124,16 @@ def find_stack_file(stack: str, *, path: Path | None = None) -> StackFile:
             f"begin with a letter or a digit; stacks: {', '.join(stack_names()) or 'none'}"
         )
     if path is None:
-        path = ROOT / f"Pulumi.{stack}.yaml"
+        path = _tracked(stack)
         if not path.is_file():
             raise StackFileError(_unknown_stack(stack))
     elif not _is_there(path):
         raise StackFileError(f"{path}: no such stack file; give the path of an existing one")
     return StackFile(stack, path, _read(path))
+
+
+def _tracked(stack: str) -> Path:
+    return ROOT / f"Pulumi.{stack}.yaml"
 
 
 def _is_there(path: Path) -> bool:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tools.workspace.engine_process import PARALLEL_OPERATIONS, EngineResult, PulumiCommand
+from tools.workspace.file_backend import backend_directory, lock_directory, state_file
 from tools.workspace.listening import run_listening
-from tools.workspace.locks import backend_state_file, clear_dead_locks, lock_directory
+from tools.workspace.locks import clear_dead_locks
 from tools.workspace.project import SandboxProject
 from tools.workspace.sidecars import remove_broken_sidecars
-from tools.workspace.stack_files import ROOT, StackFile
+from tools.workspace.stack_files import OWN_FILES, StackFile
 from tools.workspace.turns import short_turn
 
 Report = Callable[[str], None]
@@ -80,8 +81,7 @@ class SandboxWorkspace:
             self._make_ready_aside()
             return
         self._make_ready()
-        for lock in clear_dead_locks(self.project.locks / stack, stack=stack):
-            report(f"cleared the lock of process {lock.pid}, which is gone")
+        _clear_dead_locks(self.project.lock_directory(stack), stack, report)
         # Reading the file spares a healthy stack the time of an export.
         state = self.project.state_file(stack).read_bytes()
         if not any(mark in state for mark in (b'"pending_operations"', b'"initErrors"')):
@@ -145,16 +145,15 @@ class AccountWorkspace:
             return
         stack = self.stack_file.stack
         backend = self._backend()
-        state_file = backend_state_file(backend, stack)
-        if state_file is not None:
-            remove_broken_sidecars(state_file)
+        if backend is not None:
+            remove_broken_sidecars(state_file(backend, stack))
         if not self.exists():
             raise StackMissingError(
                 f"the Pulumi backend that you are logged in to has no stack {stack}; make it:\n"
                 f"  pulumi stack init {stack}"
             )
-        for lock in clear_dead_locks(lock_directory(backend, stack), stack=stack):
-            report(f"cleared the lock of process {lock.pid}, which is gone")
+        if backend is not None:
+            _clear_dead_locks(lock_directory(backend, stack), stack, report)
         from tools.workspace.recovery.patience import IN_AN_ACCOUNT
         from tools.workspace.recovery.recover import recover
 
@@ -180,16 +179,22 @@ class AccountWorkspace:
     @property
     def scratch(self) -> Path:
         """The checkout's directory that git ignores."""
-        return ROOT / ".trainyard"
+        return OWN_FILES
 
     def reserve(self) -> Path | None:
         """Return a file in the directory of a `file://` backend; None with another backend."""
-        state_file = backend_state_file(self._backend(), self.stack_file.stack)
-        # <backend>/.pulumi/stacks/<project>/<stack>.json
-        return state_file and state_file.parents[3] / f".{self.stack_file.stack}.reserve"
+        backend = self._backend()
+        return backend and backend / f".{self.stack_file.stack}.reserve"
 
-    def _backend(self) -> str:
-        return json.loads(self.command.output(["whoami", "--verbose", "--json"]))["url"]
+    def _backend(self) -> Path | None:
+        """Return the directory of the user's backend; None where it is none on this machine."""
+        said = json.loads(self.command.output(["whoami", "--verbose", "--json"]))
+        return backend_directory(said["url"])
+
+
+def _clear_dead_locks(directory: Path, stack: str, report: Report) -> None:
+    for lock in clear_dead_locks(directory, stack=stack):
+        report(f"cleared the lock of process {lock.holder.pid}, which is gone")
 
 
 def run(workspace: Workspace, operation: str, extra: Sequence[str] = ()) -> EngineResult:
@@ -211,7 +216,15 @@ def outputs(workspace: Workspace, *, show_secrets: bool = False) -> dict[str, An
 
 def last_changes(workspace: Workspace) -> dict[str, int]:
     """Return how many resources the last update created, changed and so on, by operation."""
+    newest = history(workspace, updates=1)
+    return dict(newest[0].get("resourceChanges") or {}) if newest else {}
+
+
+def history(workspace: Workspace, *, updates: int) -> list[dict[str, Any]]:
+    """Return so many of the stack's last updates, the newest first.
+
+    https://www.pulumi.com/docs/iac/cli/commands/pulumi_stack_history/
+    """
     stack = ["--stack", workspace.stack_file.stack]
-    arguments = ["stack", "history", *stack, "--json", "--page-size", "1"]
-    history = json.loads(workspace.command.output(arguments))
-    return dict(history[0].get("resourceChanges") or {}) if history else {}
+    page = ["--json", "--page-size", str(updates)]
+    return json.loads(workspace.command.output(["stack", "history", *stack, *page]))

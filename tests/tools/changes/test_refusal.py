@@ -8,6 +8,7 @@ from tools.changes.reserved import COMPUTE_ENVIRONMENT, NODE_GROUP
 
 LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 COMMAND = "./trainyard up p5-cb --sandbox"
+DESTROY = "./trainyard destroy p5-cb --sandbox"
 DEPLOYED = {
     "name": "p5-cb",
     "tags": {"team": "research"},
@@ -28,7 +29,7 @@ NODES = [template("update", "p5-cb-p5", BLOCK, block=True), managed("replace", "
 def said(*steps, allowed=(), instances=None, **background):
     verdict = judge(steps, allowed=allowed, instances=instances or {})
     told = {"deployed": DEPLOYED, "wanted": WANTED, **background}
-    return explanation(verdict, Background(command=COMMAND, **told))
+    return explanation(verdict, Background(command=COMMAND, destroy=DESTROY, **told))
 
 
 def test_it_says_what_goes_why_and_how_to_let_it_go():
@@ -125,7 +126,7 @@ def test_no_name_moves_a_network_under_what_is_in_it(inhabitant, words, operatio
     assert text.startswith("nothing was changed, because this update cannot succeed:")
     assert words in text
     assert "half-way" in text
-    assert text.endswith(f"./trainyard destroy p5-cb --sandbox\n      {COMMAND}")
+    assert text.endswith(f"{DESTROY}\n      {COMMAND}")
 
 
 def test_a_network_with_nothing_in_it_may_be_replaced_by_name():

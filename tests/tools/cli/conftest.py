@@ -9,6 +9,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
+from sandbox.state import SandboxStatus
 from tests.support.stack_files import changed
 from tools.cli.app import app
 
@@ -19,6 +20,14 @@ NO_CREDENTIALS = {
 }
 CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_ENDPOINT_URL")
 
+STATUS = SandboxStatus(
+    pid=1,
+    process_start_time="",
+    aws_endpoint="http://127.0.0.1:1",
+    account_id="123456789012",
+    region="us-west-2",
+)
+"""What a sandbox that runs says of itself; nothing listens there."""
 COMPLETE = changed()
 """A cluster's configuration with every value that only the user knows."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from tools.cli.doubles import explanation, tell_doubles
+from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.recovery.doubles import Double
 
 
@@ -21,22 +23,47 @@ def test_each_object_has_the_command_that_deletes_it_and_what_it_was_made_for() 
     assert "unless another Pulumi backend has a stack p5 in this account" in text
 
 
-def test_an_account_that_cannot_be_asked_ends_no_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def workspace(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """A workspace whose account does not answer."""
     monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
-    environment = {
-        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
-        "AWS_ACCESS_KEY_ID": "none",
-        "AWS_SECRET_ACCESS_KEY": "none",
-        "HOME": str(tmp_path),
-    }
-    workspace: Any = SimpleNamespace(
-        stack_file=SimpleNamespace(stack="p5", region="us-west-2", profile=""),
-        command=SimpleNamespace(environment=environment),
-    )
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "none")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "none")
+    monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
+    file = SimpleNamespace(stack="p5", region="us-west-2", profile="")
+    return SimpleNamespace(stack_file=file, command=SimpleNamespace(output=_no_backend))
+
+
+def _no_backend(_: object) -> str:
+    raise EngineFailedError("the backend does not answer")
+
+
+def test_an_account_that_cannot_be_asked_ends_no_command(
+    workspace: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     tell_doubles(workspace, sandbox=False)
     out, err = capsys.readouterr()
     assert out == ""
     assert "whether p5 has anything twice could not be looked up: " in err
     assert "http://127.0.0.1:9" in err
+
+
+def test_a_sandbox_that_has_ended_meanwhile_ends_no_command(
+    workspace: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tell_doubles(workspace, sandbox=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "could not be looked up: the sandbox does not run" in err
+
+
+def test_a_state_that_cannot_be_read_ends_no_command(
+    workspace: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(*_: object, known: Callable[[], set[str]], **__: object) -> list[Double]:
+        return [Double(each, "", "") for each in known()]
+
+    monkeypatch.setattr("tools.workspace.recovery.doubles.doubles", found)
+    tell_doubles(workspace, sandbox=False)
+    assert "could not be looked up: the backend does not answer" in capsys.readouterr().err

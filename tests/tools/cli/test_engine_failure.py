@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tools.cli import engine_failure, options, rollout, rollout_failure
+from tools.cli import options, rollout, rollout_failure
 from tools.cli.engine_failure import recorded_kubeconfig, why_it_failed
 from tools.cli.rollout import ClusterState
 from tools.diagnosis.pods import PodState
@@ -55,7 +55,7 @@ def test_the_reservation_of_the_stack_file_is_asked_about(
         asked.append(tuple(ids))
         return (ReservationUse(ids[0], "expired", "p5.48xlarge", 2, 0),)
 
-    monkeypatch.setattr("boto3.client", lambda service, region_name: None)
+    monkeypatch.setattr("boto3.client", lambda service, **_: None)
     monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
     monkeypatch.setattr("tools.diagnosis.reservation_use.read_reservations", read)
     error = EngineError(GROUP, "ReservationCapacityExceeded - The requested reservation")
@@ -69,7 +69,6 @@ def test_a_plugin_that_is_not_rolled_out_comes_with_its_pods_and_a_kubeconfig(
 ) -> None:
     state = ClusterState((), (), (), {}, {"nvidia-device-plugin-daemonset": (CRASHED,)})
     monkeypatch.setattr(rollout, "look_at", lambda _: (state, ""))
-    monkeypatch.setattr(engine_failure, "kubectl_command", lambda sandbox: "kubectl")
     error = EngineError(PLUGIN, "not rolled out after 600 s: 0 of 2 pods are available")
     found = "\n".join(why_it_failed([error], workspace, sandbox=True))
     assert "on ip-10-0-1-1: pod nvidia-x1 does not run: CrashLoopBackOff: back-off" in found

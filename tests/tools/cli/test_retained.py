@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -11,10 +12,12 @@ from tools.cli.retained import (
     Kind,
     Retained,
     explanation,
+    tell_what_stays,
     unknown,
     what_failed_creations_left,
     what_stays,
 )
+from tools.workspace.stack_files import find_stack_file
 
 LUSTRE = Retained("fs-1", Kind.LUSTRE, "fsx")
 GROUP = Retained("sg-1", Kind.GROUP)
@@ -56,6 +59,17 @@ def test_an_account_that_does_not_say_leaves_the_commands_that_find_it() -> None
     assert all(line.endswith(" --region us-west-2") for line in finders)
 
 
+def test_a_sandbox_that_has_ended_meanwhile_hides_no_failure_of_an_up(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
+    file = find_stack_file("pc-gpu")
+    tell_what_stays(file, destroyed=False, sandbox=True)
+    assert capsys.readouterr().out == ""
+    tell_what_stays(file, destroyed=True, sandbox=True)
+    assert "  the sandbox does not run; start it" in capsys.readouterr().out
+
+
 def test_a_cluster_that_is_kept_itself_is_named_with_the_command_that_ends_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -66,6 +80,9 @@ def test_a_cluster_that_is_kept_itself_is_named_with_the_command_that_ends_it(
         def client(self, service: str, **_: Any) -> Session:
             assert service == "cloudformation"
             return self
+
+        def can_paginate(self, operation: str) -> bool:
+            return operation != "describe_stacks"
 
         def describe_stacks(self, StackName: str) -> dict[str, Any]:  # noqa: N803 - boto3's
             return {"Stacks": [{"StackName": StackName, "StackStatus": "CREATE_COMPLETE"}]}

@@ -8,16 +8,9 @@ import pytest
 
 from sandbox.latency.pace import VARIABLE
 from sandbox.state import SandboxDirectory, SandboxStatus
+from tests.tools.cli.conftest import STATUS
 from tools.cli import sandbox_session
 from tools.cli.sandbox_session import RunningSandbox, started_sandbox
-
-STATUS = SandboxStatus(
-    pid=1,
-    process_start_time="",
-    aws_endpoint="http://127.0.0.1:1",
-    account_id="123456789012",
-    region="us-west-2",
-)
 
 
 @pytest.fixture(autouse=True)

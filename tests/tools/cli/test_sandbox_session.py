@@ -6,16 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory, SandboxStatus
+from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory
+from tests.tools.cli.conftest import STATUS
 from tools.cli import sandbox_session
 
-STATUS = SandboxStatus(
-    pid=1,
-    process_start_time="",
-    aws_endpoint="http://127.0.0.1:1",
-    account_id="123456789012",
-    region="us-west-2",
-)
 PYTHON = Path("/cache/parallelcluster/bin/python")
 
 

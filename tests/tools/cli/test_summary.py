@@ -9,8 +9,10 @@ import pytest
 
 from tools.cli.closing_panel import Summary
 from tools.cli.rollout import ClusterState, DaemonSetState, NodeState
+from tools.cli.rollout_failure import kubectl_command
 from tools.cli.summary import ReachedCluster, next_commands, print_summary
 
+KUBECONFIG = Path("p5-cb.kubeconfig")
 ROLE = "arn:aws:iam::123456789012:role/p5-cb-p5-node"
 
 
@@ -48,8 +50,8 @@ def reached(*, mapped: tuple[str, ...] = (ROLE,)) -> ReachedCluster:
             daemon_sets=(DaemonSetState("aws-efa-k8s-device-plugin", 2, 2),),
             aws_auth_roles=mapped,
         ),
-        kubeconfig=Path("p5-cb.kubeconfig"),
-        kubectl="kubectl",
+        kubeconfig=KUBECONFIG,
+        kubectl=kubectl_command(KUBECONFIG, sandbox=False),
     )
 
 
@@ -88,6 +90,11 @@ def test_a_role_that_is_not_in_aws_auth_stands_out(printed) -> None:
 
 def test_an_account_is_never_called_a_sandbox(printed) -> None:
     assert "SANDBOX" not in printed(summary(sandbox=False))
+
+
+def test_a_kubeconfig_in_a_directory_with_a_space_is_quoted() -> None:
+    command = kubectl_command(Path("/my work/p5-cb.kubeconfig"), sandbox=False)
+    assert command == "kubectl --kubeconfig '/my work/p5-cb.kubeconfig'"
 
 
 def test_every_command_to_try_next_goes_to_the_same_place() -> None:

@@ -63,7 +63,8 @@ def test_a_launch_template_of_a_tracked_stack_is_of_its_node_group() -> None:
     golden = ROOT / "tests" / "goldens" / "stacks" / "p5-cb-managed.yaml"
     assert "name: p5-cb-managed-p5-launch-template\n" in golden.read_text(encoding="utf-8")
     found = find_stack_file("p5-cb-managed")
-    line = ResourcePlaces(found).line_of("urn::p5-cb-managed-p5-launch-template")
+    urn = "urn:pulumi:s::p::aws:ec2/launchTemplate:LaunchTemplate::p5-cb-managed-p5-launch-template"
+    line = ResourcePlaces(found).line_of(urn)
     assert found.path.read_text(encoding="utf-8").splitlines()[line - 1].strip() == "p5:"
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.workspace.files import write_whole
-from tools.workspace.project import first_written
+from tools.workspace.files import first_written, write_whole
 
 ROOT = Path(__file__).parents[3]
 WRITER = """

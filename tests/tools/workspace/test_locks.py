@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tools.workspace.file_backend import backend_directory, lock_directory
 from tools.workspace.locks import (
     StackLockedError,
     clear_dead_locks,
-    lock_directory,
     locked_out,
 )
 
@@ -152,4 +152,5 @@ def test_other_errors_are_no_locks() -> None:
     ],
 )
 def test_only_a_backend_in_a_directory_has_locks_to_look_at(backend, directory) -> None:
-    assert lock_directory(backend, "p5-cb") == (Path(directory) if directory else None)
+    found = backend_directory(backend)
+    assert (found and lock_directory(found, "p5-cb")) == (Path(directory) if directory else None)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tools.workspace.project import SandboxProject, write_private
+from tools.workspace.files import write_private
+from tools.workspace.project import SandboxProject
 from tools.workspace.stack_files import ROOT, StackFile
 
 
@@ -102,6 +103,7 @@ def test_the_record_that_outlives_a_stack_is_no_stack(
     checkpoint = {"stack": "p5-cb"} | ({"latest": latest} if latest is not None else {})
     path.write_text(json.dumps({"version": 3, "checkpoint": checkpoint}))
     assert project.holds("p5-cb") is held
+    assert project.stacks() == (["p5-cb"] if held else [])
 
 
 def test_a_stack_that_nobody_made_is_not_held(project: SandboxProject) -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+from tests.support.waiting import until
 from tools.workspace.relay import KEPT_BYTES, Relay
 
 
@@ -42,7 +43,9 @@ def test_a_pipe_that_outlives_the_child_is_not_waited_for() -> None:
     """A plugin that a killed engine left behind has it still."""
     read, write = os.pipe()
     with os.fdopen(write, "wb") as left:
-        heard = Relay(os.fdopen(read, "rb"), io.StringIO())
+        target = io.StringIO()
+        heard = Relay(os.fdopen(read, "rb"), target)
         left.write(b"the reason")
         left.flush()
-        assert heard.last_words() in ("", "the reason")
+        until(target.getvalue, "what was written to be passed on")
+        assert heard.last_words() == "the reason"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tools.workspace.locks import StackLockedError
-from tools.workspace.turns import every_turn, hold_turn, refuse_taken, short_turn
+from tools.workspace.turns import every_turn, hold_turn, refuse_taken, release_turn, short_turn
 
 HOLDER = """
 import sys
@@ -87,6 +87,8 @@ def test_a_process_has_its_own_turn_already(path) -> None:
     refuse_taken(path, stack="p5-cb")
     with pytest.raises(StackLockedError, match=f"process {os.getpid()} "):
         take(path)
+    release_turn(path)
+    take(path)
 
 
 def test_a_holder_that_has_not_signed_yet_holds_all_the_same(path, other) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import boto3
 from botocore.exceptions import ClientError
 
+from components.account.call_failures import CLIENT
 from components.tagging import RESOURCE_TAG, resource_tag
 from tools.workspace.recovery.operations import PendingCreate
 
@@ -46,7 +47,7 @@ class Account:
     def client(self, service: str) -> Any:
         """Return the boto3 client of a service."""
         if service not in self._clients:
-            self._clients[service] = self._session.client(service)
+            self._clients[service] = self._session.client(service, config=CLIENT)
         return self._clients[service]
 
     def all(self, service: str, operation: str, key: str, **arguments: Any) -> list[Any]:

@@ -7,6 +7,9 @@ Source of the states: https://docs.aws.amazon.com/eks/latest/APIReference/ (`Clu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from tools.workspace.recovery.account import Account, Found, progress
 from tools.workspace.recovery.operations import PendingCreate
 from tools.workspace.recovery.ways import Way, by_name
@@ -17,10 +20,7 @@ _MAKING = {"CREATING", "PENDING", "UPDATING"}
 def _cluster(account: Account, create: PendingCreate) -> list[Found]:
     name = create.inputs["name"]
     cluster = account.one("eks", "describe_cluster", "cluster", name=name)
-    if not cluster or cluster["status"] == "DELETING":
-        return []
-    state = progress(cluster["status"], making=_MAKING, failed={"FAILED"})
-    return [Found(name, tags=cluster.get("tags") or {}, **state)]
+    return _found(cluster, name, failed="FAILED")
 
 
 def _node_group(account: Account, create: PendingCreate) -> list[Found]:
@@ -28,19 +28,20 @@ def _node_group(account: Account, create: PendingCreate) -> list[Found]:
     group = account.one(
         "eks", "describe_nodegroup", "nodegroup", clusterName=cluster, nodegroupName=name
     )
-    if not group or group["status"] == "DELETING":
-        return []
-    state = progress(group["status"], making=_MAKING, failed={"CREATE_FAILED"})
-    return [Found(f"{cluster}:{name}", tags=group.get("tags") or {}, **state)]
+    return _found(group, f"{cluster}:{name}", failed="CREATE_FAILED")
 
 
 def _addon(account: Account, create: PendingCreate) -> list[Found]:
     cluster, name = create.inputs["clusterName"], create.inputs["addonName"]
     addon = account.one("eks", "describe_addon", "addon", clusterName=cluster, addonName=name)
-    if not addon or addon["status"] == "DELETING":
+    return _found(addon, f"{cluster}:{name}", failed="CREATE_FAILED")
+
+
+def _found(described: Mapping[str, Any] | None, identifier: str, *, failed: str) -> list[Found]:
+    if not described or described["status"] == "DELETING":
         return []
-    state = progress(addon["status"], making=_MAKING, failed={"CREATE_FAILED"})
-    return [Found(f"{cluster}:{name}", tags=addon.get("tags") or {}, **state)]
+    state = progress(described["status"], making=_MAKING, failed={failed})
+    return [Found(identifier, tags=described.get("tags") or {}, **state)]
 
 
 def _access_entry(account: Account, create: PendingCreate) -> list[Found]:

@@ -12,14 +12,15 @@ import copy
 from collections.abc import Collection
 from typing import Any
 
-from tools.workspace.recovery.operations import Deployment, PendingCreate
+from tools.workspace.exported_state import Deployment, resources_of
+from tools.workspace.recovery.operations import PendingCreate
 
 
 def half_made(deployment: Deployment) -> list[PendingCreate]:
     """Return what was made and is unfinished, as creates whose object is in the state."""
     return [
         PendingCreate(each["urn"], each.get("inputs") or {})
-        for each in _resources(deployment)
+        for each in resources_of(deployment)
         if _is_half_made(each)
     ]
 
@@ -32,7 +33,7 @@ def read_anew(deployment: Deployment, failed: Collection[str]) -> Deployment:
         failed: URNs of those that AWS has given up, which the next `up` makes anew.
     """
     edited = copy.deepcopy(deployment)
-    for each in _resources(edited):
+    for each in resources_of(edited):
         if _is_half_made(each):
             each["refreshBeforeUpdate"] = True
             if each["urn"] in failed:
@@ -45,7 +46,3 @@ def read_anew(deployment: Deployment, failed: Collection[str]) -> Deployment:
 
 def _is_half_made(resource: dict[str, Any]) -> bool:
     return bool(resource.get("initErrors") and resource.get("custom") and resource.get("id"))
-
-
-def _resources(deployment: Deployment) -> list[dict[str, Any]]:
-    return (deployment.get("deployment") or {}).get("resources") or []

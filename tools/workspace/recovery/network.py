@@ -27,24 +27,25 @@ _GONE = {"deleted", "deleting"}
 
 def _tagged(operation: str, key: str, identifier: str, *, filters: str = "Filters") -> Look:
     def look(account: Account, create: PendingCreate) -> list[Found]:
-        tag = tag_of(create)
-        wanted = [{"Name": f"tag:{RESOURCE_TAG}", "Values": [tag]}]
-        items = account.all("ec2", operation, key, **{filters: wanted})
-        # A filter that is not known to the one who answers must not make others' objects ours.
-        mine = [each for each in items if tag_map(each.get("Tags")).get(RESOURCE_TAG) == tag]
+        mine = _mine(account, create, operation, key, filters)
         return [_found(item, identifier) for item in mine if _state(item) not in _GONE]
 
     return look
 
 
+def _mine(
+    account: Account, create: PendingCreate, operation: str, key: str, filters: str = "Filters"
+) -> list[dict[str, Any]]:
+    tag = tag_of(create)
+    wanted = [{"Name": f"tag:{RESOURCE_TAG}", "Values": [tag]}]
+    items = account.all("ec2", operation, key, **{filters: wanted})
+    # A filter that is not known to the one who answers must not make others' objects ours.
+    return [each for each in items if tag_map(each.get("Tags")).get(RESOURCE_TAG) == tag]
+
+
 def _security_group(account: Account, create: PendingCreate) -> list[Found]:
-    wanted = [{"Name": f"tag:{RESOURCE_TAG}", "Values": [tag_of(create)]}]
-    groups = account.all("ec2", "describe_security_groups", "SecurityGroups", Filters=wanted)
-    return [
-        Found(group["GroupId"], *_half_made(group, create))
-        for group in groups
-        if tag_map(group.get("Tags")).get(RESOURCE_TAG) == tag_of(create)
-    ]
+    groups = _mine(account, create, "describe_security_groups", "SecurityGroups")
+    return [Found(group["GroupId"], *_half_made(group, create)) for group in groups]
 
 
 def _half_made(group: dict[str, Any], create: PendingCreate) -> tuple[Progress, str]:

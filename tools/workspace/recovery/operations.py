@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-Deployment = dict[str, Any]
-"""What `pulumi stack export` prints."""
+from tools.workspace.exported_state import Deployment, content_of, resources_of
+from tools.workspace.urns import name_of, project_of, stack_of, type_of
 
 CREATING, UPDATING, DELETING = "creating", "updating", "deleting"
 
@@ -43,22 +43,22 @@ class PendingCreate:
     @property
     def stack(self) -> str:
         """The stack's name."""
-        return self.urn.split("::")[0].rpartition(":")[2]
+        return stack_of(self.urn)
 
     @property
     def project(self) -> str:
         """The project's name."""
-        return self.urn.split("::")[1]
+        return project_of(self.urn)
 
     @property
     def type_token(self) -> str:
         """The resource's own type."""
-        return self.urn.split("::")[2].rpartition("$")[2]
+        return type_of(self.urn)
 
     @property
     def name(self) -> str:
         """The logical name."""
-        return self.urn.split("::", 3)[3]
+        return name_of(self.urn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def pending_creates(deployment: Deployment) -> list[PendingCreate]:
     for operation in _operations(deployment, CREATING):
         resource = operation["resource"]
         urn = resource["urn"]
-        ids = {r["id"] for r in _resources(deployment) if r["urn"] == urn and r.get("id")}
+        ids = {r["id"] for r in resources_of(deployment) if r["urn"] == urn and r.get("id")}
         custom, inputs = bool(resource.get("custom")), resource.get("inputs") or {}
         found[urn] = PendingCreate(urn, inputs, custom, frozenset(ids))
     return list(found.values())
@@ -97,12 +97,12 @@ def updates_begun(deployment: Deployment) -> list[PendingCreate]:
 
 def is_pending(deployment: Deployment) -> bool:
     """Return whether anything was begun and not finished."""
-    return bool((deployment.get("deployment") or {}).get("pending_operations"))
+    return bool(content_of(deployment).get("pending_operations"))
 
 
 def written_at(deployment: Deployment) -> datetime | None:
     """Return when the state was last written; None where it does not say."""
-    time = ((deployment.get("deployment") or {}).get("manifest") or {}).get("time")
+    time = (content_of(deployment).get("manifest") or {}).get("time")
     try:
         return datetime.fromisoformat(time) if time else None
     except ValueError:
@@ -160,9 +160,5 @@ def _without_marks(value: Any) -> Any:
 
 
 def _operations(deployment: Deployment, kind: str) -> list[dict[str, Any]]:
-    operations = (deployment.get("deployment") or {}).get("pending_operations") or []
+    operations = content_of(deployment).get("pending_operations") or []
     return [operation for operation in operations if operation.get("type") == kind]
-
-
-def _resources(deployment: Deployment) -> list[dict[str, Any]]:
-    return (deployment.get("deployment") or {}).get("resources") or []

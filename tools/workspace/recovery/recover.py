@@ -14,12 +14,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.environment import process_environment, profile_environment
+from tools.workspace.exported_state import Deployment, exported_state
 from tools.workspace.recovery.account import Account, Found, Progress, asked_tags, is_tagged
 from tools.workspace.recovery.errors import CreatesPendingError
 from tools.workspace.recovery.half_made import half_made, read_anew
 from tools.workspace.recovery.leftovers import end_leftovers
 from tools.workspace.recovery.operations import (
-    Deployment,
     PendingCreate,
     TakenUp,
     changes_begun,
@@ -32,6 +32,7 @@ from tools.workspace.recovery.operations import (
 from tools.workspace.recovery.patience import Patience
 from tools.workspace.recovery.table import IN_STATE, way_of
 from tools.workspace.recovery.ways import By, Way
+from tools.workspace.urns import name_of
 
 Report = Callable[[str], None]
 
@@ -54,7 +55,7 @@ def recover(
         CreatesPendingError: it cannot be told what exists; nothing was changed.
         StackLockedError: the engine that began it runs.
     """
-    deployment = json.loads(command.output(["stack", "export", "--stack", stack]))
+    deployment = exported_state(command, stack)
     halves = half_made(deployment)
     if not is_pending(deployment) and not halves:
         return
@@ -62,13 +63,15 @@ def recover(
         report(f"ended process {pid}, which a killed command left behind")
     lookup = _LookUp(stack, patience, report, written_at(deployment))
     with process_environment(profile_environment(command.environment, profile)):
-        objects = lookup.objects(Account(region), pending_creates(deployment))
-        failed = lookup.failed(Account(region), halves) if halves else set()
-        lookup.wait_for_updates(Account(region), updates_begun(deployment))
+        account = Account(region)
+        objects = lookup.objects(account, pending_creates(deployment))
+        failed = lookup.failed(account, halves)
+        lookup.wait_for_updates(account, updates_begun(deployment))
     _write(command, taken_up(read_anew(deployment, failed), objects), stack=stack)
     for urn in changes_begun(deployment):
-        name = urn.rpartition("::")[2]
-        report(f"{name} was being changed when an earlier command was killed: it is read anew")
+        report(
+            f"{name_of(urn)} was being changed when an earlier command was killed: it is read anew"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,37 @@
+"""The state of a stack as the engine exports it, whatever its backend.
+
+Source: https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/core.go,
+`UntypedDeployment` and `DeploymentV3`
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from tools.workspace.engine_process import PulumiCommand
+
+Deployment = dict[str, Any]
+"""What `pulumi stack export` prints."""
+
+
+def exported_state(command: PulumiCommand, stack: str, *, show_secrets: bool = False) -> Deployment:
+    """Return the state of a stack; its secrets are encrypted unless they are asked for.
+
+    Raises:
+        EngineFailedError: there is no such stack, or its backend does not answer.
+        StackLockedError: another command works on the stack.
+    """
+    flags = ["--show-secrets"] if show_secrets else []
+    return json.loads(command.output(["stack", "export", *flags, "--stack", stack]))
+
+
+def content_of(deployment: Mapping[str, Any]) -> dict[str, Any]:
+    """Return resources, pending operations and manifest; empty where nothing was ever deployed."""
+    return deployment.get("deployment") or {}
+
+
+def resources_of(deployment: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the resources of an exported state, in the engine's order."""
+    return content_of(deployment).get("resources") or []

@@ -1,0 +1,33 @@
+"""Where a `file://` backend of the engine keeps what it knows of the stacks of this project.
+
+Source: https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/diy/store.go and `lock.go`
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote
+
+from tools.workspace.stack_files import PROJECT
+
+_BOOKKEEPING = ".pulumi"
+
+
+def backend_directory(address: str) -> Path | None:
+    """Return the directory of a backend; None where it is none on this machine.
+
+    Args:
+        address: As `pulumi whoami` says it.
+    """
+    scheme, _, place = address.partition("://")
+    return Path(unquote(place.partition("?")[0])).expanduser() if scheme == "file" else None
+
+
+def state_file(backend: Path, stack: str) -> Path:
+    """Return the file with the state of a stack."""
+    return backend / _BOOKKEEPING / "stacks" / PROJECT / f"{stack}.json"
+
+
+def lock_directory(backend: Path, stack: str) -> Path:
+    """Return the directory with the locks of a stack; it exists since the first one."""
+    return backend / _BOOKKEEPING / "locks" / "organization" / PROJECT / stack
