@@ -54,7 +54,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
     # Whoever waits for what never comes need not wait long.
     impatient = Sandbox(sandbox.directory, settings={"TRAINYARD_WAIT_SECONDS": "10"})
     sandbox.must("sandbox", "start")
-    life = Life(before=sandbox.objects())
+    life = Life(before=sandbox.inventory())
 
     def up(user: Sandbox, moment: str, *entries: dict[str, Any]) -> None:
         schedule = folder / "schedule.yaml"
@@ -70,7 +70,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
         up(sandbox, "block over", CANCELLED)
         sandbox.must("sandbox", "faults", "--clear")
         life.done["destroy"] = sandbox.run("destroy", STACK, "--sandbox", "--yes")
-        life.after = sandbox.objects()
+        life.after = sandbox.inventory()
         yield life
     finally:
         sandbox.must("sandbox", "stop")

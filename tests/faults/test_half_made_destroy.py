@@ -61,13 +61,13 @@ def test_destroy_of_a_half_made_stack_keeps_and_names_what_is_protected(
     harness: KillHarness,
 ) -> None:
     sandbox = harness.sandbox
-    before = sandbox.objects()
+    before = sandbox.inventory()
     killed = harness.killed("up", {FILE_SYSTEM: Moment.UNANSWERED, CONTROL_PLANE: Moment.NOT_BEGUN})
     assert FILE_SYSTEM in killed.held, killed.said
-    (file_system,) = _new(before, sandbox.objects(), "fsx:file-system")
+    (file_system,) = _new(before, sandbox.inventory(), "fsx:file-system")
 
     done = sandbox.must("destroy", STACK, "--sandbox", "--yes", *harness.arguments)
-    after = sandbox.objects()
+    after = sandbox.inventory()
     (group,) = _new(before, after, "ec2:security-group")
     assert _new(before, after, "fsx:file-system") == [file_system]
     assert {line.split()[1] for line in remains(before, after)} == KEPT_KINDS
@@ -84,14 +84,14 @@ def test_destroy_of_a_cluster_that_is_being_made_takes_it_up_and_names_what_stay
 ) -> None:
     """PC-11: no output of the stack says what its storage is: nothing was exported yet."""
     sandbox = harness.sandbox
-    before = sandbox.objects()
+    before = sandbox.inventory()
     throw(sandbox, tmp_path, [KILLED])
     killed = sandbox.run("up", SLURM, "--sandbox", "--yes")
     assert f"the engine was killed during the up of {SLURM}" in killed.stderr
     sandbox.must("sandbox", "faults", "--clear")
 
     done = sandbox.must("destroy", SLURM, "--sandbox", "--yes")
-    after = sandbox.objects()
+    after = sandbox.inventory()
     # On a quick machine CloudFormation may be done with it by now, so that nothing is waited for.
     assert f"took up aws:cloudformation/stack:Stack {SLURM}-deployment" in done.stderr
     assert f"{SLURM} is gone; ParallelCluster has kept what deletion_protection covers:" in (

@@ -73,4 +73,4 @@ def test_destroy_removes_the_nodes_that_a_killed_up_has_made(
     said = harness.sandbox.must("destroy", STACK, "--sandbox", "--yes").said
     assert "took up aws:eks/nodeGroup:NodeGroup" in said
     assert "took up aws:autoscaling/group:Group" in said
-    assert not difference(reference.before, harness.sandbox.objects())
+    assert not difference(reference.before, harness.sandbox.inventory())

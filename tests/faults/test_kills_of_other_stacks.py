@@ -70,7 +70,7 @@ def test_a_program_that_is_killed_ends_the_command_and_leaves_nothing_unknown(
     assert not state.get("pending_operations")
     assert set(killed.held) <= {each["urn"] for each in state["resources"] if each.get("id")}
     account.must("destroy", LIGHT, "--sandbox", "--yes")
-    assert not difference(reference.before, account.objects())
+    assert not difference(reference.before, account.inventory())
 
 
 def test_an_engine_whose_launcher_was_killed_is_found_by_the_next_command(
@@ -89,4 +89,4 @@ def test_an_engine_whose_launcher_was_killed_is_found_by_the_next_command(
     until(lambda: not is_running(orphan), "the engine to end")
     assert not harness.state().get("pending_operations")
     account.must("destroy", LIGHT, "--sandbox", "--yes")
-    assert not difference(reference.before, account.objects())
+    assert not difference(reference.before, account.inventory())

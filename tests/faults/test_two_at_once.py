@@ -84,14 +84,14 @@ def test_one_stack_in_two_sandboxes_in_the_same_moment(
     sandbox: Sandbox, neighbour: Sandbox, copies: dict[str, Path]
 ) -> None:
     boxes = (sandbox, neighbour)
-    before = [box.objects() for box in boxes]
+    before = [box.inventory() for box in boxes]
     arguments = (ONE, "--sandbox", "--yes", "--stack-file", copies[ONE])
     for each in map(ended, [box.start_command("up", *arguments) for box in boxes]):
         assert each.exit_code == 0, each.said
     mine, hers = (
-        normalised(box.objects(), empty) for box, empty in zip(boxes, before, strict=True)
+        normalised(box.inventory(), empty) for box, empty in zip(boxes, before, strict=True)
     )
     assert mine == hers
     sandbox.must("destroy", *arguments)
-    assert sandbox.objects() == before[0]
-    assert normalised(neighbour.objects(), before[1]) == hers
+    assert sandbox.inventory() == before[0]
+    assert normalised(neighbour.inventory(), before[1]) == hers

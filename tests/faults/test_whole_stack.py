@@ -45,7 +45,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
     folder = tmp_path_factory.mktemp("faults")
     sandbox = Sandbox(folder / "sandbox")
     sandbox.must("sandbox", "start")
-    life = Life(before=sandbox.objects())
+    life = Life(before=sandbox.inventory())
     up = ("up", STACK, "--sandbox", "--yes")
     try:
         throw(sandbox, folder, [RULES])
@@ -58,7 +58,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
         life.third = sandbox.run(*up)
         throw(sandbox, folder, DURING_DESTROY)
         life.destroy = sandbox.run("destroy", STACK, "--sandbox", "--yes")
-        life.after = sandbox.objects()
+        life.after = sandbox.inventory()
         yield life
     finally:
         sandbox.must("sandbox", "stop")

@@ -149,12 +149,12 @@ def up(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
 def test_refuses_and_leaves_the_account_as_it_was(
     sandbox: Sandbox, up: Callable[..., Result], change: dict[str, Any], words: list[str]
 ) -> None:
-    before = sandbox.objects()
+    before = sandbox.inventory()
     result = up(change)
     assert result.exit_code == 2, result.output
     assert not [word for word in words if word not in result.stderr], result.stderr
     assert not [word for word in ENGINE_WORDS if word in result.output]
-    assert sandbox.objects() == before
+    assert sandbox.inventory() == before
 
 
 def test_every_problem_is_told_at_once(up: Callable[..., Result]) -> None:

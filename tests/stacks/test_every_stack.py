@@ -27,8 +27,8 @@ def test_check_accepts_every_stack_file(sandbox: Sandbox) -> None:
 
 @pytest.mark.parametrize("stack", sorted(set(STACKS) - BROUGHT_UP))
 def test_a_preview_passes_the_policy_pack_and_changes_nothing(sandbox: Sandbox, stack: str) -> None:
-    before = sandbox.objects()
+    before = sandbox.inventory()
     said = sandbox.must("preview", stack, "--sandbox").said
     assert PACK in said
     assert "[mandatory]" not in said
-    assert sandbox.objects() == before
+    assert sandbox.inventory() == before

@@ -56,25 +56,25 @@ def pulumi(sandbox: Sandbox, tmp_path: Path) -> Callable[[str], Run]:
 def test_a_placement_group_where_aws_places_itself_is_stopped(
     sandbox: Sandbox, pulumi, capacity: str, rule: str
 ) -> None:
-    before = sandbox.objects()
+    before = sandbox.inventory()
     run = pulumi(LAUNCH_TEMPLATE.format(capacity=capacity))
     for command in (["preview"], ["up", "--yes"]):
         done = run(*command, "--policy-pack", str(ROOT / "policies"))
         assert done.returncode != 0, done.stdout
         assert rule in done.stdout + done.stderr
-    assert sandbox.objects() == before
+    assert sandbox.inventory() == before
 
 
 def test_without_the_pack_the_same_program_is_made_so_it_is_the_pack_that_stops_it(
     sandbox: Sandbox, pulumi
 ) -> None:
-    before = sandbox.objects()
+    before = sandbox.inventory()
     run = pulumi(LAUNCH_TEMPLATE.format(capacity=CAPACITY_BLOCK))
     made = run("up", "--yes")
     assert made.returncode == 0, made.stdout + made.stderr
-    assert len(sandbox.objects()) == len(before) + 2
+    assert len(sandbox.inventory()) == len(before) + 2
     assert run("destroy", "--yes").returncode == 0
-    assert sandbox.objects() == before
+    assert sandbox.inventory() == before
 
 
 PORTED = ROOT / "tests" / "policies" / "foreign" / "ported"
@@ -84,7 +84,7 @@ def test_a_template_that_was_ported_with_its_faults_is_stopped_and_its_twin_is_n
     sandbox: Sandbox, tmp_path: Path
 ) -> None:
     """Rules A12, A16, B7 and E9, of resources and of the stack, in one preview."""
-    before = sandbox.objects()
+    before = sandbox.inventory()
     pack = ("preview", "--policy-pack", str(ROOT / "policies"))
     run = foreign_program(sandbox, tmp_path, (PORTED / "__main__.py").read_text())
     stopped = run(*pack)
@@ -101,4 +101,4 @@ def test_a_template_that_was_ported_with_its_faults_is_stopped_and_its_twin_is_n
     (tmp_path / "program" / "__main__.py").write_text(mended)
     passed = run(*pack)
     assert passed.returncode == 0, passed.stdout + passed.stderr
-    assert sandbox.objects() == before
+    assert sandbox.inventory() == before

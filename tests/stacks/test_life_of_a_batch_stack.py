@@ -60,7 +60,7 @@ class Commands:
         outputs = self.sandbox.must("outputs", stack, "--sandbox", "--json").stdout
         self.life.outputs[moment] = json.loads(outputs)
         self.life.changes[moment] = self.sandbox.resource_changes(stack)
-        self.life.inventory[moment] = self.sandbox.objects()
+        self.life.inventory[moment] = self.sandbox.inventory()
 
 
 @pytest.fixture(scope="module")
@@ -68,18 +68,18 @@ def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
     """Live both lives, and look at them at every moment that matters."""
     life = Life()
     commands = Commands(life, sandbox, tmp_path_factory.mktemp("copies"))
-    life.inventory["before"] = sandbox.objects()
+    life.inventory["before"] = sandbox.inventory()
     try:
         _make_the_network(commands)
         _live_in_it(commands)
         commands.up("network unprotected", NETWORK, ZONES | UNPROTECTED)
         commands.run("destroy of an inhabited network", "destroy", NETWORK, ZONES | UNPROTECTED)
-        life.inventory["inhabited"] = sandbox.objects()
+        life.inventory["inhabited"] = sandbox.inventory()
     finally:
         # Whatever went wrong, other tests find the account as it was.
         for stack in (STACK, NETWORK):
             life.done[f"destroy {stack}"] = sandbox.run("destroy", stack, "--sandbox", "--yes")
-    life.inventory["after"] = sandbox.objects()
+    life.inventory["after"] = sandbox.inventory()
     return life
 
 
@@ -87,7 +87,7 @@ def _make_the_network(commands: Commands) -> None:
     commands.run("without its network", "preview", STACK, IN_NETWORK)
     commands.up("network", NETWORK, ZONES)
     commands.run("destroy of a protected network", "destroy", NETWORK, ZONES)
-    commands.life.inventory["protected"] = commands.sandbox.objects()
+    commands.life.inventory["protected"] = commands.sandbox.inventory()
     for stack in SUPPORTED_BY_NETWORK:
         commands.run(f"preview of {stack}", "preview", stack, IN_NETWORK)
 

@@ -25,7 +25,7 @@ def refused(tmp_path: Path) -> Path:
 def test_a_mandatory_violation_fails_the_preview_and_is_in_both_documents(
     sandbox: Sandbox, refused: Path
 ) -> None:
-    before = sandbox.objects()
+    before = sandbox.inventory()
     done = sandbox.run(*PREVIEW, refused, "--json")
     assert done.exit_code == 1, done.said
     answer = json.loads(done.stdout)
@@ -38,4 +38,4 @@ def test_a_mandatory_violation_fails_the_preview_and_is_in_both_documents(
     assert done.exit_code == 1
     (run,) = json.loads(done.stdout)["runs"]
     assert "expired-suppressions" in {each["ruleId"] for each in run["results"]}
-    assert sandbox.objects() == before
+    assert sandbox.inventory() == before

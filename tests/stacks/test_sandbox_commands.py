@@ -34,8 +34,8 @@ def test_status_tells_where_everything_is(sandbox: Sandbox) -> None:
 
 
 def test_inventory_is_a_line_for_each_object_in_order(sandbox: Sandbox) -> None:
-    lines = sandbox.inventory()
-    assert lines == sorted(lines)
+    lines = sandbox.must("sandbox", "inventory").stdout.splitlines()
+    assert lines == sorted(lines) == sandbox.inventory()
     assert any(line.startswith("ec2:vpc vpc-0123456789abcdef0") for line in lines)
     assert json.loads(sandbox.must("sandbox", "inventory", "--json").stdout) == lines
 

@@ -108,7 +108,7 @@ def test_control_plane_then_addons_then_nodes_and_never_back(
     sandbox: Sandbox, eks: Any, tmp_path: Path
 ) -> None:
     """EKX-02, EKX-10: what runs in the cluster survives; the old node is gone at the end."""
-    before = sandbox.objects()
+    before = sandbox.inventory()
     run = foreign_program(
         sandbox, tmp_path, PROGRAM, stack=NAME, config={"trainyard:cluster": STACK}
     )
@@ -145,7 +145,7 @@ def test_control_plane_then_addons_then_nodes_and_never_back(
     gone = must(run, "destroy", "--yes", "--skip-preview")
     order = [position(gone, f"{NAME}-system-node-group"), position(gone, f"{NAME}-eks-vpc-cni")]
     assert order == sorted(order), "the nodes lost their network before they were drained"
-    assert sandbox.objects() == before
+    assert sandbox.inventory() == before
 
 
 def position(said: str, name: str) -> int:

@@ -42,10 +42,10 @@ def untold(before: list[str], after: list[str], answer: str) -> list[str]:
 
 def removed_by_hand(sandbox: Sandbox, before: list[str]) -> None:
     """Bring the account back to what it was before, also without what is protected."""
-    if sandbox.objects() != before:
+    if sandbox.inventory() != before:
         sandbox.must("sandbox", "reset")
         sandbox.must("sandbox", "start")
-    assert sandbox.objects() == before
+    assert sandbox.inventory() == before
 
 
 def _new_ids(line: str, known: set[str]) -> set[str]:

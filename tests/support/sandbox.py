@@ -87,11 +87,10 @@ class Sandbox:
         return done
 
     def inventory(self) -> list[str]:
-        """Return a line for each object of the account and its clusters."""
-        return self.must("sandbox", "inventory").stdout.splitlines()
+        """Return a line for each object of the account and its clusters.
 
-    def objects(self) -> list[str]:
-        """Return the same as `inventory`, without the time it takes to start a command."""
+        As `sandbox inventory` prints it, without the time that it takes to start a command.
+        """
         return lines(SandboxDirectory(self.directory))
 
     def kubeconfig(self, stack: str) -> Path:

@@ -48,11 +48,10 @@ def _side_by_side() -> list[str]:
     """Return the arguments that spread test files over the processors.
 
     A file stays in one process: some bring a stack up once for all of their tests. The files come
-    in the order of `tests/conftest.py`, the slowest first. There is one process more than
-    processors, because a whole stack often waits, for an account or a cluster. Every process may
-    run a sandbox, so there are never more than four.
+    in the order of `tests/conftest.py`, the slowest first. Every process may run a sandbox, so
+    there are never more than four.
     """
-    processes = min(MAXIMUM_PROCESSES, (os.cpu_count() or 1) + 1)
+    processes = min(MAXIMUM_PROCESSES, os.cpu_count() or 1)
     return ["-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder"]
 
 

@@ -73,18 +73,18 @@ class Life:
 def live(sandbox: Sandbox, thrown: Thrown, folder: Path) -> Life:
     """Fail, try again without faults, destroy and make again under faults that pass."""
     stack, life = thrown.stack, Life()
-    before = sandbox.objects()
+    before = sandbox.inventory()
     throw(sandbox, folder, [thrown.fatal])
     life.failed = sandbox.run("up", stack, "--sandbox", "--yes")
     sandbox.must("sandbox", "faults", "--clear")
     sandbox.must("up", stack, "--sandbox", "--yes")
-    undisturbed = normalised(sandbox.objects(), before)
+    undisturbed = normalised(sandbox.inventory(), before)
     for command in (("preview", stack, "--sandbox"), ("check", stack, "--live", "--sandbox")):
         throw(sandbox, folder, READING)
         life.read[command[0]] = sandbox.run(*command)
     throw(sandbox, folder, DURING_DESTROY)
     answer = sandbox.must("destroy", stack, "--sandbox", "--yes").stdout
-    after = sandbox.objects()
+    after = sandbox.inventory()
     life.kept, life.left = remains(before, after), untold(before, after, answer)
     removed_by_hand(sandbox, before)
     sandbox.must("sandbox", "faults", SURVIVABLE)
@@ -92,7 +92,7 @@ def live(sandbox: Sandbox, thrown: Thrown, folder: Path) -> Life:
     said = sandbox.must("sandbox", "faults", "--json").stdout
     life.happened = said.count('"happened": ') - said.count('"happened": 0')
     sandbox.must("sandbox", "faults", "--clear")
-    life.differences = difference(undisturbed, normalised(sandbox.objects(), before))
+    life.differences = difference(undisturbed, normalised(sandbox.inventory(), before))
     return life
 
 

@@ -57,7 +57,7 @@ def undisturbed(harness: KillHarness) -> Undisturbed:
     sandbox, stack = harness.sandbox, harness.stack
     before = sandbox.inventory()
     sandbox.must("up", stack, "--sandbox", "--yes")
-    after = normalised(sandbox.objects(), before)
+    after = normalised(sandbox.inventory(), before)
     found = points(harness.state())
     kept, unnamed = _destroyed(harness, before)
     assert not unnamed, f"an undisturbed destroy leaves {unnamed} without a word"
@@ -86,7 +86,7 @@ def live(
             life.said.append(killed.said)
             left = {urn: each for urn, each in left.items() if urn not in killed.held}
     life.said.append(sandbox.must("up", stack, "--sandbox", "--yes").said)
-    found = normalised(sandbox.objects(), reference.before)
+    found = normalised(sandbox.inventory(), reference.before)
     life.differences = difference(reference.after, found)
     life.second = sandbox.must("up", stack, "--sandbox", "--yes").stdout
     for moments, victim in destroy_kills:
@@ -101,7 +101,7 @@ def _destroyed(harness: KillHarness, before: list[str]) -> tuple[list[str], list
     """Destroy the stack; return what is kept, and of that what the command did not name."""
     sandbox = harness.sandbox
     answer = sandbox.must("destroy", harness.stack, "--sandbox", "--yes").stdout
-    after = sandbox.objects()
+    after = sandbox.inventory()
     removed_by_hand(sandbox, before)
     return remains(before, after), untold(before, after, answer)
 

@@ -1,4 +1,4 @@
-"""`test` runs its checks side by side, and its tests on one process more than processors."""
+"""`test` runs its checks side by side, and its tests on a process for each processor."""
 
 import os
 
@@ -7,8 +7,8 @@ import pytest
 from tools.cli import suite
 
 
-@pytest.mark.parametrize(("processors", "processes"), [(1, 2), (2, 3), (3, 4), (64, 4), (None, 2)])
-def test_there_is_a_process_more_than_processors_and_at_most_four(
+@pytest.mark.parametrize(("processors", "processes"), [(1, 1), (2, 2), (4, 4), (64, 4), (None, 1)])
+def test_every_processor_has_a_process_and_there_are_at_most_four(
     monkeypatch, processors, processes
 ):
     monkeypatch.setattr(os, "cpu_count", lambda: processors)
