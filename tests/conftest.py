@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-SLOWEST_FIRST = ("sandbox", "parallelcluster", "engine", "kubernetes")
+SLOWEST_FIRST = ("first", "sandbox", "parallelcluster", "engine", "kubernetes")
 """Markers of what takes minutes, a minute, and seconds; a test without one takes milliseconds."""
 
 

@@ -14,7 +14,7 @@ import yaml
 
 from tests.support.sandbox import Done, Sandbox
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.first]
 
 STACK = "p5-cb"
 BLOCK = "cr-0123456789abcdef0"

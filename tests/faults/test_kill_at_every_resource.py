@@ -23,7 +23,7 @@ from tests.support.kills.lives import (
 )
 from tests.support.sandbox import Sandbox
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.first]
 
 STACK = "p5-cb"
 NODES = {"aws:eks/nodeGroup:NodeGroup", "aws:autoscaling/group:Group"}

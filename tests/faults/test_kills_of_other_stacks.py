@@ -21,9 +21,9 @@ from tests.support.kills.points import in_few_waves
 from tests.support.sandbox import Sandbox, running
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.first]
 
-SAMPLE, KILLS = 10, 4
+SAMPLE, KILLS = 10, 3
 SLURM = "pc-trn1"
 """Its own VPC and a cluster of ParallelCluster: stacks in a VPC that exists are one object."""
 LIGHT = "batch-p5"

@@ -20,4 +20,4 @@ class Patience:
 
 IN_AN_ACCOUNT = Patience(settle=60, poll=15, limit=3600)
 """The limit is above the longest default of the provider for types of ours, 40 minutes (Lustre)."""
-IN_THE_SANDBOX = Patience(settle=2, poll=0.2, limit=300)
+IN_THE_SANDBOX = Patience(settle=1, poll=0.2, limit=300)
