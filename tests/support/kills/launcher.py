@@ -21,6 +21,8 @@ from tools.workspace import project, workspace
 from tools.workspace.engine_process import EngineResult
 
 _GATED = ("aws", "kubernetes", DYNAMIC)
+_run = workspace.run
+"""As it is before `main` puts another in its place."""
 
 
 def main() -> None:
@@ -37,12 +39,10 @@ def main() -> None:
     app(prog_name="./trainyard")
 
 
-_run = workspace.run
-
-
 def _unguarded(
     of: workspace.Workspace, operation: str, arguments: Sequence[str], guard: Guard
 ) -> EngineResult:
+    # The guard reads the steps of a preview, for what an update loses; an `up` here only makes.
     return _without_preview(of, operation, arguments)
 
 

@@ -21,3 +21,4 @@ class Patience:
 IN_AN_ACCOUNT = Patience(settle=60, poll=15, limit=3600)
 """The limit is above the longest default of the provider for types of ours, 40 minutes (Lustre)."""
 IN_THE_SANDBOX = Patience(settle=1, poll=0.2, limit=300)
+"""Its account shows at once what is there, unless a schedule of faults says otherwise."""
