@@ -1,7 +1,7 @@
 """Writes the lock files: ``python -m tools.lock``, with ``--upgrade`` for newer indirect versions.
 
 Without ``--upgrade``, what is locked stays as it is unless ``pyproject.toml`` asks for another
-version. Needs uv and a package index.
+version. Needs a package index; uv is the user's, or the pinned one.
 """
 
 import argparse
@@ -9,10 +9,10 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+from tools import environment
 from tools.lock import ALL, ROOT, UV, UV_VERSION, Lock, declared
 
 _COMPILE = (
-    "uv",
     "pip",
     "compile",
     "--quiet",
@@ -29,11 +29,12 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.lock", description=__doc__)
     parser.add_argument("--upgrade", action="store_true", help="take newer indirect versions")
     upgrade = ["--upgrade"] if parser.parse_args(arguments).upgrade else []
+    compile_lock = [*environment.uv(), *_COMPILE]
     for lock in ALL:
         declared(lock)  # refuses what is not pinned
-        subprocess.run([*_COMPILE, *upgrade, *_inputs(lock)], cwd=ROOT, check=True)
+        subprocess.run([*compile_lock, *upgrade, *_inputs(lock)], cwd=ROOT, check=True)
     subprocess.run(
-        [*_COMPILE, "-", f"--output-file={UV}"],
+        [*compile_lock, "-", f"--output-file={UV}"],
         cwd=ROOT,
         input=f"uv=={UV_VERSION}\n",
         text=True,

@@ -1,6 +1,8 @@
 """The lock files hold what pyproject.toml asks for, with hashes and without an index. Offline."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from tools import environment, lock
+from tools.lock import __main__ as command_line
 
 FILES = [*(it.path for it in lock.ALL), lock.UV]
 
@@ -86,3 +89,17 @@ def test_refuses_a_direct_dependency_without_an_exact_version(
 
     with pytest.raises(ValueError, match="'boto3>=1' must pin one version with =="):
         lock.declared(lock.PROGRAM)
+
+
+def test_locks_are_compiled_with_the_uv_of_the_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+
+    def record(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        started.append(command[0])
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(command_line.environment, "uv", lambda: [sys.executable])
+    monkeypatch.setattr(command_line.subprocess, "run", record)
+
+    assert command_line.main([]) == 0
+    assert set(started) == {sys.executable}
