@@ -1,0 +1,28 @@
+"""The report of pins asks an account for all that only an account knows."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from tests.support.sandbox_aws import Account
+from tools.pins import EksAddon, EksAmi, EksVersions, eks
+from tools.pins.newest import Clients, look_up
+from tools.pins.registry import pins
+
+
+def test_every_pin_of_eks_gets_its_newest_version(account: Account) -> None:
+    wanted = {
+        name: pin
+        for name, pin in pins().items()
+        if isinstance(pin.source, EksVersions | EksAddon | EksAmi)
+    }
+    clients = Clients(today=date(2026, 11, 22), account=eks.Account(account.client))
+
+    answers = look_up(wanted.values(), clients)
+
+    # The sandbox offers by default what the catalog pins.
+    assert len(wanted) > 10
+    for name, pin in wanted.items():
+        assert answers[name].reason == ""
+        if not isinstance(pin.source, EksVersions):
+            assert answers[name].newest == pin.version

@@ -1,0 +1,223 @@
+"""Raises one pin: writes it in its places and nowhere else, and runs what follows from it."""
+
+import difflib
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from components.catalog.versions import EKS_VERSIONS
+from tools.engine.go_build import build_environment
+from tools.pins import ROOT, EksVersions, Pin, PinError, Place, numbers
+
+_MODULE = "python -m"
+_TIDY = "go mod tidy"
+_NO_TIDY = f"`{_TIDY}` is not for this module"
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_VERSION = re.compile(r"\d[\w.+-]*")
+_TAG = re.compile(r"\w[\w.+-]*")
+
+_GENERATORS: Mapping[str, tuple[str, ...]] = {
+    "moto": (
+        "python -I tools/environment.py requirements-dev.txt",
+        f"{_MODULE} tools.catalog.generate",
+    ),
+    "aws-parallelcluster": (f"{_MODULE} tools.parallelcluster.update_policies",),
+}
+"""What is generated from a package, by the name of its pin."""
+
+_TESTS: Mapping[str, str] = {
+    "pyproject.toml": "./trainyard test",
+    "tools/lock/": "./trainyard test tests/tools/lock",
+    "tools/engine/": "./trainyard test tests/tools/engine tests/sandbox/kubernetes",
+    "tools/jobs/": "./trainyard test tests/tools/jobs",
+    "sandbox/": "./trainyard test tests/sandbox",
+    "components/": "./trainyard test tests/catalog tests/stacks",
+    "containers/": "./trainyard test tests/containers",
+    "docs/ci/": "./trainyard test tests/contract",
+}
+"""What tests a pin, by the beginning of the file that holds it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A command that brings generated files up to date."""
+
+    words: tuple[str, ...]
+    directory: str = "."
+
+    def __str__(self) -> str:
+        """Return the command as one types it in the root of the repository."""
+        line = shlex.join(self.words)
+        return line if self.directory == "." else f"(cd {shlex.quote(self.directory)} && {line})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Raise:
+    """What raising a pin changes."""
+
+    pin: Pin
+    version: str
+    files: Mapping[str, tuple[str, str]]
+    """The text of each file before and after, by its path in the repository."""
+    commands: tuple[Command, ...]
+    tests: tuple[str, ...]
+
+    def diff(self) -> str:
+        """Return the changes as a unified diff."""
+        lines: list[str] = []
+        for file, (before, after) in self.files.items():
+            lines += difflib.unified_diff(
+                before.splitlines(keepends=True),
+                after.splitlines(keepends=True),
+                f"a/{file}",
+                f"b/{file}",
+                n=0,
+            )
+        return "".join(lines)
+
+    def write(self) -> None:
+        """Write the files."""
+        for file, (_, after) in self.files.items():
+            (ROOT / file).write_text(after, encoding="utf-8")
+
+
+def find(name: str, pins: Mapping[str, Pin]) -> Pin:
+    """Return the pin that is called ``name``.
+
+    Raises:
+        PinError: there is none; the message names the nearest ones.
+    """
+    if name in pins:
+        return pins[name]
+    holding = [other for other in pins if name in other.split("/")]
+    near = holding or difflib.get_close_matches(name, pins, n=3, cutoff=0.4)
+    said = f"did you mean {', '.join(near)}?" if near else "no name is near to it"
+    raise PinError(f"there is no pin {name!r}; {said} `python -m tools.pins --offline` lists them")
+
+
+def plan(pin: Pin, version: str) -> Raise:
+    """Return what raising a pin to a version changes. Nothing is written.
+
+    Raises:
+        PinError: it cannot be raised to this version; the message says why.
+    """
+    version = re.sub(r"^v(?=\d)", "", version)
+    _check(pin, version)
+    files = dict[str, tuple[str, str]]()
+    for file in dict.fromkeys(place.file for place in pin.places):
+        before = (ROOT / file).read_text(encoding="utf-8")
+        here = [place for place in pin.places if place.file == file]
+        files[file] = before, _replaced(before, here, version)
+    return Raise(
+        pin=pin,
+        version=version,
+        files={file: texts for file, texts in files.items() if texts[0] != texts[1]},
+        commands=tuple(_commands(pin, files)),
+        tests=tuple(
+            dict.fromkeys(
+                test for file in files for prefix, test in _TESTS.items() if file.startswith(prefix)
+            )
+        ),
+    )
+
+
+def _check(pin: Pin, version: str) -> None:
+    place = f"{pin.places[0].file}:{pin.places[0].line}"
+    if pin.by_hand:
+        raise PinError(f"{pin.name} ({place}) is not raised by a command: {pin.by_hand}")
+    commits = bool(_COMMIT.fullmatch(pin.version))
+    spelled = _COMMIT if commits else _VERSION if pin.version[0].isdigit() else _TAG
+    if not spelled.fullmatch(version) or not (commits or numbers(version)):
+        kind = "a commit of 40 hexadecimal digits" if commits else f"one like {pin.version}"
+        raise PinError(f"{version!r} is no version for {pin.name} ({place}): give {kind}")
+    if isinstance(pin.source, EksVersions) and version not in EKS_VERSIONS:
+        raise PinError(
+            f"{pin.name} ({place}) can be one of {', '.join(EKS_VERSIONS)}; for {version} add an "
+            "entry to EKS_VERSIONS first"
+        )
+    if version == pin.version and not pin.strays:
+        raise PinError(f"{pin.name} is {version} already ({place})")
+    if not commits and numbers(version) < numbers(pin.version):
+        raise PinError(
+            f"{version} is older than {pin.version}, which {place} pins for {pin.name}; to go "
+            "back, revert the commit that raised it"
+        )
+
+
+def _replaced(text: str, places: Iterable[Place], version: str) -> str:
+    """Return a text with the version in the places; the last one first keeps the offsets true."""
+    for place in sorted(places, key=lambda each: each.start, reverse=True):
+        end = place.start + len(place.text)
+        text = f"{text[: place.start]}{place.spelled(version)}{text[end:]}"
+    return text
+
+
+def _commands(pin: Pin, files: Iterable[str]) -> Iterable[Command]:
+    locked = {"pyproject.toml", "tools/lock/__init__.py"}
+    if locked & set(files) and pin.name != "python":
+        yield _python(f"{_MODULE} tools.lock")
+    for file in files:
+        if Path(file).name == "go.mod":
+            yield _go(file)
+    for line in _GENERATORS.get(pin.name, ()):
+        yield _python(line)
+
+
+def _python(line: str) -> Command:
+    return Command(words=tuple(line.split()))
+
+
+def _go(file: str) -> Command:
+    """Return what writes the indirect requirements and the checksums of a Go module."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    line = "go list -mod=mod -deps ./..." if _NO_TIDY in text else _TIDY
+    return Command(words=tuple(line.split()), directory=Path(file).parent.as_posix())
+
+
+def mentions(pin: Pin, raised: Mapping[str, tuple[str, str]]) -> list[str]:
+    """Return the lines outside the raised files that name the old version: ``path:line: text``.
+
+    Documents, recordings and tests among them have to be read; lock files are written by commands.
+    """
+    pattern = rf"(^|[^0-9.]){re.escape(pin.version)}($|[^0-9])"
+    excluded = [f":!{file}" for file in raised]
+    excluded += [
+        ":!requirements*.txt",
+        ":!*/go.sum",
+        ":!*/go.mod",
+        ":!CHANGELOG.md",
+        ":!tools/lock/uv.txt",
+    ]
+    command = ["git", "grep", "-nIE", pattern, "--", ".", *excluded]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.splitlines()
+
+
+def follow(commands: Sequence[Command], say: Callable[[str], None]) -> None:
+    """Run what follows from a raised pin, one command after the other.
+
+    Raises:
+        PinError: a command fails; the message names those that are left to run.
+    """
+    for number, command in enumerate(commands):
+        say(str(command))
+        words = list(command.words)
+        if words[0] == "python":
+            words[0] = sys.executable
+        try:
+            done = subprocess.run(
+                words, cwd=ROOT / command.directory, env=build_environment(), check=False
+            )
+            failed = f"exit code {done.returncode}" if done.returncode else ""
+        except FileNotFoundError:
+            failed = f"{words[0]} is not on the PATH"
+        if failed:
+            left = "\n".join(f"  {each}" for each in commands[number:])
+            raise PinError(
+                f"the pin is raised, but a command after it failed ({failed}). Mend that and run "
+                f"these:\n{left}"
+            )

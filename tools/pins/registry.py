@@ -1,0 +1,162 @@
+"""Every pin of the project: what the files hold, and where its newest version can be read.
+
+A requirement, a Go module, an add-on, an image and an action are pins as soon as a file names them.
+A constant needs a row in ``tools.pins.rows``, because its name does not say what it is a version
+of. A contract test fails where one has none.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+
+from components.catalog.versions import EKS_VERSIONS, EksVersion
+from tools.lock import normalised
+from tools.pins import (
+    EksAddon,
+    EksAmi,
+    EksVersions,
+    GitTags,
+    GoModule,
+    ImageTags,
+    Pin,
+    Place,
+    PyPI,
+    places,
+)
+from tools.pins.rows import (
+    CONSTANTS,
+    ETCD,
+    GITHUB,
+    KUBERNETES,
+    NO_ROW,
+    NOT_PINS,
+    PYTHON,
+    SETTINGS,
+    Row,
+)
+
+_PULUMI_MODULES = re.compile(
+    r"github\.com/pulumi/(?P<name>pulumi(?:-(?:aws|eks|kubernetes))?)/(?:pkg|sdk|provider)/v\d+"
+)
+"""Go modules of which the project has the Python package too, in the same version."""
+
+
+def pins() -> dict[str, Pin]:
+    """Return every pin by name, sorted as the files are.
+
+    Raises:
+        PinError: a constant is written so that its version cannot be read.
+    """
+    found = dict[str, Pin]()
+    for pin in _all_places():
+        found[pin.name] = found[pin.name].joined(pin) if pin.name in found else pin
+    return found
+
+
+def _all_places() -> Iterator[Pin]:
+    for name, place in places.requirements():
+        project = normalised(name)
+        row = (
+            PYTHON if name == "requires-python" else Row(name=project, source=PyPI(project=project))
+        )
+        yield _pin(row, place)
+    for file in places.go_modules():
+        for path, place in places.go_requirements(file):
+            yield _pin(_go_row(path, place), place)
+    for file, name, place in places.constants():
+        constant, _, repository = name.partition(" ")
+        if f"{file}:{constant}" not in NOT_PINS:
+            yield _constant(file, constant, repository, place)
+    for file, name, place in places.dockerfiles():
+        image = Row(name=f"base-image/{name}", source=ImageTags(repository=name))
+        yield _pin(CONSTANTS.get(f"{file}:{name}", image if "/" in name else _unknown(name)), place)
+    for name, place in places.workflows():
+        action = Row(name=f"ci/{name}", source=GitTags(url=f"{GITHUB}/{name}"))
+        yield _pin(SETTINGS.get(name, action), place)
+
+
+def _pin(row: Row, place: Place) -> Pin:
+    support = None
+    if row.support is not None:
+        support = (row.support, ".".join(place.version.split(".")[:2]))
+    return Pin(
+        name=row.name,
+        source=row.source,
+        places=(place,),
+        series=row.series,
+        floor=row.floor,
+        support=support,
+    )
+
+
+def _go_row(path: str, place: Place) -> Row:
+    if place.staging or path == KUBERNETES.name:
+        return KUBERNETES
+    if path == ETCD.name:
+        return ETCD
+    pulumi = _PULUMI_MODULES.fullmatch(path)
+    if pulumi is not None and "-" not in place.version:  # not a commit between two releases
+        return Row(name=pulumi["name"], source=PyPI(project=pulumi["name"]))
+    return Row(name=path, source=GoModule(path=path))
+
+
+def _constant(file: str, name: str, repository: str, place: Place) -> Pin:
+    row = CONSTANTS.get(f"{file}:{name}")
+    if row is not None:
+        return _pin(row, place)
+    constant, minor, field = re.fullmatch(r"(\w+)(?:\[([^\]]+)\])?(?:\.(\w+))?", name).groups()  # pyright: ignore[reportOptionalMemberAccess]
+    if repository:
+        return _image_pin(field or constant, minor, repository, place)
+    if constant == "EKS_VERSIONS" and minor in EKS_VERSIONS:
+        return _eks_pin(minor, field, place)
+    return _pin(_unknown(f"{file}:{name}"), place)
+
+
+def _image_pin(constant: str, minor: str | None, repository: str, place: Place) -> Pin:
+    """Return the pin of an image, which may belong to one Kubernetes version."""
+    name = constant.lower().replace("_", "-")
+    if minor is None:
+        return _pin(Row(name=name, source=ImageTags(repository=repository)), place)
+    return Pin(
+        name=f"eks-{minor}/{name.removesuffix('s').removesuffix('-image')}",
+        source=ImageTags(repository=repository),
+        places=(place,),
+        series=2,
+        support=("EKS", minor),
+    )
+
+
+def _eks_pin(minor: str, field: str | None, place: Place) -> Pin:
+    """Return the pin of a Kubernetes version on EKS, or of what is pinned for it."""
+    addon = _addons().get(field or "")
+    name, source, by_hand = f"eks-{minor}/{addon}", NO_ROW, ""
+    if field is None:
+        name, source = f"eks-{minor}", EksVersions()
+        by_hand = (
+            "another Kubernetes version is another entry of EKS_VERSIONS, with the add-ons and "
+            "the AMI release of that version; add it to components/catalog/versions.py"
+        )
+    elif field == "ami_release_version":
+        name, source = f"eks-{minor}/ami", EksAmi(minor=minor)
+    elif addon is not None:
+        source = EksAddon(addon=addon, minor=minor)
+    else:
+        name = f"eks-{minor}/{field}"
+    return Pin(
+        name=name,
+        source=source,
+        places=(place,),
+        floor=field is None,  # there are several, and each is kept while it is supported
+        support=("EKS", minor),
+        by_hand=by_hand,
+    )
+
+
+def _addons() -> dict[str, str]:
+    """Return the name that EKS gives an add-on, by the field of `EksVersion` that pins it."""
+    echo = EksVersion(**{field.name: field.name for field in fields(EksVersion)})
+    return {field: addon for addon, field in echo.addon_versions().items()}
+
+
+def _unknown(name: str) -> Row:
+    return Row(name=name, source=NO_ROW)

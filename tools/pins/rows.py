@@ -1,0 +1,187 @@
+"""What each constant of the project is a version of, and where its newest version can be read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from components.catalog.versions import NVIDIA_DEVICE_PLUGIN_IMAGE
+from tools.pins import (
+    EksVersions,
+    GitHead,
+    GitTags,
+    GoModule,
+    ImageTags,
+    PyPI,
+    PythonReleases,
+    Source,
+    Unasked,
+)
+
+_CATALOG = "components/catalog"
+GITHUB = "https://github.com"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What a place is a version of. The fields are those of a pin."""
+
+    name: str
+    source: Source
+    series: int = 0
+    floor: bool = False
+    support: str | None = None
+    """Product of ``tools.pins.support``, whose release is in the version itself."""
+
+
+PYTHON = Row(name="python", source=PythonReleases(), floor=True, support="Python")
+KUBERNETES = Row(
+    name="k8s.io/kubernetes", source=GoModule(path="k8s.io/kubernetes"), series=2, support="EKS"
+)
+ETCD = Row(
+    name="go.etcd.io/etcd/server/v3", source=GoModule(path="go.etcd.io/etcd/server/v3"), series=2
+)
+NO_ROW = Unasked(reason="tools/pins/rows.py has no row for it; add one")
+
+CONSTANTS: Mapping[str, Row] = {
+    "tools/engine/pins.py:PULUMI_VERSION": Row(name="pulumi", source=PyPI(project="pulumi")),
+    "tools/engine/pins.py:KUBERNETES_VERSION": KUBERNETES,
+    "sandbox/kubernetes/emulation.py:KUBERNETES_VERSION": KUBERNETES,
+    "tools/engine/pins.py:ETCD_VERSION": ETCD,
+    "tools/engine/pins.py:KWOK_VERSION": Row(
+        name="sigs.k8s.io/kwok", source=GoModule(path="sigs.k8s.io/kwok")
+    ),
+    "tools/engine/pins.py:GO_MINIMUM_VERSION": Row(
+        name="go", source=GoModule(path="go"), floor=True, support="Go"
+    ),
+    "tools/lock/__init__.py:UV_VERSION": Row(name="uv", source=PyPI(project="uv")),
+    "sandbox/providers/aws/servicer.py:VERSION": Row(
+        name="pulumi-aws", source=PyPI(project="pulumi-aws")
+    ),
+    "sandbox/providers/eks/child.py:AWS_VERSION": Row(
+        name="pulumi-aws", source=PyPI(project="pulumi-aws")
+    ),
+    "sandbox/providers/kubernetes/servicer.py:VERSION": Row(
+        name="pulumi-kubernetes", source=PyPI(project="pulumi-kubernetes")
+    ),
+    "sandbox/providers/eks/child.py:KUBERNETES_VERSION": Row(
+        name="pulumi-kubernetes", source=PyPI(project="pulumi-kubernetes")
+    ),
+    "sandbox/providers/eks/provider.py:VERSION": Row(
+        name="pulumi-eks", source=PyPI(project="pulumi-eks")
+    ),
+    f"{_CATALOG}/versions.py:PARALLELCLUSTER_VERSION": Row(
+        name="aws-parallelcluster", source=PyPI(project="aws-parallelcluster")
+    ),
+    f"{_CATALOG}/versions.py:DEFAULT_KUBERNETES_VERSION": Row(
+        name="eks-default", source=EksVersions(), support="EKS"
+    ),
+    f"{_CATALOG}/versions.py:NVIDIA_DEVICE_PLUGIN_VERSION": Row(
+        name="nvidia-device-plugin",
+        source=ImageTags(repository=NVIDIA_DEVICE_PLUGIN_IMAGE.partition(":")[0]),
+    ),
+    f"{_CATALOG}/versions.py:EFA_DEVICE_PLUGIN_CHART_VERSION": Row(
+        name="efa-device-plugin-chart",
+        source=Unasked(
+            reason=f"the tags of {GITHUB}/aws/eks-charts are not the chart's versions; read "
+            "stable/aws-efa-k8s-device-plugin/Chart.yaml there"
+        ),
+    ),
+    f"{_CATALOG}/versions.py:EFA_DEVICE_PLUGIN_VERSION": Row(
+        name="efa-device-plugin",
+        source=Unasked(
+            reason="EKS's private registries do not list their tags to everybody; read "
+            f"stable/aws-efa-k8s-device-plugin/values.yaml in {GITHUB}/aws/eks-charts"
+        ),
+    ),
+    f"{_CATALOG}/versions.py:NODE_TERMINATION_HANDLER_CHART_VERSION": Row(
+        name="node-termination-handler-chart",
+        source=ImageTags(repository="public.ecr.aws/aws-ec2/helm/aws-node-termination-handler"),
+    ),
+    f"{_CATALOG}/versions.py:NODE_TERMINATION_HANDLER_VERSION": Row(
+        name="node-termination-handler",
+        source=ImageTags(repository="public.ecr.aws/aws-ec2/aws-node-termination-handler"),
+    ),
+    f"{_CATALOG}/neuron.py:NEURON_CHART_VERSION": Row(
+        name="neuron-chart", source=ImageTags(repository="public.ecr.aws/neuron/neuron-helm-chart")
+    ),
+    f"{_CATALOG}/neuron.py:NEURON_VERSION": Row(
+        name="neuron-device-plugin",
+        source=ImageTags(repository="public.ecr.aws/neuron/neuron-device-plugin"),
+    ),
+    f"{_CATALOG}/post_install_scripts.py:POST_INSTALL_COMMIT": Row(
+        name="post-install-scripts",
+        source=GitHead(url=f"{GITHUB}/aws-samples/aws-parallelcluster-post-install-scripts"),
+    ),
+    f"{_CATALOG}/post_install_scripts.py:NEURON_COMMIT": Row(
+        name="post-install-neuron",
+        source=Unasked(
+            reason="every commit of ParallelCluster would be newer; read the history of the "
+            f"Neuron script in {GITHUB}/aws/aws-parallelcluster"
+        ),
+    ),
+    "components/storage/fsx_lustre_plan.py:LUSTRE_VERSION": Row(
+        name="fsx-lustre",
+        source=Unasked(
+            reason="no call of FSx lists Lustre versions; read FileSystemTypeVersion in "
+            "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html"
+        ),
+    ),
+    "tools/jobs/slurm/nccl_tests.py:NCCL_VERSION": Row(
+        name="slurm/nccl", source=GitTags(url=f"{GITHUB}/NVIDIA/nccl")
+    ),
+    "tools/jobs/slurm/nccl_tests.py:NCCL_TESTS_VERSION": Row(
+        name="slurm/nccl-tests", source=GitTags(url=f"{GITHUB}/NVIDIA/nccl-tests")
+    ),
+    "tools/jobs/slurm/bert_pretraining.py:SAMPLES_COMMIT": Row(
+        name="slurm/neuron-samples", source=GitHead(url=f"{GITHUB}/aws-neuron/aws-neuron-samples")
+    ),
+    "tools/jobs/slurm/bert_pretraining.py:NEURONX_CC_VERSION": Row(
+        name="slurm/neuronx-cc",
+        source=Unasked(reason="it is the last one that Neuron gives for Amazon Linux 2023"),
+    ),
+    "tools/jobs/slurm/bert_pretraining.py:TORCH_NEURONX_VERSION": Row(
+        name="slurm/torch-neuronx",
+        source=Unasked(reason="it is the last one that Neuron gives for Amazon Linux 2023"),
+    ),
+    "tools/jobs/slurm/bert_pretraining.py:PYTHON_VERSION": Row(
+        name="slurm/python", source=PythonReleases(), floor=True, support="Python"
+    ),
+    "tools/jobs/slurm/bert_pretraining.py:UV_VERSION": Row(
+        name="slurm/uv", source=PyPI(project="uv")
+    ),
+    "containers/nccl-tests/Dockerfile:EFA_INSTALLER_VERSION": Row(
+        name="nccl-tests-image/efa-installer",
+        source=Unasked(
+            reason="no client lists the releases of the EFA installer; read "
+            "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-changelog.html"
+        ),
+    ),
+    "containers/nccl-tests/Dockerfile:AWS_OFI_NCCL_VERSION": Row(
+        name="nccl-tests-image/aws-ofi-nccl",
+        source=Unasked(reason="the EFA installer brings it, in the version that its notes name"),
+    ),
+    "containers/nccl-tests/Dockerfile:NCCL_VERSION": Row(
+        name="nccl-tests-image/nccl", source=GitTags(url=f"{GITHUB}/NVIDIA/nccl")
+    ),
+    "containers/nccl-tests/Dockerfile:NCCL_TESTS_VERSION": Row(
+        name="nccl-tests-image/nccl-tests", source=GitTags(url=f"{GITHUB}/NVIDIA/nccl-tests")
+    ),
+}
+"""The row of each constant, by ``file:NAME``. Places with the same name are one pin."""
+
+NOT_PINS: Mapping[str, str] = {
+    "tools/findings/sarif.py:VERSION": "version of a file format",
+    "policies/servicer.py:_VERSION": "version of the policy pack itself",
+    "sandbox/aws/fsx/file_systems.py:DEFAULT_VERSION": "what FSx does where nothing is asked for",
+}
+"""Constants that hold a version which cannot be raised, and what it is."""
+
+SETTINGS: Mapping[str, Row] = {
+    "python-version": Row(name="ci/python", source=PythonReleases(), floor=True, support="Python"),
+    "runs-on": Row(
+        name="ci/runner",
+        source=Unasked(
+            reason=f"no client lists GitHub's runners; read {GITHUB}/actions/runner-images"
+        ),
+    ),
+}
+"""Settings of the CI workflow."""
