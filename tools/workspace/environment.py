@@ -46,6 +46,9 @@ def sandbox_environment(
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
         "AWS_EC2_METADATA_DISABLED": "true",
+        # Whatever does not heed the endpoint ends there all the same: it refuses to pass calls on.
+        "HTTPS_PROXY": aws_endpoint,
+        "https_proxy": aws_endpoint,
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "TRAINYARD_PYTHON": sys.executable,
