@@ -15,7 +15,7 @@ from typing import Any
 
 from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory, SandboxStatus
 from tools.cli import failures
-from tools.cli.sandbox_pace import described_pace, pace_of, set_pace
+from tools.cli.sandbox_pace import pace_of, set_pace
 from tools.engine import (
     ensure_kubernetes,
     ensure_plugins,
@@ -260,47 +260,6 @@ def ask(method: str, path: str, body: bytes | None = None) -> Any:
     request = urllib.request.Request(url, data=body, method=method)  # noqa: S310 - see above
     with opener.open(request) as answer:
         return json.load(answer)
-
-
-def describe() -> dict[str, Any]:
-    """Return what `sandbox status` shows."""
-    directory = sandbox_directory()
-    status = directory.read_status()
-    return {
-        "running": status is not None,
-        "directory": str(directory.path),
-        "aws endpoint": status.aws_endpoint if status else "",
-        "account": f"{status.account_id} in {status.region}" if status else "",
-        "process": str(status.pid) if status else "",
-        "stacks": project_of(directory).stacks() if status else [],
-        "clusters": _clusters(directory) if status else [],
-        "plugins": _described_plugins(directory) if status else [],
-        "latency": described_pace(directory) if status else "",
-        "faults": _faults() if status else [],
-        "logs": str(directory.logs),
-    }
-
-
-def _described_plugins(directory: SandboxDirectory) -> list[str]:
-    """Return each provider plugin with its version and where it comes from."""
-    return [plugin.description for plugin in read_plugins(directory.plugins_file)]
-
-
-def _faults() -> list[str]:
-    """Return each fault in force, with how often it has happened."""
-    from tools.cli import sandbox_faults
-
-    return sandbox_faults.lines(sandbox_faults.in_force())
-
-
-def _clusters(directory: SandboxDirectory) -> list[str]:
-    """Return each cluster with the Kubernetes version that it serves, and what serves it."""
-    from sandbox.kubernetes.emulation import described_version
-
-    return sorted(
-        f"{path.parent.name} ({described_version(path.read_text(encoding='utf-8'))})"
-        for path in directory.clusters.glob("*/version")
-    )
 
 
 def inventory_lines() -> list[str]:

@@ -82,7 +82,7 @@ def reset() -> None:
 @app.command()
 def status(as_json: options.AsJson = False) -> None:
     """Say whether the sandbox runs, and where its endpoint, clusters and logs are."""
-    from tools.cli.sandbox_session import describe
+    from tools.cli.sandbox_status import describe
 
     described = describe()
     if as_json:

@@ -193,8 +193,8 @@ def _download(
 
 def _aws_build_key(version: str) -> str:
     program = _aws_program(_AWS_MODULE, version)
-    trimming = (_HERE / "aws_plugin_source.py").read_text(encoding="utf-8")
-    return build_key((program,), trimming)
+    edits = (_HERE / f"{name}.py" for name in ("aws_plugin_source", "go_source"))
+    return build_key((program,), *(path.read_text(encoding="utf-8") for path in edits))
 
 
 def _aws_program(module: Path, version: str) -> GoProgram:

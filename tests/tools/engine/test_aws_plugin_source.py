@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tools.engine import EngineError, aws_plugin_source
-from tools.engine.aws_plugin_source import Source, SourceModule, imports
+from tools.engine.go_source import Source, SourceModule, imports
 
 ENGINE = Path(aws_plugin_source.__file__).parent
 MODULE = SourceModule(
