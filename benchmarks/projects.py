@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.measuring import Spent, run_process
 from sandbox.account.stacks import completion
-from tools.cli.sandbox_session import PROVIDERS, RunningSandbox, running_sandbox
+from tools.cli.sandbox_session import RunningSandbox, project_of, running_sandbox
 from tools.engine import ensure_pulumi
 from tools.workspace.project import SandboxProject
 from tools.workspace.stack_files import ROOT, completed, find_stack_file
@@ -84,7 +84,8 @@ class Project:
 def project(scratch: Path, name: str, main: Path, *, stack: str = STACK) -> Project:
     """Return a project that runs the program in `main` with the configuration of a stack."""
     sandbox: RunningSandbox = running_sandbox()
-    made = SandboxProject(scratch / f"{name}-project", PROVIDERS)
+    plugins = project_of(sandbox.directory).plugins
+    made = SandboxProject(scratch / f"{name}-project", plugins)
     made.write(completed(find_stack_file(stack), completion(stack)))
     description = made.directory / "Pulumi.yaml"
     text = description.read_text(encoding="utf-8")

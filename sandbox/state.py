@@ -102,6 +102,11 @@ class SandboxDirectory:
         return self.path / "cloudformation"
 
     @property
+    def plugins_file(self) -> Path:
+        """The provider plugins that make the resources of this account."""
+        return self.path / "plugins.json"
+
+    @property
     def pulumi_state(self) -> Path:
         """The backend of the sandbox's Pulumi project: what it says of this account."""
         return self.path / "pulumi" / "state"

@@ -127,6 +127,7 @@ class EksArchitecture(pulumi.ComponentResource):
             self._name,
             EksClusterArgs(
                 cluster_name=plan.name,
+                vpc_id=self._network.vpc_id,
                 subnet_ids=self._network.subnet_ids(),
                 kubernetes_version=plan.kubernetes_version,
                 authentication_mode=plan.authentication_mode,

@@ -25,6 +25,9 @@ class EksClusterArgs:
     """Arguments of `EksCluster`."""
 
     cluster_name: str
+    vpc_id: pulumi.Input[str]
+    """VPC of the subnets. Without it the package looks up the default VPC of the account in every
+    preview and update, and fails where there is none: `createCore` in `cluster.ts`."""
     subnet_ids: Sequence[pulumi.Input[str]]
     """Subnets of the control plane, in at least two zones that EKS serves."""
     kubernetes_version: str
@@ -88,6 +91,7 @@ class EksCluster(pulumi.ComponentResource):
             f"{name}-eks",
             name=args.cluster_name,
             version=args.kubernetes_version,
+            vpc_id=args.vpc_id,
             subnet_ids=list(args.subnet_ids),
             authentication_mode=eks.AuthenticationMode(args.authentication_mode),
             endpoint_public_access=args.endpoint_public_access,

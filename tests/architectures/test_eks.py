@@ -6,7 +6,14 @@ import pulumi
 import pytest
 
 from components.architectures import eks_name_review
+from components.architectures.build import build
 from components.architectures.eks import EksArchitecture
+from components.architectures.eks_plan import plan_eks
+from components.config.load import load_stack_config
+from components.config.network import NewVpc
+from components.network.stack_reference import READ_STACK_OUTPUTS, network_reader
+from components.network.vpc_plan import plan_network
+from tests.support import stack_files
 from tests.support.eks_plans import P5, SCHEDULED, SYSTEM, eks_plan
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
@@ -45,6 +52,38 @@ def test_there_is_always_a_system_node_group(p5_cb):
     cloud = p5_cb()
     assert [made.name for made in cloud.of_type(NODE_GROUP)] == ["p5-cb-system-node-group"]
     assert "p5-cb-system-node-group" in before(cloud, "p5-cb-coredns-addon")
+
+
+def test_the_control_plane_is_told_the_vpc_of_the_stack_file(p5_cb):
+    assert p5_cb().one("p5-cb-eks").inputs["vpcId"] == "vpc-0a1"
+
+
+def test_the_control_plane_is_told_the_vpc_that_the_stack_makes(p5_cb):
+    zones = ("us-west-2a", "us-west-2b")
+    network = plan_network(NewVpc(kind="new-vpc", availability_zones=zones), region="us-west-2")
+    private = tuple(network.private_names)
+    groups = (replace(SYSTEM, subnets=private), replace(P5, subnets=private[1:]))
+    cloud = p5_cb(node_groups=groups, network=network)
+    assert cloud.one("p5-cb-eks").inputs["vpcId"] == f"{cloud.one('p5-cb-network-vpc').name}-id"
+
+
+def test_the_control_plane_is_told_the_vpc_of_another_stack(deploy):
+    outputs = {
+        "vpc_id": "vpc-0a1b2c3d4e5f60718",
+        "public_subnet_ids": stack_files.PUBLIC,
+        "private_subnet_ids": stack_files.PRIVATE,
+    }
+    raw = stack_files.changed(network={"kind": "stack-reference", "stack": "vpc-multi-az"})
+
+    def program():
+        config = load_stack_config(
+            raw, stack_file=stack_files.STACK_FILE, network_of=network_reader("Pulumi.p5-cb.yaml")
+        )
+        file, region = stack_files.STACK_FILE, stack_files.REGION
+        build(plan_eks(config, stack_file=file, region=region, now=stack_files.NOW))
+
+    cloud = deploy(program, calls={READ_STACK_OUTPUTS: {"outputs": outputs}})
+    assert cloud.one("p5-cb-eks").inputs["vpcId"] == "vpc-0a1b2c3d4e5f60718"
 
 
 def test_nodes_wait_for_network_efa_rules_and_authorization(p5_cb):

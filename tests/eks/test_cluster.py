@@ -12,6 +12,7 @@ PLAN = eks_plan()
 SUBNETS = [subnet.name for subnet in PLAN.network.subnets]
 ARGS = EksClusterArgs(
     cluster_name="p5-cb",
+    vpc_id="vpc-0a1b2c3d4e5f60718",
     subnet_ids=SUBNETS,
     kubernetes_version="1.35",
     authentication_mode="API_AND_CONFIG_MAP",
@@ -57,6 +58,11 @@ def test_the_control_plane_is_in_the_subnets_of_the_stack_file(deploy):
     """EKS-04."""
     _, made = cluster(deploy)
     assert made.inputs["subnetIds"] == SUBNETS
+
+
+def test_the_package_is_told_the_vpc_so_that_it_does_not_look_for_a_default_one(deploy):
+    _, made = cluster(deploy)
+    assert made.inputs["vpcId"] == "vpc-0a1b2c3d4e5f60718"
 
 
 def test_every_addon_has_a_version(deploy):

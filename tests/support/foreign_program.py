@@ -11,6 +11,7 @@ from typing import Any
 from sandbox.state import SandboxDirectory
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
+from tools.cli.sandbox_session import project_of
 from tools.engine import ensure_pulumi
 from tools.workspace.environment import sandbox_environment
 from tools.workspace.project import SandboxProject
@@ -30,14 +31,15 @@ def foreign_program(
     """Write a program and make a stack for it; return what runs `pulumi` there."""
     (directory / "program").mkdir()
     (directory / "program" / "__main__.py").write_text(program)
-    project = SandboxProject(directory / "project", ROOT / "sandbox" / "providers")
+    running = SandboxDirectory(sandbox.directory)
+    project = SandboxProject(directory / "project", project_of(running).plugins)
     values = {"aws:region": "us-west-2", **(config or {})}
     project.write(StackFile(stack, directory / f"Pulumi.{stack}.yaml", {"config": values}))
     description = project.directory / "Pulumi.yaml"
     ours, foreign = f"main: {ROOT}\n", f"main: {directory / 'program'}\n"
     assert ours in description.read_text()
     description.write_text(description.read_text().replace(ours, foreign))
-    status = SandboxDirectory(sandbox.directory).read_status()
+    status = running.read_status()
     assert status is not None
     engine = ensure_pulumi(lambda _: None)
     environment = sandbox_environment(

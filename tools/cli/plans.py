@@ -32,19 +32,19 @@ def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
     """Return the plan from a preview on an empty backend that is thrown away."""
     import tempfile
 
+    from tools.cli.sandbox_session import project_of, sandbox_directory
     from tools.cli.session import Purpose, open_workspace
     from tools.cli.stack_references import with_ids
     from tools.workspace.engine_process import PulumiCommand
     from tools.workspace.listening import event_log
     from tools.workspace.preview import plan_of_events
     from tools.workspace.project import SandboxProject
-    from tools.workspace.stack_files import ROOT
 
     purpose = Purpose(checks_config=True)
     workspace = open_workspace(stack_file, purpose, sandbox=sandbox)
     with tempfile.TemporaryDirectory(prefix="trainyard-plan-") as directory, event_log() as log:
-        providers = ROOT / "sandbox" / "providers" if sandbox else None
-        project = SandboxProject(Path(directory), providers)
+        plugins = project_of(sandbox_directory()).plugins if sandbox else {}
+        project = SandboxProject(Path(directory), plugins)
         # Its backend has no other stack to read a network from.
         project.write(with_ids(stack_file, sandbox=sandbox))
         command = PulumiCommand(

@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,18 +15,23 @@ from typing import Any
 
 from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory, SandboxStatus
 from tools.cli import failures
-from tools.cli.sandbox_pace import described_pace, pace_of, set_pace
-from tools.engine import ensure_kubernetes, ensure_pulumi
+from tools.cli.sandbox_pace import pace_of, set_pace
+from tools.engine import (
+    ensure_kubernetes,
+    ensure_plugins,
+    ensure_pulumi,
+    read_plugins,
+    write_plugins,
+)
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.environment import process_environment, sandbox_environment
 from tools.workspace.files import write_whole
 from tools.workspace.project import SandboxProject
 from tools.workspace.recovery.leftovers import marked
-from tools.workspace.stack_files import OWN_FILES, ROOT, StackFile
+from tools.workspace.stack_files import OWN_FILES, StackFile
 from tools.workspace.workspace import SandboxWorkspace
 
 Report = Callable[[str], None]
-PROVIDERS = ROOT / "sandbox" / "providers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,7 @@ def started_sandbox(
     port: int = 0,
     with_parallelcluster: bool = False,
     latency: float | None = None,
+    plugins: Mapping[str, Path] | None = None,
 ) -> RunningSandbox:
     """Return the running sandbox; gets its programs and starts it where it does not run.
 
@@ -106,24 +112,54 @@ def started_sandbox(
             that runs without that is given what it needs, and keeps its account.
         latency: Share of AWS's time that every resource takes from now on, 0 for none; where it is
             not given a running sandbox keeps its own, and a new one has none.
+        plugins: Directories of provider plugins that the user chooses, by provider; without them
+            those of `$TRAINYARD_PLUGINS`.
 
     Raises:
         EngineError: the programs can neither be downloaded nor built.
         SandboxError: it does not start.
+        CommandError: the sandbox that runs works with other plugins.
     """
     directory = sandbox_directory()
     status = directory.read_status()
     if status is None:
+        chosen = ensure_plugins(report, ensure_pulumi(report), plugins)
         programs = ensure_kubernetes(report)
         report("starting the sandbox (usually 3 s)")
+        write_plugins(directory.plugins_file, chosen)
         set_pace(directory, latency or 0)
         status = directory.start(programs, port=port)
         _write_kubectl_wrapper(directory, programs["kubectl"])
-    elif latency is not None:
-        set_pace(directory, latency)
+    else:
+        _check_plugins(directory, plugins)
+        if latency is not None:
+            set_pace(directory, latency)
     if with_parallelcluster:
         _give_parallelcluster(directory, report)
     return RunningSandbox(directory, status)
+
+
+def _check_plugins(directory: SandboxDirectory, chosen: Mapping[str, Path] | None) -> None:
+    """Make sure that the plugins that made the account's resources go on with them.
+
+    Raises:
+        CommandError: they cannot, or the user asks for others.
+    """
+    running = {
+        plugin.name: Path(plugin.directory) for plugin in read_plugins(directory.plugins_file)
+    }
+    if not running:
+        raise failures.CommandError(
+            f"the sandbox in {directory.path} was started by an earlier version of trainyard. Its "
+            "resources were made by a stand-in for the AWS provider, and the real provider cannot "
+            "go on with them. End that account and start a new one: ./trainyard sandbox reset"
+        )
+    others = [name for name, path in (chosen or {}).items() if running.get(name) != path]
+    if others:
+        raise failures.CommandError(
+            f"the running sandbox has another plugin for {', '.join(sorted(others))}, and a state "
+            "belongs to the plugin that wrote it. Stop it first: ./trainyard sandbox stop"
+        )
 
 
 def _give_parallelcluster(directory: SandboxDirectory, report: Report) -> None:
@@ -176,7 +212,9 @@ def kubectl_wrapper() -> Path:
 
 def project_of(directory: SandboxDirectory) -> SandboxProject:
     """Return the Pulumi project of a sandbox."""
-    return SandboxProject(directory.pulumi_state.parent, PROVIDERS)
+    plugins = read_plugins(directory.plugins_file)
+    directories = {plugin.name: Path(plugin.directory) for plugin in plugins}
+    return SandboxProject(directory.pulumi_state.parent, directories)
 
 
 @contextlib.contextmanager
@@ -222,41 +260,6 @@ def ask(method: str, path: str, body: bytes | None = None) -> Any:
     request = urllib.request.Request(url, data=body, method=method)  # noqa: S310 - see above
     with opener.open(request) as answer:
         return json.load(answer)
-
-
-def describe() -> dict[str, Any]:
-    """Return what `sandbox status` shows."""
-    directory = sandbox_directory()
-    status = directory.read_status()
-    return {
-        "running": status is not None,
-        "directory": str(directory.path),
-        "aws endpoint": status.aws_endpoint if status else "",
-        "account": f"{status.account_id} in {status.region}" if status else "",
-        "process": str(status.pid) if status else "",
-        "stacks": project_of(directory).stacks() if status else [],
-        "clusters": _clusters(directory) if status else [],
-        "latency": described_pace(directory) if status else "",
-        "faults": _faults() if status else [],
-        "logs": str(directory.logs),
-    }
-
-
-def _faults() -> list[str]:
-    """Return each fault in force, with how often it has happened."""
-    from tools.cli import sandbox_faults
-
-    return sandbox_faults.lines(sandbox_faults.in_force())
-
-
-def _clusters(directory: SandboxDirectory) -> list[str]:
-    """Return each cluster with the Kubernetes version that it serves, and what serves it."""
-    from sandbox.kubernetes.emulation import described_version
-
-    return sorted(
-        f"{path.parent.name} ({described_version(path.read_text(encoding='utf-8'))})"
-        for path in directory.clusters.glob("*/version")
-    )
 
 
 def inventory_lines() -> list[str]:

@@ -38,12 +38,24 @@ Latency = Annotated[
 Hours = Annotated[float, typer.Option(min=0, help="How far, in hours.")]
 
 
+Plugins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plugin",
+        metavar="PROVIDER=DIRECTORY",
+        help="A provider plugin of your choice for aws, eks or kubernetes; may be repeated.",
+    ),
+]
+
+
 @app.command()
-def start(port: Port = 0, latency: Latency = None) -> None:
+def start(port: Port = 0, latency: Latency = None, plugin: Plugins = None) -> None:
     """Start the sandbox with its account as the fixture describes it."""
     from tools.cli.sandbox_session import started_sandbox
+    from tools.engine import parse_choices
 
-    sandbox = started_sandbox(console.progress, port=port, latency=latency)
+    plugins = parse_choices(plugin) if plugin else None
+    sandbox = started_sandbox(console.progress, port=port, latency=latency, plugins=plugins)
     console.answer(f"the sandbox runs; AWS endpoint {sandbox.aws_endpoint}")
 
 
@@ -70,7 +82,7 @@ def reset() -> None:
 @app.command()
 def status(as_json: options.AsJson = False) -> None:
     """Say whether the sandbox runs, and where its endpoint, clusters and logs are."""
-    from tools.cli.sandbox_session import describe
+    from tools.cli.sandbox_status import describe
 
     described = describe()
     if as_json:

@@ -92,10 +92,10 @@ def _passes(command: list[str]) -> bool:
 
 
 def _get_programs() -> None:
-    """Get engine, Kubernetes programs and ParallelCluster before the first test waits for them."""
-    from tools.engine import ensure_kubernetes, ensure_pulumi
+    """Get every program and plugin before the first test waits for it."""
+    from tools.engine import ensure_kubernetes, ensure_plugins, ensure_pulumi
     from tools.parallelcluster.environment import parallelcluster_python
 
-    ensure_pulumi(console.progress)
+    ensure_plugins(console.progress, ensure_pulumi(console.progress))
     ensure_kubernetes(console.progress)
     parallelcluster_python(console.progress)

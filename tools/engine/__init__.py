@@ -1,4 +1,4 @@
-"""Gets what the program runs on: the Pulumi engine and the sandbox's Kubernetes programs.
+"""Gets what the program runs on: the Pulumi engine, provider plugins, Kubernetes programs.
 
 Each comes from where it is quickest to have, always in the pinned version: a copy in the cache,
 the official release with its checksum verified, or a build from the Go modules in this repository.
@@ -6,7 +6,25 @@ the official release with its checksum verified, or a build from the Go modules 
 
 from tools.engine.errors import EngineError
 from tools.engine.kubernetes_programs import ensure_kubernetes
+from tools.engine.plugins import (
+    Plugin,
+    ensure_plugins,
+    parse_choices,
+    read_plugins,
+    write_plugins,
+)
 from tools.engine.progress import Progress
 from tools.engine.pulumi_engine import PulumiEngine, ensure_pulumi
 
-__all__ = ["EngineError", "Progress", "PulumiEngine", "ensure_kubernetes", "ensure_pulumi"]
+__all__ = [
+    "EngineError",
+    "Plugin",
+    "Progress",
+    "PulumiEngine",
+    "ensure_kubernetes",
+    "ensure_plugins",
+    "ensure_pulumi",
+    "parse_choices",
+    "read_plugins",
+    "write_plugins",
+]

@@ -1,11 +1,11 @@
-"""Fills the cache: ``python -m tools.engine`` gets the engine and the Kubernetes programs.
+"""Fills the cache: ``python -m tools.engine`` gets engine, plugins and Kubernetes programs.
 
 For image builds and continuous integration, where the work is wanted before the first command.
 """
 
 import sys
 
-from tools.engine import EngineError, ensure_kubernetes, ensure_pulumi
+from tools.engine import EngineError, ensure_kubernetes, ensure_plugins, ensure_pulumi
 
 
 def _report(message: str) -> None:
@@ -17,6 +17,7 @@ def main() -> int:
     """Get everything and say where it is. Return the exit code."""
     try:
         engine = ensure_pulumi(_report)
+        plugins = ensure_plugins(_report, engine)
         programs = ensure_kubernetes(_report)
     except EngineError as error:
         _report(f"error: {error}")
@@ -25,6 +26,8 @@ def main() -> int:
         _report("interrupted; what is finished is kept, and the next run goes on from there")
         return 130
     _report(f"Pulumi {engine.version} ({engine.origin}): {engine.directory}")
+    for plugin in plugins:
+        _report(f"{plugin.description}: {plugin.directory}")
     for name, command in sorted(programs.items()):
         _report(f"{name}: {' '.join(command)}")
     return 0

@@ -55,6 +55,15 @@ class Releases:
             except (OSError, http.client.HTTPException) as error:
                 raise DownloadUnavailableError(f"{url} broke off: {error}") from error
 
+    def reachable(self, directory: str, file_name: str) -> str:
+        """Return the address of a directory from which a file of that name can be had.
+
+        Raises:
+            DownloadUnavailableError: it cannot be had.
+        """
+        self._open(f"{directory}/{file_name}").close()
+        return self._address(directory)
+
     def file(self, url: str, target: Path, sha256: str) -> None:
         """Download ``url`` to ``target``; a transfer that breaks off is begun again.
 

@@ -51,7 +51,7 @@ class Go:
     """The Go command of this machine, known to be new enough."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
+        self.path = path
 
     @classmethod
     def find(cls, module: Path) -> "Go":
@@ -83,7 +83,7 @@ class Go:
         """
         flags = " ".join(["-s", "-w", *(f"-X {k}={v}" for k, v in program.variables.items())])
         output = target / program.file_name
-        command = [self._path, "build", *BUILD_FLAGS, "-ldflags", flags]
+        command = [self.path, "build", *BUILD_FLAGS, "-ldflags", flags]
         command += ["-o", str(output), program.package]
         heartbeat = Heartbeat(report, f"building {program.file_name} from source", usually)
         log_path = target / f"{program.file_name}.log"
@@ -110,9 +110,9 @@ class Go:
         Raises:
             EngineError: it is not there and cannot be fetched.
         """
-        answer = _run([self._path, "mod", "download", path], module)
+        answer = _run([self.path, "mod", "download", path], module)
         if answer.returncode == 0:
-            answer = _run([self._path, "list", "-mod=readonly", "-m", "-f={{.Dir}}", path], module)
+            answer = _run([self.path, "list", "-mod=readonly", "-m", "-f={{.Dir}}", path], module)
         directory = answer.stdout.strip()
         if answer.returncode or not directory:
             raise EngineError(f"the Go module {path} cannot be had:\n{_last_lines(answer.stderr)}")

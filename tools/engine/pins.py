@@ -36,6 +36,12 @@ PULUMI_CHECKSUMS_URL = (
 Source: https://github.com/pulumi/pulumi/blob/master/.github/workflows/sign.yml
 """
 
+PULUMI_PLUGINS_URL = "https://get.pulumi.com/releases/plugins"
+"""Official releases of provider plugins, one archive a platform.
+
+Source: `blobs` in https://github.com/pulumi/pulumi-aws/blob/master/.goreleaser.yml
+"""
+
 KUBERNETES_RELEASE_URL = (
     f"https://dl.k8s.io/v{KUBERNETES_VERSION}/bin/linux/{{architecture}}/{{program}}"
 )

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sandbox.plain_environment import plain_environment
+from tools.engine.aws_plugin_source import WAIT_DIVISOR
 
+_WAIT_DIVISOR = 400
 LOOPBACK = "127.0.0.1,localhost,::1"
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "grpc_proxy")
 
@@ -44,9 +46,14 @@ def sandbox_environment(
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
         "AWS_EC2_METADATA_DISABLED": "true",
+        # Whatever does not heed the endpoint ends there all the same: it refuses to pass calls on.
+        "HTTPS_PROXY": aws_endpoint,
+        "https_proxy": aws_endpoint,
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "TRAINYARD_PYTHON": sys.executable,
+        # The emulated account does at once what the provider polls for every half a minute.
+        WAIT_DIVISOR: str(_WAIT_DIVISOR),
     }
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,6 @@ from tools.workspace.files import first_written
 from tools.workspace.stack_files import PROJECT, ROOT, StackFile
 from tools.workspace.yaml_reader import read_yaml, write_yaml, yaml_text
 
-PROVIDERS = ("aws", "eks", "kubernetes")
-"""Provider plugins that the sandbox stands in for."""
 _STACK = "pulumi:pulumi:Stack"
 """What every stack has in its state, before it has anything in AWS."""
 
@@ -28,8 +27,8 @@ class SandboxProject:
     """A generated Pulumi project with a backend and a home of its own."""
 
     directory: Path
-    providers: Path | None
-    """Directory of the stand-in provider plugins; None leaves the choice to the engine."""
+    plugins: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    """Directories of provider plugins by provider; the engine chooses the others."""
 
     @property
     def home(self) -> Path:
@@ -147,8 +146,8 @@ class SandboxProject:
                 "options": {"toolchain": "pip", "virtualenv": str(ROOT / ".venv")},
             },
         }
-        if self.providers is not None:
-            plugins = [{"name": n, "path": str(self.providers / n)} for n in PROVIDERS]
+        if self.plugins:
+            plugins = [{"name": n, "path": str(path)} for n, path in sorted(self.plugins.items())]
             project["plugins"] = {"providers": plugins}
         return project
 

@@ -28,6 +28,7 @@ ARGUMENTS = frozenset(
         "tags",
         "version",
         "vpcCniOptions",
+        "vpcId",
     }
 )
 OPTIONS: Mapping[str, frozenset[str]] = {
@@ -44,6 +45,12 @@ ONLY: Mapping[str, object] = {
 """Arguments of which the sandbox plays one value: it has no nodes of the package's own."""
 REQUIRED = ("kubeProxyAddonOptions", "name", "subnetIds", "version", "vpcCniOptions")
 """Where the package asks AWS for what is left out, this stand-in wants to be told."""
+
+NO_DEFAULT_VPC = (
+    "the package looks up the default VPC where vpcId is not given, and an account need not have "
+    "one: aws:ec2/getVpc:getVpc answers 'no matching EC2 VPC found'"
+)
+"""`createCore` in `nodejs/eks/cluster/cluster.ts`; the sandbox's account counts as one without."""
 
 
 def check_arguments(arguments: Mapping[str, Any]) -> None:
@@ -66,6 +73,8 @@ def _faults(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key in REQUIRED:
         if key not in arguments:
             yield key, f"the sandbox needs {key}"
+    if not arguments.get("vpcId"):
+        yield "vpcId", NO_DEFAULT_VPC
     for key, value in ONLY.items():
         if arguments.get(key) is not value:
             yield key, f"the sandbox only knows {TOKEN} with {key} {str(value).lower()}"

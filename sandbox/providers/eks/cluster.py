@@ -102,7 +102,7 @@ class Cluster(pulumi.ComponentResource):
             "subnetIds": arguments["subnetIds"],
             "tags": arguments.get("tags"),
             "vpcCni": self.vpc_cni,
-            "vpcId": _of(self.cluster.output("vpcConfig"), "vpcId"),
+            "vpcId": arguments["vpcId"],
         }
         return {key: value for key, value in core.items() if value is not None}
 

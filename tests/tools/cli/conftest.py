@@ -9,9 +9,10 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from sandbox.state import SandboxStatus
+from sandbox.state import SandboxDirectory, SandboxStatus
 from tests.support.stack_files import changed
 from tools.cli.app import app
+from tools.engine import Plugin, write_plugins
 
 NO_CREDENTIALS = {
     "AWS_EC2_METADATA_DISABLED": "true",
@@ -28,8 +29,14 @@ STATUS = SandboxStatus(
     region="us-west-2",
 )
 """What a sandbox that runs says of itself; nothing listens there."""
+AWS = Plugin(name="aws", version="7.0.0", origin="official", directory="/cache/aws")
 COMPLETE = changed()
 """A cluster's configuration with every value that only the user knows."""
+
+
+def record_plugins(directory: Path) -> None:
+    """Let a sandbox have its plugins on record, as one that was started has."""
+    write_plugins(SandboxDirectory(directory).plugins_file, (AWS,))
 
 
 @pytest.fixture

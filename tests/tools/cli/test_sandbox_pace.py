@@ -8,8 +8,8 @@ import pytest
 
 from sandbox.latency.pace import VARIABLE
 from sandbox.state import SandboxDirectory, SandboxStatus
-from tests.tools.cli.conftest import STATUS
-from tools.cli import sandbox_session
+from tests.tools.cli.conftest import AWS, STATUS, record_plugins
+from tools.cli import sandbox_session, sandbox_status
 from tools.cli.sandbox_session import RunningSandbox, started_sandbox
 
 
@@ -21,6 +21,9 @@ def answers(monkeypatch, tmp_path) -> list[SandboxStatus | None]:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(SandboxDirectory, "read_status", lambda _: said[-1])
     monkeypatch.setattr(SandboxDirectory, "start", lambda *_, **__: STATUS)
+    record_plugins(tmp_path)
+    monkeypatch.setattr(sandbox_session, "ensure_pulumi", lambda _: None)
+    monkeypatch.setattr(sandbox_session, "ensure_plugins", lambda *_: (AWS,))
     monkeypatch.setattr(sandbox_session, "ensure_kubernetes", lambda _: {"kubectl": ["kubectl"]})
     return said
 
@@ -63,7 +66,7 @@ def test_the_environment_of_one_command_goes_before_it(monkeypatch):
 
 
 def test_the_status_says_it(monkeypatch):
-    monkeypatch.setattr(sandbox_session, "_faults", list)
-    assert sandbox_session.describe()["latency"] == ""
+    monkeypatch.setattr(sandbox_status, "_faults", list)
+    assert sandbox_status.describe()["latency"] == ""
     started_sandbox(print, latency=0.25)
-    assert sandbox_session.describe()["latency"] == "0.25 of AWS's time"
+    assert sandbox_status.describe()["latency"] == "0.25 of AWS's time"

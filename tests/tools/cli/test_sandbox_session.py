@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory
-from tests.tools.cli.conftest import STATUS
-from tools.cli import sandbox_session
+from tests.tools.cli.conftest import STATUS, record_plugins
+from tools.cli import sandbox_session, sandbox_status
+from tools.cli.failures import CommandError
 
 PYTHON = Path("/cache/parallelcluster/bin/python")
 
@@ -23,6 +24,7 @@ def running(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SandboxDirectory
     )
     directory = sandbox_session.sandbox_directory()
     directory.programs_file.write_text('{"kubectl": ["/bin/kubectl"]}')
+    record_plugins(tmp_path)
     return directory
 
 
@@ -47,3 +49,20 @@ def test_it_is_given_once(running, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_stack_of_eks_makes_no_environment_of_parallelcluster(running) -> None:
     started(with_parallelcluster=False)
     assert running.program(PARALLELCLUSTER_PYTHON) is None
+
+
+def test_the_account_of_an_earlier_version_is_not_gone_on_with(running) -> None:
+    """Its resources were made by a stand-in, whose state the real provider cannot read."""
+    running.plugins_file.unlink()
+    with pytest.raises(CommandError, match=r"start a new one: \./trainyard sandbox reset"):
+        started(with_parallelcluster=False)
+
+
+def test_other_plugins_than_those_that_made_the_account_are_refused(running) -> None:
+    with pytest.raises(CommandError, match=r"another plugin for aws.*sandbox stop"):
+        sandbox_session.started_sandbox(print, plugins={"aws": Path("/opt/mine")})
+
+
+def test_the_status_says_which_plugins_run(running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox_status, "_faults", list)
+    assert sandbox_status.describe()["plugins"] == ["aws 7.0.0: official release"]

@@ -31,7 +31,7 @@ def backend(tmp_path, monkeypatch) -> SandboxProject:
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
     from tools.cli.sandbox_session import sandbox_directory
 
-    return SandboxProject(sandbox_directory().pulumi_state.parent, None)
+    return SandboxProject(sandbox_directory().pulumi_state.parent)
 
 
 def record(backend: SandboxProject, stack: str, outputs: dict[str, Any] | None) -> None:

@@ -4,21 +4,24 @@ from pathlib import Path
 
 import pytest
 
-from tools.engine import EngineError, __main__
+from tools.engine import EngineError, Plugin, __main__
 from tools.engine.pulumi_engine import PulumiEngine
 
 PULUMI = PulumiEngine(directory=Path("/cache/pulumi"), version="3.0.0", origin="build")
+AWS = Plugin(name="aws", version="7.0.0", origin="official", directory="/cache/aws")
 
 
 def test_it_says_where_everything_is(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(__main__, "ensure_pulumi", lambda _: PULUMI)
+    monkeypatch.setattr(__main__, "ensure_plugins", lambda _report, _engine: (AWS,))
     monkeypatch.setattr(__main__, "ensure_kubernetes", lambda _: {"etcd": ["/k/one", "etcd"]})
 
     assert __main__.main() == 0
     assert capsys.readouterr().err.splitlines() == [
         "Pulumi 3.0.0 (build): /cache/pulumi",
+        "aws 7.0.0: official release: /cache/aws",
         "etcd: /k/one etcd",
     ]
 

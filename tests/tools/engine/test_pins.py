@@ -10,6 +10,7 @@ from tools.engine import pins
 
 ROOT = Path(__file__).resolve().parents[3]
 MODULES = (
+    "tools/engine/aws_plugin",
     "tools/engine/pulumi",
     "tools/engine/language_host",
     "sandbox/kubernetes/control_plane",

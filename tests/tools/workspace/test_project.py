@@ -13,10 +13,12 @@ from tools.workspace.files import write_private
 from tools.workspace.project import SandboxProject
 from tools.workspace.stack_files import ROOT, StackFile
 
+PLUGINS = {"aws": Path("/cache/aws"), "kubernetes": ROOT / "sandbox" / "providers" / "kubernetes"}
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> SandboxProject:
-    return SandboxProject(tmp_path / "pulumi", ROOT / "sandbox" / "providers")
+    return SandboxProject(tmp_path / "pulumi", PLUGINS)
 
 
 def stack_file(**config: object) -> StackFile:
@@ -43,17 +45,15 @@ def test_the_project_has_the_name_and_runtime_of_the_tracked_one(project: Sandbo
     assert written["runtime"]["name"] == tracked["runtime"]["name"]
 
 
-def test_every_provider_is_a_stand_in(project: SandboxProject) -> None:
+def test_the_engine_is_told_the_plugins_of_the_sandbox(project: SandboxProject) -> None:
     project.write(stack_file())
     written = yaml.safe_load((project.directory / "Pulumi.yaml").read_text())
     named = {p["name"]: p["path"] for p in written["plugins"]["providers"]}
-    assert named == {
-        name: str(ROOT / "sandbox" / "providers" / name) for name in ("aws", "eks", "kubernetes")
-    }
+    assert named == {name: str(path) for name, path in PLUGINS.items()}
 
 
-def test_without_stand_ins_the_engine_chooses(tmp_path: Path) -> None:
-    project = SandboxProject(tmp_path, None)
+def test_without_plugins_the_engine_chooses(tmp_path: Path) -> None:
+    project = SandboxProject(tmp_path)
     project.write(stack_file())
     assert "plugins" not in yaml.safe_load((tmp_path / "Pulumi.yaml").read_text())
 

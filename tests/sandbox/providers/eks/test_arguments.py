@@ -12,6 +12,7 @@ from sandbox.providers.eks.arguments import check_arguments
 WHOLE: dict[str, Any] = {
     "name": "c",
     "version": "1.35",
+    "vpcId": "vpc-1",
     "subnetIds": ["subnet-1", "subnet-2"],
     "createInstanceRole": False,
     "skipDefaultNodeGroup": True,
@@ -47,6 +48,14 @@ def test_everything_that_would_be_ignored_is_named_at_once() -> None:
         "version",
         "vpcCniOptions.enablePodEni",
     }
+
+
+def test_a_cluster_without_its_vpc_fails_as_in_an_account_without_a_default_vpc() -> None:
+    with pytest.raises(InputPropertiesError) as refusal:
+        check_arguments({key: value for key, value in WHOLE.items() if key != "vpcId"})
+    (error,) = refusal.value.errors or []
+    assert error["property_path"] == "vpcId"
+    assert "no matching EC2 VPC found" in error["reason"]
 
 
 @pytest.mark.parametrize("option", ["skipDefaultSecurityGroups", "corednsAddonOptions"])

@@ -10,7 +10,7 @@ import pytest
 from components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
 from sandbox.kubernetes.control_planes import ControlPlanes
 from tests.support.pulumi_workspace import Workspace
-from tests.support.sandbox_aws import PRIVATE_A, PRIVATE_B
+from tests.support.sandbox_aws import PRIVATE_A, PRIVATE_B, VPC
 
 pytestmark = [pytest.mark.engine, pytest.mark.kubernetes]
 
@@ -37,6 +37,7 @@ cluster = pulumi.ComponentResource(
         **dict.fromkeys(outputs),
         "name": "c",
         "version": {RELEASE.minor!r},
+        "vpcId": {VPC!r},
         "subnetIds": [{PRIVATE_A!r}, {PRIVATE_B!r}],
         "authenticationMode": "API_AND_CONFIG_MAP",
         "endpointPrivateAccess": True,

@@ -1,0 +1,51 @@
+"""What `sandbox status` shows: what runs, what it is made of, and what is in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.state import SandboxDirectory
+from tools.cli.sandbox_pace import described_pace
+from tools.cli.sandbox_session import project_of, sandbox_directory
+from tools.engine import read_plugins
+
+
+def describe() -> dict[str, Any]:
+    """Return what `sandbox status` shows."""
+    directory = sandbox_directory()
+    status = directory.read_status()
+    return {
+        "running": status is not None,
+        "directory": str(directory.path),
+        "aws endpoint": status.aws_endpoint if status else "",
+        "account": f"{status.account_id} in {status.region}" if status else "",
+        "process": str(status.pid) if status else "",
+        "stacks": project_of(directory).stacks() if status else [],
+        "clusters": _clusters(directory) if status else [],
+        "plugins": _described_plugins(directory) if status else [],
+        "latency": described_pace(directory) if status else "",
+        "faults": _faults() if status else [],
+        "logs": str(directory.logs),
+    }
+
+
+def _described_plugins(directory: SandboxDirectory) -> list[str]:
+    """Return each provider plugin with its version and where it comes from."""
+    return [plugin.description for plugin in read_plugins(directory.plugins_file)]
+
+
+def _faults() -> list[str]:
+    """Return each fault in force, with how often it has happened."""
+    from tools.cli import sandbox_faults
+
+    return sandbox_faults.lines(sandbox_faults.in_force())
+
+
+def _clusters(directory: SandboxDirectory) -> list[str]:
+    """Return each cluster with the Kubernetes version that it serves, and what serves it."""
+    from sandbox.kubernetes.emulation import described_version
+
+    return sorted(
+        f"{path.parent.name} ({described_version(path.read_text(encoding='utf-8'))})"
+        for path in directory.clusters.glob("*/version")
+    )
