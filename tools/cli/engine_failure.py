@@ -27,13 +27,23 @@ def why_it_failed(
     from components.config.problems import ConfigError
     from tools.cli.checks import config_of
     from tools.diagnosis.engine_failures import FailedStack, advice
-    from tools.diagnosis.kubernetes_failures import is_unreachable, is_unready_daemon_set
+    from tools.diagnosis.kubernetes_failures import (
+        exists_already,
+        is_unreachable,
+        is_unready_daemon_set,
+    )
 
     file, found = workspace.stack_file, list[str]()
     if any(is_unreachable(error) for error in errors):
         from tools.cli.unreachable_cluster import why_it_is_unreachable
 
         found += why_it_is_unreachable(workspace, sandbox=sandbox)
+    if any(exists_already(error) for error in errors):
+        preview = file.command("preview", sandbox=sandbox)
+        found += [
+            "the cluster has an object that this update was to create, and the state does not have",
+            f"  the commands that remove or adopt it:  {preview}",
+        ]
     try:
         config = config_of(file)
     except ConfigError:
