@@ -249,7 +249,7 @@ def _finish(result: EngineResult, workspace: Workspace, operation: str, *, sandb
             f"{operation} of {stack} did not finish; the reason stands above. What was finished "
             f"is kept and recorded\n{_reasons(result, workspace, sandbox=sandbox)}"
             f"{_go_on(result, again)}"
-        )
+        ).rstrip()
     console.problem(message)
     raise typer.Exit(failures.WORK_FAILED)
 

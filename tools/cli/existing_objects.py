@@ -42,8 +42,8 @@ class ExistingObjects:
         """Return what exists and the commands that end that, for people."""
         lines = [
             (
-                "the cluster has objects that this update would create, and the state of the stack "
-                'does not have them: `up` would fail with "already exists"; nothing was changed'
+                "nothing was changed, because the cluster has what this update would create, and "
+                'the state of the stack does not have it; it would fail with "already exists":'
             )
         ]
         for each in self.found:
@@ -84,11 +84,13 @@ class ExistingObjects:
                     return []
                 return existing(creates, lambda path: get(reader, described["cluster"], path))
         except (AccountUnreachableError, ClusterUnreadableError, failures.CommandError) as error:
-            console.progress(
-                f"whether cluster {cluster} has objects of the same names could not be looked up: "
-                f"{error}"
-            )
-            return []
+            why = str(error)
+        except (LookupError, TypeError, AttributeError):
+            why = "its answer cannot be used"
+        console.progress(
+            f"whether cluster {cluster} has objects of the same names could not be looked up: {why}"
+        )
+        return []
 
 
 def existing(creates: Iterable[KubernetesCreate], get: Get) -> list[KubernetesCreate]:

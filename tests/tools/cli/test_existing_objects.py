@@ -70,6 +70,16 @@ def test_a_cluster_that_the_update_makes_is_not_asked(asked: list[str]) -> None:
 
 
 @pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize("answer", [[], {"resources": [{}]}, {"resources": ["daemonsets"]}])
+def test_an_answer_of_another_shape_is_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], answer: Any
+) -> None:
+    monkeypatch.setattr("components.account.cluster_access.get", lambda *_: answer or [1])
+    assert not objects().look(steps(HAS_CLUSTER, created(PLUGIN)))
+    assert "its answer cannot be used" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("asked")
 def test_a_cluster_that_does_not_answer_does_not_stop_the_update(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
