@@ -1,4 +1,4 @@
-"""Read the `aws-auth` ConfigMap of a cluster as whoever runs the program.
+"""Read a cluster's Kubernetes API, such as its `aws-auth` ConfigMap, as whoever runs the program.
 
 EKS takes a presigned call of sts:GetCallerIdentity for a token, as `aws eks get-token` makes it:
 the prefix `k8s-aws-v1.`, then the URL in unpadded base64, with the cluster's name in a header that
@@ -31,6 +31,10 @@ _ANSWER_SECONDS = 5
 _NOT_FOUND = 404
 
 
+class ClusterUnreadableError(Exception):
+    """The API server of a cluster does not say what it has; the message is for people."""
+
+
 def read_aws_auth(reader: AccountReader, cluster: Mapping[str, Any]) -> Mapping[str, str] | None:
     """Return the data of `aws-auth`, empty where there is none; None where it cannot be read.
 
@@ -38,24 +42,44 @@ def read_aws_auth(reader: AccountReader, cluster: Mapping[str, Any]) -> Mapping[
         reader: whose credentials are used; why nothing could be read is noted in `unreadable`.
         cluster: the cluster as DescribeCluster gives it.
     """
+    try:
+        found = get(reader, cluster, "/api/v1/namespaces/kube-system/configmaps/aws-auth")
+    except ClusterUnreadableError as error:
+        return _unreadable(reader, str(error))
+    return {} if found is None else found.get("data") or {}
+
+
+def get(reader: AccountReader, cluster: Mapping[str, Any], path: str) -> Mapping[str, Any] | None:
+    """Return what the API server of a cluster has under a path; None where there is nothing.
+
+    Args:
+        reader: whose credentials are used.
+        cluster: the cluster as DescribeCluster gives it.
+        path: such as `/apis/apps/v1`.
+
+    Raises:
+        ClusterUnreadableError: nothing answers, or the caller is refused.
+    """
     endpoint = cluster.get("endpoint")
     authority = (cluster.get("certificateAuthority") or {}).get("data")
     if not endpoint or not authority:
-        return _unreadable(reader, f"the cluster is {cluster['status']}, without an endpoint")
+        raise ClusterUnreadableError(f"the cluster is {cluster['status']}, without an endpoint")
     request = Request(  # noqa: S310 (an endpoint of EKS)
-        f"{endpoint}/api/v1/namespaces/kube-system/configmaps/aws-auth",
+        f"{endpoint}{path}",
         headers={"Authorization": f"Bearer {token(reader, cluster['name'])}"},
     )
     try:
         trusted = ssl.create_default_context(cadata=base64.b64decode(authority).decode())
         with urlopen(request, timeout=_ANSWER_SECONDS, context=trusted) as answer:  # noqa: S310
-            return json.load(answer).get("data") or {}
+            return json.load(answer)
     except HTTPError as error:
         if error.code == _NOT_FOUND:
-            return {}
-        return _unreadable(reader, f"the API server answers {error.code} {error.reason}")
+            return None
+        raise ClusterUnreadableError(
+            f"the API server answers {error.code} {error.reason}"
+        ) from error
     except (OSError, ValueError) as error:
-        return _unreadable(reader, f"{endpoint} cannot be used from here ({error})")
+        raise ClusterUnreadableError(f"{endpoint} cannot be used from here ({error})") from error
 
 
 def token(reader: AccountReader, cluster_name: str) -> str:

@@ -50,6 +50,10 @@ class Step:
     """Properties whose change replaces the object."""
     retained: bool = False
     """Whether the object outlives its removal from the stack (`retain_on_delete`)."""
+    parent: str = ""
+    """URN of the parent of what is wanted."""
+    provider: str = ""
+    """Reference to its provider: URN, `::` and id."""
 
     @property
     def name(self) -> str:
@@ -90,6 +94,8 @@ def _step(metadata: Mapping[str, Any]) -> Step | None:
         new=new.get("inputs") or {},
         reasons=_reasons(metadata),
         retained=bool(old.get("retainOnDelete")),
+        parent=new.get("parent", ""),
+        provider=new.get("provider", ""),
     )
 
 
@@ -112,4 +118,6 @@ def _joined(one: Step, other: Step) -> Step:
         new=one.new or other.new,
         reasons=tuple(sorted({*one.reasons, *other.reasons})),
         retained=one.retained or other.retained,
+        parent=one.parent or other.parent,
+        provider=one.provider or other.provider,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ import typer
 
 from tools.cli import console, failures, options
 from tools.cli.check_result import CheckResult, answer_results, refuse_two_forms
-from tools.workspace.stack_files import PROFILE_KEY, REGION_KEY, StackFile
+from tools.workspace.stack_files import EKS, PROFILE_KEY, REGION_KEY, StackFile
 
 if TYPE_CHECKING:
     from components.architectures.plan_stack import AnyPlan
@@ -71,6 +72,10 @@ def _preflight_result(stack_file: StackFile, *, sandbox: bool) -> CheckResult:
         region=stack_file.region,
         now=datetime.now(UTC),
     )
+    if stack_file.architecture == EKS and not sandbox:
+        from tools.cli.aws_cli import aws_cli_row
+
+        found = dataclasses.replace(found, rows=(*found.rows, aws_cli_row()))
     error = ConfigError(found.problems, stack_file=stack_file.name) if found.problems else None
     unsure = {"warning": "", "skipped": "not checked: "}
     return CheckResult(

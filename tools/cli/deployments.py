@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
@@ -10,7 +11,7 @@ from tools.cli import console, failures, options
 from tools.workspace.stack_files import BATCH, NETWORK, PARALLELCLUSTER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tools.workspace.engine_process import EngineResult
     from tools.workspace.stack_files import StackFile
@@ -88,6 +89,7 @@ def destroy(
     sandbox: options.Sandbox = False,
     yes: options.Yes = False,
     stack_file: options.StackFilePath = None,
+    cluster_gone: options.ClusterGone = False,
 ) -> None:
     """Delete everything that the stack made but for what is protected, and say what that is."""
     _require_answer(yes=yes, command="destroy")
@@ -102,6 +104,7 @@ def destroy(
             console.answer(f"the sandbox holds no stack {stack}: nothing to destroy")
             return
     workspace = _open(found, "destroy", sandbox=sandbox, checks_config=False)
+    variables = _variables(workspace, cluster_gone=cluster_gone, sandbox=sandbox)
     from tools.cli import protected
     from tools.cli.inhabited_network import refuse_inhabited
     from tools.cli.session import kubeconfig_path
@@ -112,7 +115,7 @@ def destroy(
     # The engine refuses to begin where something is protected, unless it is told to leave that.
     keeps = any(each.protected for each in before)
     flags = [protected.FLAG] if keeps else []
-    result = _run(workspace, "destroy", yes=yes, policies=False, flags=flags)
+    result = _run(workspace, "destroy", yes=yes, policies=False, flags=flags, variables=variables)
     _tell_doubles(workspace, sandbox=sandbox)
     _finish(result, workspace, "destroy", sandbox=sandbox)
     kubeconfig_path(stack, sandbox=sandbox).unlink(missing_ok=True)
@@ -140,6 +143,7 @@ def refresh(
     sandbox: options.Sandbox = False,
     yes: options.Yes = False,
     stack_file: options.StackFilePath = None,
+    cluster_gone: options.ClusterGone = False,
 ) -> None:
     """Read what exists into the state; changes nothing in the account."""
     _require_answer(yes=yes, command="refresh")
@@ -151,8 +155,17 @@ def refresh(
         refuse_occupied(found, sandbox=True)
         require_stack(found)
     workspace = _open(found, "refresh", sandbox=sandbox, checks_config=False)
-    result = _run(workspace, "refresh", yes=yes, policies=False)
+    variables = _variables(workspace, cluster_gone=cluster_gone, sandbox=sandbox)
+    result = _run(workspace, "refresh", yes=yes, policies=False, variables=variables)
     _finish(result, workspace, "refresh", sandbox=sandbox)
+
+
+def _variables(workspace: Workspace, *, cluster_gone: bool, sandbox: bool) -> Mapping[str, str]:
+    if not cluster_gone:
+        return {}
+    from tools.cli.unreachable_cluster import variables_of_gone_cluster
+
+    return variables_of_gone_cluster(workspace, sandbox=sandbox)
 
 
 def _require_answer(*, yes: bool, command: str) -> None:
@@ -176,6 +189,7 @@ def _run(
     yes: bool | None,
     policies: bool,
     flags: Sequence[str] = (),
+    variables: Mapping[str, str] = MappingProxyType({}),
     guard: Guard | None = None,
 ) -> EngineResult:
     from tools.workspace.reserve import room_kept
@@ -189,7 +203,7 @@ def _run(
             from tools.cli.guarded_update import run_guarded
 
             return run_guarded(workspace, operation, asked, guard)
-        return run(workspace, operation, asked)
+        return run(workspace, operation, asked, variables=variables)
 
 
 def policy_pack(workspace: Workspace) -> list[str]:
@@ -234,8 +248,8 @@ def _finish(result: EngineResult, workspace: Workspace, operation: str, *, sandb
         message = (
             f"{operation} of {stack} did not finish; the reason stands above. What was finished "
             f"is kept and recorded\n{_reasons(result, workspace, sandbox=sandbox)}"
-            f"  go on after the cause is gone:  {again}"
-        )
+            f"{_go_on(result, again)}"
+        ).rstrip()
     console.problem(message)
     raise typer.Exit(failures.WORK_FAILED)
 
@@ -249,6 +263,14 @@ def _refuse_locked(result: EngineResult, stack_file: StackFile, *, sandbox: bool
         raise StackLockedError(locked)
     # A preview may have read a state that another command is writing.
     refuse_occupied(stack_file, sandbox=sandbox)
+
+
+def _go_on(result: EngineResult, again: str) -> str:
+    from tools.diagnosis.kubernetes_failures import is_unreachable
+
+    if any(is_unreachable(error) for error in result.errors):
+        return ""  # the same again would fail again; the reasons name the commands that help
+    return f"  go on after the cause is gone:  {again}"
 
 
 def _reasons(result: EngineResult, workspace: Workspace, *, sandbox: bool) -> str:

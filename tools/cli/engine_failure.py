@@ -26,22 +26,37 @@ def why_it_failed(
     """Return what the engine's errors mean and what helps; empty where we know no more than it."""
     from components.config.problems import ConfigError
     from tools.cli.checks import config_of
-    from tools.diagnosis.engine_failures import DAEMON_SET, FailedStack, advice
+    from tools.diagnosis.engine_failures import FailedStack, advice
+    from tools.diagnosis.kubernetes_failures import (
+        exists_already,
+        is_unreachable,
+        is_unready_daemon_set,
+    )
 
-    file = workspace.stack_file
+    file, found = workspace.stack_file, list[str]()
+    if any(is_unreachable(error) for error in errors):
+        from tools.cli.unreachable_cluster import why_it_is_unreachable
+
+        found += why_it_is_unreachable(workspace, sandbox=sandbox)
+    if any(exists_already(error) for error in errors):
+        preview = file.command("preview", sandbox=sandbox)
+        found += [
+            "the cluster has an object that this update was to create, and the state does not have",
+            f"  the commands that remove or adopt it:  {preview}",
+        ]
     try:
         config = config_of(file)
     except ConfigError:
         # `destroy` goes on with a file that is wrong by now.
-        return []
+        return found
     stack = FailedStack(
         cluster=config.name,
         region=file.region,
         sandbox=sandbox,
         pool_of=lambda error: _pool(error, config, file, sandbox=sandbox),
     )
-    found = advice(errors, stack)
-    if any(error.resource_type == DAEMON_SET for error in errors):
+    found += advice(errors, stack)
+    if any(is_unready_daemon_set(error) for error in errors):
         found += _plugins(workspace, sandbox=sandbox)
     return found
 

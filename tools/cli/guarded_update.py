@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tools.changes.refusal import Background, Verdict, explanation, judge
 from tools.cli import console, failures
+from tools.cli.existing_objects import ExistingObjects
 from tools.workspace.engine_events import engine_errors
 from tools.workspace.stack_files import CLUSTER_KEY
 from tools.workspace.update_gate import update_gate
@@ -37,6 +38,7 @@ def run_guarded(
     allowed, sandbox = frozenset(guard.allowed), guard.sandbox
     verdicts: list[Verdict] = []
     unused: set[str] = set()
+    existing = ExistingObjects(workspace.stack_file, sandbox=sandbox)
 
     def look(steps: Sequence[Step]) -> bool:
         found = judge(steps, allowed=allowed, instances=_instances(workspace.stack_file))
@@ -45,7 +47,7 @@ def run_guarded(
         # Of two looks the later one has seen all steps.
         unused.clear()
         unused.update(allowed - {loss.name for loss in everything})
-        return not found.refuses
+        return not found.refuses and not existing.look(steps)
 
     with update_gate(look, fails_preview=operation != "preview") as gate:
         command = workspace.command.with_variables(gate.environment)
@@ -60,12 +62,14 @@ def run_guarded(
         console.progress(f"--replace {name}: nothing of that name would be lost")
     for found in verdicts:
         if found.refuses:
-            _refuse(found, workspace, operation, sandbox=sandbox)
+            text = explanation(found, _background(found, workspace, sandbox=sandbox))
+            _refuse(text, operation)
+    if existing.found:
+        _refuse(existing.explanation(), operation)
     return result
 
 
-def _refuse(found: Verdict, workspace: Workspace, operation: str, *, sandbox: bool) -> None:
-    text = explanation(found, _background(found, workspace, sandbox=sandbox))
+def _refuse(text: str, operation: str) -> None:
     if operation == "preview":
         console.progress(f"warning: `up` would be refused: {text}")
         return

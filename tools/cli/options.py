@@ -27,6 +27,14 @@ Replace = Annotated[
         help="Let the update lose this object, which a refusal has named; once for each object.",
     ),
 ]
+ClusterGone = Annotated[
+    bool,
+    typer.Option(
+        "--cluster-gone",
+        help="The EKS cluster was deleted outside Pulumi: forget what was in it. The account is "
+        "asked first, and the command is refused where the cluster exists.",
+    ),
+]
 StackFilePath = Annotated[
     Path | None,
     typer.Option("--stack-file", help="A stack file to use in place of Pulumi.<stack>.yaml."),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,25 +69,6 @@ def require_credentials() -> None:
         )
 
 
-def require_aws_cli() -> None:
-    """Stop where the AWS CLI is missing that pulumi-eks calls for every Kubernetes token.
-
-    Raises:
-        WrongUseError: there is no AWS CLI of version 2 on the PATH.
-    """
-    command = shutil.which("aws")
-    said = ""
-    if command is not None:
-        done = subprocess.run([command, "--version"], capture_output=True, text=True, check=False)
-        said = done.stdout.strip() or done.stderr.strip()
-    if not said.startswith("aws-cli/2"):
-        raise failures.WrongUseError(
-            "EKS stacks need the AWS CLI, version 2, on the PATH: the kubeconfig of the cluster "
-            f"calls `aws eks get-token`; found {said or 'none'}\n"
-            "  install it: https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html"
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Purpose:
     """What a command needs of its workspace."""
@@ -107,7 +86,7 @@ def open_workspace(stack_file: StackFile, purpose: Purpose, *, sandbox: bool) ->
     Raises:
         ConfigError: the configuration is wrong; nothing was started.
         StackLockedError: another command works on the stack.
-        WrongUseError: no credentials, or no AWS CLI.
+        WrongUseError: no credentials, or no AWS CLI for an EKS stack.
     """
     from tools.cli.checks import refuse_wrong_config
 
@@ -197,6 +176,8 @@ def _account(stack_file: StackFile) -> Workspace:
 
     require_credentials()
     if stack_file.architecture == EKS:
+        from tools.cli.aws_cli import require_aws_cli
+
         require_aws_cli()
     engine = ensure_pulumi(console.progress)
     environment = marked(

@@ -18,9 +18,8 @@ from components.account.error_codes import BROKEN, EXPIRED, THROTTLED
 from tools.diagnosis.account_failures import LIMIT, TAKEN, limit, taken
 from tools.diagnosis.failed_pool import FailedPool, capacity_advice, quota_advice
 from tools.diagnosis.joining import causes, commands
+from tools.diagnosis.kubernetes_failures import NOT_READY, not_ready
 from tools.workspace.engine_events import EngineError
-
-DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +47,6 @@ def _advice_on(error: EngineError, stack: FailedStack) -> Iterator[str]:
         if pattern.search(error.message):
             yield from explain(error, stack)
             return
-    if error.resource_type == DAEMON_SET:
-        yield from _daemon_set(error, stack)
 
 
 def _expired(_: EngineError, stack: FailedStack) -> list[str]:
@@ -132,11 +129,6 @@ def _busy(_: EngineError, stack: FailedStack) -> list[str]:
     return ["AWS took no more calls for a while, or broke itself; the stack is not the cause"]
 
 
-def _daemon_set(error: EngineError, stack: FailedStack) -> list[str]:
-    name = error.resource_name
-    return [f"{name}: its pods did not become ready on every node in time"]
-
-
 def _codes(*codes: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, codes))})\b")
 
@@ -146,6 +138,7 @@ _KNOWN: Sequence[tuple[re.Pattern[str], Advice]] = (
         _codes(*sorted(EXPIRED), "the SSO session has expired"),
         _expired,
     ),
+    (NOT_READY, lambda error, _: not_ready(error)),
     (
         _codes("VcpuLimitExceeded", "InstanceLimitExceeded", "MaxSpotInstanceCountExceeded"),
         _quota,

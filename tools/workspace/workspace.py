@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from tools.workspace.engine_process import PARALLEL_OPERATIONS, EngineResult, PulumiCommand
@@ -197,9 +198,19 @@ def _clear_dead_locks(directory: Path, stack: str, report: Report) -> None:
         report(f"cleared the lock of process {lock.holder.pid}, which is gone")
 
 
-def run(workspace: Workspace, operation: str, extra: Sequence[str] = ()) -> EngineResult:
-    """Run an engine operation on our standard streams; its errors come with the result."""
-    return run_listening(workspace.command, [*begin_of(workspace, operation), *extra])
+def run(
+    workspace: Workspace,
+    operation: str,
+    extra: Sequence[str] = (),
+    *,
+    variables: Mapping[str, str] = MappingProxyType({}),
+) -> EngineResult:
+    """Run an engine operation on our standard streams; its errors come with the result.
+
+    `variables` are for this one command, besides those of the workspace.
+    """
+    command = workspace.command.with_variables(variables)
+    return run_listening(command, [*begin_of(workspace, operation), *extra])
 
 
 def begin_of(workspace: Workspace, operation: str) -> list[str]:

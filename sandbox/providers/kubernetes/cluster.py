@@ -28,6 +28,10 @@ class NotThereError(ProviderError):
     """The API server does not find what the request is about, such as its namespace."""
 
 
+class UnreachableError(ProviderError):
+    """Nothing answers at the API server's endpoint, as where the cluster was deleted."""
+
+
 class Cluster:
     """One API server as seen by its administrator; safe to use from several threads."""
 
@@ -152,8 +156,8 @@ def _refusal(error: ApiError) -> ProviderError:
     return kind(f"the API server answered {error}")
 
 
-def _unreachable(error: ApiUnreachableError) -> ProviderError:
-    return ProviderError(
-        f"{error}. The cluster's control plane has ended: is the sandbox running "
-        "(./trainyard sandbox status)?"
+def _unreachable(error: ApiUnreachableError) -> UnreachableError:
+    return UnreachableError(
+        f"configured Kubernetes cluster is unreachable: {error}. Its control plane has ended: is "
+        "the sandbox running (./trainyard sandbox status)?"
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+from collections.abc import Callable
 from typing import Any
 
 from google.protobuf import empty_pb2
@@ -20,7 +22,7 @@ from sandbox.providers._protocol.values import (
     to_struct,
     type_of,
 )
-from sandbox.providers.kubernetes.cluster import Cluster, NotThereError, Object
+from sandbox.providers.kubernetes.cluster import Cluster, NotThereError, Object, UnreachableError
 from sandbox.providers.kubernetes.differences import as_found, changed_paths, replacing
 from sandbox.providers.kubernetes.kinds import Kind, kind_of
 from sandbox.providers.kubernetes.kubeconfig import read_access
@@ -35,6 +37,12 @@ AUTOMATIC_NAME = "pulumi.com/autonamed"
 MANAGER = "__fieldManager"
 RANDOM_BYTES = 4
 UPDATE = provider_pb2.PropertyDiff.Kind.UPDATE
+DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
+"""Environment variable with which an unreachable cluster counts as deleted, with its objects."""
+_CANNOT_READ = "failed to read resource state due to unreachable cluster"
+_CANNOT_DELETE = "configured Kubernetes cluster is unreachable"
+"""What the provider cannot do then, in the words of its `Read` and `Delete`:
+https://github.com/pulumi/pulumi-kubernetes/blob/v4.32.0/provider/pkg/provider/provider.go"""
 REPLACE = provider_pb2.PropertyDiff.Kind.UPDATE_REPLACE
 
 
@@ -138,7 +146,11 @@ class KubernetesServicer(StandInServicer):
         """Read the object as it is, for a refresh or an import."""
         kind, metadata = kind_of(type_of(request.urn)), _metadata(request.id)
         found = self.guarded(
-            context, name_of(request.urn), lambda: self._connected().read(kind, metadata)
+            context,
+            name_of(request.urn),
+            lambda: _unless_unreachable(
+                _CANNOT_READ, lambda: self._connected().read(kind, metadata)
+            ),
         )
         if found is None:
             return provider_pb2.ReadResponse()
@@ -165,7 +177,9 @@ class KubernetesServicer(StandInServicer):
                 nothing = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata}
                 cluster.apply(kind, nothing, manager=manager, force=True)
 
-        self.guarded(context, name_of(request.urn), delete)
+        self.guarded(
+            context, name_of(request.urn), lambda: _unless_unreachable(_CANNOT_DELETE, delete)
+        )
         return empty_pb2.Empty()
 
     def _applied(
@@ -211,6 +225,19 @@ class KubernetesServicer(StandInServicer):
         if self.cluster is None:
             raise ProviderError("the provider was not configured with a kubeconfig")
         return self.cluster
+
+
+def _unless_unreachable(cannot: str, do: Callable[[], Object | None]) -> Object | None:
+    try:
+        return do()
+    except UnreachableError as error:
+        if os.environ.get(DELETE_UNREACHABLE) == "true":
+            return None
+        raise ProviderError(
+            f"{cannot}. If the cluster was deleted, you can remove this resource from Pulumi state "
+            f"by rerunning the operation with the {DELETE_UNREACHABLE} environment variable set "
+            'to "true"'
+        ) from error
 
 
 def _server(settings: dict[str, Any]) -> str | None:

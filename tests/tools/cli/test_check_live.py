@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -22,8 +24,15 @@ def server() -> Iterator[AwsServer]:
 
 
 @pytest.fixture
-def check(trainyard, stack_file, server, monkeypatch: pytest.MonkeyPatch) -> Callable:
+def check(
+    trainyard, stack_file, server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable:
     """Check p5-cb with the ids of the account, or with another reservation."""
+    aws = tmp_path / "bin" / "aws"
+    aws.parent.mkdir()
+    aws.write_text("#!/bin/sh\necho 'aws-cli/2.31.4 Python/3.13.7'\n", encoding="utf-8")
+    aws.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{aws.parent}:{os.environ['PATH']}")
     monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
@@ -59,6 +68,12 @@ def test_the_rows_are_data_with_json(check) -> None:
     )
     assert {row["verdict"] for row in answer["checks"]} == {"ok"}
     assert {"subject", "asked", "verdict", "found"} == set(answer["checks"][0])
+
+
+def test_the_aws_cli_of_this_machine_is_a_row_of_an_eks_stack(check) -> None:
+    (answer,) = json.loads(check("--json").stdout)
+    (row,) = [row for row in answer["checks"] if "AWS CLI" in row["asked"]]
+    assert (row["verdict"], row["found"]) == ("ok", "aws-cli/2.31.4")
 
 
 def test_what_is_refused_stands_in_the_table_and_below_it(check) -> None:

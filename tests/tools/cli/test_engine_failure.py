@@ -85,6 +85,16 @@ def test_a_cluster_that_is_silent_then_is_said_to_be(
     assert why_it_failed([error], workspace, sandbox=True)[-1] == "the API server is silent"
 
 
+def test_an_object_that_exists_leads_to_the_commands_that_remove_or_adopt_it(
+    workspace: Any,
+) -> None:
+    error = EngineError(PLUGIN, 'daemonsets.apps "nvidia-device-plugin-daemonset" already exists')
+    assert why_it_failed([error], workspace, sandbox=True) == [
+        "the cluster has an object that this update was to create, and the state does not have",
+        "  the commands that remove or adopt it:  ./trainyard preview p5-cb --sandbox",
+    ]
+
+
 @pytest.mark.parametrize(
     "value",
     [KUBECONFIG, {"4dabf": "1b47", "plaintext": json.dumps(KUBECONFIG)}],

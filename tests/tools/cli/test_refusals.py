@@ -54,19 +54,19 @@ def test_the_aws_cli_is_looked_for_before_the_engine(
     assert "EKS stacks need the AWS CLI, version 2" in result.stderr
 
 
-def test_the_aws_cli_of_version_1_is_refused(
+def test_an_aws_cli_that_pulumi_eks_refuses_is_refused_before(
     trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     program = tmp_path / "bin" / "aws"
     program.parent.mkdir()
-    program.write_text("#!/bin/sh\necho aws-cli/1.32.0 Python/3.11\n")
+    program.write_text("#!/bin/sh\necho aws-cli/1.23.13 Python/3.11\n")
     program.chmod(0o755)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "not-real")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-real")
     monkeypatch.setenv("PATH", str(program.parent))
     result = trainyard("up", "p5-cb", "--yes", "--stack-file", stack_file(COMPLETE))
     assert result.exit_code == 2
-    assert "found aws-cli/1.32.0" in result.stderr
+    assert "found aws-cli/1.23.13" in result.stderr
 
 
 def test_parallelcluster_needs_no_aws_cli(

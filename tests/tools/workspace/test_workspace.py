@@ -9,7 +9,7 @@ import pytest
 
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.stack_files import StackFile
-from tools.workspace.workspace import AccountWorkspace, StackMissingError
+from tools.workspace.workspace import AccountWorkspace, StackMissingError, run
 
 
 @pytest.fixture
@@ -32,6 +32,22 @@ def workspace(tmp_path: Path):
         )
 
     return make
+
+
+def test_variables_of_one_command_reach_the_engine(
+    workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the user's own the sandbox passes on none that programs do not need."""
+    seen = []
+    monkeypatch.setattr(
+        "tools.workspace.workspace.run_listening", lambda command, _: seen.append(command)
+    )
+    run(workspace("p5-cb"), "destroy", variables={"PULUMI_K8S_DELETE_UNREACHABLE": "true"})
+    run(workspace("p5-cb"), "destroy")
+    assert [each.environment.get("PULUMI_K8S_DELETE_UNREACHABLE") for each in seen] == [
+        "true",
+        None,
+    ]
 
 
 def told(_message: str) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pulumi.runtime.proto import provider_pb2
 
+from sandbox.kubernetes.credentials import make_credentials
 from sandbox.providers._protocol.values import UNKNOWN, to_struct
+from sandbox.providers.kubernetes.cluster import Cluster
+from sandbox.providers.kubernetes.kubeconfig import Access
 from sandbox.providers.kubernetes.servicer import KubernetesServicer
 from tests.support.provider_plugin import Call, Plugin, RefusedError
 
@@ -55,6 +59,44 @@ def test_configuration_that_would_be_ignored_is_refused() -> None:
 def test_no_kubeconfig_never_means_the_clusters_of_this_machine(settings: dict[str, Any]) -> None:
     with pytest.raises(RefusedError, match="it needs kubeconfig"):
         Plugin(KubernetesServicer(), **settings)
+
+
+URN = "urn:pulumi:s::p::kubernetes:core/v1:ConfigMap::x"
+READ = provider_pb2.ReadRequest(id="kube-system/x", urn=URN)
+DELETE = provider_pb2.DeleteRequest(id="kube-system/x", urn=URN)
+
+
+@pytest.fixture
+def unreachable(tmp_path: Path) -> KubernetesServicer:
+    """Return the provider of a cluster at whose endpoint nothing listens."""
+    servicer, authority = KubernetesServicer(), make_credentials(tmp_path)[0]
+    access = Access("https://127.0.0.1:9", authority.certificate_authority_data, "t")
+    servicer.cluster = Cluster(access)
+    return servicer
+
+
+@pytest.mark.parametrize(
+    ("call", "request_", "cannot"),
+    [
+        ("Read", READ, "failed to read resource state due to unreachable cluster"),
+        ("Delete", DELETE, "configured Kubernetes cluster is unreachable"),
+    ],
+)
+def test_an_unreachable_cluster_is_not_taken_for_gone_unasked(
+    unreachable: KubernetesServicer, call: str, request_: Any, cannot: str
+) -> None:
+    with pytest.raises(
+        RefusedError, match=rf"{cannot}\. If the cluster was deleted, .*_UNREACHABLE"
+    ):
+        getattr(unreachable, call)(request_, Call())
+
+
+def test_an_unreachable_cluster_is_gone_where_the_user_says_so(
+    unreachable: KubernetesServicer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PULUMI_K8S_DELETE_UNREACHABLE", "true")
+    assert unreachable.Read(READ, Call()).id == ""
+    unreachable.Delete(DELETE, Call())
 
 
 def test_a_chart_is_refused_with_its_type() -> None:

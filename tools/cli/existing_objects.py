@@ -1,0 +1,112 @@
+"""Look for what an update would create in a cluster that has it already, before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tools.changes.kubernetes_creates import (
+    KubernetesCreate,
+    api_root,
+    existing_cluster,
+    kubernetes_creates,
+)
+from tools.cli import console, failures
+
+if TYPE_CHECKING:
+    from tools.changes.steps import Step
+    from tools.workspace.stack_files import StackFile
+
+Get = Callable[[str], Mapping[str, Any] | None]
+"""Asks the API server for a path; None where there is nothing."""
+
+
+class ExistingObjects:
+    """What a cluster has of an update's creates; each object is looked for once."""
+
+    def __init__(self, stack_file: StackFile, *, sandbox: bool) -> None:
+        self._file, self._sandbox = stack_file, sandbox
+        self._asked: set[KubernetesCreate] = set()
+        self.found: list[KubernetesCreate] = []
+
+    def look(self, steps: Sequence[Step]) -> bool:
+        """Return whether any was found so far; a cluster that does not say has none."""
+        cluster = existing_cluster(steps)
+        asked = [each for each in kubernetes_creates(steps) if each not in self._asked]
+        if cluster and asked:
+            self._asked.update(asked)
+            self.found += self._existing(cluster, asked)
+        return bool(self.found)
+
+    def explanation(self) -> str:
+        """Return what exists and the commands that end that, for people."""
+        lines = [
+            (
+                "nothing was changed, because the cluster has what this update would create, and "
+                'the state of the stack does not have it; it would fail with "already exists":'
+            )
+        ]
+        for each in self.found:
+            lines.append(f"  {each.kind} {each.identifier} ({each.logical_name})")
+            lines += [f"    {line}" for line in self._commands(each)]
+        again = self._file.command("up", sandbox=self._sandbox)
+        return "\n".join([*lines, f"  then go on:  {again}"])
+
+    def _commands(self, each: KubernetesCreate) -> list[str]:
+        from tools.cli.rollout_failure import kubectl_command
+        from tools.cli.session import kubeconfig_path
+
+        path = kubeconfig_path(self._file.stack, sandbox=self._sandbox)
+        found = [
+            f"remove it:  {kubectl_command(path, sandbox=self._sandbox)} {each.delete_command()}"
+        ]
+        if each.parent and not self._sandbox:
+            extra = [] if self._file.is_tracked else ["--config-file", str(self._file.path)]
+            adopt = each.import_command(stack=self._file.stack, extra=extra)
+            found.append(f"or adopt it:  {adopt}")
+        return found
+
+    def _existing(
+        self, cluster: str, creates: Iterable[KubernetesCreate]
+    ) -> list[KubernetesCreate]:
+        from components.account.cluster_access import ClusterUnreadableError, get
+        from components.account.lookup import AccountReader, AccountUnreachableError
+        from tools.cli.session import account_access
+
+        file = self._file
+        try:
+            with account_access(sandbox=self._sandbox, profile=file.profile):
+                reader = AccountReader(region=file.region)
+                described = reader.ask(
+                    "eks:DescribeCluster", reader.eks.describe_cluster, name=cluster
+                )
+                if described is None:
+                    return []
+                return existing(creates, lambda path: get(reader, described["cluster"], path))
+        except (AccountUnreachableError, ClusterUnreadableError, failures.CommandError) as error:
+            why = str(error)
+        except (LookupError, TypeError, AttributeError):
+            why = "its answer cannot be used"
+        console.progress(
+            f"whether cluster {cluster} has objects of the same names could not be looked up: {why}"
+        )
+        return []
+
+
+def existing(creates: Iterable[KubernetesCreate], get: Get) -> list[KubernetesCreate]:
+    """Return the objects that an API server has."""
+    kinds: dict[str, Mapping[str, Any]] = {}
+    found: list[KubernetesCreate] = []
+    for each in creates:
+        if each.api_version not in kinds:
+            answer = get(api_root(each.api_version)) or {}
+            # `daemonsets/status` is of the same kind.
+            resources = (r for r in answer.get("resources") or () if "/" not in r["name"])
+            kinds[each.api_version] = {r["kind"]: r for r in resources}
+        kind = kinds[each.api_version].get(each.kind)
+        if kind is None:
+            continue  # the update brings its definition
+        path = each.api_path(plural=kind["name"], namespaced=kind["namespaced"])
+        if get(path) is not None:
+            found.append(each)
+    return found

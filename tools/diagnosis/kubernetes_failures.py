@@ -1,0 +1,50 @@
+"""What pulumi-kubernetes reports as errors, by the words of its messages.
+
+Sources, in https://github.com/pulumi/pulumi-kubernetes/tree/v4.32.0/provider/pkg:
+    `provider/provider.go`, `Create`, `Read`, `Update` and `Delete`
+    `await/await.go`, `Creation`; `await/error.go`
+"""
+
+from __future__ import annotations
+
+import re
+
+from tools.workspace.engine_events import EngineError
+
+DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
+NOT_READY = re.compile(
+    r"timed out waiting to be Ready|failed to fully initialize or become live|"
+    r"was created but failed to initialize|not rolled out after"
+)
+"""In the message where the object was made and did not become ready in time."""
+_EXISTS = re.compile(r'"[^"]+" already exists')
+_UNREACHABLE = re.compile(
+    r"configured Kubernetes cluster is unreachable|resource state due to unreachable cluster"
+)
+
+
+def not_ready(error: EngineError) -> list[str]:
+    """Return what it means that an object did not become ready in time."""
+    name = error.resource_name
+    if error.resource_type == DAEMON_SET:
+        return [f"{name}: its pods did not become ready on every node in time"]
+    return [f"{name}: it did not become ready in time"]
+
+
+def is_unready_daemon_set(error: EngineError) -> bool:
+    """Return whether pods of a DaemonSet did not become ready, so that they can be looked at."""
+    return error.resource_type == DAEMON_SET and bool(NOT_READY.search(error.message))
+
+
+def exists_already(error: EngineError) -> bool:
+    """Return whether the cluster has the object that was to be made."""
+    return _is_of_kubernetes(error) and bool(_EXISTS.search(error.message))
+
+
+def is_unreachable(error: EngineError) -> bool:
+    """Return whether nothing answered at the endpoint of the cluster."""
+    return _is_of_kubernetes(error) and bool(_UNREACHABLE.search(error.message))
+
+
+def _is_of_kubernetes(error: EngineError) -> bool:
+    return error.resource_type.startswith("kubernetes:")
