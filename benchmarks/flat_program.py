@@ -51,7 +51,7 @@ class Entry(pulumi.dynamic.Resource):
 cluster = pulumi_eks.Cluster(
     "cluster",
     name="flat",
-    version="1.35",
+    version="1.36",
     subnet_ids=plan["subnet_ids"],
     authentication_mode=pulumi_eks.AuthenticationMode.API_AND_CONFIG_MAP,
     endpoint_public_access=True,
@@ -61,7 +61,7 @@ cluster = pulumi_eks.Cluster(
     skip_default_security_groups=True,
     create_instance_role=False,
     vpc_cni_options=pulumi_eks.VpcCniOptionsArgs(addon_version="v1.22.4-eksbuild.3"),
-    kube_proxy_addon_options=pulumi_eks.KubeProxyAddonOptionsArgs(version="v1.35.3-eksbuild.29"),
+    kube_proxy_addon_options=pulumi_eks.KubeProxyAddonOptionsArgs(version="v1.36.0-eksbuild.25"),
     coredns_addon_options=pulumi_eks.CoreDnsAddonOptionsArgs(enabled=False),
 )
 provider = kubernetes.Provider("kubernetes", kubeconfig=cluster.kubeconfig_json)

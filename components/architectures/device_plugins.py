@@ -9,12 +9,8 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.catalog.efa_device_plugin import efa_device_plugin_image
-from components.catalog.neuron import (
-    KUBE_SCHEDULER_IMAGES,
-    NEURON_DEVICE_PLUGIN_IMAGE,
-    NEURON_SCHEDULER_IMAGE,
-)
-from components.catalog.versions import NVIDIA_DEVICE_PLUGIN_IMAGE
+from components.catalog.neuron import NEURON_DEVICE_PLUGIN_IMAGE, NEURON_SCHEDULER_IMAGE
+from components.catalog.versions import EKS_VERSIONS, NVIDIA_DEVICE_PLUGIN_IMAGE
 from components.eks.plan import EksPlan, NodeGroupPlan
 from components.runtime.device_plugin import DevicePluginArgs
 from components.runtime.efa_device_plugin import EfaDevicePlugin
@@ -103,7 +99,7 @@ def _neuron_scheduler_args(args: DevicePluginsArgs) -> NeuronSchedulerArgs:
     return NeuronSchedulerArgs(
         provider=args.provider,
         extension_image=NEURON_SCHEDULER_IMAGE,
-        scheduler_image=KUBE_SCHEDULER_IMAGES[args.plan.kubernetes_version],
+        scheduler_image=EKS_VERSIONS[args.plan.kubernetes_version].kube_scheduler_image,
         install_after=[args.ready[args.plan.node_groups[0].name]],
     )
 

@@ -42,11 +42,13 @@ def review_version(architecture: EksArchitecture, now: datetime, review: Review)
         )
     elif (ends := standard_support_ends_soon(version, today)) is not None:
         days = (ends - today).days
+        newer = next_version(version)
+        way = f"upgrade with `{review.set_command(KEY, newer)}`" if newer else "none is newer yet"
         review.note(
             f"Kubernetes {version} leaves EKS's standard support on {ends.isoformat()}, in {days} "
             f"{'day' if days == 1 else 'days'}: from then on the cluster costs "
-            f"{EXTENDED_SUPPORT_COSTS} and this program refuses the version; upgrade with "
-            f"`{review.set_command(KEY, newest_version())}` (docs/upgrades.md)"
+            f"{EXTENDED_SUPPORT_COSTS} and this program refuses the version; {way} "
+            "(docs/upgrades.md)"
         )
 
 
@@ -69,6 +71,16 @@ def review_secrets_key(architecture: EksArchitecture, region: str, review: Revie
 def newest_version() -> str:
     """Return the newest version that is pinned."""
     return max(EKS_VERSIONS, key=minor_number)
+
+
+def next_version(version: str) -> str | None:
+    """Return the pinned version that a cluster of `version` is upgraded to; None: it is the newest.
+
+    EKS upgrades by one minor version at a time,
+    https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html
+    """
+    newer = [each for each in EKS_VERSIONS if minor_number(each) > minor_number(version)]
+    return min(newer, key=minor_number, default=None)
 
 
 def _refuse(version: str, problem: str, review: Review) -> None:

@@ -4,8 +4,6 @@ Read in November 2026:
 
 - Images and instance types: `values.yaml` of the chart `neuron-helm-chart` 1.10.0,
   https://github.com/aws-neuron/neuron-helm-charts, of Neuron SDK 2.32.0.
-- The second scheduler is Kubernetes' own in the build of EKS Distro; the chart names one of 1.31.
-  https://distro.eks.amazonaws.com lists the images by minor version.
 - NeuronCores a device: https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/
   (NeuronCore-v2 of Trainium: 2), and for Trainium2 the logical NeuronCores of the default
   configuration (LNC 2: 4 of its 8 physical ones),
@@ -17,23 +15,12 @@ Read in November 2026:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 NEURON_CHART_VERSION = "1.10.0"
 """Chart whose manifests and list of instance types the program follows."""
 NEURON_VERSION = "2.32.0.0"
 """Of the device plugin and the scheduler extension, which belong together."""
 NEURON_DEVICE_PLUGIN_IMAGE = f"public.ecr.aws/neuron/neuron-device-plugin:{NEURON_VERSION}"
 NEURON_SCHEDULER_IMAGE = f"public.ecr.aws/neuron/neuron-scheduler:{NEURON_VERSION}"
-
-KUBE_SCHEDULER_IMAGES: Mapping[str, str] = MappingProxyType(
-    {
-        "1.34": "public.ecr.aws/eks-distro/kubernetes/kube-scheduler:v1.34.9-eks-1-34-21",
-        "1.35": "public.ecr.aws/eks-distro/kubernetes/kube-scheduler:v1.35.6-eks-1-35-13",
-    }
-)
-"""Image of the scheduler that consults the extension, by Kubernetes minor version."""
 
 NEURON_SCHEDULER_NAME = "my-scheduler"
 """What pods name as `schedulerName`; the chart's, and the name in all examples of Neuron."""

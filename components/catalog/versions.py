@@ -6,15 +6,21 @@ Read in November 2026:
   release calendar, and `aws eks describe-cluster-versions`. What extended support costs:
   https://aws.amazon.com/eks/pricing/
 - AMI releases: https://github.com/awslabs/amazon-eks-ami/releases. v20260930 and v20261003 are
-  avoided: their nodes reboot from kernel panics, as the notes of v20261012 tell.
+  avoided: their nodes of Kubernetes 1.31 to 1.35 reboot from kernel panics, as the notes of
+  v20261003 and v20261012 tell.
 - SSM parameters by release: https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html
-- Add-ons: the defaults of `aws eks describe-addon-versions --kubernetes-version 1.35`, and 1.34.
+- Add-ons: the defaults of `aws eks describe-addon-versions --kubernetes-version …`.
   The VPC CNI must be 1.18.5 or later for `efa-only` interfaces,
   https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
 - Node termination handler: chart `aws-node-termination-handler` of
   https://github.com/aws/aws-node-termination-handler
 - Device plugins: https://github.com/NVIDIA/k8s-device-plugin/releases and the chart
   `aws-efa-k8s-device-plugin` of https://github.com/aws/eks-charts
+- Scheduler: https://distro.eks.amazonaws.com, the images of EKS Distro by Kubernetes version
+
+EKS serves 1.37 since October 2026,
+https://aws.amazon.com/about-aws/whats-new/2026/10/amazon-eks-distro-kubernetes-version-1-37/. It is
+not pinned: the default versions of its kube-proxy and CoreDNS could not be looked up.
 """
 
 from __future__ import annotations
@@ -44,6 +50,8 @@ class EksVersion:
     ebs_csi_driver: str
     fsx_csi_driver: str
     node_monitoring_agent: str
+    kube_scheduler_image: str
+    """Scheduler that consults Neuron's extension: Kubernetes' own in the build of EKS Distro."""
 
     def addon_versions(self) -> dict[str, str]:
         """Return the pinned version of each add-on, by the name that EKS gives it."""
@@ -70,7 +78,10 @@ class EksVersion:
         )
 
 
-DEFAULT_KUBERNETES_VERSION = "1.35"
+DEFAULT_KUBERNETES_VERSION = "1.36"
+"""Version of a stack that names none; EKS's own default since the middle of 2026."""
+
+_EKS_DISTRO_SCHEDULER = "public.ecr.aws/eks-distro/kubernetes/kube-scheduler"
 
 EKS_VERSIONS: Mapping[str, EksVersion] = MappingProxyType(
     {
@@ -84,6 +95,7 @@ EKS_VERSIONS: Mapping[str, EksVersion] = MappingProxyType(
             ebs_csi_driver="v1.64.0-eksbuild.1",
             fsx_csi_driver="v1.9.0-eksbuild.1",
             node_monitoring_agent="v1.7.0-eksbuild.1",
+            kube_scheduler_image=f"{_EKS_DISTRO_SCHEDULER}:v1.34.9-eks-1-34-21",
         ),
         "1.35": EksVersion(
             minor="1.35",
@@ -95,6 +107,19 @@ EKS_VERSIONS: Mapping[str, EksVersion] = MappingProxyType(
             ebs_csi_driver="v1.64.0-eksbuild.1",
             fsx_csi_driver="v1.9.0-eksbuild.1",
             node_monitoring_agent="v1.7.0-eksbuild.1",
+            kube_scheduler_image=f"{_EKS_DISTRO_SCHEDULER}:v1.35.6-eks-1-35-13",
+        ),
+        "1.36": EksVersion(
+            minor="1.36",
+            ami_release_version="1.36.4-20260923",
+            vpc_cni="v1.22.4-eksbuild.3",
+            kube_proxy="v1.36.0-eksbuild.25",
+            coredns="v1.14.3-eksbuild.23",
+            pod_identity_agent="v1.3.10-eksbuild.3",
+            ebs_csi_driver="v1.66.0-eksbuild.1",
+            fsx_csi_driver="v1.9.0-eksbuild.1",
+            node_monitoring_agent="v1.7.0-eksbuild.1",
+            kube_scheduler_image=f"{_EKS_DISTRO_SCHEDULER}:v1.36.2-eks-1-36-7",
         ),
     }
 )

@@ -25,6 +25,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from components.catalog.versions import DEFAULT_KUBERNETES_VERSION
 from components.config.field_docs import field_docs
 
 
@@ -193,7 +194,11 @@ KmsKeyArn = Annotated[
 ]
 KubernetesVersion = Annotated[
     str,
-    Form(pattern=r"1\.\d{2}", expected="a Kubernetes minor version in quotes", example="1.35"),
+    Form(
+        pattern=r"1\.\d{2}",
+        expected="a Kubernetes minor version in quotes",
+        example=DEFAULT_KUBERNETES_VERSION,
+    ),
 ]
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from components.catalog.versions import DEFAULT_KUBERNETES_VERSION
 from components.config.base import (
     Form,
     InstanceTypeName,
@@ -104,7 +105,7 @@ class EksArchitecture(StrictModel):
 
     kind: Literal["eks"]
     """Amazon EKS."""
-    kubernetes_version: KubernetesVersion = "1.35"
+    kubernetes_version: KubernetesVersion = DEFAULT_KUBERNETES_VERSION
     """Kubernetes minor version of control plane and nodes, in quotes."""
     authentication_mode: Literal["CONFIG_MAP", "API_AND_CONFIG_MAP", "API"] = "API_AND_CONFIG_MAP"
     """Where EKS looks up who may enter: the `aws-auth` ConfigMap, access entries, or both. Modes

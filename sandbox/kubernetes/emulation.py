@@ -9,13 +9,17 @@ https://kubernetes.io/docs/concepts/cluster-administration/compatibility-version
 
 from __future__ import annotations
 
-KUBERNETES_VERSION = "1.35.4"
-"""What the sandbox's programs are built from; `control_plane/go.mod` says the same."""
-
-EMULATED_VERSIONS = ("1.32", "1.33", "1.34")
-"""Minor versions that programs of `KUBERNETES_VERSION` emulate."""
+from tools.engine.pins import KUBERNETES_VERSION
 
 OWN_VERSION = KUBERNETES_VERSION.rpartition(".")[0]
+"""Minor version of the sandbox's programs."""
+
+_OWN_MINOR = int(OWN_VERSION.partition(".")[2])
+_OLDEST_EMULATED = 3
+"""Minor versions that programs emulate, back from their own. Source: KEP-4330."""
+
+EMULATED_VERSIONS = tuple(f"1.{_OWN_MINOR - back}" for back in range(_OLDEST_EMULATED, 0, -1))
+"""Minor versions that the sandbox's programs emulate, oldest first."""
 
 
 class UnsupportedVersionError(ValueError):
@@ -23,7 +27,7 @@ class UnsupportedVersionError(ValueError):
 
 
 def check_version(cluster: str, version: str | None) -> None:
-    """Raise unless the sandbox can run `version`, `1.34` or `1.35.4`; None asks for any.
+    """Raise unless the sandbox can run `version`, `1.35` or `1.36.4`; None asks for any.
 
     Raises:
         UnsupportedVersionError: it can neither run nor emulate it.
@@ -43,7 +47,7 @@ def emulated_version(version: str | None) -> str | None:
 
 
 def served_version(version: str | None) -> str:
-    """Return the minor version that a cluster serves, `1.34`, of which `version` was asked."""
+    """Return the minor version that a cluster serves, `1.35`, of which `version` was asked."""
     return emulated_version(version) or OWN_VERSION
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from components.catalog.efa_huge_pages import HUGE_PAGE_MIB, reserved_huge_pages
 from components.catalog.instance_type import InstanceType
-from sandbox.kubernetes.emulation import KUBERNETES_VERSION
 from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.node_config import NodeConfig, Taint
+from tools.engine.pins import KUBERNETES_VERSION
 
 _MIB = 2**20
 _GIB = 2**30

@@ -5,7 +5,7 @@ passes over each as long as its own cache does not show the lease yet, a moment 
 it waits for events. A pod that was bound in that moment, as one of a DaemonSet that is older than
 the node, then has no event any more, and stays Pending on a node that is ready.
 
-Source: https://github.com/kubernetes-sigs/kwok/tree/v0.7.0/pkg/kwok/controllers: `sync` and `Held`
+Source: https://github.com/kubernetes-sigs/kwok/tree/v0.8.0/pkg/kwok/controllers: `sync` and `Held`
 of `node_lease_controller.go`, `watchResources` of `pod_controller.go`.
 """
 

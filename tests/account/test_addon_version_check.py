@@ -14,6 +14,7 @@ from components.account.addon_version_check import (
 )
 from components.account.facts import AddonOffer
 from components.account.lookup import AccountReader
+from tests.support.kubernetes_versions import DEFAULT
 from tests.support.stack_files import STACK_FILE
 
 OFFERED = AddonOffer(
@@ -40,7 +41,7 @@ def test_an_offered_version_is_fine(problems):
 def test_another_is_refused_with_the_newest_and_the_default(problems):
     (problem,) = problems("v1.18.5-eksbuild.1")
     assert problem.path == PATH
-    assert "for Kubernetes 1.35" in problem.problem
+    assert f"for Kubernetes {DEFAULT}" in problem.problem
     assert problem.allowed is not None
     assert problem.allowed.startswith("v1.30.0-eksbuild.1, v1.29.0-eksbuild.1")
     assert "v1.20.0-eksbuild.1 (the default)" in problem.allowed
@@ -70,12 +71,12 @@ def test_every_page_is_read(configure):
             versions=("v2.0.0-eksbuild.1", "v1.0.0-eksbuild.1"), default="v1.0.0-eksbuild.1"
         )
     }
-    assert reader.asked[0] == {"addonName": "vpc-cni", "kubernetesVersion": "1.35"}
+    assert reader.asked[0] == {"addonName": "vpc-cni", "kubernetesVersion": DEFAULT}
     assert reader.asked[1]["nextToken"] == "more"
 
 
 def described(version: str, *, default: bool = False) -> dict[str, Any]:
-    fits = [{"clusterVersion": "1.35", "defaultVersion": default}]
+    fits = [{"clusterVersion": DEFAULT, "defaultVersion": default}]
     return {"addonVersions": [{"addonVersion": version, "compatibilities": fits}]}
 
 

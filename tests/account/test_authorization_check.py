@@ -16,6 +16,7 @@ from components.account.facts import ClusterFacts
 from components.account.prepare import prepare
 from components.config.problems import ConfigError
 from tests.account.conftest import NOW
+from tests.support.kubernetes_versions import DEFAULT
 
 NODE = "arn:aws:iam::123456789012:role/p5-cb-p5-role-0a1b2c3"
 MANAGED = "arn:aws:iam::123456789012:role/p5-cb-system-role-4d5e6f7"
@@ -34,7 +35,7 @@ def cluster(mode: str, **changes: Any) -> ClusterFacts:
     fields: dict[str, Any] = {
         "name": "p5-cb",
         "status": "ACTIVE",
-        "kubernetes_version": "1.35",
+        "kubernetes_version": DEFAULT,
         "authentication_mode": mode,
         "node_role_arns": frozenset({MANAGED}),
         "access_entries": {} if mode == "CONFIG_MAP" else {MANAGED: "EC2_LINUX"},

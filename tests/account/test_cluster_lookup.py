@@ -14,6 +14,7 @@ from components.account import cluster_lookup  # isort: skip
 from components.account.cluster_lookup import look_up_cluster  # isort: skip
 from components.account.lookup import AccountReader  # isort: skip
 from sandbox.aws.server import AwsServer  # isort: skip
+from tests.support.kubernetes_versions import DEFAULT
 
 
 @pytest.fixture(scope="module")
@@ -61,14 +62,14 @@ def test_a_cluster_is_read_with_versions_and_access(account, name, reader):
     node = fill(account, name, "API_AND_CONFIG_MAP")
     found = look_up_cluster(reader, name)
     assert found is not None
-    assert (found.status, found.kubernetes_version) == ("ACTIVE", "1.35")
+    assert (found.status, found.kubernetes_version) == ("ACTIVE", DEFAULT)
     assert found.authentication_mode == "API_AND_CONFIG_MAP"
     assert found.access_entries[node] == "EC2_LINUX"
     assert found.access_entry_arns == set(found.access_entries)
     assert sorted(found.access_entries.values()) == ["EC2_LINUX", "STANDARD"]
     assert found.node_role_arns == {node}
-    assert found.node_group_versions == {"n": "1.35"}
-    assert found.addon_versions["kube-proxy"].startswith("v1.35")
+    assert found.node_group_versions == {"n": DEFAULT}
+    assert found.addon_versions["kube-proxy"].startswith(f"v{DEFAULT}.")
     assert found.aws_auth == {"mapRoles": "[]"}
     assert reader.unreadable == []
 

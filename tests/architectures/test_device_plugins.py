@@ -8,10 +8,12 @@ import pytest
 
 from components.architectures.device_plugins import DevicePlugins, DevicePluginsArgs
 from components.catalog.instance_types import instance_type
-from components.catalog.neuron import KUBE_SCHEDULER_IMAGES, NEURON_DEVICE_PLUGIN_IMAGE
+from components.catalog.neuron import NEURON_DEVICE_PLUGIN_IMAGE
+from components.catalog.versions import EKS_VERSIONS
 from components.eks.plan import Taint
 from tests.support.eks_plans import P5, SCHEDULED, eks_plan
 from tests.support.job_plans import job_plan, nodes_of
+from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
@@ -104,14 +106,14 @@ def test_plugins_wait_for_the_nodes_with_neuron_devices(neuron):
     assert cloud.one("trn1").urn in cloud.one("plugins-neuron-daemon-set").dependencies
 
 
-@pytest.mark.parametrize("version", ["1.34", "1.35"])
+@pytest.mark.parametrize("version", [PREVIOUS, DEFAULT])
 def test_the_neuron_scheduler_is_of_the_clusters_version_and_waits_for_system_nodes(
     neuron, version
 ):
     cloud = neuron(kubernetes_version=version)
     made = cloud.one("plugins-neuron-scheduler-deployment")
     (container,) = made.inputs["spec"]["template"]["spec"]["containers"]
-    assert container["image"] == KUBE_SCHEDULER_IMAGES[version]
+    assert container["image"] == EKS_VERSIONS[version].kube_scheduler_image
     assert cloud.one("system").urn in made.dependencies
     assert cloud.one("trn1").urn not in made.dependencies
 

@@ -1,9 +1,11 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time, timedelta
 
 import pytest
 
 from components.architectures.eks_cluster_review import review_cluster
+from components.catalog.versions import STANDARD_SUPPORT_ENDS
 from components.config.review import Review
+from tests.support.kubernetes_versions import DEFAULT
 from tests.support.stack_files import NOW, PUBLIC, changed, config, p5, plan, plan_problems
 
 
@@ -28,21 +30,21 @@ from tests.support.stack_files import NOW, PUBLIC, changed, config, p5, plan, pl
             changed(architecture__kubernetes_version="1.33"),
             "architecture.kubernetes_version",
             "standard support since 2026-07-29",
-            "kubernetes_version' 1.35",
+            f"kubernetes_version' {DEFAULT}",
             id="version-out-of-support",
         ),
         pytest.param(
             changed(architecture__kubernetes_version="1.27"),
             "architecture.kubernetes_version",
             "out of EKS's standard support;",
-            "1.35",
+            DEFAULT,
             id="version-older-than-the-calendar",
         ),
         pytest.param(
             changed(architecture__kubernetes_version="1.99"),
             "architecture.kubernetes_version",
             "no AMI and add-ons are pinned",
-            "1.35",
+            DEFAULT,
             id="version-that-is-not-pinned",
         ),
         pytest.param(
@@ -95,10 +97,9 @@ def test_one_subnet_cannot_hold_a_control_plane():
 
 
 def test_a_version_leaves_support_on_its_day():
-    before = datetime(2027, 3, 26, 23, 59, tzinfo=UTC)
-    after = datetime(2027, 3, 27, tzinfo=UTC)
-    assert plan_problems(p5(), now=before) == {}
-    assert list(plan_problems(p5(), now=after)) == ["architecture.kubernetes_version"]
+    ends = datetime.combine(STANDARD_SUPPORT_ENDS[DEFAULT], time(), tzinfo=UTC)
+    assert plan_problems(p5(), now=ends - timedelta(minutes=1)) == {}
+    assert list(plan_problems(p5(), now=ends)) == ["architecture.kubernetes_version"]
 
 
 @pytest.mark.parametrize(

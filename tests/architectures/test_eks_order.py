@@ -9,6 +9,7 @@ import pytest
 
 from components.architectures.eks import EksArchitecture
 from tests.support.eks_plans import P5, SYSTEM, eks_plan
+from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
 
 MANAGED = replace(P5, name="gpu", management="managed", taints=())
 CONTROL_PLANE = "p5-cb-eks"
@@ -68,7 +69,7 @@ def test_nodes_are_gone_before_what_lets_them_in(waits_for):
     assert CONTROL_PLANE in waits_for("p5-cb-p5-access")
 
 
-@pytest.mark.parametrize("version", ["1.34", "1.35"])
+@pytest.mark.parametrize("version", [PREVIOUS, DEFAULT])
 def test_control_plane_and_managed_nodes_have_one_version(cloud_of, version):
     cloud = cloud_of(version)
     assert cloud.one(CONTROL_PLANE).inputs["version"] == version
@@ -79,5 +80,5 @@ def test_control_plane_and_managed_nodes_have_one_version(cloud_of, version):
 
 def test_a_managed_group_takes_its_image_by_its_release(cloud_of):
     """EKN-04: so an upgrade is an update in place."""
-    group = cloud_of("1.35").one("p5-cb-system-node-group")
+    group = cloud_of(DEFAULT).one("p5-cb-system-node-group")
     assert group.inputs["releaseVersion"] == SYSTEM.ami_release_version

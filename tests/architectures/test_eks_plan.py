@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.problems import ConfigError
+from tests.support.kubernetes_versions import DEFAULT, TOO_OLD
 from tests.support.stack_files import (
     PRIVATE,
     PUBLIC,
@@ -21,7 +22,7 @@ from tests.support.stack_files import (
 def test_the_plan_of_a_p5_capacity_block():
     """EKS-01 to EKS-04, EKS-06, EKX-02."""
     planned = plan(p5())
-    assert (planned.name, planned.region, planned.kubernetes_version) == ("p5-cb", REGION, "1.35")
+    assert (planned.name, planned.region, planned.kubernetes_version) == ("p5-cb", REGION, DEFAULT)
     assert [subnet.name for subnet in planned.network.subnets] == [*PUBLIC, *PRIVATE]
     assert planned.authentication_mode == "API_AND_CONFIG_MAP"
     assert planned.node_authorization == "aws-auth"
@@ -62,7 +63,7 @@ def test_with_the_account_a_group_without_its_subnet_is_refused():
 
 def test_problems_of_every_part_are_told_at_once():
     raw = p5(placement={"group": "create"}, desired=2, instance_type="p5.48xlarge")
-    raw["architecture"]["kubernetes_version"] = "1.33"
+    raw["architecture"]["kubernetes_version"] = TOO_OLD
     raw["architecture"]["system_node_group"] = {"instance_type": "c5.3xlarge"}
     raw["network"]["private_subnet_ids"] = [PUBLIC[0], PRIVATE[0]]
     raw["reservations"]["block"]["instance_count"] = 1

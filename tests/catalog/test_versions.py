@@ -4,7 +4,12 @@ from datetime import date
 import pytest
 
 from components.catalog import versions
-from components.catalog.versions import EKS_VERSIONS, ami_type, standard_support_ended
+from components.catalog.versions import (
+    DEFAULT_KUBERNETES_VERSION,
+    EKS_VERSIONS,
+    ami_type,
+    standard_support_ended,
+)
 
 every_version = pytest.mark.parametrize("version", EKS_VERSIONS.values(), ids=EKS_VERSIONS)
 
@@ -15,6 +20,8 @@ def test_every_pin_is_exact(version):
     for addon in (version.vpc_cni, version.kube_proxy, version.coredns):
         assert re.fullmatch(r"v\d+\.\d+\.\d+-eksbuild\.\d+", addon)
     assert version.kube_proxy.startswith(f"v{version.minor}.")
+    assert f"kube-scheduler:v{version.minor}." in version.kube_scheduler_image
+    assert f"-eks-{version.minor.replace('.', '-')}-" in version.kube_scheduler_image
 
 
 @every_version
@@ -29,8 +36,8 @@ def test_the_releases_with_kernel_panics_are_not_used(version):
 
 
 def test_the_default_version_is_pinned_and_supported():
-    assert versions.DEFAULT_KUBERNETES_VERSION in EKS_VERSIONS
-    assert not standard_support_ended(versions.DEFAULT_KUBERNETES_VERSION, date(2026, 12, 1))
+    assert DEFAULT_KUBERNETES_VERSION in EKS_VERSIONS
+    assert not standard_support_ended(DEFAULT_KUBERNETES_VERSION, date(2026, 12, 1))
 
 
 @every_version
@@ -54,11 +61,11 @@ def test_support_ends_on_its_day(minor, day, ended):
 @pytest.mark.parametrize("variant", ["standard", "nvidia", "neuron"])
 def test_the_ssm_parameter_names_the_release(variant):
     """EKN-04."""
-    version = EKS_VERSIONS["1.35"]
+    version = EKS_VERSIONS[DEFAULT_KUBERNETES_VERSION]
     release = version.ami_release_version.partition("-")[2]
     assert version.ami_ssm_parameter(variant, "x86_64") == (
-        f"/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/{variant}/"
-        f"amazon-eks-node-al2023-x86_64-{variant}-1.35-v{release}/image_id"
+        f"/aws/service/eks/optimized-ami/{version.minor}/amazon-linux-2023/x86_64/{variant}/"
+        f"amazon-eks-node-al2023-x86_64-{variant}-{version.minor}-v{release}/image_id"
     )
 
 

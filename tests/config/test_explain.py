@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.support.kubernetes_versions import DEFAULT
 from tests.support.stack_files import changed, p5, schema_problems
 
 
@@ -23,6 +24,6 @@ def test_an_address_of_the_wrong_form_has_an_example_in_its_fix():
 
 
 def test_a_key_that_is_like_no_other_is_not_renamed():
-    problem = schema_problems(changed(kubernetes_version="1.35"))["kubernetes_version"]
+    problem = schema_problems(changed(kubernetes_version=DEFAULT))["kubernetes_version"]
     assert "nearest" not in problem.problem
     assert problem.remedy.startswith("pulumi config rm ")

@@ -4,6 +4,7 @@ import pytest
 
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
+from tests.support.kubernetes_versions import DEFAULT
 from tests.support.stack_files import (
     P5_CB,
     STACK_FILE,
@@ -154,9 +155,9 @@ def test_refuses_a_value_of_the_wrong_form(raw, path, words):
     ("raw", "path", "remedy"),
     [
         pytest.param(
-            changed(architecture__kubernetes_version=1.35),
+            changed(architecture__kubernetes_version=1.36),
             "architecture.kubernetes_version",
-            'in quotes in the stack file: "1.35"',
+            f'in quotes in the stack file: "{DEFAULT}"',
             id="version-without-quotes",
         ),
         pytest.param(

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from components.catalog.versions import (
+    DEFAULT_KUBERNETES_VERSION,
+    EKS_VERSIONS,
+    STANDARD_SUPPORT_ENDS,
+)
+from sandbox.kubernetes.emulation import EMULATED_VERSIONS
 from tests.support.tracked import ROOT, tracked
+from tools.engine import pins
 
 DOCUMENTS = [path for path in tracked(".md") if "goldens" not in path.parts]
 # A link target without a scheme, and inline code that looks like a path of this repository.
@@ -42,6 +49,22 @@ def test_commands_in_the_documents_exist(path: Path) -> None:
 
     known = set(get_command(app).commands)
     assert not set(COMMAND.findall(text(path))) - known
+
+
+def test_every_pinned_kubernetes_version_is_in_the_page_on_upgrades() -> None:
+    page = text(ROOT / "docs/upgrades.md")
+    for minor, version in EKS_VERSIONS.items():
+        row = f"| {minor} | {STANDARD_SUPPORT_ENDS[minor]} | {version.ami_release_version} |"
+        assert row in page
+    assert f"kubernetes_version' {DEFAULT_KUBERNETES_VERSION}\n" in page
+
+
+def test_the_versions_of_the_sandboxs_kubernetes_are_in_its_page() -> None:
+    row = (
+        f"version {pins.KUBERNETES_VERSION}, which emulates {EMULATED_VERSIONS[0]} to "
+        f"{EMULATED_VERSIONS[-1]}"
+    )
+    assert row in text(ROOT / "docs/sandbox.md")
 
 
 def test_every_stack_stands_in_the_readme() -> None:

@@ -9,6 +9,7 @@ import pytest
 from components.catalog.versions import EKS_VERSIONS
 from components.eks.addon_plan import fsx_csi_driver_wanted
 from components.eks.plan import AddonPlan, PodIdentityPlan
+from tests.support.kubernetes_versions import DEFAULT
 from tests.support.stack_files import changed, config, plan
 
 EVERYTHING = {
@@ -16,7 +17,7 @@ EVERYTHING = {
     "fsx_csi_driver": True,
     "node_monitoring_agent": True,
 }
-PINS = EKS_VERSIONS["1.35"]
+PINS = EKS_VERSIONS[DEFAULT]
 
 
 def planned(**addons: Any) -> dict[str, AddonPlan]:

@@ -10,6 +10,7 @@ from components.eks.addon_version_review import (
     chosen_versions,
     upstream_version,
 )
+from tests.support.kubernetes_versions import DEFAULT, PREVIOUS, minor
 from tests.support.stack_files import changed, p5, plan, plan_problems
 
 KEY = "architecture.addons.versions"
@@ -24,9 +25,9 @@ def versions(**chosen):
 @pytest.mark.parametrize(
     ("addon", "version", "fits"),
     [
-        pytest.param("kube-proxy", "v1.35.0-eksbuild.1", True, id="same-minor"),
-        pytest.param("kube-proxy", "v1.36.0-eksbuild.25", False, id="newer-than-the-cluster"),
-        pytest.param("kube-proxy", "v1.34.6-eksbuild.29", False, id="left-behind-by-an-upgrade"),
+        pytest.param("kube-proxy", f"v{DEFAULT}.0-eksbuild.1", True, id="same-minor"),
+        pytest.param("kube-proxy", f"v{minor(1)}.0-eksbuild.2", False, id="newer-than-cluster"),
+        pytest.param("kube-proxy", f"v{PREVIOUS}.6-eksbuild.2", False, id="left-by-an-upgrade"),
         pytest.param("coredns", "v1.13.2-eksbuild.4", True, id="coredns"),
         pytest.param("coredns", "v1.10.1-eksbuild.38", False, id="coredns-of-old-clusters"),
         pytest.param("vpc-cni", "v1.18.5-eksbuild.1", True, id="first-with-efa-only"),
@@ -39,7 +40,7 @@ def test_a_version_that_cannot_fit_is_refused_at_its_key(addon, version, fits):
     if not fits:
         problem = problems[f"{KEY}.{addon}"]
         assert problem.found == version
-        assert f"--addon-name {addon} --kubernetes-version 1.35" in problem.remedy
+        assert f"--addon-name {addon} --kubernetes-version {DEFAULT}" in problem.remedy
 
 
 def test_an_older_vpc_cni_is_fine_where_no_interface_is_efa_only():
@@ -49,7 +50,7 @@ def test_an_older_vpc_cni_is_fine_where_no_interface_is_efa_only():
 
 
 def test_of_other_addons_nothing_is_certain():
-    assert addon_version_fault("aws-ebs-csi-driver", "v0.1.0-eksbuild.1", "1.35") is None
+    assert addon_version_fault("aws-ebs-csi-driver", "v0.1.0-eksbuild.1", DEFAULT) is None
 
 
 @pytest.mark.parametrize("pins", EKS_VERSIONS.values(), ids=EKS_VERSIONS)
@@ -61,7 +62,7 @@ def test_every_pinned_version_fits_its_cluster(pins):
 def test_the_stack_files_version_is_installed_and_the_pins_of_the_others():
     """EKX-02, EKS-05."""
     chosen = plan(versions(coredns="v1.13.2-eksbuild.4")).addon_versions
-    pins = EKS_VERSIONS["1.35"]
+    pins = EKS_VERSIONS[DEFAULT]
     assert chosen == chosen_versions({"coredns": "v1.13.2-eksbuild.4"}, pins)
     assert (chosen.coredns, chosen.kube_proxy) == ("v1.13.2-eksbuild.4", pins.kube_proxy)
 

@@ -1,6 +1,7 @@
 import pytest
 
 from components.compute.root_volume import RootVolume
+from tests.support.kubernetes_versions import DEFAULT
 from tests.support.stack_files import PRIVATE, changed, group, group_before_review, p5, with_odcr
 
 
@@ -20,9 +21,9 @@ def test_the_ami_is_pinned_twice_over():
     """EKN-04: by release for managed groups, by a versioned parameter for self-managed ones."""
     plan = group(p5())
     release = plan.ami_release_version
-    assert release.startswith("1.35.")
+    assert release.startswith(f"{DEFAULT}.")
     assert plan.ami_ssm_parameter.endswith(
-        f"/nvidia/amazon-eks-node-al2023-x86_64-nvidia-1.35-v{release.partition('-')[2]}/image_id"
+        f"/nvidia/amazon-eks-node-al2023-x86_64-nvidia-{DEFAULT}-v{release.partition('-')[2]}/image_id"
     )
     assert "recommended" not in plan.ami_ssm_parameter
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.kubernetes_versions import DEFAULT
 from tests.support.stack_files import PRIVATE, group, p5, plan
 
 
@@ -45,8 +46,8 @@ def test_nodes_launch_from_the_ami_with_the_neuron_driver():
     assert found.ami_type == "AL2023_x86_64_NEURON"
     release = found.ami_release_version.partition("-")[2]
     assert found.ami_ssm_parameter == (
-        "/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/neuron/"
-        f"amazon-eks-node-al2023-x86_64-neuron-1.35-v{release}/image_id"
+        f"/aws/service/eks/optimized-ami/{DEFAULT}/amazon-linux-2023/x86_64/neuron/"
+        f"amazon-eks-node-al2023-x86_64-neuron-{DEFAULT}-v{release}/image_id"
     )
 
 

@@ -15,6 +15,7 @@ from components.preflight.facts import PreflightFacts, TypeFacts, VersionFacts  
 from components.preflight.launch import Launch, launches  # isort: skip
 from sandbox.aws.server import AwsServer  # isort: skip
 from tests.support.stack_files import plan as planned  # isort: skip
+from tests.support.kubernetes_versions import DEFAULT
 
 __all__ = ["block", "configure", "facts"]
 
@@ -34,7 +35,9 @@ def more() -> PreflightFacts:
         },
         quotas_vcpus={"L-1216C47A": 64, "L-417A185B": 384},
         kubernetes_versions={
-            "1.35": VersionFacts(status="STANDARD_SUPPORT", standard_support_ends=date(2027, 3, 27))
+            DEFAULT: VersionFacts(
+                status="STANDARD_SUPPORT", standard_support_ends=date(2027, 3, 27)
+            )
         },
     )
 

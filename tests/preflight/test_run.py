@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.sandbox_aws import AWS_ASSISTED, ODCR, OTHER_ZONE, SCHEDULED  # before boto3
+from tests.support.sandbox_aws import (  # before boto3
+    AWS_ASSISTED,
+    NVIDIA_IMAGE,
+    ODCR,
+    OTHER_ZONE,
+    SCHEDULED,
+)
 
 from components.account.lookup import AccountReader  # isort: skip
 from components.preflight.dry_run_row import LAUNCH  # isort: skip
@@ -74,7 +80,7 @@ def test_a_node_of_each_pool_is_launched_dry():
     found = preflight("p5-cb")
     launched = [row.subject for row in found.rows if row.asked == LAUNCH]
     assert launched == ["architecture.system_node_group", P5]
-    assert "p5.48xlarge from ami-0e500000000001352" in one(found, P5, LAUNCH).found
+    assert f"p5.48xlarge from {NVIDIA_IMAGE}" in one(found, P5, LAUNCH).found
 
 
 def test_a_dry_run_launches_nothing(account):

@@ -7,6 +7,7 @@ import pytest
 
 from components.preflight.facts import FunctionFacts, VersionFacts
 from components.preflight.service_rows import group_rows, provider_rows, role_rows, version_rows
+from tests.support.kubernetes_versions import DEFAULT, minor
 from tests.support.parallelcluster_accounts import configured
 from tests.support.parallelcluster_configs import raw_p4de
 from tests.support.stack_files import OTHER_RESERVATION
@@ -50,14 +51,14 @@ def test_roles_that_may_not_be_read_are_skipped(configure, more):
 def test_the_support_of_a_version_is_told(configure, more, status, ends, verdict):
     """G11."""
     version = VersionFacts(status=status, standard_support_ends=ends)
-    (row,) = version_rows(configure(), replace(more, kubernetes_versions={"1.35": version}), TODAY)
+    (row,) = version_rows(configure(), replace(more, kubernetes_versions={DEFAULT: version}), TODAY)
     assert row.verdict == verdict
 
 
 def test_a_version_that_eks_does_not_list_is_refused_with_those_that_it_does(configure, more):
-    listed = {"1.36": more.kubernetes_versions["1.35"]}
+    listed = {minor(1): more.kubernetes_versions[DEFAULT]}
     (row,) = version_rows(configure(), replace(more, kubernetes_versions=listed), TODAY)
-    assert row.problem.allowed == "1.36"
+    assert row.problem.allowed == minor(1)
 
 
 @pytest.mark.parametrize(

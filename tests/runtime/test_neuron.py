@@ -6,7 +6,6 @@ import pytest
 import yaml
 
 from components.catalog.neuron import (
-    KUBE_SCHEDULER_IMAGES,
     NEURON_DEVICE_PLUGIN_IMAGE,
     NEURON_PLUGIN_INSTANCE_TYPES,
     NEURON_SCHEDULER_IMAGE,
@@ -16,6 +15,7 @@ from components.runtime.device_plugin import DevicePluginArgs
 from components.runtime.neuron_device_plugin import NeuronDevicePlugin
 from components.runtime.neuron_scheduler import NeuronScheduler, NeuronSchedulerArgs
 from components.runtime.node_selection import ToleratedTaint
+from tests.support.kubernetes_versions import DEFAULT
 
 TAINT = ToleratedTaint(key="team", value="vision", effect="NoExecute")
 
@@ -45,7 +45,7 @@ def scheduler(deploy):
         args = NeuronSchedulerArgs(
             provider=kubernetes.Provider("cluster", kubeconfig="{}"),
             extension_image=NEURON_SCHEDULER_IMAGE,
-            scheduler_image=KUBE_SCHEDULER_IMAGES["1.35"],
+            scheduler_image=EKS_VERSIONS[DEFAULT].kube_scheduler_image,
             install_after=[aws.ec2.SecurityGroup("nodes")],
         )
         NeuronScheduler("scheduler", args)
@@ -155,18 +155,13 @@ def test_the_second_scheduler_is_kubernetes_own_of_the_clusters_version(schedule
     (container,) = spec["containers"]
     registry, _, tag = container["image"].rpartition(":")
     assert registry == "public.ecr.aws/eks-distro/kubernetes/kube-scheduler"
-    assert tag.startswith("v1.35.")
+    assert tag.startswith(f"v{DEFAULT}.")
     assert container["command"] == ["/usr/local/bin/kube-scheduler"]
     assert "--config=/etc/kubernetes/my-scheduler/my-scheduler-config.yaml" in container["args"]
     assert container["volumeMounts"] == [
         {"name": "config-volume", "mountPath": "/etc/kubernetes/my-scheduler"}
     ]
     assert "schedulerName" not in spec
-
-
-@pytest.mark.parametrize("version", EKS_VERSIONS)
-def test_there_is_a_pinned_scheduler_for_every_kubernetes_version(version):
-    assert f"kube-scheduler:v{version}." in KUBE_SCHEDULER_IMAGES[version]
 
 
 def test_the_second_scheduler_has_the_roles_of_kubernetes_own(scheduler):

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from tests.support.kubernetes_versions import DEFAULT
 from tests.support.sandbox import Sandbox, copied_stack_file
 from tools.cli.app import app
 
@@ -118,7 +119,7 @@ def up(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
         ),
         pytest.param(
             {"architecture.kubernetes_version": "1.29"},
-            ["kubernetes_version", "1.29", "1.35"],
+            ["kubernetes_version", "1.29", DEFAULT],
             id="kubernetes-version-out-of-support",
         ),
         pytest.param(

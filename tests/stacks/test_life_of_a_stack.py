@@ -14,6 +14,7 @@ import yaml
 from kubernetes import client
 
 from tests.stacks.conftest import digests
+from tests.support.kubernetes_versions import DEFAULT
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.waiting import until
 
@@ -156,7 +157,7 @@ def test_the_summary_says_what_came_up(life: Life, sandbox: Sandbox) -> None:
     said = life.done["up"].stdout
     for fact in (
         "SANDBOX (emulated AWS, real Kubernetes)",
-        "Kubernetes 1.35",
+        f"Kubernetes {DEFAULT}",
         "2 x p5.48xlarge, self-managed",
         "nvidia.com/gpu: 8  vpc.amazonaws.com/efa: 32",
         "nvidia-device-plugin-daemonset  2 of 2 pods Running",

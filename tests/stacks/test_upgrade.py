@@ -1,4 +1,4 @@
-"""A cluster of Kubernetes 1.34 goes to 1.35 as a user takes it there, and not back.
+"""A cluster goes to the next Kubernetes version as a user takes it there, and not back.
 
 The stack's own program, at a moment at which both versions are supported: the calendar would
 refuse the older one from December 2026 on.
@@ -18,6 +18,7 @@ from kubernetes import client, config
 from components.catalog.versions import EKS_VERSIONS
 from sandbox.state import SandboxDirectory
 from tests.support.foreign_program import foreign_program
+from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 from tests.support.waiting import until
@@ -39,6 +40,7 @@ from components.account.stack_lookup import look_up
 from components.architectures.build import build
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
+from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 FILE = "Pulumi.{NAME}.yaml"
@@ -60,7 +62,7 @@ STACK = {
         "public_subnet_ids": ["subnet-0a000000000000001", "subnet-0b000000000000001"],
         "private_subnet_ids": ["subnet-0a000000000000002", "subnet-0b000000000000002"],
     },
-    "architecture": {"kind": "eks", "kubernetes_version": "1.34", "node_groups": {}},
+    "architecture": {"kind": "eks", "kubernetes_version": PREVIOUS, "node_groups": {}},
 }
 VERSION = "trainyard:cluster.architecture.kubernetes_version"
 
@@ -117,16 +119,16 @@ def test_control_plane_then_addons_then_nodes_and_never_back(
     shown = must(run, "stack", "output", "kubeconfig", "--show-secrets")
     kubeconfig.write_text(shown)
     kubeconfig.chmod(0o600)
-    until(lambda: kubelets(kubeconfig) == [kubelet("1.34")], "the node of 1.34")
-    assert f"{NAME} (Kubernetes 1.34, emulated by 1.35." in clusters(sandbox)
+    until(lambda: kubelets(kubeconfig) == [kubelet(PREVIOUS)], "the node of the previous version")
+    assert f"{NAME} (Kubernetes {PREVIOUS}, emulated by {DEFAULT}." in clusters(sandbox)
     with config.new_client_from_config(str(kubeconfig)) as api:
         kept = client.V1ConfigMap(metadata=client.V1ObjectMeta(name="kept"))
         client.CoreV1Api(api).create_namespaced_config_map("default", kept)
 
-    must(run, "config", "set", "--path", VERSION, "1.35")
+    must(run, "config", "set", "--path", VERSION, DEFAULT)
     must(run, "up", "--yes", "--skip-preview")
-    assert eks.describe_cluster(name=NAME)["cluster"]["version"] == "1.35"
-    until(lambda: kubelets(kubeconfig) == [kubelet("1.35")], "the node of 1.35 alone")
+    assert eks.describe_cluster(name=NAME)["cluster"]["version"] == DEFAULT
+    until(lambda: kubelets(kubeconfig) == [kubelet(DEFAULT)], "the node of the new version alone")
     assert "emulated" not in clusters(sandbox)
     with config.new_client_from_config(str(kubeconfig)) as api:
         client.CoreV1Api(api).read_namespaced_config_map("kept", "default")
@@ -138,7 +140,7 @@ def test_control_plane_then_addons_then_nodes_and_never_back(
     assert control_plane <= kube_proxy <= nodes <= coredns
     assert must(run, "preview", "--expect-no-changes")
 
-    must(run, "config", "set", "--path", VERSION, "1.34")
+    must(run, "config", "set", "--path", VERSION, PREVIOUS)
     back = run("preview")
     assert back.returncode != 0
     assert "never takes a cluster back to an older version" in back.stdout + back.stderr

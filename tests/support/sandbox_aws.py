@@ -13,6 +13,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from components.catalog.versions import DEFAULT_KUBERNETES_VERSION
 from sandbox.aws.server import AwsServer  # before boto3 makes a client: it prepares moto
 
 ACCOUNT = "123456789012"
@@ -25,7 +26,9 @@ ODCR_IN_GROUP, ODCR = "cr-00d00000000000001", "cr-00d00000000000002"
 AWS_ASSISTED = "cr-0a550000000000001"
 SCHEDULED, ENDING, EXPIRED = (f"cr-0cb0000000000000{number}" for number in (1, 2, 3))
 SMALL, OTHER_ZONE, OTHER_TYPE = (f"cr-0cb0000000000000{number}" for number in (4, 5, 6))
-STANDARD_IMAGE, NVIDIA_IMAGE = "ami-0e500000000001351", "ami-0e500000000001352"
+STANDARD_IMAGE, NVIDIA_IMAGE = (
+    f"ami-0e50000000000{DEFAULT_KUBERNETES_VERSION.replace('.', '')}{kind}" for kind in (1, 2)
+)
 
 _TRUST = json.dumps({"Version": "2012-10-17", "Statement": []})
 

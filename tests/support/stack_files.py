@@ -16,6 +16,7 @@ from components.config.stack import StackConfig
 from components.eks.node_group_plan import NodeGroupContext, plan_node_group
 from components.eks.plan import EksPlan, NodeGroupPlan
 from components.network.vpc_plan import plan_network
+from tests.support.kubernetes_versions import DEFAULT
 
 STACK_FILE = "Pulumi.p5-cb.yaml"
 REGION = "us-west-2"
@@ -43,7 +44,7 @@ P5_CB: Mapping[str, Any] = {
     },
     "architecture": {
         "kind": "eks",
-        "kubernetes_version": "1.35",
+        "kubernetes_version": DEFAULT,
         "node_groups": {
             "p5": {
                 "management": "self-managed",

@@ -1,7 +1,8 @@
 """The programs of the sandbox's Kubernetes: official releases, or builds of the same versions.
 
-Go is needed in both ways: the node simulator kwok is published without checksums, so its release
-cannot be verified, and the authenticator is a program of this repository.
+Go is needed in both ways: two programs, the companions, have no release that can be verified. The
+node simulator kwok is published without checksums, and the authenticator is part of this
+repository.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from tools.engine.go_build import Go, GoProgram, build_key
 from tools.engine.platforms import this_platform
 from tools.engine.progress import Progress
 
-_MODULES = Path(__file__).resolve().parents[2] / "sandbox" / "kubernetes"
+_MODULE = Path(__file__).resolve().parents[2] / "sandbox" / "kubernetes" / "control_plane"
 
 
 def _version_variables(*packages: str) -> Mapping[str, str]:
@@ -36,56 +37,46 @@ def _version_variables(*packages: str) -> Mapping[str, str]:
 
 
 _CONTROL_PLANE = GoProgram(
-    module=_MODULES / "control_plane",
+    module=_MODULE,
     package=".",
     file_name="control-plane",
     variables=_version_variables("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"),
 )
-_AUTHENTICATOR = GoProgram(
-    module=_MODULES / "control_plane", package="./cmd/authenticator", file_name="authenticator"
-)
-_KWOK = GoProgram(module=_MODULES / "kwok", package="sigs.k8s.io/kwok/cmd/kwok", file_name="kwok")
+_COMPANIONS = GoProgram(module=_MODULE, package="./cmd/companions", file_name="companions")
 _USUAL_BUILD_TIMES = {
     "control-plane": "4 to 6 minutes on two cores",
-    "authenticator": "1 to 2 minutes on two cores",
-    "kwok": "1 to 2 minutes on two cores",
+    "companions": "2 to 3 minutes on two cores",
 }
 _RELEASED = (*pins.KUBERNETES_PROGRAMS, "etcd")
+_COMPANION_NAMES = ("authenticator", "kwok")
 
 
 def ensure_kubernetes(report: Progress) -> dict[str, list[str]]:
     """Return how to start each Kubernetes program: the first words of its command, by its name.
 
     The names are etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl,
-    authenticator and kwok. What is not in the cache is got first.
+    authenticator and kwok. What is not in the cache is got first: the released programs and a
+    build of the companions, or one build of all of them.
 
     Raises:
         EngineError: a program can neither be downloaded nor built; says what was tried.
     """
-    kwok = _kept("kwok", pins.KWOK_VERSION, _KWOK)
-    whole = _kept("kubernetes", pins.KUBERNETES_VERSION, _CONTROL_PLANE)
+    whole = _kept(_CONTROL_PLANE)
     released = _released_entry()
-    authenticator = _kept("authenticator", pins.KUBERNETES_VERSION, _AUTHENTICATOR)
-    in_one = whole.complete()
-    if not in_one:
-        in_one = not _ensure_released(released, report)
-        _ensure_built(whole if in_one else authenticator, report)
-    _ensure_built(kwok, report)
-    programs = {"kwok": [str(kwok.directory / "kwok")]}
+    in_one = whole.complete() or not _ensure_released(released, report)
+    built, program = (whole, _CONTROL_PLANE) if in_one else (_kept(_COMPANIONS), _COMPANIONS)
+    _ensure_built(built, program, report)
+    binary = str(built.directory / program.file_name)
+    programs = {name: [binary, name] for name in (*_RELEASED, *_COMPANION_NAMES)}
     if in_one:
-        binary = str(whole.directory / _CONTROL_PLANE.file_name)
-        return programs | {name: [binary, name] for name in (*_RELEASED, "authenticator")}
-    programs["authenticator"] = [str(authenticator.directory / "authenticator")]
+        return programs
     return programs | {name: [str(released.directory / name)] for name in _RELEASED}
 
 
-_PROGRAMS = {program.file_name: program for program in (_CONTROL_PLANE, _AUTHENTICATOR, _KWOK)}
-
-
-def _kept(folder: str, version: str, program: GoProgram) -> cache.Entry:
-    name = f"{version}-{this_platform().go_name}-build-{build_key((program,))}"
+def _kept(program: GoProgram) -> cache.Entry:
+    name = f"{pins.KUBERNETES_VERSION}-{this_platform().go_name}-build-{build_key((program,))}"
     return cache.Entry(
-        directory=cache.cache_directory() / folder / name, files=(program.file_name,)
+        directory=cache.cache_directory() / "kubernetes" / name, files=(program.file_name,)
     )
 
 
@@ -94,10 +85,9 @@ def _released_entry() -> cache.Entry:
     return cache.Entry(directory=cache.cache_directory() / "kubernetes" / name, files=_RELEASED)
 
 
-def _ensure_built(entry: cache.Entry, report: Progress) -> None:
+def _ensure_built(entry: cache.Entry, program: GoProgram, report: Progress) -> None:
     if entry.complete():
         return
-    program = _PROGRAMS[entry.files[0]]
     with cache.filling(entry, report) as target:
         if target is not None:
             Go.find(program.module).build(

@@ -7,16 +7,19 @@ builds the same version; ``tests/tools/engine/test_pins.py`` holds the two toget
 PULUMI_VERSION = "3.259.0"
 """Version of the engine and of the Python SDK: the same minor, as Pulumi asks."""
 
-KUBERNETES_VERSION = "1.35.4"
-"""Version of the sandbox's control planes: the version that the stacks' clusters run."""
+KUBERNETES_VERSION = "1.36.4"
+"""Version of the sandbox's control planes: a patch release of the stacks' default version.
 
-ETCD_VERSION = "3.6.5"
-"""Version of the control planes' store, the one that Kubernetes 1.35 is built with."""
+The newest one whose modules the Go module proxy serves with their checksums; 1.36.5 is not one.
+"""
 
-KWOK_VERSION = "0.7.0"
-"""Version of the node simulator, the newest one that runs against Kubernetes 1.35."""
+ETCD_VERSION = "3.6.8"
+"""Version of the control planes' store, the one that Kubernetes 1.36 is built with.
 
-GO_MINIMUM_VERSION = "1.26.0"
+Source: `go.mod` of k8s.io/kubernetes.
+"""
+
+GO_MINIMUM_VERSION = "1.26.2"
 """Oldest Go that builds the modules here (the ``go`` line of their ``go.mod``)."""
 
 PULUMI_RELEASE_URL = (

@@ -30,6 +30,12 @@ _FURTHER: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "vpc-cni": _VPC_CNI,
         "coredns": ("v1.14.6-eksbuild.4", "v1.14.3-eksbuild.22", "v1.13.2-eksbuild.4"),
     },
+    "1.36": {
+        "vpc-cni": ("v1.23.1-eksbuild.1",),
+        "kube-proxy": ("v1.36.0-eksbuild.14",),
+        "coredns": ("v1.14.6-eksbuild.4",),
+        "eks-pod-identity-agent": ("v1.4.0-eksbuild.2",),
+    },
 }
 
 

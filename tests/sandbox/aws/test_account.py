@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import yaml
 
-from components.catalog.versions import EKS_VERSIONS
+from components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
 from sandbox.account.fixture import fixture, moment
 from sandbox.account.stacks import completion
 from tests.support.sandbox_aws import (
@@ -99,7 +99,8 @@ def test_the_parameters_of_every_pinned_image_lead_to_an_image(
 
 
 def test_ids_of_images_are_fixed(account: Account) -> None:
-    path = "/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/nvidia/recommended"
+    images = f"/aws/service/eks/optimized-ami/{DEFAULT_KUBERNETES_VERSION}/amazon-linux-2023"
+    path = f"{images}/x86_64/nvidia/recommended"
     answer = account.client("ssm").get_parameter(Name=f"{path}/image_id")
     assert answer["Parameter"]["Value"] == NVIDIA_IMAGE
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from components.catalog.versions import EKS_VERSIONS
+from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
 from tests.support.sandbox_aws import PRIVATE_A, Account, refused
 from tests.support.waiting import until
 
@@ -46,25 +47,25 @@ def described(account: Account) -> tuple[str, str]:
 def control_planes(account: Account) -> ControlPlanesDouble:
     double = ControlPlanesDouble()
     account.server.use_control_planes(double)
-    account.cluster(version="1.34")
-    until(lambda: described(account) == ("ACTIVE", "1.34"), "the cluster to be ACTIVE")
+    account.cluster(version=PREVIOUS)
+    until(lambda: described(account) == ("ACTIVE", PREVIOUS), "the cluster to be ACTIVE")
     return double
 
 
 def upgrade(account: Account) -> str:
-    return account.eks.update_cluster_version(name="c", version="1.35")["update"]["id"]
+    return account.eks.update_cluster_version(name="c", version=DEFAULT)["update"]["id"]
 
 
 def test_a_cluster_is_updating_until_its_control_plane_serves_the_version(account, control_planes):
     update = upgrade(account)
-    assert described(account) == ("UPDATING", "1.34")
+    assert described(account) == ("UPDATING", PREVIOUS)
     with refused("InvalidRequestException", "not in ACTIVE status"):
         upgrade(account)
     control_planes.go.set()
-    until(lambda: described(account) == ("ACTIVE", "1.35"), "the cluster to be upgraded")
+    until(lambda: described(account) == ("ACTIVE", DEFAULT), "the cluster to be upgraded")
     told = account.eks.describe_update(name="c", updateId=update)["update"]
     assert (told["status"], told["type"]) == ("Successful", "VersionUpdate")
-    assert control_planes.upgraded == [("c", "1.35")]
+    assert control_planes.upgraded == [("c", DEFAULT)]
 
 
 def test_an_update_that_fails_leaves_the_version_and_says_why(account, control_planes):
@@ -72,7 +73,7 @@ def test_an_update_that_fails_leaves_the_version_and_says_why(account, control_p
     control_planes.go.set()
     update = upgrade(account)
     until(lambda: described(account)[0] == "ACTIVE", "the cluster to be ACTIVE again")
-    assert described(account) == ("ACTIVE", "1.34")
+    assert described(account) == ("ACTIVE", PREVIOUS)
     told = account.eks.describe_update(name="c", updateId=update)["update"]
     assert told["status"] == "Failed"
     assert told["errors"][0]["errorMessage"] == "kube-apiserver ended"
@@ -90,16 +91,16 @@ def node_group(account: Account, **settings: str) -> None:
 
 def test_nodes_follow_their_cluster_and_are_never_ahead_of_it(account: Account):
     """EKX-10: the nodes are replaced by those of the version's release."""
-    account.cluster(version="1.34")
+    account.cluster(version=PREVIOUS)
     node_group(account)
     (old,) = account.instances()
     with refused("InvalidParameterException", "newer than the version of the cluster"):
-        account.eks.update_nodegroup_version(clusterName="c", nodegroupName="n", version="1.35")
+        account.eks.update_nodegroup_version(clusterName="c", nodegroupName="n", version=DEFAULT)
     upgrade(account)
     account.eks.update_nodegroup_version(clusterName="c", nodegroupName="n")
     group = account.eks.describe_nodegroup(clusterName="c", nodegroupName="n")["nodegroup"]
-    assert group["version"] == "1.35"
-    assert group["releaseVersion"] == EKS_VERSIONS["1.35"].ami_release_version
+    assert group["version"] == DEFAULT
+    assert group["releaseVersion"] == EKS_VERSIONS[DEFAULT].ami_release_version
     (new,) = account.instances()
     assert new["InstanceId"] != old["InstanceId"]
     image = account.ec2.describe_images(ImageIds=[new["ImageId"]])["Images"][0]
@@ -107,7 +108,7 @@ def test_nodes_follow_their_cluster_and_are_never_ahead_of_it(account: Account):
 
 
 def test_nodes_more_than_three_versions_behind_hold_the_cluster_back(account: Account, monkeypatch):
-    account.cluster(version="1.34")
+    account.cluster(version=PREVIOUS)
     node_group(account)
     monkeypatch.setattr("sandbox.aws.eks.cluster_updates.KUBELET_SKEW", 0)
     with refused("InvalidRequestException", "Nodegroup n has the Kubernetes version 1.34"):
@@ -115,8 +116,8 @@ def test_nodes_more_than_three_versions_behind_hold_the_cluster_back(account: Ac
 
 
 def test_addons_move_among_the_versions_that_fit_the_cluster(account: Account):
-    account.cluster(version="1.34")
-    old, new = EKS_VERSIONS["1.34"].kube_proxy, EKS_VERSIONS["1.35"].kube_proxy
+    account.cluster(version=PREVIOUS)
+    old, new = EKS_VERSIONS[PREVIOUS].kube_proxy, EKS_VERSIONS[DEFAULT].kube_proxy
     account.eks.create_addon(clusterName="c", addonName="kube-proxy")
     addon = account.eks.describe_addon(clusterName="c", addonName="kube-proxy")["addon"]
     assert addon["addonVersion"] == old
@@ -125,7 +126,7 @@ def test_addons_move_among_the_versions_that_fit_the_cluster(account: Account):
     upgrade(account)
     account.eks.update_addon(clusterName="c", addonName="kube-proxy", addonVersion=new)
     (found,) = account.eks.describe_addon_versions(
-        kubernetesVersion="1.34", addonName="kube-proxy"
+        kubernetesVersion=PREVIOUS, addonName="kube-proxy"
     )["addons"]
     assert found["addonVersions"][0]["addonVersion"] == old
     defaults = [

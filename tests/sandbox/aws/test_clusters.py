@@ -11,6 +11,7 @@ from moto.ec2.models import ec2_backends
 
 from components.catalog.versions import EKS_VERSIONS
 from sandbox.aws.eks import network
+from tests.support.kubernetes_versions import DEFAULT, PREVIOUS, minor
 from tests.support.sandbox_aws import (
     ACCOUNT,
     PRIVATE_A,
@@ -24,7 +25,7 @@ from tests.support.waiting import until
 
 def test_a_cluster_keeps_what_it_was_given(account: Account) -> None:
     cluster = account.cluster(
-        version="1.35",
+        version=DEFAULT,
         accessConfig={
             "authenticationMode": "API",
             "bootstrapClusterCreatorAdminPermissions": False,
@@ -40,7 +41,7 @@ def test_a_cluster_keeps_what_it_was_given(account: Account) -> None:
         },
     )
     assert cluster["status"] == "ACTIVE"
-    assert cluster["version"] == "1.35"
+    assert cluster["version"] == DEFAULT
     assert cluster["accessConfig"] == {
         "authenticationMode": "API",
         "bootstrapClusterCreatorAdminPermissions": False,
@@ -166,18 +167,18 @@ def test_authentication_modes_go_one_way(account: Account) -> None:
 
 
 def test_versions_go_up_one_by_one(account: Account) -> None:
-    account.cluster(version="1.33")
+    account.cluster(version=minor(-2))
     with refused("InvalidParameterException", "from 1.33 to 1.35"):
-        account.eks.update_cluster_version(name="c", version="1.35")
-    account.eks.update_cluster_version(name="c", version="1.34")
-    assert account.eks.describe_cluster(name="c")["cluster"]["version"] == "1.34"
+        account.eks.update_cluster_version(name="c", version=DEFAULT)
+    account.eks.update_cluster_version(name="c", version=PREVIOUS)
+    assert account.eks.describe_cluster(name="c")["cluster"]["version"] == PREVIOUS
 
 
 def test_the_pinned_versions_are_offered(account: Account) -> None:
     versions = account.eks.describe_cluster_versions()["clusterVersions"]
     assert set(EKS_VERSIONS) <= {each["clusterVersion"] for each in versions}
-    for minor, pins in EKS_VERSIONS.items():
-        addons = account.eks.describe_addon_versions(kubernetesVersion=minor)["addons"]
+    for version, pins in EKS_VERSIONS.items():
+        addons = account.eks.describe_addon_versions(kubernetesVersion=version)["addons"]
         offered = {
             each["addonName"]: version["addonVersion"]
             for each in addons
@@ -191,7 +192,7 @@ def test_the_pinned_versions_are_offered(account: Account) -> None:
 
 def test_addons_come_change_and_go(account: Account) -> None:
     account.cluster()
-    version = EKS_VERSIONS["1.35"].vpc_cni
+    version = EKS_VERSIONS[DEFAULT].vpc_cni
     account.eks.create_addon(clusterName="c", addonName="vpc-cni", addonVersion=version)
     with refused("ResourceInUseException"):
         account.eks.create_addon(clusterName="c", addonName="vpc-cni")
@@ -232,7 +233,7 @@ class ControlPlanesDouble:
 
     def delete(self, name: str) -> None:
         self.go.wait(10)
-        self.names.remove(f"{name} 1.35")
+        self.names.remove(f"{name} {DEFAULT}")
 
 
 def status(account: Account) -> str:
@@ -242,7 +243,7 @@ def status(account: Account) -> str:
 def test_a_cluster_is_creating_until_its_control_plane_is_there(account: Account) -> None:
     control_planes = ControlPlanesDouble()
     account.server.use_control_planes(control_planes)
-    cluster = account.cluster(version="1.35")
+    cluster = account.cluster(version=DEFAULT)
     assert cluster["status"] == "CREATING"
     assert "endpoint" not in cluster
     with refused("InvalidRequestException", "not in ACTIVE status"):
@@ -263,7 +264,7 @@ def test_a_cluster_is_creating_until_its_control_plane_is_there(account: Account
 def test_a_cluster_that_is_deleted_while_it_is_made_leaves_nothing(account: Account) -> None:
     control_planes = ControlPlanesDouble()
     account.server.use_control_planes(control_planes)
-    account.cluster(version="1.35")
+    account.cluster(version=DEFAULT)
     account.eks.delete_cluster(name="c")
     control_planes.go.set()
     until(lambda: account.eks.list_clusters()["clusters"] == [], "the cluster to be gone")
@@ -282,9 +283,9 @@ def test_a_control_plane_that_does_not_start_is_told(account: Account) -> None:
 
 def test_a_version_that_the_control_planes_cannot_run_is_refused(account: Account) -> None:
     def check(name: str, version: str) -> None:
-        if version != "1.35":
-            raise ValueError(f"the sandbox runs 1.35 only, but {name} asks for {version}")
+        if version != DEFAULT:
+            raise ValueError(f"the sandbox runs {DEFAULT} only, but {name} asks for {version}")
 
     account.server.use_control_planes(ControlPlanesDouble(), check)
     with refused("InvalidParameterException", "c asks for 1.34"):
-        account.cluster(version="1.34")
+        account.cluster(version=PREVIOUS)

@@ -12,6 +12,7 @@ from components.catalog.versions import EKS_VERSIONS
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
 from sandbox.aws.eks.store import eks_stores
+from tests.support.kubernetes_versions import DEFAULT
 from tests.support.sandbox_aws import (
     ACCOUNT,
     BLOCK,
@@ -26,7 +27,7 @@ from tests.support.sandbox_aws import (
     without,
 )
 
-RELEASE = EKS_VERSIONS["1.35"].ami_release_version
+RELEASE = EKS_VERSIONS[DEFAULT].ami_release_version
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from sandbox.aws.server import LOOPBACK, AwsServer, PortInUseError
-from tests.support.sandbox_aws import Account, refused
+from tests.support.sandbox_aws import STANDARD_IMAGE, Account, refused
 
 CALLS: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("ec2", "ec2:DescribeIpamPools", lambda client: client.describe_ipam_pools()),
@@ -53,7 +53,7 @@ def test_a_filter_that_the_sandbox_has_not_is_refused_too(account: Account) -> N
     account.ec2.run_instances(
         MinCount=1,
         MaxCount=1,
-        ImageId="ami-0e500000000001351",
+        ImageId=STANDARD_IMAGE,
         InstanceType="c5.large",
         SubnetId="subnet-0a000000000000002",
     )

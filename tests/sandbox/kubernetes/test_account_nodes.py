@@ -15,14 +15,15 @@ import boto3
 from sandbox.kubernetes.control_planes import ControlPlanes
 from sandbox.kubernetes.nodes import NodeSimulator
 from tests.support.kubernetes import device_plugin
+from tests.support.kubernetes_versions import DEFAULT
 from tests.support.processes import spawn
+from tests.support.sandbox_aws import NVIDIA_IMAGE
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.kubernetes
 
 CAPACITY_BLOCK = "cr-0123456789abcdef0"
 SUBNETS = ["subnet-0a000000000000002", "subnet-0b000000000000002"]
-NVIDIA_AMI = "ami-0e500000000001352"
 NODES = 2
 
 
@@ -59,7 +60,7 @@ class Account:
         """Make a cluster and wait until it is ACTIVE; return its description."""
         self.eks.create_cluster(
             name=name,
-            version="1.35",
+            version=DEFAULT,
             roleArn=self.role(f"{name}-service", "eks.amazonaws.com"),
             resourcesVpcConfig={"subnetIds": SUBNETS, "endpointPrivateAccess": True},
             accessConfig={"authenticationMode": "API_AND_CONFIG_MAP"},
@@ -90,7 +91,7 @@ class Account:
         template = self.ec2.create_launch_template(
             LaunchTemplateName="p5",
             LaunchTemplateData={
-                "ImageId": NVIDIA_AMI,
+                "ImageId": NVIDIA_IMAGE,
                 "InstanceType": "p5.48xlarge",
                 "IamInstanceProfile": {"Name": "p5-node"},
                 "UserData": base64.b64encode(yaml.safe_dump(config).encode()).decode(),

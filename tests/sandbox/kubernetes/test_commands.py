@@ -7,6 +7,7 @@ import pytest
 from sandbox.kubernetes import commands
 from sandbox.kubernetes.commands import Layout, Ports
 from sandbox.kubernetes.credentials import make_credentials
+from tests.support.kubernetes_versions import PREVIOUS
 
 PORTS = Ports(etcd=1, etcd_peer=2, api_server=3, authenticator=4)
 
@@ -62,8 +63,8 @@ def test_only_nodes_whose_kubelet_is_let_in_are_kept_alive(every):
 def test_all_three_programs_emulate_an_older_version_and_none_their_own(tmp_path):
     layout = Layout(tmp_path)
     credentials, _ = make_credentials(tmp_path / "pki")
-    for emulated in ("1.34", None):
-        expected = ["--emulated-version=kube=1.34"] if emulated else []
+    for emulated in (PREVIOUS, None):
+        expected = [f"--emulated-version=kube={PREVIOUS}"] if emulated else []
         for arguments in (
             commands.kube_apiserver(layout, PORTS, credentials, emulated),
             commands.kube_controller_manager(layout, credentials, emulated),

@@ -15,6 +15,7 @@ from sandbox.kubernetes.control_planes import (
     ControlPlaneError,
     ControlPlanes,
 )
+from tests.support.kubernetes_versions import DEFAULT
 from tests.support.processes import processes_below
 from tests.support.waiting import until
 
@@ -24,7 +25,7 @@ PROGRAM_COMMANDS = {name: ["false"] for name in PROGRAMS}
 @pytest.mark.kubernetes
 def test_a_cluster_serves_what_a_new_eks_cluster_has_and_leaves_no_process(make_control_planes):
     planes = make_control_planes()
-    plane = planes.create("p5-cb", "1.35")
+    plane = planes.create("p5-cb", DEFAULT)
     api = plane.administrator()
     assert api.get("/version")["gitVersion"] == f"v{KUBERNETES_VERSION}"
     assert planes.get("p5-cb") is plane

@@ -11,6 +11,7 @@ from tests.support.changes.edits import Edit, edits
 from tests.support.changes.rows import Base, planned
 from tests.support.changes.run import by_key, deployed
 from tests.support.changes.world import after_up
+from tests.support.kubernetes_versions import PREVIOUS
 from tests.support.stacks import STACKS, account_facts, stack_config
 
 _LUSTRE = {
@@ -18,7 +19,7 @@ _LUSTRE = {
     "availability_zone": "us-west-2b",
     "per_unit_storage_throughput": 125,
 }
-_PREVIOUS = {"architecture": {"kubernetes_version": "1.34"}}
+_PREVIOUS = {"architecture": {"kubernetes_version": PREVIOUS}}
 _VERSION = ("architecture", "kubernetes_version")
 VARIANTS: Mapping[str, tuple[str, Mapping[str, Any], tuple[str, ...]]] = {
     "p5-cb with storage": (
@@ -52,9 +53,9 @@ VARIANTS: Mapping[str, tuple[str, Mapping[str, Any], tuple[str, ...]]] = {
         },
         ("storage",),
     ),
-    "p5-cb on 1.34": ("p5-cb", _PREVIOUS, _VERSION),
-    "p5-cb-managed on 1.34": ("p5-cb-managed", _PREVIOUS, _VERSION),
-    "eks-p5-odcr on 1.34": ("eks-p5-odcr", _PREVIOUS, _VERSION),
+    "p5-cb on the previous version": ("p5-cb", _PREVIOUS, _VERSION),
+    "p5-cb-managed on the previous version": ("p5-cb-managed", _PREVIOUS, _VERSION),
+    "eks-p5-odcr on the previous version": ("eks-p5-odcr", _PREVIOUS, _VERSION),
 }
 """Stack file, what it says besides, and the keys that are changed, by the name of the golden."""
 NAMES = (*STACKS, *VARIANTS)

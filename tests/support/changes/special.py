@@ -8,6 +8,7 @@ from typing import Any
 from sandbox.account.fixture import fixture
 from tests.support.changes.choices import REMOVED
 from tests.support.keys import value_at
+from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
 
 Choose = Callable[[Mapping[str, Any], tuple[str, ...]], Sequence[Any]]
 
@@ -128,7 +129,7 @@ SPECIAL: Mapping[str, Choose] = {
     "*.subnet_id": _subnet,
     "*.subnet_ids": lambda raw, place: [[each] for each in _subnet(raw, place)],
     "*.availability_zone": _zone,
-    "architecture.kubernetes_version": _fixed("1.34", "1.35"),
+    "architecture.kubernetes_version": _fixed(PREVIOUS, DEFAULT),
     "architecture.addons.versions": _fixed({"coredns": "v1.13.1-eksbuild.1"}),
     "*.public_access_cidrs": _fixed(["203.0.113.0/24"]),
     "*.kms_key_arn": _fixed(_KEY),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.kubernetes_versions import DEFAULT
 from tools.cli.closing_panel import Summary
 from tools.cli.rollout import ClusterState, DaemonSetState, NodeState
 from tools.cli.rollout_failure import kubectl_command
@@ -22,7 +23,7 @@ def summary(*, sandbox: bool = True, plugins: Sequence[str] = ("nvidia", "efa"))
         sandbox=sandbox,
         outputs={
             "cluster_name": "p5-cb",
-            "cluster_version": "1.35",
+            "cluster_version": DEFAULT,
             "cluster_endpoint": "https://127.0.0.1:6443",
             "node_groups": {
                 "p5": {"instance_type": "p5.48xlarge", "management": "self-managed", "desired": 2}
@@ -70,7 +71,7 @@ def printed(capsys: pytest.CaptureFixture[str]):
     [
         "SANDBOX (emulated AWS, real Kubernetes)",
         "https://127.0.0.1:6443",
-        "Kubernetes 1.35",
+        f"Kubernetes {DEFAULT}",
         "2 x p5.48xlarge, self-managed",
         "Ready  nvidia.com/gpu: 8  vpc.amazonaws.com/efa: 32",
         "aws-efa-k8s-device-plugin  2 of 2 pods Running",

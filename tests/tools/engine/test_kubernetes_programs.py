@@ -4,6 +4,7 @@ import hashlib
 import io
 import tarfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,15 +54,17 @@ def releases(release_host: ReleaseHost) -> ReleaseHost:
 
 
 @pytest.mark.usefixtures("cache", "releases")
-def test_released_programs_are_verified_and_ours_are_built(fake_go: Path, told: list[str]) -> None:
+def test_releases_are_verified_and_the_companions_built(fake_go: Path, told: list[str]) -> None:
     programs = ensure_kubernetes(told.append)
 
     assert set(programs) == EVERY_PROGRAM
     for name in (*pins.KUBERNETES_PROGRAMS, "etcd"):
         (path,) = programs[name]
         assert Path(path).read_text() == f"released {name}"
-    built = [line.split()[-1] for line in fake_go.read_text().splitlines()]
-    assert built == ["./cmd/authenticator", "sigs.k8s.io/kwok/cmd/kwok"]
+    (build,) = fake_go.read_text().splitlines()
+    assert build.endswith(" ./cmd/companions")
+    assert programs["kwok"][0] == programs["authenticator"][0]
+    assert (programs["kwok"][1:], programs["authenticator"][1:]) == (["kwok"], ["authenticator"])
 
 
 @pytest.mark.usefixtures("cache")
@@ -79,14 +82,13 @@ def test_what_is_kept_needs_neither_a_release_nor_go(
 
 
 @pytest.mark.usefixtures("cache", "release_host")
-def test_without_releases_one_binary_is_every_server(fake_go: Path, told: list[str]) -> None:
+def test_without_releases_one_binary_is_every_program(fake_go: Path, told: list[str]) -> None:
     programs = ensure_kubernetes(told.append)
 
     assert set(programs) == EVERY_PROGRAM
-    servers = {name: command for name, command in programs.items() if name != "kwok"}
-    assert len({command[0] for command in servers.values()}) == 1
-    assert all(command[1:] == [name] for name, command in servers.items())
-    assert len(fake_go.read_text().splitlines()) == 2
+    assert len({command[0] for command in programs.values()}) == 1
+    assert all(command[1:] == [name] for name, command in programs.items())
+    assert len(fake_go.read_text().splitlines()) == 1
     assert any("404" in line and "building the same version" in line for line in told)
 
 
@@ -152,18 +154,17 @@ def test_a_changed_source_is_another_build(
     fake_go: Path, told: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv(download.MIRROR_VARIABLE, "off")
-    module = tmp_path / "kwok"
+    module = tmp_path / "control_plane"
     module.mkdir()
-    for name in ("go.mod", "go.sum", "kwok.go"):
+    for name in ("go.mod", "go.sum", "main.go"):
         (module / name).write_text("one")
-    program = kubernetes_programs.GoProgram(module=module, package=".", file_name="kwok")
-    monkeypatch.setattr(kubernetes_programs, "_KWOK", program)
-    monkeypatch.setitem(kubernetes_programs._PROGRAMS, "kwok", program)
+    program = replace(kubernetes_programs._CONTROL_PLANE, module=module)
+    monkeypatch.setattr(kubernetes_programs, "_CONTROL_PLANE", program)
     first = ensure_kubernetes(told.append)["kwok"]
-    (module / "kwok_test.go").write_text("tests do not change a binary")
+    (module / "main_test.go").write_text("tests do not change a binary")
     same = ensure_kubernetes(told.append)["kwok"]
     (module / "go.sum").write_text("two")
     changed = ensure_kubernetes(told.append)["kwok"]
 
     assert first == same != changed
-    assert len(fake_go.read_text().splitlines()) == 3
+    assert len(fake_go.read_text().splitlines()) == 2

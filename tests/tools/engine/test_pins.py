@@ -9,12 +9,12 @@ from tools import lock
 from tools.engine import pins
 
 ROOT = Path(__file__).resolve().parents[3]
+CONTROL_PLANE = "sandbox/kubernetes/control_plane"
 MODULES = (
     "tools/engine/aws_plugin",
     "tools/engine/pulumi",
     "tools/engine/language_host",
-    "sandbox/kubernetes/control_plane",
-    "sandbox/kubernetes/kwok",
+    CONTROL_PLANE,
 )
 
 
@@ -27,13 +27,19 @@ def go_mod(module: str) -> str:
     [
         ("tools/engine/pulumi", "github.com/pulumi/pulumi/pkg/v3", pins.PULUMI_VERSION),
         ("tools/engine/language_host", "github.com/pulumi/pulumi/sdk/v3", pins.PULUMI_VERSION),
-        ("sandbox/kubernetes/control_plane", "k8s.io/kubernetes", pins.KUBERNETES_VERSION),
-        ("sandbox/kubernetes/control_plane", "go.etcd.io/etcd/server/v3", pins.ETCD_VERSION),
-        ("sandbox/kubernetes/kwok", "sigs.k8s.io/kwok", pins.KWOK_VERSION),
+        (CONTROL_PLANE, "k8s.io/kubernetes", pins.KUBERNETES_VERSION),
+        (CONTROL_PLANE, "go.etcd.io/etcd/server/v3", pins.ETCD_VERSION),
     ],
 )
 def test_a_build_is_of_the_version_that_is_downloaded(module: str, path: str, version: str) -> None:
     assert re.search(rf"^\s*(?:require )?{re.escape(path)} v{version}$", go_mod(module), re.M)
+
+
+def test_the_staging_modules_belong_to_the_kubernetes_release():
+    """k8s.io/kubernetes 1.36.4 is built from k8s.io/api 0.36.4, and so on."""
+    replaced = re.findall(r"^\t(k8s\.io/\S+) => \1 v(\S+)$", go_mod(CONTROL_PLANE), re.M)
+
+    assert {version for _, version in replaced} == {f"0{pins.KUBERNETES_VERSION[1:]}"}
 
 
 @pytest.mark.parametrize("module", MODULES)
