@@ -44,11 +44,7 @@ NO_ROW = Unasked(reason="tools/pins/rows.py has no row for it; add one")
 CONSTANTS: Mapping[str, Row] = {
     "tools/engine/pins.py:PULUMI_VERSION": Row(name="pulumi", source=PyPI(project="pulumi")),
     "tools/engine/pins.py:KUBERNETES_VERSION": KUBERNETES,
-    "sandbox/kubernetes/emulation.py:KUBERNETES_VERSION": KUBERNETES,
     "tools/engine/pins.py:ETCD_VERSION": ETCD,
-    "tools/engine/pins.py:KWOK_VERSION": Row(
-        name="sigs.k8s.io/kwok", source=GoModule(path="sigs.k8s.io/kwok")
-    ),
     "tools/engine/pins.py:GO_MINIMUM_VERSION": Row(
         name="go", source=GoModule(path="go"), floor=True, support="Go"
     ),
