@@ -104,14 +104,14 @@ def test_nodes_follow_their_cluster_and_are_never_ahead_of_it(account: Account):
     (new,) = account.instances()
     assert new["InstanceId"] != old["InstanceId"]
     image = account.ec2.describe_images(ImageIds=[new["ImageId"]])["Images"][0]
-    assert "(k8s: 1.35." in image["Description"]
+    assert f"(k8s: {DEFAULT}." in image["Description"]
 
 
 def test_nodes_more_than_three_versions_behind_hold_the_cluster_back(account: Account, monkeypatch):
     account.cluster(version=PREVIOUS)
     node_group(account)
     monkeypatch.setattr("sandbox.aws.eks.cluster_updates.KUBELET_SKEW", 0)
-    with refused("InvalidRequestException", "Nodegroup n has the Kubernetes version 1.34"):
+    with refused("InvalidRequestException", f"Nodegroup n has the Kubernetes version {PREVIOUS}"):
         upgrade(account)
 
 
