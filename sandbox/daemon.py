@@ -118,10 +118,12 @@ def _kubernetes(
     if not programs:
         return lambda: None
     from sandbox.kubernetes.addons import AddonObjects
+    from sandbox.kubernetes.aws_program import write_aws_program
     from sandbox.kubernetes.control_planes import ControlPlanes, check_version
     from sandbox.kubernetes.nodes import NodeSimulator
 
     directory.clusters.mkdir(exist_ok=True)
+    write_aws_program(directory.bin, clusters=directory.clusters, region=region)
     control_planes = ControlPlanes(directory.clusters, programs, server.endpoint, spawner.spawn)
     server.use_control_planes(control_planes, check_version)
     server.use_addon_installer(AddonObjects(control_planes))

@@ -92,6 +92,11 @@ class SandboxDirectory:
         return self.path / "processes"
 
     @property
+    def bin(self) -> Path:
+        """Programs of the sandbox for the PATH of its engine: `aws`, `kubectl`."""
+        return self.path / "bin"
+
+    @property
     def clusters(self) -> Path:
         """A directory for each control plane."""
         return self.path / "clusters"

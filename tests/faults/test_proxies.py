@@ -52,6 +52,7 @@ def in_sandbox(user: dict[str, str], *, endpoint: str = "http://127.0.0.1:5000")
     return sandbox_environment(
         user,
         engine=Path("/opt/engine"),
+        programs=Path("/opt/sandbox"),
         home=Path("/tmp/home"),
         backend=Path("/tmp/state"),
         passphrase="x",

@@ -68,15 +68,14 @@ class RunningSandbox:
         environment = sandbox_environment(
             os.environ,
             engine=engine,
+            programs=self.directory.bin,
             home=project.home,
             backend=project.backend,
             passphrase=project.passphrase,
             region=self.status.region,
             aws_endpoint=self.aws_endpoint,
         )
-        # Where the eks stand-in finds the credentials of a cluster, which travel by file only.
-        own = {"TRAINYARD_SANDBOX": str(self.directory.path)}
-        return {**pace_of(self.directory), **environment, **own}
+        return {**pace_of(self.directory), **environment}
 
     def aws_environment(self) -> dict[str, str]:
         """Return the environment in which boto3 of this process reaches the sandbox's account."""
@@ -171,7 +170,7 @@ def require_stack(stack_file: StackFile) -> None:
 
 def kubectl_wrapper() -> Path:
     """Return the `kubectl` of the sandbox, for machines that have none."""
-    return sandbox_directory().path / "bin" / "kubectl"
+    return sandbox_directory().bin / "kubectl"
 
 
 def project_of(directory: SandboxDirectory) -> SandboxProject:
@@ -194,7 +193,7 @@ def nobody_at_work(command: str) -> Iterator[SandboxDirectory]:
 
 
 def _write_kubectl_wrapper(directory: SandboxDirectory, command: list[str]) -> None:
-    path = directory.path / "bin" / "kubectl"
+    path = directory.bin / "kubectl"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', mode=0o755)
 

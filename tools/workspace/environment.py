@@ -18,6 +18,7 @@ def sandbox_environment(
     user: Mapping[str, str],
     *,
     engine: Path,
+    programs: Path,
     home: Path,
     backend: Path,
     passphrase: str,
@@ -27,12 +28,13 @@ def sandbox_environment(
     """Return the environment of an engine whose AWS is the sandbox.
 
     Of the user's only what every program may know is passed on (`plain_environment`), and the
-    credentials are ones that cannot be real.
+    credentials are ones that cannot be real. `programs` is a directory whose programs go before
+    those of the user, such as the sandbox's `aws`.
     """
     return {
         **plain_environment(user),
         **_without_proxy(user),
-        "PATH": _path(user, engine),
+        "PATH": _path(user, programs, engine),
         "PULUMI_HOME": str(home),
         "PULUMI_BACKEND_URL": backend.as_uri(),
         "PULUMI_CONFIG_PASSPHRASE": passphrase,
@@ -94,8 +96,8 @@ def process_environment(values: Mapping[str, str]) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _path(user: Mapping[str, str], engine: Path) -> str:
-    return os.pathsep.join([str(engine), user.get("PATH", os.defpath)])
+def _path(user: Mapping[str, str], *first: Path) -> str:
+    return os.pathsep.join([*map(str, first), user.get("PATH", os.defpath)])
 
 
 def _without_proxy(user: Mapping[str, str]) -> dict[str, str]:

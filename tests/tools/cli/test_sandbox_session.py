@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory
 from tests.tools.cli.conftest import STATUS
 from tools.cli import sandbox_session
+from tools.cli.session import usable_kubeconfig
 
 PYTHON = Path("/cache/parallelcluster/bin/python")
 
@@ -47,3 +50,22 @@ def test_it_is_given_once(running, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_stack_of_eks_makes_no_environment_of_parallelcluster(running) -> None:
     started(with_parallelcluster=False)
     assert running.program(PARALLELCLUSTER_PYTHON) is None
+
+
+def kubeconfig(**user: Any) -> str:
+    return json.dumps({"clusters": [], "users": [{"name": "aws", "user": user}]})
+
+
+def test_programs_outside_of_the_engine_find_the_sandboxs_aws_by_its_path(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
+    asking = kubeconfig(exec={"command": "aws", "args": ["eks", "get-token"]})
+    (user,) = json.loads(usable_kubeconfig(asking, sandbox=True))["users"]
+    assert user["user"]["exec"] == {
+        "command": str(tmp_path / "bin" / "aws"),
+        "args": ["eks", "get-token"],
+    }
+    assert usable_kubeconfig(asking, sandbox=False) == asking
+    with_token = kubeconfig(token="t")
+    assert usable_kubeconfig(with_token, sandbox=True) == with_token
