@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -48,6 +48,8 @@ class SandboxStatus:
     aws_endpoint: str
     account_id: str
     region: str
+    https_environment: dict[str, str] = field(default_factory=dict[str, str])
+    """Variables by which plugins find the HTTPS hosts of AWS that the daemon answers for."""
 
     @property
     def process(self) -> ProcessIdentity:

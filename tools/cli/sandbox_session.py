@@ -75,7 +75,7 @@ class RunningSandbox:
             region=self.status.region,
             aws_endpoint=self.aws_endpoint,
         )
-        return {**pace_of(self.directory), **environment}
+        return {**pace_of(self.directory), **environment, **self.status.https_environment}
 
     def aws_environment(self) -> dict[str, str]:
         """Return the environment in which boto3 of this process reaches the sandbox's account."""
