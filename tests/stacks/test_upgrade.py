@@ -6,8 +6,8 @@ refuse the older one from December 2026 on.
 
 from __future__ import annotations
 
-import os
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
