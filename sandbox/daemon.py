@@ -19,6 +19,7 @@ from typing import Any
 
 from sandbox.aws.cloudformation.service import CloudFormation
 from sandbox.aws.environment import ACCOUNT_ID
+from sandbox.aws.https_endpoints import HttpsEndpoints, issuer_hosts
 from sandbox.aws.server import AwsServer, PortInUseError  # first: it prepares moto's environment
 from sandbox.file_lock import LockTakenError, locked
 from sandbox.process_identity import own_identity, write_identity
@@ -71,7 +72,8 @@ def _serve(
     programs.pop(PARALLELCLUSTER_PYTHON, None)
     server.look_for_cloudformation(lambda: _cloudformation(directory, spawner, options.region))
     stop_kubernetes = _kubernetes(directory, programs, server, spawner, options.region)
-    with server:
+    hosts = HttpsEndpoints(issuer_hosts(options.region), directory.path / "https")
+    with server, hosts.serving():
         identity = own_identity()
         directory.write_status(
             SandboxStatus(
@@ -80,6 +82,7 @@ def _serve(
                 aws_endpoint=server.endpoint,
                 account_id=ACCOUNT_ID,
                 region=options.region,
+                https_environment=hosts.environment(),
             )
         )
         LOG.info("ready: %s", server.endpoint)
@@ -118,10 +121,12 @@ def _kubernetes(
     if not programs:
         return lambda: None
     from sandbox.kubernetes.addons import AddonObjects
+    from sandbox.kubernetes.aws_program import write_aws_program
     from sandbox.kubernetes.control_planes import ControlPlanes, check_version
     from sandbox.kubernetes.nodes import NodeSimulator
 
     directory.clusters.mkdir(exist_ok=True)
+    write_aws_program(directory.bin, clusters=directory.clusters, region=region)
     control_planes = ControlPlanes(directory.clusters, programs, server.endpoint, spawner.spawn)
     server.use_control_planes(control_planes, check_version)
     server.use_addon_installer(AddonObjects(control_planes))

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -48,6 +48,8 @@ class SandboxStatus:
     aws_endpoint: str
     account_id: str
     region: str
+    https_environment: dict[str, str] = field(default_factory=dict[str, str])
+    """Variables by which plugins find the HTTPS hosts of AWS that the daemon answers for."""
 
     @property
     def process(self) -> ProcessIdentity:
@@ -92,6 +94,11 @@ class SandboxDirectory:
         return self.path / "processes"
 
     @property
+    def bin(self) -> Path:
+        """Programs of the sandbox for the PATH of its engine: `aws`, `kubectl`."""
+        return self.path / "bin"
+
+    @property
     def clusters(self) -> Path:
         """A directory for each control plane."""
         return self.path / "clusters"
@@ -100,11 +107,6 @@ class SandboxDirectory:
     def cloudformation(self) -> Path:
         """What CloudFormation and its functions keep while they run."""
         return self.path / "cloudformation"
-
-    @property
-    def plugins_file(self) -> Path:
-        """The provider plugins that make the resources of this account."""
-        return self.path / "plugins.json"
 
     @property
     def pulumi_state(self) -> Path:

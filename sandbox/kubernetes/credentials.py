@@ -7,6 +7,7 @@ import datetime as dt
 import ipaddress
 import os
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,27 +53,54 @@ def make_credentials(directory: Path) -> tuple[Credentials, str]:
         The files, and the administrator's token, which stands in the token file only.
     """
     directory.mkdir(parents=True, mode=0o700, exist_ok=True)
-    authority_key = ec.generate_private_key(ec.SECP256R1())
-    serving_key = ec.generate_private_key(ec.SECP256R1())
     service_account_key = ec.generate_private_key(ec.SECP256R1())
-    authority = _authority(authority_key)
-    serving = _serving_certificate(serving_key, authority, authority_key)
     token = secrets.token_urlsafe(32)
+    serving = make_server_certificate(directory, "apiserver", _api_server_names())
     files = Credentials(
-        certificate_authority=directory / "ca.crt",
-        serving_certificate=directory / "apiserver.crt",
-        serving_key=directory / "apiserver.key",
+        certificate_authority=serving.authority,
+        serving_certificate=serving.certificate,
+        serving_key=serving.key,
         service_account_key=directory / "service-account.key",
         service_account_public_key=directory / "service-account.pub",
         token_file=directory / "tokens.csv",
     )
-    write_private(files.certificate_authority, _pem(authority))
-    write_private(files.serving_certificate, _pem(serving))
-    write_private(files.serving_key, _private_pem(serving_key))
     write_private(files.service_account_key, _private_pem(service_account_key))
     write_private(files.service_account_public_key, _public_pem(service_account_key))
     write_private(files.token_file, f'{token},sandbox-administrator,1,"system:masters"\n'.encode())
     return files, token
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCertificate:
+    """The files of a TLS server, and of the authority that signed its certificate."""
+
+    authority: Path
+    certificate: Path
+    key: Path
+
+
+def make_server_certificate(
+    directory: Path, name: str, names: Sequence[x509.GeneralName]
+) -> ServerCertificate:
+    """Make a certificate authority, and a certificate of it for a server.
+
+    Args:
+        directory: Where the files go: `ca.crt`, `<name>.crt`, `<name>.key`.
+        name: Name of the server, without an ending.
+        names: What clients call the server.
+    """
+    authority_key = ec.generate_private_key(ec.SECP256R1())
+    key = ec.generate_private_key(ec.SECP256R1())
+    authority = _authority(authority_key)
+    files = ServerCertificate(
+        directory / "ca.crt", directory / f"{name}.crt", directory / f"{name}.key"
+    )
+    write_private(files.authority, _pem(authority))
+    write_private(
+        files.certificate, _pem(_serving_certificate(name, key, authority, authority_key, names))
+    )
+    write_private(files.key, _private_pem(key))
+    return files
 
 
 def write_private(path: Path, content: bytes) -> None:
@@ -169,24 +197,28 @@ def _authority(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
     )
 
 
-def _serving_certificate(
-    key: ec.EllipticCurvePrivateKey,
-    authority: x509.Certificate,
-    authority_key: ec.EllipticCurvePrivateKey,
-) -> x509.Certificate:
-    service_address = ipaddress.ip_network(SERVICE_CIDR)[1]
-    names: list[x509.GeneralName] = [
+def _api_server_names() -> list[x509.GeneralName]:
+    return [
         x509.DNSName("localhost"),
         x509.DNSName("kubernetes"),
         x509.DNSName("kubernetes.default"),
         x509.DNSName("kubernetes.default.svc"),
         x509.DNSName("kubernetes.default.svc.cluster.local"),
         x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
-        x509.IPAddress(service_address),
+        x509.IPAddress(ipaddress.ip_network(SERVICE_CIDR)[1]),
     ]
+
+
+def _serving_certificate(
+    name: str,
+    key: ec.EllipticCurvePrivateKey,
+    authority: x509.Certificate,
+    authority_key: ec.EllipticCurvePrivateKey,
+    names: Sequence[x509.GeneralName],
+) -> x509.Certificate:
     issuer_key = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
     return (
-        _certificate(_name("kube-apiserver"), authority.subject, key.public_key())
+        _certificate(_name(name), authority.subject, key.public_key())
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_key_usage(signs_certificates=False), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)

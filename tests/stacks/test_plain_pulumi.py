@@ -62,6 +62,7 @@ def pulumi(sandbox: Sandbox, checkout: Path, tmp_path: Path):
     environment = sandbox_environment(
         os.environ,
         engine=engine.directory,
+        programs=sandbox.directory / "bin",
         home=home,
         backend=tmp_path / "state",
         passphrase="by hand",

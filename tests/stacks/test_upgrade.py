@@ -7,6 +7,7 @@ refuse the older one from December 2026 on.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,7 @@ def update_times(eks: Any, **about: str) -> list[Any]:
 
 
 def test_control_plane_then_addons_then_nodes_and_never_back(
-    sandbox: Sandbox, eks: Any, tmp_path: Path
+    sandbox: Sandbox, eks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """EKX-02, EKX-10: what runs in the cluster survives; the old node is gone at the end."""
     before = sandbox.inventory()
@@ -115,6 +116,7 @@ def test_control_plane_then_addons_then_nodes_and_never_back(
         sandbox, tmp_path, PROGRAM, stack=NAME, config={"trainyard:cluster": STACK}
     )
     must(run, "up", "--yes", "--skip-preview")
+    monkeypatch.setenv("PATH", str(sandbox.directory / "bin"), prepend=os.pathsep)
     kubeconfig = tmp_path / "kubeconfig"
     shown = must(run, "stack", "output", "kubeconfig", "--show-secrets")
     kubeconfig.write_text(shown)

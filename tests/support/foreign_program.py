@@ -45,12 +45,13 @@ def foreign_program(
     environment = sandbox_environment(
         os.environ,
         engine=engine.directory,
+        programs=sandbox.directory / "bin",
         home=project.home,
         backend=project.backend,
         passphrase=project.passphrase,
         region=status.region,
         aws_endpoint=status.aws_endpoint,
-    ) | {"TRAINYARD_SANDBOX": str(sandbox.directory)}
+    )
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

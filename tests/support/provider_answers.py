@@ -19,6 +19,8 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
         "id": ACCOUNT_ID,
         "userId": "test",
     },
+    "aws:index/getPartition:getPartition": {"partition": "aws", "dnsSuffix": "amazonaws.com"},
+    "aws:index/getRegion:getRegion": {"name": "us-west-2", "region": "us-west-2"},
     "aws:cloudformation/getStack:getStack": {
         "parameters": {"ClusterCWLogGroup": "/aws/parallelcluster/pc-202611210900"},
         "outputs": {},

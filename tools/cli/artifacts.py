@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from tools.workspace.stack_files import StackFile
     from tools.workspace.workspace import Workspace
 
+KUBECONFIG = "kubeconfig"
 ARTIFACTS = {
-    EKS: {"kubeconfig": "kubeconfig"},
+    EKS: {KUBECONFIG: "kubeconfig"},
     PARALLELCLUSTER: {"cluster-config": "cluster_config"},
 }
 """Names of artifacts, with the stack output that holds each, by the kind of the architecture."""
@@ -57,7 +58,12 @@ def artifact(
         raise failures.CommandError(
             f"{stack} has no {name} yet; bring it up first: {found.command('up', sandbox=sandbox)}"
         )
-    console.answer_document(document(values[made[name]]))
+    text = document(values[made[name]])
+    if name == KUBECONFIG:
+        from tools.cli.session import usable_kubeconfig
+
+        text = usable_kubeconfig(text, sandbox=sandbox)
+    console.answer_document(text)
 
 
 def document(value: Any) -> str:

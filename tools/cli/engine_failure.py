@@ -108,7 +108,7 @@ def _reservations(
 def _plugins(workspace: Workspace, *, sandbox: bool) -> list[str]:
     """Return why pods of the cluster's DaemonSets do not run, and write the way to the cluster."""
     from tools.cli.rollout import look_at
-    from tools.cli.session import kubeconfig_path
+    from tools.cli.session import kubeconfig_path, usable_kubeconfig
     from tools.workspace.engine_process import EngineFailedError
     from tools.workspace.files import write_private
 
@@ -117,9 +117,10 @@ def _plugins(workspace: Workspace, *, sandbox: bool) -> list[str]:
         exported = exported_state(workspace.command, stack, show_secrets=True)
     except EngineFailedError:
         return []  # what the engine said before stands
-    kubeconfig = recorded_kubeconfig(exported)
-    if kubeconfig is None:
+    recorded = recorded_kubeconfig(exported)
+    if recorded is None:
         return []
+    kubeconfig = usable_kubeconfig(recorded, sandbox=sandbox)
     path = kubeconfig_path(stack, sandbox=sandbox)
     write_private(path, kubeconfig)
     state, silence = look_at(kubeconfig)

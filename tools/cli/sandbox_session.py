@@ -73,15 +73,14 @@ class RunningSandbox:
         environment = sandbox_environment(
             os.environ,
             engine=engine,
+            programs=self.directory.bin,
             home=project.home,
             backend=project.backend,
             passphrase=project.passphrase,
             region=self.status.region,
             aws_endpoint=self.aws_endpoint,
         )
-        # Where the eks stand-in finds the credentials of a cluster, which travel by file only.
-        own = {"TRAINYARD_SANDBOX": str(self.directory.path)}
-        return {**pace_of(self.directory), **environment, **own}
+        return {**pace_of(self.directory), **environment, **self.status.https_environment}
 
     def aws_environment(self) -> dict[str, str]:
         """Return the environment in which boto3 of this process reaches the sandbox's account."""
@@ -126,7 +125,7 @@ def started_sandbox(
         chosen = ensure_plugins(report, ensure_pulumi(report), plugins)
         programs = ensure_kubernetes(report)
         report("starting the sandbox (usually 3 s)")
-        write_plugins(directory.plugins_file, chosen)
+        write_plugins(directory.path, chosen)
         set_pace(directory, latency or 0)
         status = directory.start(programs, port=port)
         _write_kubectl_wrapper(directory, programs["kubectl"])
@@ -145,9 +144,7 @@ def _check_plugins(directory: SandboxDirectory, chosen: Mapping[str, Path] | Non
     Raises:
         CommandError: they cannot, or the user asks for others.
     """
-    running = {
-        plugin.name: Path(plugin.directory) for plugin in read_plugins(directory.plugins_file)
-    }
+    running = {plugin.name: Path(plugin.directory) for plugin in read_plugins(directory.path)}
     if not running:
         raise failures.CommandError(
             f"the sandbox in {directory.path} was started by an earlier version of trainyard. Its "
@@ -207,12 +204,12 @@ def require_stack(stack_file: StackFile) -> None:
 
 def kubectl_wrapper() -> Path:
     """Return the `kubectl` of the sandbox, for machines that have none."""
-    return sandbox_directory().path / "bin" / "kubectl"
+    return sandbox_directory().bin / "kubectl"
 
 
 def project_of(directory: SandboxDirectory) -> SandboxProject:
     """Return the Pulumi project of a sandbox."""
-    plugins = read_plugins(directory.plugins_file)
+    plugins = read_plugins(directory.path)
     directories = {plugin.name: Path(plugin.directory) for plugin in plugins}
     return SandboxProject(directory.pulumi_state.parent, directories)
 
@@ -232,7 +229,7 @@ def nobody_at_work(command: str) -> Iterator[SandboxDirectory]:
 
 
 def _write_kubectl_wrapper(directory: SandboxDirectory, command: list[str]) -> None:
-    path = directory.path / "bin" / "kubectl"
+    path = directory.bin / "kubectl"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', mode=0o755)
 

@@ -31,7 +31,7 @@ def describe() -> dict[str, Any]:
 
 def _described_plugins(directory: SandboxDirectory) -> list[str]:
     """Return each provider plugin with its version and where it comes from."""
-    return [plugin.description for plugin in read_plugins(directory.plugins_file)]
+    return [plugin.description for plugin in read_plugins(directory.path)]
 
 
 def _faults() -> list[str]:

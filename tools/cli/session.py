@@ -199,3 +199,25 @@ def kubeconfig_path(stack: str, *, sandbox: bool) -> Path:
 
         return sandbox_directory().path / f"{stack}.kubeconfig"
     return OWN_FILES / f"{stack}.kubeconfig"
+
+
+def usable_kubeconfig(kubeconfig: str, *, sandbox: bool) -> str:
+    """Return a kubeconfig for programs that the engine does not start.
+
+    A sandbox's clusters are reached with the sandbox's `aws`, which only the engine has first on
+    its PATH; for everybody else it is named by its path.
+    """
+    if not sandbox:
+        return kubeconfig
+    import json
+
+    import yaml
+
+    from tools.cli.sandbox_session import sandbox_directory
+
+    content = yaml.safe_load(kubeconfig)
+    commands = (user["user"].get("exec") for user in content.get("users", ()))
+    asking = [command for command in commands if command and command["command"] == "aws"]
+    for command in asking:
+        command["command"] = str(sandbox_directory().bin / "aws")
+    return json.dumps(content, indent=2) if asking else kubeconfig

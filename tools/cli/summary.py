@@ -15,7 +15,7 @@ from tools.cli.panel import FactsTable, end_commands
 from tools.cli.rollout import ClusterState, wait_until_ready
 from tools.cli.rollout_expectation import expected_of
 from tools.cli.rollout_failure import kubectl_command, reasons
-from tools.cli.session import kubeconfig_path
+from tools.cli.session import kubeconfig_path, usable_kubeconfig
 from tools.cli.waiting import wait_seconds
 from tools.workspace.files import write_private
 
@@ -40,7 +40,7 @@ def show_summary(workspace: Workspace, *, sandbox: bool) -> None:
         CommandError: nodes or device plugins did not come up in time.
     """
     summary = read_summary(workspace, sandbox=sandbox)
-    kubeconfig = document(summary.outputs["kubeconfig"])
+    kubeconfig = usable_kubeconfig(document(summary.outputs["kubeconfig"]), sandbox=sandbox)
     path = kubeconfig_path(workspace.stack_file.stack, sandbox=sandbox)
     write_private(path, kubeconfig)
     expected, deadline = expected_of(summary.outputs), wait_seconds(sandbox=sandbox)

@@ -30,6 +30,8 @@ PROVIDERS = ("aws", "eks", "kubernetes")
 PLUGINS_VARIABLE = "TRAINYARD_PLUGINS"
 """Environment variable with plugins of the user's choice: `aws=/path/to/directory,eks=…`."""
 
+_RECORD = "plugins.json"
+
 Origin = Literal["chosen", "official", "built", "stand-in"]
 
 _HERE = Path(__file__).resolve().parent
@@ -112,18 +114,19 @@ def parse_choices(choices: Iterable[str]) -> dict[str, Path]:
     return found
 
 
-def write_plugins(path: Path, plugins: tuple[Plugin, ...]) -> None:
-    """Record the plugins of a sandbox."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
+def write_plugins(sandbox: Path, plugins: tuple[Plugin, ...]) -> None:
+    """Record the plugins of a sandbox in its directory."""
+    sandbox.mkdir(parents=True, exist_ok=True)
+    partial = sandbox / f"{_RECORD}.partial"
     partial.write_text(json.dumps([asdict(plugin) for plugin in plugins]), encoding="utf-8")
-    partial.replace(path)
+    partial.replace(sandbox / _RECORD)
 
 
-def read_plugins(path: Path) -> tuple[Plugin, ...]:
-    """Return the recorded plugins of a sandbox; none where there is no record."""
+def read_plugins(sandbox: Path) -> tuple[Plugin, ...]:
+    """Return the plugins on record in the directory of a sandbox; none where there is no record."""
     try:
-        return tuple(Plugin(**each) for each in json.loads(path.read_text(encoding="utf-8")))
+        recorded = json.loads((sandbox / _RECORD).read_text(encoding="utf-8"))
+        return tuple(Plugin(**each) for each in recorded)
     except (FileNotFoundError, ValueError, TypeError):
         return ()
 

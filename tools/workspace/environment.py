@@ -20,6 +20,7 @@ def sandbox_environment(
     user: Mapping[str, str],
     *,
     engine: Path,
+    programs: Path,
     home: Path,
     backend: Path,
     passphrase: str,
@@ -29,12 +30,13 @@ def sandbox_environment(
     """Return the environment of an engine whose AWS is the sandbox.
 
     Of the user's only what every program may know is passed on (`plain_environment`), and the
-    credentials are ones that cannot be real.
+    credentials are ones that cannot be real. `programs` is a directory whose programs go before
+    those of the user, such as the sandbox's `aws`.
     """
     return {
         **plain_environment(user),
         **_without_proxy(user),
-        "PATH": _path(user, engine),
+        "PATH": _path(user, programs, engine),
         "PULUMI_HOME": str(home),
         "PULUMI_BACKEND_URL": backend.as_uri(),
         "PULUMI_CONFIG_PASSPHRASE": passphrase,
@@ -46,9 +48,6 @@ def sandbox_environment(
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
         "AWS_EC2_METADATA_DISABLED": "true",
-        # Whatever does not heed the endpoint ends there all the same: it refuses to pass calls on.
-        "HTTPS_PROXY": aws_endpoint,
-        "https_proxy": aws_endpoint,
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "TRAINYARD_PYTHON": sys.executable,
@@ -101,8 +100,8 @@ def process_environment(values: Mapping[str, str]) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _path(user: Mapping[str, str], engine: Path) -> str:
-    return os.pathsep.join([str(engine), user.get("PATH", os.defpath)])
+def _path(user: Mapping[str, str], *first: Path) -> str:
+    return os.pathsep.join([*map(str, first), user.get("PATH", os.defpath)])
 
 
 def _without_proxy(user: Mapping[str, str]) -> dict[str, str]:

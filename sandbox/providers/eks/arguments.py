@@ -1,4 +1,8 @@
-"""The arguments of `eks:index:Cluster` that the sandbox knows, and the check of them."""
+"""The arguments of `eks:index:Cluster` that are recorded of the official component.
+
+What no recording has is refused: the stand-in could only guess what the component makes of it.
+`tests/sandbox/providers/eks/test_recordings.py` holds these tables against the recordings.
+"""
 
 from __future__ import annotations
 
@@ -8,43 +12,32 @@ from typing import Any
 from pulumi.errors import InputPropertiesError, InputPropertyErrorDetails
 
 TOKEN = "eks:index:Cluster"
-CONFLICTS = {"resolveConflictsOnCreate", "resolveConflictsOnUpdate"}
-ARGUMENTS = frozenset(
-    {
-        "authenticationMode",
-        "corednsAddonOptions",
-        "createInstanceRole",
-        "createOidcProvider",
-        "enabledClusterLogTypes",
-        "encryptionConfigKeyArn",
-        "endpointPrivateAccess",
-        "endpointPublicAccess",
-        "kubeProxyAddonOptions",
-        "name",
-        "publicAccessCidrs",
-        "skipDefaultNodeGroup",
-        "skipDefaultSecurityGroups",
-        "subnetIds",
-        "tags",
-        "version",
-        "vpcCniOptions",
-        "vpcId",
-    }
-)
-OPTIONS: Mapping[str, frozenset[str]] = {
-    "corednsAddonOptions": frozenset({"enabled", *CONFLICTS}),
-    "kubeProxyAddonOptions": frozenset({"version", *CONFLICTS}),
-    "vpcCniOptions": frozenset({"addonVersion", *CONFLICTS}),
+ANY: tuple[object, ...] = ()
+"""The component passes the value on as it is."""
+CONFLICTS: Mapping[str, Any] = {
+    "resolveConflictsOnCreate": ("OVERWRITE",),
+    "resolveConflictsOnUpdate": ("OVERWRITE",),
 }
-"""Keys of the arguments that are objects."""
-ONLY: Mapping[str, object] = {
-    "createInstanceRole": False,
-    "skipDefaultNodeGroup": True,
-    "skipDefaultSecurityGroups": True,
+REQUIRED: Mapping[str, Any] = {
+    "authenticationMode": ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API"),
+    "corednsAddonOptions": {"enabled": (False,), **CONFLICTS},
+    "createInstanceRole": (False,),
+    "createOidcProvider": (True,),
+    "endpointPrivateAccess": (True, False),
+    "endpointPublicAccess": (True, False),
+    "kubeProxyAddonOptions": {"version": ANY, **CONFLICTS},
+    "name": ANY,
+    "skipDefaultNodeGroup": (True,),
+    "skipDefaultSecurityGroups": (True,),
+    "subnetIds": ANY,
+    "tags": ANY,
+    "version": ANY,
+    "vpcCniOptions": {"addonVersion": ANY, **CONFLICTS},
+    "vpcId": ANY,
 }
-"""Arguments of which the sandbox plays one value: it has no nodes of the package's own."""
-REQUIRED = ("kubeProxyAddonOptions", "name", "subnetIds", "version", "vpcCniOptions")
-"""Where the package asks AWS for what is left out, this stand-in wants to be told."""
+"""By argument: the values that are recorded, or the same of each part of an object."""
+OPTIONAL = frozenset({"enabledClusterLogTypes", "encryptionConfigKeyArn", "publicAccessCidrs"})
+"""Arguments that recordings have and lack; their values are passed on."""
 
 NO_DEFAULT_VPC = (
     "the package looks up the default VPC where vpcId is not given, and an account need not have "
@@ -54,36 +47,42 @@ NO_DEFAULT_VPC = (
 
 
 def check_arguments(arguments: Mapping[str, Any]) -> None:
-    """Refuse, all at once, whatever the stand-in would ignore.
+    """Refuse, all at once, whatever no recording has.
 
     Raises:
-        InputPropertiesError: arguments that are unknown, missing or of a value not played here.
+        InputPropertiesError: arguments that are unknown, missing or of a value not recorded.
     """
     faults = [
         InputPropertyErrorDetails(property_path=path, reason=reason)
-        for path, reason in _faults(arguments)
+        for path, reason in (*_faults(arguments, REQUIRED, ""), *_combination_faults(arguments))
     ]
     if faults:
         raise InputPropertiesError(f"the sandbox cannot make this {TOKEN}", faults)
 
 
-def _faults(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for key in sorted(arguments.keys() - ARGUMENTS):
-        yield key, f"the sandbox does not know the argument {key} of {TOKEN}"
-    for key in REQUIRED:
-        if key not in arguments:
-            yield key, f"the sandbox needs {key}"
-    if not arguments.get("vpcId"):
-        yield "vpcId", NO_DEFAULT_VPC
-    for key, value in ONLY.items():
-        if arguments.get(key) is not value:
-            yield key, f"the sandbox only knows {TOKEN} with {key} {str(value).lower()}"
-    yield from _option_faults(arguments)
+def _faults(
+    given: Mapping[str, Any], known: Mapping[str, Any], inside: str
+) -> Iterator[tuple[str, str]]:
+    of = f"{inside.rstrip('.')} of {TOKEN}" if inside else TOKEN
+    for key in sorted(given.keys() - known.keys() - (OPTIONAL if not inside else frozenset())):
+        yield f"{inside}{key}", f"the sandbox does not know the argument {key} of {of}"
+    for key, values in known.items():
+        found, path = given.get(key), f"{inside}{key}"
+        if found is None:
+            yield path, NO_DEFAULT_VPC if key == "vpcId" else f"the sandbox needs {path}"
+        elif isinstance(values, Mapping):
+            yield from _faults(found, values, f"{path}.")
+        elif values and found not in values:
+            only = " or ".join(str(value) for value in values)
+            yield path, f"the sandbox only knows {path} as {only}"
 
 
-def _option_faults(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for key, known in OPTIONS.items():
-        for option in sorted((arguments.get(key) or {}).keys() - known):
-            yield f"{key}.{option}", f"the sandbox does not know {option} of {key}"
-    if (arguments.get("corednsAddonOptions") or {}).get("enabled") is not False:
-        yield "corednsAddonOptions.enabled", "the sandbox only knows it as false"
+def _combination_faults(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    public = arguments.get("endpointPublicAccess")
+    if not public and not arguments.get("endpointPrivateAccess"):
+        yield "endpointPrivateAccess", "EKS needs a public or a private endpoint"
+    if public is not None and public is not bool(arguments.get("publicAccessCidrs")):
+        yield (
+            "publicAccessCidrs",
+            "the sandbox only knows it with a public endpoint, and needs it there",
+        )

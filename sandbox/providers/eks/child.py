@@ -1,4 +1,4 @@
-"""Resources by their type token, without the packages that describe them.
+"""Resources and functions by their token, without the packages that describe them.
 
 Importing pulumi_aws a second time would cost each preview seconds.
 """
@@ -39,3 +39,9 @@ class Child(pulumi.CustomResource):
     def output(self, name: str) -> pulumi.Output[Any]:
         """Return an input or one of the outputs that were named at the creation."""
         return self.__dict__[name]
+
+
+def call(token: str, parent: pulumi.Resource) -> pulumi.Output[Any]:
+    """Return what a function of pulumi-aws without arguments answers."""
+    options = pulumi.InvokeOptions(parent=parent, version=AWS_VERSION)
+    return pulumi.runtime.invoke_output(token, {}, options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,8 +9,8 @@ import pulumi
 
 from sandbox.providers.eks.access import kubeconfig
 from sandbox.providers.eks.arguments import TOKEN
-from sandbox.providers.eks.child import KUBERNETES_VERSION, Child
-from sandbox.providers.eks.components import ServiceRole, VpcCniAddon, addon
+from sandbox.providers.eks.child import KUBERNETES_VERSION, Child, call
+from sandbox.providers.eks.components import ServiceRole, VpcCniAddon, addon, compact
 
 CLUSTER_OUTPUTS = (
     "arn",
@@ -23,7 +22,11 @@ CLUSTER_OUTPUTS = (
     "vpcConfig",
 )
 THUMBPRINT = "0" * 40
-"""The sandbox's issuer has no certificate; IAM wants forty hexadecimal digits."""
+"""Of no certificate; IAM wants forty hexadecimal digits. AWS does not use the thumbprint of an
+issuer whose certificate a well-known authority signed:
+https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_providers_create_oidc_verify-thumbprint.html"""
+ARN_REGION = 3
+"""Index of the region in an ARN."""
 CREATOR = "accessConfig.bootstrapClusterCreatorAdminPermissions"
 
 Arguments = Mapping[str, Any]
@@ -44,8 +47,8 @@ class Cluster(pulumi.ComponentResource):
             for key, value in arguments["kubeProxyAddonOptions"].items()
         }
         addon(f"{name}-kube-proxy", cluster_name, "kube-proxy", kube_proxy, tags, inside)
-        self.kubeconfig = pulumi.Output.secret(_kubeconfig(self.cluster))
-        self.kubeconfig_json = self.kubeconfig.apply(json.dumps)
+        self.kubeconfig = _kubeconfig(self.cluster)
+        self.kubeconfig_json = self.kubeconfig.apply(compact)
         self.provider = pulumi.ProviderResource(
             "kubernetes",
             f"{name}-eks-k8s",
@@ -59,22 +62,24 @@ class Cluster(pulumi.ComponentResource):
             arguments["vpcCniOptions"],
             tags,
             pulumi.ResourceOptions(
-                parent=self, depends_on=[self.node_access] if self.node_access else None
+                parent=self,
+                depends_on=[self.node_access] if self.node_access else None,
+                providers={"kubernetes": self.provider},
             ),
         )
-        self.oidc_provider = _oidc_provider(name, arguments, self.cluster, inside)
-        self.register_outputs({})
+        self.oidc_provider = _oidc_provider(name, self.cluster, self)
+        self.outputs = self._outputs(arguments)
+        self.register_outputs(self.outputs)
 
-    def outputs(self, arguments: Arguments) -> dict[str, Any]:
+    def _outputs(self, arguments: Arguments) -> dict[str, Any]:
         """Return the outputs of the package's schema; empty where nothing of the kind is made."""
         group = _of(self.cluster.output("vpcConfig"), "clusterSecurityGroupId")
         issuer = _issuer(self.cluster)
-        oidc = self.oidc_provider
         return {
             "autoModeNodeRoleName": "",
             "clusterIngressRuleId": "",
             "clusterSecurityGroupId": group,
-            "core": self._core(arguments),
+            "core": pulumi.Output.from_input(self._core(arguments)),
             "defaultNodeGroupAsgName": "",
             "eksCluster": self.cluster,
             "fargateProfileId": "",
@@ -84,23 +89,27 @@ class Cluster(pulumi.ComponentResource):
             "kubeconfigJson": self.kubeconfig_json,
             "nodeSecurityGroupId": group,
             "oidcIssuer": issuer.apply(lambda url: url.removeprefix("https://")),
-            "oidcProviderArn": oidc.output("arn") if oidc else "",
+            "oidcProviderArn": self.oidc_provider.output("arn"),
             "oidcProviderUrl": issuer,
         }
 
     def _core(self, arguments: Arguments) -> dict[str, Any]:
         core = {
+            "accessEntries": [],
+            "autoModeNodeRoleName": "",
             "cluster": self.cluster,
             "clusterIamRole": self.role.role,
             "eksNodeAccess": self.node_access,
+            "encryptionConfig": _encryption(arguments),
             "endpoint": self.cluster.output("endpoint"),
             "instanceRoles": [],
             "kubeconfig": self.kubeconfig,
-            "nodeGroupOptions": {},
+            "nodeGroupOptions": {"version": arguments["version"]},
             "oidcProvider": self.oidc_provider,
             "provider": self.provider,
+            "storageClasses": {},
             "subnetIds": arguments["subnetIds"],
-            "tags": arguments.get("tags"),
+            "tags": arguments["tags"],
             "vpcCni": self.vpc_cni,
             "vpcId": arguments["vpcId"],
         }
@@ -111,10 +120,10 @@ def _control_plane(
     name: str, arguments: Arguments, role: ServiceRole, inside: pulumi.ResourceOptions
 ) -> Child:
     network = ("subnetIds", "endpointPrivateAccess", "endpointPublicAccess", "publicAccessCidrs")
-    mode = arguments.get("authenticationMode")
-    access = {"authenticationMode": mode, "bootstrapClusterCreatorAdminPermissions": True}
     # AWS attaches the policy at once; it must be there before the control plane is.
-    after = pulumi.ResourceOptions(depends_on=[role.attachment], ignore_changes=[CREATOR])
+    after = pulumi.ResourceOptions(
+        depends_on=[role.attachment], ignore_changes=[CREATOR, "bootstrapSelfManagedAddons"]
+    )
     return Child(
         "aws:eks/cluster:Cluster",
         f"{name}-eksCluster",
@@ -125,8 +134,12 @@ def _control_plane(
             "vpcConfig": {key: arguments[key] for key in network if key in arguments},
             "enabledClusterLogTypes": arguments.get("enabledClusterLogTypes"),
             "encryptionConfig": _encryption(arguments),
-            "accessConfig": access if mode else None,
-            "tags": {"Name": f"{name}-eksCluster", **(arguments.get("tags") or {})},
+            "accessConfig": {
+                "authenticationMode": arguments["authenticationMode"],
+                "bootstrapClusterCreatorAdminPermissions": True,
+            },
+            "bootstrapSelfManagedAddons": True,
+            "tags": {"Name": f"{name}-eksCluster", **arguments["tags"]},
         },
         outputs=CLUSTER_OUTPUTS,
         opts=pulumi.ResourceOptions.merge(inside, after),
@@ -140,11 +153,13 @@ def _encryption(arguments: Arguments) -> dict[str, Any] | None:
 
 def _kubeconfig(cluster: Child) -> pulumi.Output[dict[str, Any]]:
     authority = _of(cluster.output("certificateAuthority"), "data")
-    name, endpoint = cluster.output("name"), cluster.output("endpoint")
-    # Not from the name alone: in a preview it is known before there is a control plane.
-    return pulumi.Output.all(name, endpoint, authority).apply(
+    needed = (cluster.output(name) for name in ("name", "endpoint", "arn"))
+    return pulumi.Output.all(*needed, authority).apply(
         lambda known: kubeconfig(
-            cluster=known[0], endpoint=known[1], certificate_authority_data=known[2]
+            cluster=known[0],
+            endpoint=known[1],
+            region=known[2].split(":")[ARN_REGION],
+            certificate_authority_data=known[3],
         )
     )
 
@@ -152,7 +167,7 @@ def _kubeconfig(cluster: Child) -> pulumi.Output[dict[str, Any]]:
 def _node_access(
     name: str, arguments: Arguments, provider: pulumi.ProviderResource, inside: Any
 ) -> Child | None:
-    if arguments.get("authenticationMode") == "API":
+    if arguments["authenticationMode"] == "API":
         return None
     return Child(
         "kubernetes:core/v1:ConfigMap",
@@ -172,21 +187,19 @@ def _node_access(
     )
 
 
-def _oidc_provider(
-    name: str, arguments: Arguments, cluster: Child, inside: pulumi.ResourceOptions
-) -> Child | None:
-    if not arguments.get("createOidcProvider"):
-        return None
+def _oidc_provider(name: str, cluster: Child, component: pulumi.Resource) -> Child:
+    # The package takes the region from it, and opens TLS to the issuer's host for a thumbprint.
+    region = call("aws:index/getRegion:getRegion", component)
     return Child(
         "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
         f"{name}-oidcProvider",
         {
             "clientIdLists": ["sts.amazonaws.com"],
             "url": _issuer(cluster),
-            "thumbprintLists": [THUMBPRINT],
+            "thumbprintLists": [region.apply(lambda _: THUMBPRINT)],
         },
         outputs=("arn",),
-        opts=inside,
+        opts=pulumi.ResourceOptions(parent=component),
     )
 
 

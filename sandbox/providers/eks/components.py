@@ -9,15 +9,33 @@ from typing import Any
 
 import pulumi
 
-from sandbox.providers.eks.child import Child
+from sandbox.providers.eks.child import Child, call
 
-POLICY = "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"
+POLICY = "iam::aws:policy/AmazonEKSClusterPolicy"
 HASH_DIGITS = 8
+GET_PARTITION = "aws:index/getPartition:getPartition"
+CNI_CONFIGURATION = {
+    "env": {
+        "AWS_VPC_ENI_MTU": "9001",
+        "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "false",
+        "AWS_VPC_K8S_CNI_EXTERNALSNAT": "false",
+        "AWS_VPC_K8S_CNI_LOGLEVEL": "DEBUG",
+        "AWS_VPC_K8S_CNI_LOG_FILE": "/host/var/log/aws-routed-eni/ipamd.log",
+        "AWS_VPC_K8S_CNI_VETHPREFIX": "eni",
+        "AWS_VPC_K8S_PLUGIN_LOG_FILE": "/var/log/aws-routed-eni/plugin.log",
+        "AWS_VPC_K8S_PLUGIN_LOG_LEVEL": "DEBUG",
+        "ENABLE_POD_ENI": "false",
+        "WARM_ENI_TARGET": "1",
+    },
+    "init": {"env": {"DISABLE_TCP_EARLY_DEMUX": "false"}},
+}
+"""What the package sets where a program says nothing: `computeEnv` in
+`nodejs/eks/addons/cni-addon.ts`."""
 TRUST = {
     "Version": "2012-10-17",
     "Statement": [
         {
-            "Action": ["sts:AssumeRole"],
+            "Action": ["sts:AssumeRole", "sts:TagSession"],
             "Effect": "Allow",
             "Principal": {"Service": ["eks.amazonaws.com"]},
         }
@@ -43,20 +61,27 @@ class ServiceRole(pulumi.ComponentResource):
             f"{name}-role",
             {
                 "description": "Allows EKS to manage clusters on your behalf.",
-                "assumeRolePolicy": json.dumps(TRUST),
+                "assumeRolePolicy": compact(TRUST),
                 "tags": tags,
             },
             outputs=("arn", "name"),
             opts=inside,
         )
-        digest = hashlib.sha1(POLICY.encode(), usedforsecurity=False).hexdigest()
+        digest = hashlib.sha1(f"arn:aws:{POLICY}".encode(), usedforsecurity=False).hexdigest()
+        partition = call(GET_PARTITION, self)
         self.attachment = Child(
             "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
             f"{name}-{digest[:HASH_DIGITS]}",
-            {"role": self.role.output("name"), "policyArn": POLICY},
+            {
+                "role": self.role.output("name"),
+                "policyArn": partition.apply(lambda found: f"arn:{found['partition']}:{POLICY}"),
+            },
             opts=inside,
         )
-        self.register_outputs({"role": self.role})
+        attached = pulumi.Output.all(self.role.output("arn"), self.attachment.id)
+        self.register_outputs(
+            {"directRole": self.role, "resolvedRole": attached.apply(lambda _: self.role)}
+        )
 
 
 class VpcCniAddon(pulumi.ComponentResource):
@@ -71,19 +96,20 @@ class VpcCniAddon(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions,
     ) -> None:
         super().__init__("eks:index:VpcCniAddon", name, {}, opts)
-        configuration = {"env": {"WARM_ENI_TARGET": "1"}}
         self.addon = addon(
             name,
             cluster,
             "vpc-cni",
-            {
-                **options,
-                "configurationValues": json.dumps(configuration, separators=(",", ":")),
-            },
+            {**options, "configurationValues": compact(CNI_CONFIGURATION)},
             tags,
             pulumi.ResourceOptions(parent=self),
         )
         self.register_outputs({"addon": self.addon})
+
+
+def compact(value: object) -> str:
+    """Return JSON as JavaScript writes it."""
+    return json.dumps(value, separators=(",", ":"))
 
 
 def addon(

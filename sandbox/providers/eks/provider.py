@@ -37,4 +37,4 @@ class EksProvider(Provider):
             )
         check_arguments(inputs)
         made = Cluster(name, inputs, options or pulumi.ResourceOptions())
-        return ConstructResult(made.urn, made.outputs(inputs))
+        return ConstructResult(made.urn, made.outputs)

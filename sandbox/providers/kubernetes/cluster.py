@@ -5,6 +5,7 @@ Source: https://kubernetes.io/docs/reference/using-api/server-side-apply/
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from typing import Any
@@ -36,15 +37,22 @@ class Cluster:
     """One API server as seen by its administrator; safe to use from several threads."""
 
     def __init__(self, access: Access) -> None:
-        """Prepare connections; the first request makes one."""
-        self._api = KubernetesApi(
-            access.server,
-            certificate_authority_data=access.certificate_authority_data,
-            token=access.token,
-            timeout_seconds=30.0,
-        )
+        """Prepare connections; the first request gets a token and makes one."""
+        self._access = access
         self._kinds: dict[str, dict[str, Any]] = {}
         self.stopping = threading.Event()
+
+    @functools.cached_property
+    def _api(self) -> KubernetesApi:
+        try:
+            return KubernetesApi(
+                self._access.server,
+                certificate_authority_data=self._access.certificate_authority_data,
+                token=self._access.token(),
+                timeout_seconds=30.0,
+            )
+        except ValueError as error:
+            raise ProviderError(f"the provider's kubeconfig: {error}") from None
 
     def apply(
         self, kind: Kind, body: Object, *, manager: str, force: bool, dry_run: bool = False

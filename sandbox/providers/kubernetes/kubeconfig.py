@@ -1,7 +1,14 @@
-"""The provider's `kubeconfig`: where the API server is, and the token for it."""
+"""The provider's `kubeconfig`: where the API server is, and how to get a token for it.
+
+Source: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +18,8 @@ import yaml
 
 from sandbox.providers._protocol.servicer import ProviderError
 
+TOKEN_SECONDS = 60.0
+"""The AWS CLI takes a second; a command that waits for an answer would wait for ever."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -21,7 +30,16 @@ class Access:
     server: str
     certificate_authority_data: str
     """PEM, base64."""
-    token: str = field(repr=False)
+    user: Mapping[str, Any] = field(repr=False)
+    """Of the kubeconfig: `token`, or `exec`, a command that prints one."""
+
+    def token(self) -> str:
+        """Return the user's token; runs the command where there is one.
+
+        Raises:
+            ProviderError: the command fails or prints none.
+        """
+        return self.user.get("token") or _printed_token(self.user["exec"])
 
 
 def read_access(text: str) -> Access:
@@ -48,12 +66,38 @@ def read_access(text: str) -> Access:
             f"the provider's kubeconfig names {server}, which is not on this machine: this plugin "
             "is the sandbox's stand-in for pulumi-kubernetes and only talks to a sandbox"
         )
-    if not user.get("token"):
+    if not user.get("token") and not (user.get("exec") or {}).get("command"):
         raise ProviderError(
-            "the provider's kubeconfig has no token for its user; the sandbox's clusters accept "
-            "no other credential of an administrator"
+            "the provider's kubeconfig has neither a token nor a command for one; the sandbox's "
+            "clusters accept no other credential of an administrator"
         )
-    return Access(server, authority, user["token"])
+    return Access(server, authority, user)
+
+
+def _printed_token(wanted: Mapping[str, Any]) -> str:
+    command = [wanted["command"], *(wanted.get("args") or [])]
+    variables = {each["name"]: each["value"] for each in wanted.get("env") or []}
+    source = f"the command {wanted['command']} of the provider's kubeconfig"
+    try:
+        done = subprocess.run(
+            command,
+            env={**os.environ, **variables},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=TOKEN_SECONDS,
+            check=False,
+        )
+    except OSError as error:
+        raise ProviderError(f"{source} does not run: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise ProviderError(f"{source} has not ended after {TOKEN_SECONDS:.0f} s") from None
+    if done.returncode != 0:
+        raise ProviderError(f"{source} failed: {done.stderr.strip()}")
+    try:
+        return json.loads(done.stdout)["status"]["token"]
+    except (ValueError, KeyError, TypeError):
+        raise ProviderError(f"{source} printed no ExecCredential with a token") from None
 
 
 def _parsed(text: str) -> dict[str, Any]:

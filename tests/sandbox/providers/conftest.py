@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 from sandbox.aws.server import AwsServer
+from sandbox.kubernetes.aws_program import write_aws_program
 from sandbox.providers.aws.servicer import AwsServicer
 from tests.support.provider_plugin import Plugin
 from tests.support.pulumi_workspace import Workspace, empty_project
@@ -38,9 +40,12 @@ def workspace(server: AwsServer, tmp_path: Path) -> Workspace:
     directory = tmp_path / "project"
     directory.mkdir()
     made = empty_project(directory, ensure_pulumi(print), PLUGINS)
+    programs = write_aws_program(
+        tmp_path / "bin", clusters=tmp_path / "clusters", region="us-west-2"
+    )
     made.variables |= {
         "AWS_ENDPOINT_URL": server.endpoint,
-        "TRAINYARD_SANDBOX": str(tmp_path),
+        "PATH": os.pathsep.join(map(str, [programs, made.engine.directory, os.environ["PATH"]])),
         "TRAINYARD_PYTHON": sys.executable,
     }
     return made

@@ -1,6 +1,6 @@
 """The children of `eks:index:Cluster`, which pulumi-eks makes and no program registers.
 
-As the sandbox's stand-in makes them; `tests/sandbox/providers` compares those with the package.
+As the sandbox's stand-in makes them, which recordings of the package are compared with.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
-from unittest import mock
 
 import pulumi
 
@@ -55,7 +54,5 @@ def _children(name: str, arguments: str) -> Mapping[Key, Registered]:
     def program() -> None:
         Cluster(name, json.loads(arguments), pulumi.ResourceOptions())
 
-    # The sandbox's has a token of its control plane; a change of the cluster never changes it.
-    with mock.patch("sandbox.providers.eks.cluster.kubeconfig", lambda **known: known):
-        made = by_key(run_program(program, "children", _EksCloud()))
+    made = by_key(run_program(program, "children", _EksCloud()))
     return {key: each for key, each in made.items() if each.type != CLUSTER}

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from sandbox.state import SandboxDirectory, SandboxStatus
+from sandbox.state import SandboxStatus
 from tests.support.stack_files import changed
 from tools.cli.app import app
 from tools.engine import Plugin, write_plugins
@@ -36,7 +36,7 @@ COMPLETE = changed()
 
 def record_plugins(directory: Path) -> None:
     """Let a sandbox have its plugins on record, as one that was started has."""
-    write_plugins(SandboxDirectory(directory).plugins_file, (AWS,))
+    write_plugins(directory, (AWS,))
 
 
 @pytest.fixture

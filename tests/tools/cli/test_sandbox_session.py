@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory
 from tests.tools.cli.conftest import STATUS, record_plugins
 from tools.cli import sandbox_session, sandbox_status
 from tools.cli.failures import CommandError
+from tools.cli.session import usable_kubeconfig
 
 PYTHON = Path("/cache/parallelcluster/bin/python")
 
@@ -53,7 +56,7 @@ def test_a_stack_of_eks_makes_no_environment_of_parallelcluster(running) -> None
 
 def test_the_account_of_an_earlier_version_is_not_gone_on_with(running) -> None:
     """Its resources were made by a stand-in, whose state the real provider cannot read."""
-    running.plugins_file.unlink()
+    (running.path / "plugins.json").unlink()
     with pytest.raises(CommandError, match=r"start a new one: \./trainyard sandbox reset"):
         started(with_parallelcluster=False)
 
@@ -66,3 +69,22 @@ def test_other_plugins_than_those_that_made_the_account_are_refused(running) -> 
 def test_the_status_says_which_plugins_run(running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox_status, "_faults", list)
     assert sandbox_status.describe()["plugins"] == ["aws 7.0.0: official release"]
+
+
+def kubeconfig(**user: Any) -> str:
+    return json.dumps({"clusters": [], "users": [{"name": "aws", "user": user}]})
+
+
+def test_programs_outside_of_the_engine_find_the_sandboxs_aws_by_its_path(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
+    asking = kubeconfig(exec={"command": "aws", "args": ["eks", "get-token"]})
+    (user,) = json.loads(usable_kubeconfig(asking, sandbox=True))["users"]
+    assert user["user"]["exec"] == {
+        "command": str(tmp_path / "bin" / "aws"),
+        "args": ["eks", "get-token"],
+    }
+    assert usable_kubeconfig(asking, sandbox=False) == asking
+    with_token = kubeconfig(token="t")
+    assert usable_kubeconfig(with_token, sandbox=True) == with_token

@@ -104,10 +104,10 @@ def test_a_choice_of_another_form_names_the_form(choice: str) -> None:
 
 def test_the_plugins_of_a_sandbox_are_recorded(tmp_path: Path) -> None:
     recorded = (Plugin(name="aws", version="7.0.0", origin="built", directory="/opt"),)
-    path = tmp_path / "plugins.json"
+    sandbox = tmp_path / "sandbox"
 
-    assert read_plugins(path) == ()
-    write_plugins(path, recorded)
-    assert read_plugins(path) == recorded
-    path.write_text(json.dumps([{"name": "aws"}]))
-    assert read_plugins(path) == ()
+    assert read_plugins(sandbox) == ()
+    write_plugins(sandbox, recorded)
+    assert read_plugins(sandbox) == recorded
+    (sandbox / "plugins.json").write_text(json.dumps([{"name": "aws"}]))
+    assert read_plugins(sandbox) == ()

@@ -33,6 +33,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return sandbox_environment(
         USER,
         engine=Path("/opt/engine"),
+        programs=Path("/opt/sandbox"),
         home=tmp_path / "home",
         backend=tmp_path / "state",
         passphrase="secret",
@@ -66,8 +67,10 @@ def test_aws_is_the_sandbox_with_credentials_that_cannot_be_real(
     assert environment["AWS_SHARED_CREDENTIALS_FILE"] == "/dev/null"
 
 
-def test_the_engine_comes_first_on_the_path(environment: dict[str, str]) -> None:
-    assert environment["PATH"] == "/opt/engine:/usr/bin"
+def test_the_sandboxs_programs_and_the_engine_come_first_on_the_path(
+    environment: dict[str, str],
+) -> None:
+    assert environment["PATH"] == "/opt/sandbox:/opt/engine:/usr/bin"
 
 
 def test_a_proxy_is_not_asked_for_the_loopback(environment: dict[str, str]) -> None:

@@ -1,43 +1,47 @@
-"""The kubeconfig of a cluster of the sandbox."""
+"""The kubeconfig of a cluster of the sandbox, and the program that it names."""
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import pytest
-import yaml
 
+from sandbox.kubernetes.aws_program import write_aws_program
+from sandbox.providers._protocol.servicer import ProviderError
 from sandbox.providers.eks.access import kubeconfig
 from sandbox.providers.kubernetes.kubeconfig import Access, read_access
 
-ENDPOINT = "https://127.0.0.1:6443"
+MADE = kubeconfig(
+    cluster="c",
+    endpoint="https://127.0.0.1:6443",
+    region="us-west-2",
+    certificate_authority_data="Q0E=",
+)
 
 
-def made() -> str:
-    return yaml.safe_dump(
-        kubeconfig(cluster="c", endpoint=ENDPOINT, certificate_authority_data="Q0E=")
+def access(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Access:
+    programs = write_aws_program(
+        directory / "bin", clusters=directory / "clusters", region="us-west-2"
     )
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    return read_access(json.dumps(MADE))
 
 
-def test_it_carries_the_administrators_token(
+def test_the_sandboxs_aws_prints_the_administrators_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left = tmp_path / "clusters" / "c" / "kubeconfig"
-    left.parent.mkdir(parents=True)
-    left.write_text(yaml.safe_dump({"users": [{"name": "a", "user": {"token": "t"}}]}))
-    monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
-    assert read_access(made()) == Access(ENDPOINT, "Q0E=", "t")
+    tokens = tmp_path / "clusters" / "c" / "pki" / "tokens.csv"
+    tokens.parent.mkdir(parents=True)
+    tokens.write_text('t,sandbox-administrator,1,"system:masters"\n')
+    found = access(tmp_path, monkeypatch)
+    assert (found.server, found.certificate_authority_data) == ("https://127.0.0.1:6443", "Q0E=")
+    assert found.token() == "t"
 
 
 def test_a_cluster_without_control_plane_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
-    with pytest.raises(LookupError, match="no control plane for the cluster c"):
-        made()
-
-
-def test_an_engine_outside_of_the_sandbox_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TRAINYARD_SANDBOX", raising=False)
-    with pytest.raises(LookupError, match="TRAINYARD_SANDBOX is not set"):
-        made()
+    with pytest.raises(ProviderError, match="the sandbox has no cluster c"):
+        access(tmp_path, monkeypatch).token()

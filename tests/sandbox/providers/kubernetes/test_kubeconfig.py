@@ -28,7 +28,7 @@ def kubeconfig(server: str = "https://127.0.0.1:6443", **user: Any) -> dict[str,
 def test_json_yaml_and_a_path_mean_the_same(tmp_path: Path) -> None:
     path = tmp_path / "kubeconfig"
     path.write_text(yaml.safe_dump(kubeconfig()))
-    wanted = Access("https://127.0.0.1:6443", "Q0E=", TOKEN)
+    wanted = Access("https://127.0.0.1:6443", "Q0E=", {"token": TOKEN})
     assert read_access(json.dumps(kubeconfig())) == wanted
     assert read_access(path.read_text()) == wanted
     assert read_access(str(path)) == wanted
@@ -43,7 +43,8 @@ def test_a_server_elsewhere_is_refused() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        json.dumps(kubeconfig(exec={"command": TOKEN})),
+        json.dumps(kubeconfig(exec={"args": [TOKEN]})),
+        json.dumps(kubeconfig(username=TOKEN)),
         json.dumps({**kubeconfig(), "current-context": "two"}),
         json.dumps({"users": [TOKEN]}),
         f"{TOKEN}:\n- [",
@@ -59,3 +60,34 @@ def test_what_is_no_kubeconfig_is_refused_without_repeating_it(text: str) -> Non
 
 def test_the_token_does_not_show_when_access_is_printed() -> None:
     assert TOKEN not in repr(read_access(json.dumps(kubeconfig())))
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo no such cluster >&2; exit 1", "sh of the provider's kubeconfig failed: no such"),
+        ("echo '{}'", "printed no ExecCredential with a token"),
+    ],
+)
+def test_a_command_without_a_token_says_why(script: str, said: str) -> None:
+    user = {"exec": {"command": "sh", "args": ["-c", script]}}
+    with pytest.raises(ProviderError, match=said):
+        read_access(json.dumps(kubeconfig(**user))).token()
+
+
+def test_a_command_that_is_not_there_is_named() -> None:
+    user = {"exec": {"command": "no-such-program"}}
+    with pytest.raises(ProviderError, match=r"no-such-program .* does not run: No such file"):
+        read_access(json.dumps(kubeconfig(**user))).token()
+
+
+def test_a_command_gets_its_arguments_and_variables() -> None:
+    printed = '{"status": {"token": "%s-%s"}}'
+    user = {
+        "exec": {
+            "command": "sh",
+            "args": ["-c", f"printf '{printed}' $0 $NAME", "argument"],
+            "env": [{"name": "NAME", "value": "variable"}],
+        }
+    }
+    assert read_access(json.dumps(kubeconfig(**user))).token() == "argument-variable"
