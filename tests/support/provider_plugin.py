@@ -1,4 +1,4 @@
-"""Calls of the engine to a stand-in provider, made in this process."""
+"""Calls of the engine to a provider: a stand-in in this process, or a plugin over gRPC."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 import grpc
 from pulumi.runtime.proto import provider_pb2, status_pb2
 
-from sandbox.providers._protocol.servicer import StandInServicer
 from sandbox.providers._protocol.values import from_struct, to_struct
 
 SEED = b"the same in preview and update"
@@ -43,10 +42,14 @@ class Made:
 
 
 class Plugin:
-    """A configured provider for resources of one type."""
+    """A configured provider.
 
-    def __init__(self, servicer: StandInServicer, **configuration: Any) -> None:
-        self.servicer: Any = servicer
+    Args:
+        servicer: Has the methods of the provider protocol, each with a request and a `Call`.
+    """
+
+    def __init__(self, servicer: Any, **configuration: Any) -> None:
+        self.servicer = servicer
         self.last = Call()
         request = provider_pb2.ConfigureRequest(args=to_struct(configuration))
         servicer.Configure(request, self._call())
