@@ -41,8 +41,11 @@ def aws_program() -> PluginProgram:
 
 
 @contextmanager
-def aws_plugin(endpoint: str, region: str = REGION) -> Iterator[Plugin]:
-    """Run the plugin against the account that answers at `endpoint`, and end it afterwards."""
+def aws_plugin(endpoint: str, region: str = REGION, **configuration: Any) -> Iterator[Plugin]:
+    """Run the plugin against the account that answers at `endpoint`, and end it afterwards.
+
+    `configuration` has more arguments of the provider, such as `skipCredentialsValidation`.
+    """
     with ExitStack() as stack:
         engine = stack.enter_context(_engine())
         process = stack.enter_context(_process(engine, endpoint, region))
@@ -51,7 +54,7 @@ def aws_plugin(endpoint: str, region: str = REGION) -> Iterator[Plugin]:
         assert port, "the plugin ended before it listened; its message is above"
         channel = grpc.insecure_channel(f"127.0.0.1:{port}", options=_NO_LIMIT)
         stub = provider_pb2_grpc.ResourceProviderStub(stack.enter_context(channel))
-        yield Plugin(_Remote(stub), region=region)
+        yield Plugin(_Remote(stub), region=region, **configuration)
 
 
 @contextmanager

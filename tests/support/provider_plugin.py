@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import grpc
+from google.protobuf import struct_pb2
+from google.protobuf.json_format import ParseDict
 from pulumi.runtime.proto import provider_pb2, status_pb2
 
 from sandbox.providers._protocol.values import from_struct, to_struct
@@ -86,20 +88,21 @@ class Plugin:
 
     def diff(self, token: str, made: Made, news: dict[str, Any]) -> tuple[list[str], list[str]]:
         """Return the changed properties, and those of them that replace the resource."""
-        answer = self._difference(token, made, news)
+        answer = self.difference(token, made, news)
         return list(answer.diffs), list(answer.replaces)
 
     def deletes_first(self, token: str, made: Made, news: dict[str, Any]) -> bool:
         """Return whether a replacement comes only when the old resource is gone."""
-        return self._difference(token, made, news).deleteBeforeReplace
+        return self.difference(token, made, news).deleteBeforeReplace
 
-    def _difference(self, token: str, made: Made, news: dict[str, Any]) -> Any:
+    def difference(self, token: str, made: Made, news: dict[str, Any]) -> Any:
+        """Return the provider's whole answer to other inputs."""
         inputs, failures = self.check(token, news, made.inputs)
         assert not failures, failures
         request = provider_pb2.DiffRequest(
             id=made.identifier,
             urn=urn(token),
-            olds=to_struct(made.outputs),
+            olds=_state(made.outputs),
             old_inputs=to_struct(made.inputs),
             news=to_struct(inputs),
         )
@@ -119,7 +122,7 @@ class Plugin:
         request = provider_pb2.UpdateRequest(
             id=made.identifier,
             urn=urn(token),
-            olds=to_struct(made.outputs),
+            olds=_state(made.outputs),
             old_inputs=to_struct(made.inputs),
             news=to_struct(inputs),
             preview=preview,
@@ -132,7 +135,7 @@ class Plugin:
         request = provider_pb2.ReadRequest(
             id=made.identifier,
             urn=urn(token),
-            properties=to_struct(made.outputs),
+            properties=_state(made.outputs),
             inputs=to_struct(made.inputs),
         )
         answer = self.servicer.Read(request, self._call())
@@ -155,7 +158,7 @@ class Plugin:
         request = provider_pb2.DeleteRequest(
             id=made.identifier,
             urn=urn(token),
-            properties=to_struct(made.outputs),
+            properties=_state(made.outputs),
             old_inputs=to_struct(made.inputs),
         )
         self.servicer.Delete(request, self._call())
@@ -169,6 +172,11 @@ class Plugin:
     def _call(self) -> Call:
         self.last = Call()
         return self.last
+
+
+def _state(outputs: dict[str, Any]) -> struct_pb2.Struct:
+    """Return outputs as the engine sends them: of what is null it knows that it is."""
+    return ParseDict(outputs, struct_pb2.Struct())
 
 
 def urn(token: str, name: str = "it") -> str:
