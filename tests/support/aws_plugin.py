@@ -9,7 +9,9 @@ fixture keeps the plugin as long as its server.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,15 +21,18 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import pytest
 from google.protobuf.empty_pb2 import Empty
 from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
 
 from tests.support.provider_plugin import Call, Plugin, RefusedError
+from tests.support.tracked import ROOT
 from tools.engine import Plugin as PluginProgram
 from tools.engine import ensure_plugins, ensure_pulumi
 from tools.workspace.environment import sandbox_environment
 
 REGION = "us-west-2"
+MAPPING = ROOT / "tools" / "engine" / "aws_plugin" / "mapping.go"
 
 # The limit of Pulumi's own programs: sdk/go/common/util/rpcutil/serve.go.
 _NO_LIMIT = [("grpc.max_receive_message_length", 400 * 1024 * 1024)]
@@ -38,6 +43,28 @@ def aws_program() -> PluginProgram:
     """Return the plugin that a sandbox would get on this machine."""
     plugins = ensure_plugins(print, ensure_pulumi(print))
     return next(plugin for plugin in plugins if plugin.name == "aws")
+
+
+@cache
+def described() -> dict[str, dict[str, Any]]:
+    """Return what the plugin of this repository says of its types and functions.
+
+    By token and wire name, as `tools/engine/aws_plugin/describe.go` writes it.
+    """
+    program = aws_program()
+    if program.origin == "official":
+        pytest.skip("the official plugin runs here, whose names are the SDK's by construction")
+    command = [str(Path(program.directory) / "pulumi-resource-aws"), "-describe"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    return json.loads(done.stdout)
+
+
+def mapped_types() -> frozenset[str]:
+    """Return the resource types that the plugin of this repository has, from its source."""
+    source = MAPPING.read_text(encoding="utf-8")
+    table = source.partition("var resources = ")[2].partition("\n}\n")[0]
+    names = re.findall(r'"aws_\w+":\s+"(\w+):(\w+)"', table)
+    return frozenset(f"aws:{module}/{name[0].lower()}{name[1:]}:{name}" for module, name in names)
 
 
 @contextmanager

@@ -106,8 +106,10 @@ def _fields(of: type) -> Mapping[str, Declared]:
 def _declared(hint: Any) -> Declared:
     hint = _types.unwrap_type(hint)
     if typing.get_origin(hint) is typing.Union:
-        # A class of arguments and the dictionary that may stand for it.
-        hint = next((each for each in typing.get_args(hint) if _is_object(each)), hint)
+        # A class of arguments and the dictionary that may stand for it, or a document: as text or
+        # as an object that the SDK itself writes as text.
+        choices = typing.get_args(hint)
+        hint = str if str in choices else next(filter(_is_object, choices), hint)
     origin = typing.get_origin(hint)
     if _is_object(hint):
         return Declared("object", hint)
