@@ -18,10 +18,10 @@ from components.parallelcluster.references import resolve
 from components.parallelcluster.rendering.storage import render_shared_storage
 from components.storage.open_zfs_plan import NFS_PORTS
 from sandbox.aws.server import AwsServer
-from sandbox.providers.aws.account import Account
 from tests.support.cluster_configs import Config, p4de, queue
 from tests.support.parallelcluster_configs import RAW
 from tests.support.parallelcluster_plans import PRIVATE_A, PRIVATE_B, PUBLIC_B
+from tests.support.sandbox_aws import Account
 from tests.support.shared_storage import (
     EBS,
     EFS,
@@ -133,7 +133,7 @@ def test_what_parallelcluster_refuses_is_refused_before(name, answers: dict[str,
 
 def test_the_group_of_openzfs_lets_in_what_parallelcluster_looks_for(server: AwsServer):
     """F7: the same ports and subnets as `components.storage.open_zfs`."""
-    account = Account(endpoint=server.endpoint, region="us-west-2")
+    account = Account(server)
     opened = {"all": NFS_PORTS} | {
         f"no-{missing[0]}": tuple(ports for ports in NFS_PORTS if ports != missing)
         for missing in NFS_PORTS

@@ -1,4 +1,4 @@
-"""Calls of the engine to a stand-in provider, made in this process."""
+"""Calls of the engine to a provider: a stand-in in this process, or a plugin over gRPC."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import grpc
+from google.protobuf import struct_pb2
+from google.protobuf.json_format import ParseDict
 from pulumi.runtime.proto import provider_pb2, status_pb2
 
-from sandbox.providers._protocol.servicer import StandInServicer
 from sandbox.providers._protocol.values import from_struct, to_struct
 
 SEED = b"the same in preview and update"
@@ -43,10 +44,14 @@ class Made:
 
 
 class Plugin:
-    """A configured provider for resources of one type."""
+    """A configured provider.
 
-    def __init__(self, servicer: StandInServicer, **configuration: Any) -> None:
-        self.servicer: Any = servicer
+    Args:
+        servicer: Has the methods of the provider protocol, each with a request and a `Call`.
+    """
+
+    def __init__(self, servicer: Any, **configuration: Any) -> None:
+        self.servicer = servicer
         self.last = Call()
         request = provider_pb2.ConfigureRequest(args=to_struct(configuration))
         servicer.Configure(request, self._call())
@@ -83,20 +88,21 @@ class Plugin:
 
     def diff(self, token: str, made: Made, news: dict[str, Any]) -> tuple[list[str], list[str]]:
         """Return the changed properties, and those of them that replace the resource."""
-        answer = self._difference(token, made, news)
+        answer = self.difference(token, made, news)
         return list(answer.diffs), list(answer.replaces)
 
     def deletes_first(self, token: str, made: Made, news: dict[str, Any]) -> bool:
         """Return whether a replacement comes only when the old resource is gone."""
-        return self._difference(token, made, news).deleteBeforeReplace
+        return self.difference(token, made, news).deleteBeforeReplace
 
-    def _difference(self, token: str, made: Made, news: dict[str, Any]) -> Any:
+    def difference(self, token: str, made: Made, news: dict[str, Any]) -> Any:
+        """Return the provider's whole answer to other inputs."""
         inputs, failures = self.check(token, news, made.inputs)
         assert not failures, failures
         request = provider_pb2.DiffRequest(
             id=made.identifier,
             urn=urn(token),
-            olds=to_struct(made.outputs),
+            olds=_state(made.outputs),
             old_inputs=to_struct(made.inputs),
             news=to_struct(inputs),
         )
@@ -116,7 +122,7 @@ class Plugin:
         request = provider_pb2.UpdateRequest(
             id=made.identifier,
             urn=urn(token),
-            olds=to_struct(made.outputs),
+            olds=_state(made.outputs),
             old_inputs=to_struct(made.inputs),
             news=to_struct(inputs),
             preview=preview,
@@ -129,7 +135,7 @@ class Plugin:
         request = provider_pb2.ReadRequest(
             id=made.identifier,
             urn=urn(token),
-            properties=to_struct(made.outputs),
+            properties=_state(made.outputs),
             inputs=to_struct(made.inputs),
         )
         answer = self.servicer.Read(request, self._call())
@@ -152,7 +158,7 @@ class Plugin:
         request = provider_pb2.DeleteRequest(
             id=made.identifier,
             urn=urn(token),
-            properties=to_struct(made.outputs),
+            properties=_state(made.outputs),
             old_inputs=to_struct(made.inputs),
         )
         self.servicer.Delete(request, self._call())
@@ -166,6 +172,11 @@ class Plugin:
     def _call(self) -> Call:
         self.last = Call()
         return self.last
+
+
+def _state(outputs: dict[str, Any]) -> struct_pb2.Struct:
+    """Return outputs as the engine sends them: of what is null it knows that it is."""
+    return ParseDict(outputs, struct_pb2.Struct())
 
 
 def urn(token: str, name: str = "it") -> str:

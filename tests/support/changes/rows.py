@@ -12,7 +12,7 @@ from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError
 from tests.support.changes.edits import Edit
 from tests.support.changes.eks_children import CLUSTER, children
-from tests.support.changes.run import Key, by_key, deployed, watched
+from tests.support.changes.run import Key, by_key, deployed, identifier, watched
 from tests.support.changes.verdicts import ProviderVerdict, verdict
 from tests.support.cloud import Registered
 from tests.support.stacks import NOW
@@ -154,7 +154,7 @@ def _step(old: Registered | None, new: Registered | None) -> tuple[Step, Provide
         operation=operation,
         urn=some.urn,
         type=some.type,
-        identifier="" if old is None else f"{old.name}-id",
+        identifier="" if old is None else identifier(old.type, old.name),
         old={} if old is None else old.inputs,
         new={} if new is None else new.inputs,
         reasons=said.replacing,

@@ -56,7 +56,14 @@ class ChangedCloud(Cloud):
         answers = provider_answers.outputs(args.typ, name, args.inputs)
         if "latestVersion" in answers and not name.endswith(SUCCESSOR):
             answers |= {"latestVersion": newest}
-        return f"{name}-id", {**args.inputs, **answers}
+        return identifier(args.typ, name), {**args.inputs, **answers}
+
+
+def identifier(type_: str, name: str) -> str:
+    """Return the id of an object; where the provider checks its form, it has that form."""
+    if type_ == "aws:ec2/launchTemplate:LaunchTemplate":
+        return f"lt-{crc32(name.encode()):017x}"
+    return f"{name}-id"
 
 
 def _call(plain: Callable[..., Any], args: Any) -> tuple[dict[str, Any], list[Any]]:

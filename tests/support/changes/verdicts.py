@@ -1,26 +1,59 @@
-"""What the stand-ins of the providers say to other inputs of a resource.
+"""What the providers say to other inputs of a resource: the AWS provider itself, for Kubernetes its
+stand-in.
 
-What they know of replacements is compared with the providers' sources in
+What the stand-in knows of replacements is compared with the provider's source in
 `tests/sandbox/providers/test_replacements.py`.
 """
 
 from __future__ import annotations
 
+import atexit
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from typing import Any
 
 from pulumi.runtime.proto import provider_pb2
 
-from sandbox.providers._protocol.values import to_struct
-from sandbox.providers.aws.registry import RESOURCE_TYPES
-from sandbox.providers.aws.servicer import AwsServicer
+from sandbox.providers._protocol.values import UNKNOWN, to_struct
 from sandbox.providers.kubernetes.servicer import KubernetesServicer
-from tests.support.provider_plugin import Call, urn
+from tests.support import aws_sdk
+from tests.support.aws_plugin import aws_plugin
+from tests.support.aws_sdk import Declared
+from tests.support.provider_plugin import Call, Made, Plugin, urn
 
 _CODE = "__provider"
 """The code of a dynamic provider, which differs by interpreter."""
+_NO_ACCOUNT = "http://127.0.0.1:9"
+"""Nothing answers at the discard port: a difference is a matter of schemas, not of the account."""
+_ZERO: Mapping[str, Any] = {
+    "list": [],
+    "map": {},
+    "object": None,
+    "bool": False,
+    "int": 0,
+    "float": 0,
+}
+_SCHEMA_VERSIONS: Mapping[str, int] = {
+    "aws:autoscaling/group:Group": 1,
+    "aws:batch/computeEnvironment:ComputeEnvironment": 1,
+    "aws:batch/jobQueue:JobQueue": 1,
+    "aws:ec2/flowLog:FlowLog": 1,
+    "aws:ec2/keyPair:KeyPair": 1,
+    "aws:ec2/launchTemplate:LaunchTemplate": 1,
+    "aws:ec2/securityGroup:SecurityGroup": 1,
+    "aws:ec2/securityGroupRule:SecurityGroupRule": 2,
+    "aws:ec2/subnet:Subnet": 1,
+    "aws:ec2/vpc:Vpc": 1,
+    "aws:eks/cluster:Cluster": 1,
+    "aws:resourcegroups/resource:Resource": 1,
+}
+"""By type, the version of its state where that is not 0; the provider rewrites an older one.
+
+Source: `SchemaVersion` of the resources of terraform-provider-aws 6.34.0.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +68,11 @@ class ProviderVerdict:
 
 
 @cache
-def _servicers() -> tuple[Any, Any]:
-    return AwsServicer("http://127.0.0.1"), KubernetesServicer()
+def _aws() -> Plugin:
+    running = ExitStack()
+    atexit.register(running.close)
+    plugin = aws_plugin(_NO_ACCOUNT, skipCredentialsValidation=True, skipRequestingAccountId=True)
+    return running.enter_context(plugin)
 
 
 def verdict(
@@ -44,16 +80,14 @@ def verdict(
 ) -> ProviderVerdict:
     """Return what the provider of a type says to new inputs of an object that exists."""
     before, after = (
-        {key: value for key, value in each.items() if key != _CODE} for each in (old, new)
+        {key: _plain(value) for key, value in each.items() if key != _CODE} for each in (old, new)
     )
     if before == after:
         return ProviderVerdict()
-    aws, kubernetes = _servicers()
-    if token in RESOURCE_TYPES:
-        defaults = RESOURCE_TYPES[token].defaults
-        return _asked(aws, token, name, {**defaults, **before}, {**defaults, **after})
+    if token.startswith("aws:"):
+        return _of_aws(token, json.dumps(before), json.dumps(after))
     if token.startswith("kubernetes:"):
-        return _asked(kubernetes, token, name, before, after)
+        return _of_kubernetes(token, name, before, after)
     changed = tuple(sorted(k for k in {*before, *after} if before.get(k) != after.get(k)))
     if token.startswith("pulumi-python:dynamic/aws-auth"):
         # As its `diff` says: another role is another entry.
@@ -61,11 +95,62 @@ def verdict(
     return ProviderVerdict(changed)
 
 
-def _asked(
-    servicer: Any, token: str, name: str, old: Mapping[str, Any], new: Mapping[str, Any]
+def _plain(value: Any) -> Any:
+    """Return a value as a provider that takes no secrets gets it."""
+    if isinstance(value, Mapping):
+        if set(value) == {"secret"}:
+            return _plain(value["secret"])
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _of_kubernetes(
+    token: str, name: str, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> ProviderVerdict:
     request = provider_pb2.DiffRequest(
         id="it", urn=urn(token, name), old_inputs=to_struct(dict(old)), news=to_struct(dict(new))
     )
-    answer = servicer.Diff(request, Call())
+    answer = KubernetesServicer().Diff(request, Call())
     return ProviderVerdict(tuple(answer.diffs), tuple(answer.replaces), answer.deleteBeforeReplace)
+
+
+@lru_cache(maxsize=4096)
+def _of_aws(token: str, old: str, new: str) -> ProviderVerdict:
+    before, after = json.loads(old), json.loads(new)
+    answer = _aws().difference(token, _made(token, old), after)
+    if answer.changes != provider_pb2.DiffResponse.DIFF_SOME:
+        return ProviderVerdict()
+    # Outputs that an update may change are among the differences, too.
+    given = [key for key in answer.diffs if key in before or key in after]
+    return ProviderVerdict(
+        tuple(sorted(given or answer.diffs)),
+        tuple(sorted(set(answer.replaces))),
+        answer.deleteBeforeReplace,
+    )
+
+
+@lru_cache(maxsize=256)
+def _made(token: str, inputs: str) -> Made:
+    """Return an object as its creation would leave it: what AWS fills in is empty or 0."""
+    checked, failures = _aws().check(token, json.loads(inputs))
+    assert not failures, (token, failures)
+    declared = aws_sdk.outputs(token)
+    foreseen = _aws().foreseen(token, checked)
+    outputs = {key: _filled_in(value, declared.get(key)) for key, value in foreseen.items()}
+    version = str(_SCHEMA_VERSIONS.get(token, 0))
+    meta = {"__meta": json.dumps({"schema_version": version})}
+    return Made("it", checked, {**outputs, "id": "it", **meta})
+
+
+def _filled_in(value: Any, declared: Declared | None) -> Any:
+    """Return a planned value as it is once AWS was asked: nothing is left to be known."""
+    fields = {} if declared is None else declared.fields
+    if value == UNKNOWN:
+        return _ZERO.get("str" if declared is None else declared.kind, "")
+    if isinstance(value, dict):
+        # In a block, the provider writes down what is not set, too.
+        set_ = {key: UNKNOWN if item is None else item for key, item in value.items()}
+        return {key: _filled_in(item, fields.get(key)) for key, item in set_.items()}
+    if isinstance(value, list):
+        return [_filled_in(item, declared and replace(declared, kind="object")) for item in value]
+    return value

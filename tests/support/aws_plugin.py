@@ -1,0 +1,147 @@
+"""The plugin of the AWS provider, called over gRPC by a test in place of the engine.
+
+with aws_plugin(server.endpoint) as plugin:
+    made = plugin.create("aws:ec2/vpc:Vpc", {"cidrBlock": "10.0.0.0/16"})
+
+`tests.support.provider_plugin.Plugin` has the operations. A start takes about a second, so a
+fixture keeps the plugin as long as its server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf.empty_pb2 import Empty
+from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
+
+from tests.support.provider_plugin import Call, Plugin, RefusedError
+from tests.support.tracked import ROOT
+from tools.engine import Plugin as PluginProgram
+from tools.engine import ensure_plugins, ensure_pulumi
+from tools.workspace.environment import sandbox_environment
+
+REGION = "us-west-2"
+MAPPING = ROOT / "tools" / "engine" / "aws_plugin" / "mapping.go"
+
+# The limit of Pulumi's own programs: sdk/go/common/util/rpcutil/serve.go.
+_NO_LIMIT = [("grpc.max_receive_message_length", 400 * 1024 * 1024)]
+
+
+@cache
+def aws_program() -> PluginProgram:
+    """Return the plugin that a sandbox would get on this machine."""
+    plugins = ensure_plugins(print, ensure_pulumi(print))
+    return next(plugin for plugin in plugins if plugin.name == "aws")
+
+
+@cache
+def described() -> dict[str, dict[str, Any]]:
+    """Return what the plugin of this repository says of its types and functions.
+
+    By token and wire name, as `tools/engine/aws_plugin/describe.go` writes it.
+    """
+    program = aws_program()
+    if program.origin == "official":
+        pytest.skip("the official plugin runs here, whose names are the SDK's by construction")
+    command = [str(Path(program.directory) / "pulumi-resource-aws"), "-describe"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    return json.loads(done.stdout)
+
+
+def mapped_types() -> frozenset[str]:
+    """Return the resource types that the plugin of this repository has, from its source."""
+    source = MAPPING.read_text(encoding="utf-8")
+    table = source.partition("var resources = ")[2].partition("\n}\n")[0]
+    names = re.findall(r'"aws_\w+":\s+"(\w+):(\w+)"', table)
+    return frozenset(f"aws:{module}/{name[0].lower()}{name[1:]}:{name}" for module, name in names)
+
+
+@contextmanager
+def aws_plugin(endpoint: str, region: str = REGION, **configuration: Any) -> Iterator[Plugin]:
+    """Run the plugin against the account that answers at `endpoint`, and end it afterwards.
+
+    `configuration` has more arguments of the provider, such as `skipCredentialsValidation`.
+    """
+    with ExitStack() as stack:
+        engine = stack.enter_context(_engine())
+        process = stack.enter_context(_process(engine, endpoint, region))
+        assert process.stdout is not None
+        port = process.stdout.readline().strip()
+        assert port, "the plugin ended before it listened; its message is above"
+        channel = grpc.insecure_channel(f"127.0.0.1:{port}", options=_NO_LIMIT)
+        stub = provider_pb2_grpc.ResourceProviderStub(stack.enter_context(channel))
+        yield Plugin(_Remote(stub), region=region, **configuration)
+
+
+@contextmanager
+def _process(engine: str, endpoint: str, region: str) -> Iterator[subprocess.Popen[str]]:
+    program = Path(aws_program().directory) / "pulumi-resource-aws"
+    nowhere = Path(os.devnull)
+    environment = sandbox_environment(
+        os.environ,
+        engine=program.parent,
+        home=nowhere,
+        backend=nowhere,
+        passphrase="",
+        region=region,
+        aws_endpoint=endpoint,
+    )
+    process = subprocess.Popen(
+        [str(program), engine], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@contextmanager
+def _engine() -> Iterator[str]:
+    """Run what the plugin reports to and ends with; yield its address."""
+    server = grpc.server(ThreadPoolExecutor(max_workers=4))
+    engine_pb2_grpc.add_EngineServicer_to_server(_Engine(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        yield f"127.0.0.1:{port}"
+    finally:
+        server.stop(None).wait()
+
+
+class _Engine(engine_pb2_grpc.EngineServicer):
+    """The engine's service, as far as a plugin calls it."""
+
+    def Log(self, request: Any, context: Any) -> Empty:  # noqa: N802 - of the protocol
+        return Empty()
+
+
+class _Remote:
+    """The plugin's service, called with `Call` in place of a timeout."""
+
+    def __init__(self, stub: provider_pb2_grpc.ResourceProviderStub) -> None:
+        self._stub = stub
+
+    def __getattr__(self, method: str) -> Any:
+        remote = getattr(self._stub, method)
+
+        def ask(request: Any, call: Call) -> Any:
+            try:
+                return remote(request)
+            except grpc.RpcError as error:
+                answer: Any = error
+                call.details = dict(answer.trailing_metadata())
+                raise RefusedError(answer.details()) from error
+
+        return ask
