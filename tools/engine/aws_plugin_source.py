@@ -5,7 +5,7 @@ another one imports. So the plugin is built from copies of three modules:
 
 - the Terraform provider with the packages of `SERVICES` only, and with its waits divided
   (`WAIT_DIVISOR`), because the emulated account does in milliseconds what the provider polls for
-  every 30 seconds;
+  every 30 seconds, and an injected fault is retried after up to 5 minutes;
 - Pulumi's bridge without its schema generator, which a running plugin never calls;
 - the retry helper of the plugin SDK, for the same division.
 
@@ -167,6 +167,11 @@ def _divide_waits(provider: Source, retry: Source) -> None:
     provider.replace(backoff, "time.After(d)", "time.After(waits.Divided(d))")
     provider.replace(
         backoff, 'import (\n\t"context"\n', f'import (\n\t"context"\n\t"{own}/{_WAITS}"\n'
+    )
+    delayer = "internal/conns/backoff_delayer.go"
+    provider.replace(delayer, "return delay, nil", "return waits.Divided(delay), nil")
+    provider.replace(
+        delayer, 'import (\n\t"crypto/rand"\n', f'import (\n\t"{own}/{_WAITS}"\n\t"crypto/rand"\n'
     )
     state = "helper/retry/state.go"
     retry.replace(state, "time.After(conf.Delay)", "time.After(waits.Divided(conf.Delay))")

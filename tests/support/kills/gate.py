@@ -1,8 +1,8 @@
-"""A gate in the provider plugins: chosen calls of the engine wait there, or never return.
+"""A gate before the provider plugins: chosen calls of the engine wait there, or never return.
 
-A plugin that is started with the gate does what it always does, and stops at the calls that the
-plan names: before the work is done, or after it and before the answer. So the engine can be killed
-at exactly that point, whatever the type of the resource and whatever runs beside it.
+A plugin behind the gate (`gated_plugin`) does what it always does. The gate holds the calls that
+the plan names: before the work is done, or after it and before the answer. So the engine can be
+killed at exactly that point, whatever the plugin and the type of the resource.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 DIRECTORY = "TRAINYARD_TEST_GATE"
 """Environment variable with the directory in which a plan lies and calls announce themselves."""
@@ -94,29 +93,3 @@ class Gate:
     @property
     def _open(self) -> Path:
         return self.directory / "open"
-
-
-def gated(servicer: Any, gate: Gate) -> Any:
-    """Return the provider with its calls led through the gate."""
-    for call in ("Create", "Delete"):
-        moments = gate.moments(call)
-        if moments:
-            setattr(servicer, call, _gated_call(getattr(servicer, call), moments, gate))
-    return servicer
-
-
-def _gated_call(
-    answer: Callable[[Any, Any], Any], moments: Mapping[str, Moment], gate: Gate
-) -> Callable[[Any, Any], Any]:
-    def call(request: Any, context: Any) -> Any:
-        moment = moments.get(request.urn)
-        if moment is None or getattr(request, "preview", False):
-            return answer(request, context)
-        if moment is Moment.NOT_BEGUN:
-            gate.stop(request.urn)
-        answered = answer(request, context)
-        if moment is Moment.UNANSWERED:
-            gate.stop(request.urn)
-        return answered
-
-    return call
