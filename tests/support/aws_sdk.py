@@ -37,7 +37,8 @@ class Declared:
 def inputs(token: str) -> Mapping[str, Declared]:
     """Return the properties that a program may give to a resource, by wire name."""
     module, name = _class(token)
-    return _fields(getattr(module, f"{name}Args"))
+    # `InitArgs` where a property's type has the other name, such as the attachment of an interface.
+    return _fields(getattr(module, f"{name}Args", None) or getattr(module, f"{name}InitArgs"))
 
 
 def outputs(token: str) -> Mapping[str, Declared]:
