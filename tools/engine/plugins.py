@@ -114,6 +114,7 @@ def parse_choices(choices: Iterable[str]) -> dict[str, Path]:
 
 def write_plugins(path: Path, plugins: tuple[Plugin, ...]) -> None:
     """Record the plugins of a sandbox."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
     partial.write_text(json.dumps([asdict(plugin) for plugin in plugins]), encoding="utf-8")
     partial.replace(path)
