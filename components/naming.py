@@ -7,6 +7,7 @@ so that a replacement can exist beside what it replaces.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from hashlib import sha256
 
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 IAM_ROLE_NAME_LIMIT = 64
@@ -16,6 +17,8 @@ EKS_NODE_GROUP_NAME_LIMIT = 63
 # A hyphen and seven hexadecimal digits.
 # https://www.pulumi.com/docs/iac/concepts/resources/names/#autonaming
 _SUFFIX_LENGTH = 8
+
+_DIGEST_LENGTH = 7
 
 _PARTITIONS = {
     "cn-": ("aws-cn", "amazonaws.com.cn"),
@@ -37,6 +40,19 @@ def excess_length(logical_name: str, limit: int) -> int:
     0 or less where it fits. Pulumi fails in the middle of an update where it does not.
     """
     return len(logical_name) + _SUFFIX_LENGTH - limit
+
+
+def fitted(logical_name: str, limit: int) -> str:
+    """Return a logical name whose physical name keeps within its limit.
+
+    A name that fits stays as it is. A longer one is cut, and ends with digits that tell it from
+    others that begin the same.
+    """
+    if excess_length(logical_name, limit) <= 0:
+        return logical_name
+    digest = sha256(logical_name.encode()).hexdigest()[:_DIGEST_LENGTH]
+    kept = limit - _SUFFIX_LENGTH - 1 - _DIGEST_LENGTH
+    return f"{logical_name[:kept]}-{digest}"
 
 
 def partition(region: str) -> str:

@@ -1,6 +1,6 @@
 import pytest
 
-from components.naming import excess_length, managed_policy_arns, partition
+from components.naming import excess_length, fitted, managed_policy_arns, partition
 
 
 @pytest.mark.parametrize(
@@ -9,6 +9,16 @@ from components.naming import excess_length, managed_policy_arns, partition
 )
 def test_the_suffix_that_pulumi_appends_counts(length, excess):
     assert excess_length("x" * length, 64) == excess
+
+
+def test_a_name_that_fits_stays_as_it_is():
+    assert fitted("x" * 56, 64) == "x" * 56
+
+
+def test_longer_names_are_cut_to_what_fits_and_stay_apart():
+    first, second = fitted("x" * 60 + "a", 64), fitted("x" * 60 + "b", 64)
+    assert first != second
+    assert excess_length(first, 64) == excess_length(second, 64) == 0
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.identity.attached_policies import once_made
-from components.naming import managed_policy_arns
+from components.naming import IAM_ROLE_NAME_LIMIT, fitted, managed_policy_arns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,8 @@ class ServiceAccountRoleArgs:
 class ServiceAccountRole(pulumi.ComponentResource):
     """A role that the pods of one service account take, with one AWS managed policy.
 
-    Children: `<name>-role` (`aws.iam.Role`), `<name>-policy` (`aws.iam.RolePolicyAttachment`).
+    Children: `<name>-role` (`aws.iam.Role`), which is cut where IAM would refuse the role's name for
+    its length, and `<name>-policy` (`aws.iam.RolePolicyAttachment`).
     """
 
     arn: pulumi.Output[str]
@@ -61,7 +62,7 @@ class ServiceAccountRole(pulumi.ComponentResource):
         super().__init__("trainyard:identity:ServiceAccountRole", name, {}, opts)
         child = pulumi.ResourceOptions(parent=self)
         role = aws.iam.Role(
-            f"{name}-role",
+            fitted(f"{name}-role", IAM_ROLE_NAME_LIMIT),
             description=f"Pods of {args.namespace}/{args.service_account}",
             assume_role_policy=_trust(args),
             tags=dict(args.tags),

@@ -44,6 +44,7 @@ _INSTANCE_FILTERS = {
 _RESOURCE_GROUPS_CALLS = (
     "delete-group",
     "get-group-configuration",
+    "get-group-query",
     "group-resources",
     "ungroup-resources",
     "list-group-resources",

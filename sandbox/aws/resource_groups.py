@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from moto.ec2.models import ec2_backends
+from moto.resourcegroups.exceptions import BadRequestException
 from moto.resourcegroups.responses import ResourceGroupsResponse
 
 from sandbox.aws.ec2.reservation_groups import GroupMembers, group_members
@@ -47,10 +48,26 @@ class SandboxResourceGroupsResponse(ResourceGroupsResponse):
         )
 
     def get_group_configuration(self) -> str:
-        """GetGroupConfiguration: moto's breaks on a group that is named by its ARN or not there."""
+        """GetGroupConfiguration: moto's breaks on a group that is named by its ARN or not there.
+
+        Raises:
+            BadRequestException: The group has a query, and so no configuration.
+        """
         group = self._group()
+        if not group.configuration:
+            raise BadRequestException("The group has a resource query, and no configuration.")
         configuration = {"Configuration": group.configuration, "Status": "UPDATE_COMPLETE"}
         return json.dumps({"GroupConfiguration": configuration})
+
+    def get_group_query(self) -> str:
+        """GetGroupQuery.
+
+        Raises:
+            BadRequestException: The group has a configuration, and so no query.
+        """
+        if self._group().configuration:
+            raise BadRequestException("The group has a configuration, and no resource query.")
+        return super().get_group_query()
 
     def _members(self) -> list[str]:
         all_members: GroupMembers = group_members(ec2_backends[self.current_account][self.region])

@@ -18,10 +18,10 @@ PROVIDER = OidcProvider(
 )
 
 
-def role(deploy, provider, *, region="us-west-2"):
+def role(deploy, provider, *, region="us-west-2", name="ebs"):
     def program():
         ServiceAccountRole(
-            "ebs",
+            name,
             ServiceAccountRoleArgs(
                 namespace="kube-system",
                 service_account="ebs-csi-controller-sa",
@@ -73,3 +73,11 @@ def test_the_role_has_the_one_policy_of_its_partition(deploy, region, partition)
     assert attached["policyArn"] == f"arn:{partition}:iam::aws:policy/AmazonEBSCSIDriverPolicyV2"
     assert cloud.one("ebs-role").inputs["tags"] == {"team": "vision"}
     assert cloud.one("ebs-role").parent in cloud.closed
+
+
+def test_the_name_of_a_role_fits_however_long_that_of_the_add_on_is(deploy):
+    """The provider refuses a longer one: IAM has 64 characters, and Pulumi appends eight."""
+    cloud = role(deploy, None, name="eks-g4dn-vpc-services-addons-aws-fsx-csi-driver-identity")
+    (made,) = cloud.of_type("aws:iam/role:Role")
+    assert made.name.startswith("eks-g4dn-vpc-services-addons-aws-fsx-csi")
+    assert len(made.name) == 56

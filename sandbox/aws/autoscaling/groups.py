@@ -6,6 +6,7 @@ desired, says why in its scaling activities, and tries again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,6 +27,12 @@ RETRY_INTERVAL = timedelta(seconds=10)
 """Time between two attempts of a group that cannot launch; AWS waits longer and longer."""
 
 GROUP_TAG = "aws:autoscaling:groupName"
+
+_NO_RESERVATION_NAMED = {"CapacityReservationPreference": "default"}
+"""What DescribeAutoScalingGroups answers for a group that was given no specification.
+
+https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_CapacityReservationSpecification.html
+"""
 
 
 class GroupInstance(InstanceState):
@@ -48,6 +55,8 @@ class Group(FakeAutoScalingGroup):
 
     next_attempt: datetime | None = None
     """When a launch that failed is tried again; None: nothing failed."""
+    capacity_reservation_specification: Mapping[str, Any] = _NO_RESERVATION_NAMED
+    """What CreateAutoScalingGroup or UpdateAutoScalingGroup was given."""
 
     def set_desired_capacity(self, new_capacity: int | None) -> None:
         """Launch what is missing, terminate what is too much."""

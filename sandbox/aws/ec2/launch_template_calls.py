@@ -1,10 +1,11 @@
-"""CreateLaunchTemplate, so that the tags of the template stay out of the data of its version."""
+"""CreateLaunchTemplate and DeleteLaunchTemplate, where moto answers otherwise than EC2."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from moto.core.responses import ActionResult
+from moto.ec2.exceptions import InvalidLaunchTemplateIdNotFound
 from moto.ec2.models.launch_templates import LaunchTemplate
 from moto.ec2.responses import EC2Response
 
@@ -38,6 +39,17 @@ class LaunchTemplateCalls(EC2Response):
         else:
             data.pop("TagSpecifications", None)
         return result
+
+    def delete_launch_template(self) -> ActionResult:
+        """DeleteLaunchTemplate; moto says of an id that is gone that the name is not there.
+
+        Raises:
+            InvalidLaunchTemplateIdNotFound: There is no template of that id.
+        """
+        template_id = self.params.get("LaunchTemplateId")
+        if template_id and template_id not in self.ec2_backend.launch_templates:
+            raise InvalidLaunchTemplateIdNotFound(template_id)
+        return super().delete_launch_template()
 
 
 def _is_own(specification: dict[str, Any]) -> bool:

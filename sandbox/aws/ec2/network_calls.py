@@ -64,6 +64,19 @@ class NetworkCalls(EC2Response):
                 del ec2.network_acls[acl.id]
         return result
 
+    def disassociate_vpc_cidr_block(self) -> ActionResult:
+        """DisassociateVpcCidrBlock; moto breaks on an association that has ended already."""
+        association_id = self._get_param("AssociationId")
+        for vpc in self.ec2_backend.vpcs.values():
+            for association in vpc.get_cidr_block_association_set():
+                ended = association["cidr_block_state"]["state"] == "disassociated"
+                if association["association_id"] == association_id and ended:
+                    refuse(
+                        "InvalidVpcCidrBlockAssociationID.NotFound",
+                        f"The vpc CIDR block association ID '{association_id}' does not exist",
+                    )
+        return super().disassociate_vpc_cidr_block()
+
     def detach_internet_gateway(self) -> ActionResult:
         """DetachInternetGateway, refused while a public address of the VPC is in use."""
         vpc_id = self._get_param("VpcId")

@@ -1,4 +1,4 @@
-"""DeleteSecurityGroup, refused while something uses the group; moto deletes it all the same.
+"""Calls of security groups and their rules, where moto answers otherwise than EC2.
 
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DeleteSecurityGroup.html
 """
@@ -18,12 +18,37 @@ class SecurityGroupCalls(EC2Response):
     """Mixed into the EC2 response class."""
 
     def delete_security_group(self) -> ActionResult:
-        """DeleteSecurityGroup, by id or by name."""
+        """DeleteSecurityGroup, by id or by name; refused while something uses the group."""
         name = self._get_param("GroupId") or self._get_param("GroupName")
         group = self.ec2_backend.get_security_group_by_name_or_id(name)
         if group is not None and any(users_of(self.ec2_backend, group.id)):
             refuse("DependencyViolation", f"resource {group.id} has a dependent object")
         return super().delete_security_group()
+
+    def revoke_security_group_ingress(self) -> ActionResult:
+        """RevokeSecurityGroupIngress."""
+        self._check_rule_ids()
+        return super().revoke_security_group_ingress()
+
+    def revoke_security_group_egress(self) -> ActionResult:
+        """RevokeSecurityGroupEgress."""
+        self._check_rule_ids()
+        return super().revoke_security_group_egress()
+
+    def _check_rule_ids(self) -> None:
+        """Refuse ids of rules that are not there, with the code that EC2 has for ids.
+
+        Raises:
+            EC2ClientError: InvalidSecurityGroupRuleId.NotFound.
+        """
+        every = (g for groups in self.ec2_backend.groups.values() for g in groups.values())
+        known = {rule.id for g in every for rule in (*g.ingress_rules, *g.egress_rules)}
+        for rule_id in self._get_param("SecurityGroupRuleIds", []):
+            if rule_id not in known:
+                refuse(
+                    "InvalidSecurityGroupRuleId.NotFound",
+                    f"The security group rule ID '{rule_id}' does not exist",
+                )
 
 
 def users_of(ec2: Any, group_id: str) -> Iterator[str]:

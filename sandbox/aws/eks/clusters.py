@@ -33,8 +33,14 @@ _LOG_TYPES = ["api", "audit", "authenticator", "controllerManager", "scheduler"]
 SERVICE_CIDR = "10.100.0.0/16"
 """EKS takes this or 172.20.0.0/16; the sandbox's control planes are made with this one."""
 
-_KEPT = ("encryptionConfig", "remoteNetworkConfig", "computeConfig", "storageConfig")
-"""Parameters of CreateCluster that DescribeCluster repeats as they are."""
+_KEPT = (
+    "encryptionConfig",
+    "remoteNetworkConfig",
+    "computeConfig",
+    "storageConfig",
+    "zonalShiftConfig",
+)
+"""Parameters of CreateCluster that DescribeCluster repeats as they are, and leaves out otherwise."""
 
 
 class ClusterCalls(EksBase):
@@ -172,7 +178,6 @@ class ClusterCalls(EksBase):
                 "authenticationMode": access.get("authenticationMode", "CONFIG_MAP"),
             },
             "upgradePolicy": asked.get("upgradePolicy") or {"supportType": "EXTENDED"},
-            "zonalShiftConfig": asked.get("zonalShiftConfig") or {"enabled": False},
             "deletionProtection": bool(asked.get("deletionProtection", False)),
             "controlPlaneScalingConfig": asked.get("controlPlaneScalingConfig")
             or {"tier": "standard"},

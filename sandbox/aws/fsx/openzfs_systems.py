@@ -29,7 +29,22 @@ _THROUGHPUTS = {
     "SINGLE_AZ_2": _NEW,
     "SINGLE_AZ_HA_2": _NEW,
 }
-_OF_THE_ROOT = ("DataCompressionType", "NfsExports", "RecordSizeKiB", "ReadOnly")
+_OF_THE_ROOT = (
+    "CopyTagsToSnapshots",
+    "DataCompressionType",
+    "NfsExports",
+    "ReadOnly",
+    "RecordSizeKiB",
+    "UserAndGroupQuotas",
+)
+_NO_QUOTAS = tuple(
+    {"Id": 0, "StorageCapacityQuotaGiB": 0, "Type": kind} for kind in ("USER", "GROUP")
+)
+"""Quotas that FSx adds to those of every volume.
+
+https://github.com/hashicorp/terraform-provider-aws, `TestAccFSxOpenZFSFileSystem_rootVolume` in
+internal/service/fsx/openzfs_file_system_test.go
+"""
 _UNANSWERED = frozenset({"DiskIopsConfiguration", "ReadCacheConfiguration", "PreferredSubnetId"})
 
 
@@ -140,13 +155,20 @@ def _make_root(backend: Any, system: Mapping[str, Any], root: Mapping[str, Any])
         "ResourceARN": f"arn:aws:fsx:{place}:volume/{owner}/{identifier}",
         "OpenZFSConfiguration": {
             "VolumePath": ROOT_PATH,
+            "CopyTagsToSnapshots": False,
             "DataCompressionType": "NONE",
             "RecordSizeKiB": 128,
             "ReadOnly": False,
             **root,
+            "UserAndGroupQuotas": _quotas(root),
         },
     }
     return identifier
+
+
+def _quotas(asked: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    given = asked.get("UserAndGroupQuotas") or []
+    return [*given, *(each for each in _NO_QUOTAS if each not in given)]
 
 
 def update(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,6 +203,8 @@ def change_volume(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
     unanswered = sorted(changes.keys() - set(_OF_THE_ROOT))
     if unanswered:
         raise NotImplementedError(f"changes of {', '.join(unanswered)} of volumes of OpenZFS")
+    if "UserAndGroupQuotas" in changes:
+        changes = {**changes, "UserAndGroupQuotas": _quotas(changes)}
     volume["OpenZFSConfiguration"] = {**volume["OpenZFSConfiguration"], **changes}
     return volume
 

@@ -1,0 +1,100 @@
+"""What the AWS provider relies on in the answers of AWS, call by call.
+
+Sources: in https://github.com/hashicorp/terraform-provider-aws, `internal/service`, the files that
+the tests name.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.sandbox_aws import PRIVATE_B, STANDARD_IMAGE, VPC, Account, refused
+
+
+def test_a_cluster_that_asked_for_no_zonal_shift_shows_none(account: Account) -> None:
+    """`eks/cluster_test.go`, TestAccEKSCluster_basic."""
+    assert "zonalShiftConfig" not in account.cluster("plain")
+    shifting = account.cluster("shifting", zonalShiftConfig={"enabled": True})
+    assert shifting["zonalShiftConfig"] == {"enabled": True}
+
+
+def test_a_group_of_reservations_has_a_configuration_and_no_query(account: Account) -> None:
+    """`resourcegroups/group.go`, resourceGroupRead."""
+    groups = account.client("resource-groups")
+    arn = account.reservation_group(name="pool")
+    for group in ({"Group": "pool"}, {"Group": arn}, {"GroupName": "pool"}):
+        with refused("BadRequestException"):
+            groups.get_group_query(**group)
+    assert groups.get_group_configuration(Group="pool")["GroupConfiguration"]["Configuration"]
+
+
+def test_a_group_by_query_has_no_configuration(account: Account) -> None:
+    """`resourcegroups/group.go`, resourceGroupRead."""
+    groups = account.client("resource-groups")
+    query = {
+        "Type": "TAG_FILTERS_1_0",
+        "Query": '{"ResourceTypeFilters": ["AWS::AllSupported"], "TagFilters": [{"Key": "a"}]}',
+    }
+    groups.create_group(Name="tagged", ResourceQuery=query)
+    with refused("BadRequestException"):
+        groups.get_group_configuration(Group="tagged")
+    assert groups.get_group_query(Group="tagged")["GroupQuery"]["ResourceQuery"] == query
+
+
+def test_an_auto_scaling_group_shows_the_default_preference_for_reservations(
+    account: Account,
+) -> None:
+    """`autoscaling/group_test.go`, TestAccAutoScalingGroup_basic."""
+    template = account.template("t", ImageId=STANDARD_IMAGE, InstanceType="c5.2xlarge")
+    group = account.autoscaling_group("g", template)
+    assert group["CapacityReservationSpecification"] == {"CapacityReservationPreference": "default"}
+    asked = {"CapacityReservationPreference": "capacity-reservations-only"}
+    group = account.autoscaling_group("h", template, CapacityReservationSpecification=asked)
+    assert group["CapacityReservationSpecification"] == asked
+
+
+def test_every_open_zfs_volume_has_the_quotas_of_root(account: Account) -> None:
+    """`fsx/openzfs_file_system_test.go`, TestAccFSxOpenZFSFileSystem_rootVolume."""
+    fsx = account.client("fsx")
+    own = {"Id": 10, "StorageCapacityQuotaGiB": 128, "Type": "USER"}
+    made = fsx.create_file_system(
+        FileSystemType="OPENZFS",
+        StorageCapacity=64,
+        SubnetIds=[PRIVATE_B],
+        OpenZFSConfiguration={
+            "DeploymentType": "SINGLE_AZ_1",
+            "ThroughputCapacity": 64,
+            "RootVolumeConfiguration": {"UserAndGroupQuotas": [own], "CopyTagsToSnapshots": True},
+        },
+    )["FileSystem"]["OpenZFSConfiguration"]
+    (volume,) = fsx.describe_volumes(VolumeIds=[made["RootVolumeId"]])["Volumes"]
+    configuration = volume["OpenZFSConfiguration"]
+    assert configuration["CopyTagsToSnapshots"] is True
+    assert [(each["Type"], each["Id"]) for each in configuration["UserAndGroupQuotas"]] == [
+        ("USER", 10),
+        ("USER", 0),
+        ("GROUP", 0),
+    ]
+
+
+@pytest.mark.parametrize("direction", ["ingress", "egress"])
+def test_a_rule_that_is_gone_is_refused_by_its_id(account: Account, direction: str) -> None:
+    """`ec2/vpc_security_group_ingress_rule.go`, Delete."""
+    revoke = getattr(account.ec2, f"revoke_security_group_{direction}")
+    with refused("InvalidSecurityGroupRuleId.NotFound", "sgr-0123456789abcdef0"):
+        revoke(GroupId=account.group(), SecurityGroupRuleIds=["sgr-0123456789abcdef0"])
+
+
+def test_a_launch_template_that_is_gone_is_refused_by_its_id(account: Account) -> None:
+    """`ec2/ec2_launch_template.go`, resourceLaunchTemplateDelete."""
+    with refused("InvalidLaunchTemplateId.NotFound", "lt-0123456789abcdef0"):
+        account.ec2.delete_launch_template(LaunchTemplateId="lt-0123456789abcdef0")
+
+
+def test_an_address_block_that_has_left_its_vpc_is_refused(account: Account) -> None:
+    """`ec2/vpc_ipv4_cidr_block_association.go`, Delete."""
+    associated = account.ec2.associate_vpc_cidr_block(VpcId=VPC, CidrBlock="10.9.0.0/16")
+    identifier = associated["CidrBlockAssociation"]["AssociationId"]
+    account.ec2.disassociate_vpc_cidr_block(AssociationId=identifier)
+    with refused("InvalidVpcCidrBlockAssociationID.NotFound", identifier):
+        account.ec2.disassociate_vpc_cidr_block(AssociationId=identifier)
