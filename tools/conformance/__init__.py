@@ -1,0 +1,1 @@
+"""Recordings of official component providers, which the sandbox's stand-ins are compared with."""
