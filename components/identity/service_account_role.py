@@ -46,8 +46,8 @@ class ServiceAccountRoleArgs:
 class ServiceAccountRole(pulumi.ComponentResource):
     """A role that the pods of one service account take, with one AWS managed policy.
 
-    Children: `<name>-role` (`aws.iam.Role`), which is cut where IAM would refuse the role's name for
-    its length, and `<name>-policy` (`aws.iam.RolePolicyAttachment`).
+    Children: `<name>-role` (`aws.iam.Role`), cut where IAM would refuse the role's name for its
+    length, and `<name>-policy` (`aws.iam.RolePolicyAttachment`).
     """
 
     arn: pulumi.Output[str]

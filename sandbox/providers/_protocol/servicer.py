@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import grpc
@@ -29,14 +29,23 @@ class UnfinishedError(ProviderError):
     Attributes:
         identifier: Id of the resource.
         properties: Its outputs as they are.
-        inputs: The inputs that were asked for.
+        inputs: The inputs that were asked for; None where the engine has them.
+        reasons: What else is to be said of it.
     """
 
-    def __init__(self, message: str, identifier: str, properties: Any, inputs: Any) -> None:
+    def __init__(
+        self,
+        message: str,
+        identifier: str,
+        properties: Any,
+        inputs: Any,
+        reasons: Sequence[str] = (),
+    ) -> None:
         super().__init__(message)
         self.identifier = identifier
         self.properties = properties
         self.inputs = inputs
+        self.reasons = reasons
 
 
 class StandInServicer(provider_pb2_grpc.ResourceProviderServicer):
@@ -97,30 +106,37 @@ class StandInServicer(provider_pb2_grpc.ResourceProviderServicer):
         _abort(context, f"{what}: the sandbox's {self.package} provider does not know {unknown}")
 
     def guarded(self, context: Any, what: str, do: Callable[[], Answer]) -> Answer:
-        """Return what `do` returns; an error ends the call with a message for people."""
+        """Return what `do` returns; an error ends the call with a message for people.
+
+        `what` begins the message; nothing does where it is empty.
+        """
         try:
             return do()
         except UnfinishedError as error:
             _keep(context, what, error)
         except ProviderError as error:
-            _abort(context, f"{what}: {error}")
+            _abort(context, _said(what, str(error)))
         except Exception as error:
-            _abort(context, f"{what}: {type(error).__name__}: {error}")
+            _abort(context, _said(what, f"{type(error).__name__}: {error}"))
 
 
 def _keep(context: Any, what: str, error: UnfinishedError) -> NoReturn:
-    message = f"{what}: {error}"
+    message = _said(what, str(error))
     status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=message)
     status.details.add().Pack(
         provider_pb2.ErrorResourceInitFailed(
             id=error.identifier,
             properties=error.properties,
-            reasons=[str(error)],
+            reasons=[str(error), *error.reasons],
             inputs=error.inputs,
         )
     )
     context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
     _abort(context, message)
+
+
+def _said(what: str, message: str) -> str:
+    return f"{what}: {message}" if what else message
 
 
 def _abort(context: Any, message: str) -> NoReturn:

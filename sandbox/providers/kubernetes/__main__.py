@@ -1,7 +1,10 @@
 """Start the plugin; the engine does this through `pulumi-resource-kubernetes`."""
 
+import sys
+
+from sandbox.providers._protocol.engine_log import engine_log
 from sandbox.providers._protocol.serve import require_sandbox_endpoint, serve
 from sandbox.providers.kubernetes.servicer import KubernetesServicer
 
 require_sandbox_endpoint()
-serve(KubernetesServicer())
+serve(KubernetesServicer(engine_log(sys.argv[1:])))

@@ -1,6 +1,7 @@
-"""The objects of one cluster: applied, read and deleted through its API server.
+"""The objects of one cluster: made, applied, read and deleted through its API server.
 
-Source: https://kubernetes.io/docs/reference/using-api/server-side-apply/
+Sources: https://kubernetes.io/docs/reference/using-api/server-side-apply/ and
+https://github.com/pulumi/pulumi-kubernetes/blob/v4.32.0/provider/pkg/await/await.go
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,18 +17,56 @@ from sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
 from sandbox.providers._protocol.servicer import ProviderError
 from sandbox.providers.kubernetes.kinds import Kind
 from sandbox.providers.kubernetes.kubeconfig import Access
+from sandbox.providers.kubernetes.managers import CREATOR, taken_over
 
 APPLY = "application/apply-patch+yaml"
+JSON_PATCH = "application/json-patch+json"
 DEFAULT_NAMESPACE = "default"
-NOT_FOUND = 404
-CONFLICT = 409
+FORBIDDEN, NOT_FOUND, CONFLICT = 403, 404, 409
 POLL_SECONDS = 0.1
+CREATION_PAUSES_SECONDS = (1, 2, 4, 8, 16)
+"""Between attempts to make an object whose namespace or kind is not there; `SleepingRetry`."""
+CONFLICT_HELP = (
+    "https://www.pulumi.com/registry/packages/kubernetes/how-to-guides/"
+    "managing-resources-with-server-side-apply/#handle-field-conflicts-on-existing-resources"
+)
+EXISTS_HELP = """The resource already exists in the cluster. This can happen when:
+
+  - Renaming a Pulumi resource: use an alias to preserve the identity,
+    or use deleteBeforeReplace if the resource needs replacement.
+  - Managing an existing resource: use a Patch resource (e.g. NamespacePatch)
+    to manage specific fields without owning the resource lifecycle.
+  - Adopting a resource into Pulumi: use `pulumi import`. Note that
+    protected resources (e.g. kube-system) cannot be deleted on destroy.
+  - Intentional upsert: set upsertExistingObjects on the provider to allow
+    server-side apply to update existing objects on create."""
+"""The provider's own words."""
 
 Object = dict[str, Any]
 
 
-class NotThereError(ProviderError):
+class RefusalError(ProviderError):
+    """The API server refused a request.
+
+    Attributes:
+        status: HTTP status.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class NotThereError(RefusalError):
     """The API server does not find what the request is about, such as its namespace."""
+
+
+class ExistsError(RefusalError):
+    """The object was to be made and is there."""
+
+
+class UnknownKindError(ProviderError):
+    """The API server has no such kind."""
 
 
 class UnreachableError(ProviderError):
@@ -39,6 +79,7 @@ class Cluster:
     def __init__(self, access: Access) -> None:
         """Prepare connections; the first request gets a token and makes one."""
         self._access = access
+        self.server = access.server
         self._kinds: dict[str, dict[str, Any]] = {}
         self.stopping = threading.Event()
 
@@ -54,6 +95,39 @@ class Cluster:
         except ValueError as error:
             raise ProviderError(f"the provider's kubeconfig: {error}") from None
 
+    def has(self, kind: Kind) -> bool:
+        """Return whether the API server has objects of the kind."""
+        return self._description(kind) is not None
+
+    def is_namespaced(self, kind: Kind) -> bool:
+        """Return whether objects of the kind are in a namespace; so are those of unknown kinds."""
+        described = self._description(kind)
+        return described is None or bool(described["namespaced"])
+
+    def plural(self, kind: Kind) -> str:
+        """Return the name of the kind's resource, such as `configmaps` or `daemonsets.apps`."""
+        described = self._description(kind)
+        group = kind.api_version.rpartition("/")[0]
+        return f"{described['name'] if described else kind.name}{'.' if group else ''}{group}"
+
+    def create(self, kind: Kind, body: Object, *, dry_run: bool = False) -> Object:
+        """Make the object, which must not be there.
+
+        Where its namespace or kind is not there yet, it is tried again for half a minute.
+
+        Raises:
+            ExistsError: it is there.
+            ProviderError: the API server refuses.
+        """
+        if dry_run:
+            return self._created(kind, body, {"dryRun": "All"})
+        for pause in CREATION_PAUSES_SECONDS:
+            try:
+                return self._created(kind, body, {})
+            except (NotThereError, UnknownKindError):
+                self.pause(pause)
+        return self._created(kind, body, {})
+
     def apply(
         self, kind: Kind, body: Object, *, manager: str, force: bool, dry_run: bool = False
     ) -> Object:
@@ -67,105 +141,128 @@ class Cluster:
             query["dryRun"] = "All"
         path = f"{self._object_path(kind, body['metadata'])}?{urlencode(query)}"
         try:
-            return self._api.patch(path, body, APPLY)
-        except ApiError as error:
-            if error.status == CONFLICT:
-                raise ProviderError(
-                    f'{error.message}. The annotation pulumi.com/patchForce: "true" takes the '
-                    "fields over"
-                ) from error
-            raise _refusal(error) from error
-        except ApiUnreachableError as error:
-            raise _unreachable(error) from error
+            return _asked(lambda: self._api.patch(path, body, APPLY))
+        except RefusalError as error:
+            if error.status != CONFLICT:
+                raise
+            said = (
+                f"server-side apply field conflict detected, see {CONFLICT_HELP} for "
+                f'troubleshooting help\nThe resource managed by field manager "{manager}" had an '
+                f"apply conflict: {error}"
+            )
+            raise RefusalError(CONFLICT, said) from error
+
+    def take_over(self, kind: Kind, found: Object, manager: str) -> Object:
+        """Give `manager` the fields that this provider set when it made the object."""
+        entries = taken_over(found["metadata"].get("managedFields") or [], manager)
+        if entries is None:
+            return found
+        version = found["metadata"]["resourceVersion"]
+        patch: Any = [
+            {"op": "replace", "path": "/metadata/managedFields", "value": entries},
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+        ]
+        path = self._object_path(kind, found["metadata"])
+        return _asked(lambda: self._api.patch(path, patch, JSON_PATCH))
 
     def read(self, kind: Kind, metadata: Object) -> Object | None:
-        """Return the object, or None where it does not exist."""
-        path = self._object_path(kind, metadata)
+        """Return the object, or None where it or its kind does not exist."""
         try:
-            return self._api.get(path)
-        except ApiError as error:
-            if error.status == NOT_FOUND:
-                return None
-            raise _refusal(error) from error
-        except ApiUnreachableError as error:
-            raise _unreachable(error) from error
+            path = self._object_path(kind, metadata)
+            return _asked(lambda: self._api.get(path))
+        except (NotThereError, UnknownKindError):
+            return None
 
-    def delete(self, kind: Kind, metadata: Object, *, deadline_seconds: float) -> None:
-        """Delete the object with what it owns, and wait until it is gone.
+    def delete(
+        self, kind: Kind, metadata: Object, *, deadline_seconds: float, waits: bool = True
+    ) -> Object | None:
+        """Delete the object after what it owns, and wait until it is gone.
+
+        Returns:
+            None, or the object as it is where it is still there at the deadline.
 
         Raises:
-            ProviderError: the API server refuses, or the object is still there at the deadline.
+            ProviderError: the API server refuses.
         """
-        found = self.read(kind, metadata)
-        if found is None:
-            return
-        uid = found["metadata"]["uid"]
-        options = {"propagationPolicy": "Background", "preconditions": {"uid": uid}}
         try:
-            self._api.delete(self._object_path(kind, metadata), options)
-        except ApiError as error:
-            if error.status == NOT_FOUND:
-                return
-            raise _refusal(error) from error
+            path = self._object_path(kind, metadata)
+            _asked(lambda: self._api.delete(path, {"propagationPolicy": "Foreground"}))
+        except (NotThereError, UnknownKindError):
+            return None
         deadline = time.monotonic() + deadline_seconds
-        while (left := self.read(kind, metadata)) and left["metadata"]["uid"] == uid:
+        left = self.read(kind, metadata) if waits else None
+        while left and left["metadata"].get("deletionTimestamp"):
             if time.monotonic() > deadline:
-                finalizers = ", ".join(left["metadata"].get("finalizers", [])) or "none"
-                raise ProviderError(
-                    f"still there {deadline_seconds:.0f} s after it was deleted; "
-                    f"finalizers: {finalizers}"
-                )
+                return left
             self.pause()
+            left = self.read(kind, metadata)
+        return None
 
-    def pause(self) -> None:
+    def pause(self, seconds: float = POLL_SECONDS) -> None:
         """Wait for a moment.
 
         Raises:
             ProviderError: the engine cancels.
         """
-        if self.stopping.wait(POLL_SECONDS):
+        if self.stopping.wait(seconds):
             raise ProviderError("cancelled while it was waited for")
 
+    def _created(self, kind: Kind, body: Object, options: dict[str, str]) -> Object:
+        query = {"fieldManager": CREATOR, "fieldValidation": "Strict", **options}
+        path = f"{self._kind_path(kind, body['metadata'])}?{urlencode(query)}"
+        try:
+            return _asked(lambda: self._api.post(path, body))
+        except RefusalError as error:
+            if error.status == CONFLICT and str(error).endswith("already exists"):
+                raise ExistsError(CONFLICT, f"{error}\n\n{EXISTS_HELP}") from error
+            raise
+
     def _object_path(self, kind: Kind, metadata: Object) -> str:
-        described = self._described(kind)
+        return f"{self._kind_path(kind, metadata)}/{metadata['name']}"
+
+    def _kind_path(self, kind: Kind, metadata: Object) -> str:
+        described = self._description(kind)
+        if described is None:
+            raise UnknownKindError(
+                f'no matches for kind "{kind.name}" in version "{kind.api_version}"'
+            )
         space = ""
         if described["namespaced"]:
             space = f"/namespaces/{metadata.get('namespace') or DEFAULT_NAMESPACE}"
-        return f"{kind.path}{space}/{described['name']}/{metadata['name']}"
+        return f"{kind.path}{space}/{described['name']}"
 
-    def _described(self, kind: Kind) -> dict[str, Any]:
-        if kind.api_version not in self._kinds:
-            self._kinds[kind.api_version] = self._discovered(kind)
-        kinds = self._kinds[kind.api_version]
+    def _description(self, kind: Kind) -> dict[str, Any] | None:
+        kinds = self._kinds.get(kind.api_version, {})
         if kind.name not in kinds:
             # A custom resource definition may have come since.
             kinds = self._kinds[kind.api_version] = self._discovered(kind)
-        if kind.name not in kinds:
-            raise ProviderError(
-                f"the cluster's API has no kind {kind.name} in {kind.api_version}; "
-                f"it has {', '.join(sorted(kinds)) or 'no such version'}"
-            )
-        return kinds[kind.name]
+        return kinds.get(kind.name)
 
     def _discovered(self, kind: Kind) -> dict[str, Any]:
         try:
-            resources = self._api.get(kind.path)["resources"]
-        except ApiError as error:
-            if error.status == NOT_FOUND:
-                return {}
-            raise _refusal(error) from error
-        except ApiUnreachableError as error:
-            raise _unreachable(error) from error
+            resources = _asked(lambda: self._api.get(kind.path))["resources"]
+        except NotThereError:
+            return {}
         return {entry["kind"]: entry for entry in resources if "/" not in entry["name"]}
 
 
-def _refusal(error: ApiError) -> ProviderError:
-    kind = NotThereError if error.status == NOT_FOUND else ProviderError
-    return kind(f"the API server answered {error}")
+def _asked(ask: Callable[[], Object]) -> Object:
+    try:
+        return ask()
+    except ApiError as error:
+        kind = NotThereError if error.status == NOT_FOUND else RefusalError
+        raise kind(error.status, error.message) from error
+    except ApiUnreachableError as error:
+        raise UnreachableError(_in_its_words(error)) from error
 
 
-def _unreachable(error: ApiUnreachableError) -> UnreachableError:
-    return UnreachableError(
-        f"configured Kubernetes cluster is unreachable: {error}. Its control plane has ended: is "
-        "the sandbox running (./trainyard sandbox status)?"
+def _in_its_words(error: ApiUnreachableError) -> str:
+    """Return the error as people meet it, in the words of the provider and its HTTP client."""
+    address, _, said = str(error).partition(" does not answer: ")
+    if "Connection refused" in said:
+        host = address.removeprefix("https://")
+        said = f"dial tcp {host}: connect: connection refused"
+    return (
+        "configured Kubernetes cluster is unreachable: unable to load schema information from the "
+        f'API server: Get "{address}/openapi/v2?timeout=32s": {said}'
     )

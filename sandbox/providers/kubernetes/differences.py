@@ -1,19 +1,26 @@
-"""What differs between two versions of a resource's inputs, and what of it means a new object."""
+"""What differs between an object and what is wanted of it, and what of it means a new object.
+
+Source: https://github.com/pulumi/pulumi-kubernetes/tree/v4.32.0/provider/pkg/provider: `diff.go`,
+`pruneMap` of `util.go`, `convertPatchToDiff` of `provider.go`
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
+
+from pulumi.runtime.proto import provider_pb2
 
 from sandbox.providers.kubernetes.kinds import Kind
 
-IDENTITY = ("apiVersion", "kind", "metadata.name", "metadata.namespace")
+IDENTITY = ("metadata.name", "metadata.namespace")
 FIXED: Mapping[str, tuple[str, ...]] = {
     "ClusterRoleBinding": ("roleRef",),
     "DaemonSet": ("spec.selector",),
     "Deployment": ("spec.selector",),
+    "Job": ("spec.completions", "spec.parallelism", "spec.selector", "spec.template"),
     # The driver's part of a volume is who holds its data.
-    "PersistentVolume": ("spec.csi", "spec.hostPath", "spec.nfs"),
+    "PersistentVolume": ("spec.csi", "spec.hostPath", "spec.local", "spec.nfs"),
     # More room in place is what the API server grants or refuses, not what replaces a claim.
     "PersistentVolumeClaim": (
         "spec.accessModes",
@@ -21,9 +28,8 @@ FIXED: Mapping[str, tuple[str, ...]] = {
         "spec.storageClassName",
         "spec.volumeName",
     ),
-    "Job": ("spec.completions", "spec.parallelism", "spec.selector", "spec.template"),
-    "ReplicaSet": ("spec.selector",),
     "RoleBinding": ("roleRef",),
+    "Service": ("spec.clusterIP",),
     "StatefulSet": (
         "spec.podManagementPolicy",
         "spec.revisionHistoryLimit",
@@ -33,50 +39,109 @@ FIXED: Mapping[str, tuple[str, ...]] = {
     ),
     "StorageClass": ("parameters", "provisioner"),
 }
-"""Fields for whose change the official provider makes a new object, by kind.
-
-https://github.com/pulumi/pulumi-kubernetes/blob/master/provider/pkg/provider/diff.go, `forceNew`"""
+"""Fields for whose change the official provider makes a new object, by kind; `forceNew`."""
 CONTENT: Mapping[str, tuple[str, ...]] = {
     "ConfigMap": ("binaryData", "data"),
     "Secret": ("data", "stringData", "type"),
 }
-"""Pulumi replaces these on a change, so that pods see a new name, unless `immutable` is false.
-https://www.pulumi.com/registry/packages/kubernetes/api-docs/core/v1/configmap/"""
+"""Fields that are as fixed, so that pods see a new name, unless the provider is configured with
+`enableConfigMapMutable` or `enableSecretMutable` and the object is not `immutable`."""
+
+Kinds = provider_pb2.PropertyDiff.Kind
+REPLACING = {
+    Kinds.ADD: Kinds.ADD_REPLACE,
+    Kinds.DELETE: Kinds.DELETE_REPLACE,
+    Kinds.UPDATE: Kinds.UPDATE_REPLACE,
+}
+REPLACEMENTS = frozenset(REPLACING.values())
+DELETIONS = frozenset({Kinds.DELETE, Kinds.DELETE_REPLACE})
+_ABSENT: Any = object()
+_Path = tuple[str | int, ...]
 
 
-def changed_paths(before: Any, after: Any, path: str = "") -> Iterator[str]:
-    """Yield the path of every value that differs, such as `spec.template.spec.volumes[0].name`."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in sorted({*before, *after}):
-            yield from changed_paths(
-                before.get(key), after.get(key), f"{path}.{key}" if path else key
-            )
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for index, pair in enumerate(zip(before, after, strict=True)):
-            yield from changed_paths(*pair, f"{path}[{index}]")
-    elif before != after:
-        yield path
-
-
-def replacing(kind: Kind, inputs: Mapping[str, Any], paths: list[str]) -> list[str]:
-    """Return those of the changed paths that only a new object can have."""
-    fixed = (*IDENTITY, *FIXED.get(kind.name, ()))
-    if inputs.get("immutable") is not False:
-        fixed += CONTENT.get(kind.name, ())
-    return [path for path in paths if any(_within(path, field) for field in fixed)]
-
-
-def as_found(wanted: Any, found: Any) -> Any:
-    """Return what the live object has in place of what was asked for.
+def pruned(found: Any, wanted: Any) -> Any:
+    """Return the parts of an object that were asked for.
 
     Fields that nobody asked for are the API server's or other managers', and no inputs.
     """
     if isinstance(wanted, dict) and isinstance(found, dict):
-        return {k: as_found(v, found[k]) for k, v in wanted.items() if k in found}
-    if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
-        return [as_found(*pair) for pair in zip(wanted, found, strict=True)]
+        return {key: pruned(found[key], wanted[key]) for key in found if key in wanted}
+    if isinstance(wanted, list) and isinstance(found, list) and wanted and found:
+        return [pruned(*pair) for pair in zip(found, wanted, strict=False)]
+    return [] if isinstance(wanted, list) and isinstance(found, list) else found
+
+
+def fixed_fields(kind: Kind, inputs: Mapping[str, Any], mutable: Collection[str]) -> list[str]:
+    """Return the fields, as dotted paths, that only a new object can have.
+
+    Args:
+        kind: Of the object.
+        inputs: What is wanted of it.
+        mutable: Kinds whose content the provider is told to change in place.
+    """
+    fixed = [*IDENTITY]
+    if kind.is_patch:
+        return fixed
+    fixed += FIXED.get(kind.name, ())
+    if kind.name not in mutable or inputs.get("immutable") is True:
+        fixed += CONTENT.get(kind.name, ())
+    return fixed
+
+
+def changes(before: Any, after: Any, fixed: list[str]) -> dict[str, Any]:
+    """Return how each property differs, by its path, such as `spec.ports[0].port`.
+
+    An added or removed object is one difference, at its own path.
+
+    Args:
+        before: The object, pruned.
+        after: The inputs that are wanted.
+        fixed: Fields, as dotted paths, that only a new object can have.
+    """
+    forced = [tuple(path.split(".")) for path in fixed]
+    found: dict[str, Any] = {}
+    for path, kind, value in _changes((), before, after):
+        forces = any(_holds(path, value, each) for each in forced)
+        found[_written(path)] = REPLACING[kind] if forces else kind
     return found
 
 
-def _within(path: str, field: str) -> bool:
-    return path == field or path.startswith((f"{field}.", f"{field}["))
+def _changes(path: _Path, before: Any, after: Any) -> Iterator[tuple[_Path, Any, Any]]:
+    if before is _ABSENT:
+        yield path, Kinds.ADD, after
+    elif after is _ABSENT:
+        yield path, Kinds.DELETE, None
+    elif isinstance(before, dict) and isinstance(after, dict):
+        for key in sorted({*before, *after}):
+            yield from _changes((*path, key), before.get(key, _ABSENT), after.get(key, _ABSENT))
+    elif isinstance(before, list) and isinstance(after, list):
+        for index in range(max(len(before), len(after))):
+            pair = (each[index] if index < len(each) else _ABSENT for each in (before, after))
+            yield from _changes((*path, index), *pair)
+    elif before != after:
+        yield path, Kinds.UPDATE, after
+
+
+def _holds(path: _Path, value: Any, field: tuple[str, ...]) -> bool:
+    """Return whether a change at `path` to `value` is one of the field, within it or around it."""
+    if len(path) >= len(field):
+        return path[: len(field)] == field
+    if path != field[: len(path)]:
+        return False
+    for key in field[len(path) :]:
+        if not isinstance(value, dict) or key not in value:
+            return False
+        value = value[key]
+    return True
+
+
+def _written(path: _Path) -> str:
+    text = ""
+    for key in path:
+        if isinstance(key, int):
+            text += f"[{key}]"
+        elif any(character in key for character in '."[]'):
+            text += '["{}"]'.format(key.replace('"', '\\"'))
+        else:
+            text += f".{key}" if text else key
+    return text

@@ -45,7 +45,12 @@ def kind_of(token: str) -> Kind:
     is_patch = name.endswith(PATCH) and name != PATCH
     name = name.removesuffix(PATCH) if is_patch else name
     api_version = group.removeprefix("core/")
-    if "/" in group and not name.endswith("List"):
+    if name.endswith("List"):
+        raise ProviderError(
+            "list resources exist for compatibility with YAML manifests and Helm charts, and "
+            "cannot be created directly. Use the underlying resource type instead"
+        )
+    if "/" in group:
         return Kind(api_version, name, is_patch)
     raise ProviderError(
         f"the sandbox does not know the type {token}; it knows the kinds that stand in the "

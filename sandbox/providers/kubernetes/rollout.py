@@ -1,6 +1,8 @@
-"""When an object has become what was asked for.
+"""When an object has become what was asked for, as the official provider sees it.
 
-Source: https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
+Sources: https://github.com/pulumi/pulumi-kubernetes/tree/v4.32.0/provider/pkg/await (`awaiters.go`,
+`daemonset.go`, `deployment.go`) and, for a DaemonSet,
+https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/status/core.go
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sandbox.providers._protocol.servicer import ProviderError
 from sandbox.providers.kubernetes.cluster import Cluster, Object
 from sandbox.providers.kubernetes.kinds import Kind
 
@@ -20,37 +21,83 @@ WAIT_VARIABLE = "TRAINYARD_WAIT_SECONDS"
 """Environment variable with which a user of the sandbox waits less; docs/faults.md."""
 DEFAULT_DEADLINE_SECONDS = 600.0
 """https://www.pulumi.com/registry/packages/kubernetes/api-docs/apps/v1/daemonset/"""
+VOLUME_DEADLINE_SECONDS = 300.0
+"""Of a volume and a claim, whatever else is asked for; `untilCoreV1PersistentVolumeClaimReady`."""
+TIMED_OUT = "timed out waiting for the condition"
+TIMED_OUT_BY_KIND = {
+    "Deployment": "'{}' timed out waiting to be Ready",
+    "PersistentVolume": "Timeout occurred polling for '{}'",
+    "PersistentVolumeClaim": "Timeout occurred polling for '{}'",
+}
+NOT_LIVE = "Minimum number of live Pods was not attained"
+TOO_FEW = "Minimum number of Pods to consider the application live was not attained"
+ROLLED_OUT = "NewReplicaSetAvailable"
+DELETED_UNAWAITED = frozenset(
+    {"DaemonSet", "Deployment", "Job", "Namespace", "Pod", "ReplicationController", "StatefulSet"}
+)
+"""Kinds whose deletion is not waited for with `skipAwait`; `allowsSkipAwaitWithDelete`."""
 
 
-def _daemon_set(found: Object) -> str | None:
+class NotReadyError(Exception):
+    """An object is not what was asked for.
+
+    Attributes:
+        found: The object as it was last seen.
+        reasons: What is missing, in the provider's words.
+    """
+
+    def __init__(self, message: str, found: Object, reasons: list[str]) -> None:
+        super().__init__(message)
+        self.found = found
+        self.reasons = reasons
+
+
+def _seen(found: Object) -> bool:
+    """Return whether the controller of the object has seen it as it is."""
+    return found.get("status", {}).get("observedGeneration", 0) >= found["metadata"]["generation"]
+
+
+def _daemon_set(found: Object) -> list[str] | None:
     status: dict[str, Any] = found.get("status", {})
     # None wanted is done: a cluster without fitting nodes has nothing to roll out.
     wanted = status.get("desiredNumberScheduled", 0)
-    for count, word in (("updatedNumberScheduled", "updated"), ("numberAvailable", "available")):
-        if status.get(count, 0) < wanted:
-            return f"{status.get(count, 0)} of {wanted} pods are {word}"
-    return None
+    counts = ("currentNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady")
+    enough = all(status.get(count, 0) >= wanted for count in counts)
+    return None if _seen(found) and enough else []
 
 
-def _deployment(found: Object) -> str | None:
-    status: dict[str, Any] = found.get("status", {})
-    wanted = found["spec"].get("replicas", 1)
-    for condition in status.get("conditions", []):
-        if condition.get("reason") == "ProgressDeadlineExceeded":
-            raise ProviderError(condition.get("message", "its progress deadline has passed"))
-    for count, word in (("updatedReplicas", "updated"), ("availableReplicas", "available")):
-        if status.get(count, 0) < wanted:
-            return f"{status.get(count, 0)} of {wanted} pods are {word}"
-    if status.get("replicas", 0) > wanted:
-        return f"{status['replicas'] - wanted} old pods are still there"
-    return None
+def _deployment(found: Object) -> list[str] | None:
+    conditions = {each["type"]: each for each in found.get("status", {}).get("conditions", [])}
+    available, progressing = (conditions.get(key, {}) for key in ("Available", "Progressing"))
+    lives = available.get("status") == "True"
+    rolled_out = progressing.get("status") == "True" and progressing.get("reason") == ROLLED_OUT
+    if _seen(found) and lives and rolled_out:
+        return None
+    said = [
+        f"[{condition['reason']}] {condition['message']}"
+        for condition in (progressing, available)
+        if condition.get("status") == "False"
+    ]
+    return [*said, TOO_FEW if lives else NOT_LIVE]
 
 
-WAITED_FOR: Mapping[str, Callable[[Object], str | None]] = {
+def _volume(found: Object) -> list[str] | None:
+    return None if found.get("status", {}).get("phase") in {"Available", "Bound"} else []
+
+
+def _claim(found: Object) -> list[str] | None:
+    return None if found.get("status", {}).get("phase") == "Bound" else []
+
+
+WAITED_FOR: Mapping[str, Callable[[Object], list[str] | None]] = {
     "DaemonSet": _daemon_set,
     "Deployment": _deployment,
+    "PersistentVolume": _volume,
+    "PersistentVolumeClaim": _claim,
 }
-"""By kind: what is still missing, None where nothing is."""
+"""By kind: what is still missing, in the words that the provider has for it; None: nothing is."""
+READ = frozenset({"DaemonSet", "Deployment"})
+"""Kinds of which a refresh says that they are not ready."""
 
 
 def wait_until_rolled_out(
@@ -59,27 +106,58 @@ def wait_until_rolled_out(
     """Return the object once it has become what was asked for.
 
     Raises:
-        ProviderError: it is not so at the deadline; the message says what is missing.
+        NotReadyError: it is not so at the deadline.
+        ProviderError: the engine cancels, or nothing answers.
     """
     missing = WAITED_FOR.get(kind.name)
-    annotations = applied["metadata"].get("annotations") or {}
-    if missing is None or kind.is_patch or annotations.get(SKIP_AWAIT) == "true":
+    if missing is None or skips(applied):
         return applied
-    seconds = deadline_seconds or float(
-        annotations.get(TIMEOUT_ANNOTATION, DEFAULT_DEADLINE_SECONDS)
-    )
-    seconds = min(seconds, float(os.environ.get(WAIT_VARIABLE) or seconds))
-    deadline = time.monotonic() + seconds
-    generation = applied["metadata"]["generation"]
+    seconds = VOLUME_DEADLINE_SECONDS
+    if kind.name in READ:
+        seconds = deadline_of(applied, deadline_seconds)
+    deadline = time.monotonic() + min(seconds, float(os.environ.get(WAIT_VARIABLE) or seconds))
+    last = applied
     while True:
-        found = cluster.read(kind, applied["metadata"])
-        if found is None:
-            raise ProviderError("somebody deleted it while it was waited for")
-        said = "its controller has not seen it"
-        if found.get("status", {}).get("observedGeneration", 0) >= generation:
-            said = missing(found)
-        if said is None:
-            return found
+        last = cluster.read(kind, applied["metadata"]) or last
+        reasons = missing(last)
+        if reasons is None:
+            return last
         if time.monotonic() > deadline:
-            raise ProviderError(f"not rolled out after {seconds:.0f} s: {said}")
+            said = TIMED_OUT_BY_KIND.get(kind.name, TIMED_OUT)
+            raise NotReadyError(said.format(applied["metadata"]["name"]), last, reasons)
         cluster.pause()
+
+
+def check_read(kind: Kind, found: Object, inputs: Object) -> None:
+    """Look at an object as a refresh does, without waiting.
+
+    Raises:
+        NotReadyError: it is not what was asked for.
+    """
+    if kind.name not in READ or skips(inputs):
+        return
+    reasons = WAITED_FOR[kind.name](found)
+    if reasons is not None:
+        name = found["metadata"]["name"]
+        raise NotReadyError(
+            f"Resource '{name}' was created but failed to initialize", found, reasons
+        )
+
+
+def skips(inputs: Object) -> bool:
+    """Return whether a program asks not to wait for the object."""
+    return _annotations(inputs).get(SKIP_AWAIT) == "true"
+
+
+def deadline_of(inputs: Object, asked_seconds: float) -> float:
+    """Return how long is waited for an object, in seconds."""
+    annotated = _annotations(inputs).get(TIMEOUT_ANNOTATION, "")
+    return (
+        asked_seconds
+        or (float(annotated) if annotated.isdecimal() else 0)
+        or (DEFAULT_DEADLINE_SECONDS)
+    )
+
+
+def _annotations(value: Object) -> dict[str, Any]:
+    return value.get("metadata", {}).get("annotations") or {}

@@ -1,49 +1,75 @@
-"""The provider protocol over the objects of a cluster."""
+"""The provider protocol over the objects of a cluster.
+
+Source: https://github.com/pulumi/pulumi-kubernetes/blob/v4.32.0/provider/pkg/provider/provider.go
+"""
 
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2
 
-from sandbox.latency.model import Operation
 from sandbox.latency.pace import as_long_as_aws
-from sandbox.providers._protocol.servicer import ProviderError, StandInServicer, UnfinishedError
+from sandbox.providers._protocol.engine_log import Log, unheard
+from sandbox.providers._protocol.servicer import ProviderError, StandInServicer
 from sandbox.providers._protocol.values import (
     UNKNOWN,
     from_struct,
     has_unknown,
     name_of,
-    secret,
     to_struct,
     type_of,
 )
-from sandbox.providers.kubernetes.cluster import Cluster, NotThereError, Object, UnreachableError
-from sandbox.providers.kubernetes.differences import as_found, changed_paths, replacing
+from sandbox.providers.kubernetes.checkpoint import (
+    AUTOMATIC_NAME,
+    identifier_of,
+    inputs_in,
+    live,
+    random_name,
+    with_secrets,
+)
+from sandbox.providers.kubernetes.cluster import (
+    DEFAULT_NAMESPACE,
+    Cluster,
+    Object,
+    UnreachableError,
+)
+from sandbox.providers.kubernetes.differences import (
+    DELETIONS,
+    REPLACEMENTS,
+    changes,
+    fixed_fields,
+    pruned,
+)
 from sandbox.providers.kubernetes.kinds import Kind, kind_of
 from sandbox.providers.kubernetes.kubeconfig import read_access
-from sandbox.providers.kubernetes.rollout import DEFAULT_DEADLINE_SECONDS, wait_until_rolled_out
+from sandbox.providers.kubernetes.normal import normal
+from sandbox.providers.kubernetes.objects import Objects, Settings
 
 VERSION = "4.34.2"
 CONFIGURATION = frozenset(
-    {"enableServerSideApply", "kubeconfig", "suppressDeprecationWarnings", "version"}
+    {
+        *("enableConfigMapMutable", "enableSecretMutable", "enableServerSideApply"),
+        *("kubeconfig", "suppressDeprecationWarnings", "upsertExistingObjects", "version"),
+    }
 )
-FORCE = "pulumi.com/patchForce"
-AUTOMATIC_NAME = "pulumi.com/autonamed"
-MANAGER = "__fieldManager"
-RANDOM_BYTES = 4
-UPDATE = provider_pb2.PropertyDiff.Kind.UPDATE
 DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
 """Environment variable with which an unreachable cluster counts as deleted, with its objects."""
-_CANNOT_READ = "failed to read resource state due to unreachable cluster"
-_CANNOT_DELETE = "configured Kubernetes cluster is unreachable"
-"""What the provider cannot do then, in the words of its `Read` and `Delete`:
-https://github.com/pulumi/pulumi-kubernetes/blob/v4.32.0/provider/pkg/provider/provider.go"""
-REPLACE = provider_pb2.PropertyDiff.Kind.UPDATE_REPLACE
+_REMOVE = (
+    "If the cluster was deleted, you can remove this resource from Pulumi state by rerunning the "
+    f'operation with the {DELETE_UNREACHABLE} environment variable set to "true"'
+)
+_CANNOT_READ = f"failed to read resource state due to unreachable cluster. {_REMOVE}"
+_CANNOT_DELETE = f"configured Kubernetes cluster is unreachable. {_REMOVE}"
+_GIVEN_UP = (
+    "configured Kubernetes cluster is unreachable and the `deleteUnreachable` option is enabled. "
+    "Deleting the unreachable resource from Pulumi state"
+)
+
+Answer = TypeVar("Answer")
 
 
 class KubernetesServicer(StandInServicer):
@@ -53,9 +79,11 @@ class KubernetesServicer(StandInServicer):
     version = VERSION
     configuration = CONFIGURATION
 
-    def __init__(self) -> None:
+    def __init__(self, log: Log = unheard) -> None:
         """Know no cluster yet; it comes with `Configure`."""
         self.cluster: Cluster | None = None
+        self._log = log
+        self._settings = Settings()
 
     def DiffConfig(self, request: Any, context: Any) -> Any:
         """Replace the provider, and so its objects, when it points to another API server."""
@@ -73,7 +101,9 @@ class KubernetesServicer(StandInServicer):
 
     def Configure(self, request: Any, context: Any) -> Any:
         """Connect to the cluster of the kubeconfig, unless the preview does not know it yet."""
-        kubeconfig = from_struct(request.args).get("kubeconfig")
+        given = from_struct(request.args)
+        kubeconfig = given.get("kubeconfig")
+        self._settings = Settings.of(given)
 
         def connect() -> None:
             if kubeconfig == UNKNOWN:
@@ -94,150 +124,164 @@ class KubernetesServicer(StandInServicer):
         return empty_pb2.Empty()
 
     def Check(self, request: Any, context: Any) -> Any:
-        """Write the API version, the kind and a name into the inputs."""
+        """Complete the inputs: API version, kind, namespace and name, in their normal form."""
         news, olds = from_struct(request.news), from_struct(request.olds)
-        kind = self.guarded(context, name_of(request.urn), lambda: kind_of(type_of(request.urn)))
-        inputs = {**news, "apiVersion": kind.api_version, "kind": kind.name}
-        metadata = news.get("metadata", {})
-        if isinstance(metadata, dict) and not metadata.get("name"):
-            if kind.is_patch:
-                reason = "a patch needs the name of the object that it is for"
-                failure = provider_pb2.CheckFailure(property="metadata.name", reason=reason)
-                return provider_pb2.CheckResponse(inputs=request.news, failures=[failure])
-            inputs["metadata"] = _named(metadata, olds, request)
-        return provider_pb2.CheckResponse(inputs=to_struct(inputs))
+        inputs = self.guarded(context, "", lambda: self._checked(request.urn, news, olds))
+        return provider_pb2.CheckResponse(inputs=to_struct(with_secrets(inputs)))
 
     def Diff(self, request: Any, context: Any) -> Any:
-        """Compare the inputs that were with those that are wanted."""
-        olds, news = from_struct(request.old_inputs), from_struct(request.news)
-        kind = kind_of(type_of(request.urn))
-        changed = list(changed_paths(olds, news))
-        replaces = replacing(kind, news, changed)
-        annotations = news.get("metadata", {}).get("annotations") or {}
-        moved = {"metadata.name", "metadata.namespace"}.intersection(changed)
-        same_name = not moved and AUTOMATIC_NAME not in annotations
+        """Compare the object in the state, as far as it was asked for, with what is wanted."""
+        state, news = from_struct(request.olds), from_struct(request.news)
+        kind, old = kind_of(type_of(request.urn)), live(state)
+        identity = {"apiVersion": kind.api_version, "kind": kind.name}
+        before = {**identity, **pruned(old, inputs_in(state))}
+        before["metadata"] = {**before.get("metadata", {}), "name": old["metadata"]["name"]}
+        before, after = (self._in_a_namespace(kind, each) for each in (before, news))
+        found = changes(before, after, fixed_fields(kind, news, self._settings.mutable))
+        replaces = [path for path, how in found.items() if how in REPLACEMENTS]
         some, none = provider_pb2.DiffResponse.DIFF_SOME, provider_pb2.DiffResponse.DIFF_NONE
         return provider_pb2.DiffResponse(
-            changes=some if changed else none,
-            diffs=sorted({path.partition(".")[0] for path in changed}),
+            changes=some if found else none,
             replaces=replaces,
-            deleteBeforeReplace=bool(replaces) and same_name,
+            deleteBeforeReplace=bool(replaces)
+            and not _is_named_by_us(after)
+            and identifier_of(before) == identifier_of(after),
             hasDetailedDiff=True,
             detailedDiff={
-                path: provider_pb2.PropertyDiff(kind=REPLACE if path in replaces else UPDATE)
-                for path in changed
+                path: provider_pb2.PropertyDiff(kind=how, inputDiff=how in DELETIONS)
+                for path, how in found.items()
             },
         )
 
     def Create(self, request: Any, context: Any) -> Any:
-        """Apply the object; one that exists gets our fields, as server-side apply does."""
-        inputs, manager = from_struct(request.properties), f"pulumi-kubernetes-{_random()}"
-        outputs = self._applied(context, request, inputs, manager, "create")
-        identifier = "" if request.preview else _identifier(outputs)
+        """Make the object, which must not be there; a patch is applied to what is there."""
+        inputs, kind = from_struct(request.properties), kind_of(type_of(request.urn))
+        if request.preview and (has_unknown(inputs) or kind.is_patch or not self._has(kind)):
+            return provider_pb2.CreateResponse(properties=request.properties)
+
+        def create() -> Object:
+            if request.preview:
+                return self._objects().foreseen(kind, inputs, request.urn)
+            with as_long_as_aws(type_of(request.urn), inputs, "create"):
+                return self._objects().create(
+                    kind, inputs, request.urn, deadline_seconds=request.timeout
+                )
+
+        outputs = self.guarded(context, "", create)
+        identifier = "" if request.preview else identifier_of(outputs)
         return provider_pb2.CreateResponse(id=identifier, properties=to_struct(outputs))
 
     def Update(self, request: Any, context: Any) -> Any:
         """Apply the object anew; fields that are no longer asked for go."""
-        manager = from_struct(request.olds).get(MANAGER) or f"pulumi-kubernetes-{_random()}"
-        outputs = self._applied(context, request, from_struct(request.news), manager, "update")
+        state, inputs = from_struct(request.olds), from_struct(request.news)
+        kind = kind_of(type_of(request.urn))
+        if request.preview and (has_unknown(inputs) or not self._has(kind)):
+            return provider_pb2.UpdateResponse(properties=request.news)
+
+        def update() -> Object:
+            if request.preview:
+                return self._objects().foreseen_change(kind, inputs, state, request.urn)
+            with as_long_as_aws(type_of(request.urn), inputs, "update"):
+                return self._objects().update(
+                    kind,
+                    inputs,
+                    state,
+                    request.urn,
+                    ignored=request.ignoreChanges,
+                    deadline_seconds=request.timeout,
+                )
+
+        outputs = self.guarded(context, "", update)
         return provider_pb2.UpdateResponse(properties=to_struct(outputs))
 
     def Read(self, request: Any, context: Any) -> Any:
         """Read the object as it is, for a refresh or an import."""
-        kind, metadata = kind_of(type_of(request.urn)), _metadata(request.id)
+        kind = kind_of(type_of(request.urn))
+        state, known = from_struct(request.properties), from_struct(request.inputs)
         found = self.guarded(
             context,
-            name_of(request.urn),
-            lambda: _unless_unreachable(
-                _CANNOT_READ, lambda: self._connected().read(kind, metadata)
+            "",
+            lambda: self._unless_unreachable(
+                request.urn,
+                _CANNOT_READ,
+                lambda: self._objects().read(kind, request.id, known, state),
             ),
         )
         if found is None:
             return provider_pb2.ReadResponse()
-        known, manager = from_struct(request.inputs), from_struct(request.properties).get(MANAGER)
-        inputs = as_found(known, found) if known else _importable(found)
-        outputs = _outputs(kind, found, manager or f"pulumi-kubernetes-{_random()}")
+        outputs, inputs = found
         return provider_pb2.ReadResponse(
-            id=request.id, properties=to_struct(outputs), inputs=to_struct(inputs)
+            id=request.id, properties=to_struct(outputs), inputs=to_struct(with_secrets(inputs))
         )
 
     def Delete(self, request: Any, context: Any) -> Any:
         """Delete the object and wait until it is gone; a patch only gives its fields up."""
-        kind, metadata = kind_of(type_of(request.urn)), _metadata(request.id)
-        known = from_struct(request.properties)
-        manager = known.get(MANAGER)
-        seconds = request.timeout or DEFAULT_DEADLINE_SECONDS
+        kind, state = kind_of(type_of(request.urn)), from_struct(request.properties)
 
         def delete() -> None:
-            cluster = self._connected()
-            if not kind.is_patch:
-                with as_long_as_aws(type_of(request.urn), known, "delete"):
-                    cluster.delete(kind, metadata, deadline_seconds=seconds)
-            elif manager and cluster.read(kind, metadata) is not None:
-                nothing = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata}
-                cluster.apply(kind, nothing, manager=manager, force=True)
+            with as_long_as_aws(type_of(request.urn), live(state), "delete"):
+                self._objects().delete(
+                    kind, request.id, state, request.urn, deadline_seconds=request.timeout
+                )
 
         self.guarded(
-            context, name_of(request.urn), lambda: _unless_unreachable(_CANNOT_DELETE, delete)
+            context,
+            "",
+            lambda: self._unless_unreachable(request.urn, _CANNOT_DELETE, delete),
         )
         return empty_pb2.Empty()
 
-    def _applied(
-        self, context: Any, request: Any, inputs: Object, manager: str, operation: Operation
-    ) -> Object:
-        kind = kind_of(type_of(request.urn))
-        if request.preview and (self.cluster is None or has_unknown(inputs)):
-            return inputs
+    def _checked(self, urn: str, news: Object, olds: Object) -> Object:
+        kind = kind_of(type_of(urn))
+        metadata = {**(news.get("metadata") or {})}
+        if kind.is_patch and not metadata.get("name"):
+            raise ProviderError("patch resources require the `.metadata.name` field to be set")
+        if not metadata.get("name"):
+            old = olds["metadata"]["name"] if _is_named_by_us(olds) else ""
+            metadata["name"] = old or f"{name_of(urn)}-{random_name()}"
+            annotations = metadata.get("annotations") or {}
+            metadata["annotations"] = {**annotations, AUTOMATIC_NAME: "true"}
+        identity = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata}
+        inputs = self._in_a_namespace(kind, {**news, **identity})
+        return inputs if has_unknown(inputs) else normal(inputs)
 
-        def apply() -> Object:
-            cluster = self._connected()
-            annotations = inputs["metadata"].get("annotations") or {}
-            force = annotations.get(FORCE) == "true"
-            try:
-                applied = cluster.apply(
-                    kind, inputs, manager=manager, force=force, dry_run=request.preview
-                )
-            except NotThereError:
-                # Its namespace may be one of those that this update makes.
-                if request.preview:
-                    return inputs
-                raise
-            if request.preview:
-                return _foreseen(applied)
-            seconds = request.timeout
-            try:
-                done = wait_until_rolled_out(cluster, kind, applied, deadline_seconds=seconds)
-            except ProviderError as error:
-                outputs = to_struct(_outputs(kind, applied, manager))
-                raise UnfinishedError(
-                    str(error), _identifier(applied), outputs, to_struct(inputs)
-                ) from error
-            return _outputs(kind, done, manager)
+    def _in_a_namespace(self, kind: Kind, value: Object) -> Object:
+        metadata = value["metadata"]
+        if metadata.get("namespace") or not self._is_namespaced(kind):
+            return value
+        return {**value, "metadata": {**metadata, "namespace": DEFAULT_NAMESPACE}}
 
-        def apply_in_time() -> Object:
-            with as_long_as_aws(type_of(request.urn), inputs, operation):
-                return apply()
+    def _is_namespaced(self, kind: Kind) -> bool:
+        try:
+            return self.cluster is not None and self.cluster.is_namespaced(kind)
+        except UnreachableError:
+            return False
 
-        do = apply if request.preview else apply_in_time
-        return self.guarded(context, name_of(request.urn), do)
+    def _has(self, kind: Kind) -> bool:
+        try:
+            return self.cluster is not None and self.cluster.has(kind)
+        except UnreachableError:
+            return False
 
-    def _connected(self) -> Cluster:
+    def _objects(self) -> Objects:
         if self.cluster is None:
             raise ProviderError("the provider was not configured with a kubeconfig")
-        return self.cluster
+        return Objects(self.cluster, self._settings, self._log)
 
-
-def _unless_unreachable(cannot: str, do: Callable[[], Object | None]) -> Object | None:
-    try:
-        return do()
-    except UnreachableError as error:
-        if os.environ.get(DELETE_UNREACHABLE) == "true":
+    def _unless_unreachable(self, urn: str, cannot: str, do: Callable[[], Answer]) -> Answer | None:
+        try:
+            return do()
+        except UnreachableError as error:
+            self._log("warning", urn, str(error))
+            if os.environ.get(DELETE_UNREACHABLE) != "true":
+                raise ProviderError(cannot) from error
+            self._log("info", urn, _GIVEN_UP)
             return None
-        raise ProviderError(
-            f"{cannot}. If the cluster was deleted, you can remove this resource from Pulumi state "
-            f"by rerunning the operation with the {DELETE_UNREACHABLE} environment variable set "
-            'to "true"'
-        ) from error
+
+
+def _is_named_by_us(inputs: Object) -> bool:
+    annotations = (inputs.get("metadata") or {}).get("annotations") or {}
+    return annotations.get(AUTOMATIC_NAME) == "true"
 
 
 def _server(settings: dict[str, Any]) -> str | None:
@@ -245,49 +289,3 @@ def _server(settings: dict[str, Any]) -> str | None:
         return read_access(settings.get("kubeconfig") or "").server
     except ProviderError:
         return None
-
-
-def _named(metadata: Object, olds: Object, request: Any) -> Object:
-    old = olds.get("metadata", {}).get("name")
-    name = old or f"{name_of(request.urn)}-{_random()}"
-    annotations = {**(metadata.get("annotations") or {}), AUTOMATIC_NAME: "true"}
-    return {**metadata, "name": name, "annotations": annotations}
-
-
-def _random() -> str:
-    return secrets.token_hex(RANDOM_BYTES)
-
-
-def _identifier(found: Object) -> str:
-    metadata = found["metadata"]
-    return "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
-
-
-def _metadata(identifier: str) -> Object:
-    namespace, _, name = identifier.rpartition("/")
-    return {"name": name, **({"namespace": namespace} if namespace else {})}
-
-
-def _outputs(kind: Kind, found: Object, manager: str) -> Object:
-    metadata = {k: v for k, v in found["metadata"].items() if k != "managedFields"}
-    outputs = {**found, "metadata": metadata, MANAGER: manager}
-    if kind.name == "Secret":
-        outputs |= {k: secret(found[k]) for k in ("data", "stringData") if k in found}
-    return outputs
-
-
-def _foreseen(applied: Object) -> Object:
-    """Return a dry run's answer without what the API server made up for it."""
-    made_up = dict.fromkeys(("creationTimestamp", "generation", "resourceVersion", "uid"), UNKNOWN)
-    metadata = {k: v for k, v in applied["metadata"].items() if k != "managedFields"}
-    rest = {k: v for k, v in applied.items() if k not in {"metadata", "status"}}
-    return {**rest, "metadata": {**metadata, **made_up}}
-
-
-def _importable(found: Object) -> Object:
-    metadata = {
-        k: v
-        for k, v in found["metadata"].items()
-        if k in {"annotations", "labels", "name", "namespace"}
-    }
-    return {k: v for k, v in found.items() if k != "status"} | {"metadata": metadata}

@@ -20,6 +20,7 @@ from tools.workspace.engine_events import EngineError
 BLOCK = "cr-0123456789abcdef0"
 GROUP = "urn:pulumi:s::trainyard::aws:autoscaling/group:Group::p5-cb-p5-nodes"
 PLUGIN = "urn:pulumi:s::trainyard::t$kubernetes:apps/v1:DaemonSet::p5-cb-plugins-nvidia-daemon-set"
+NOT_READY = "failed to fully initialize or become live: timed out waiting for the condition"
 KUBECONFIG = '{"clusters": []}'
 CRASHED = PodState("nvidia-x1", "ip-10-0-1-1", ready=False, reason="CrashLoopBackOff: back-off")
 
@@ -69,7 +70,7 @@ def test_a_plugin_that_is_not_rolled_out_comes_with_its_pods_and_a_kubeconfig(
 ) -> None:
     state = ClusterState((), (), (), {}, {"nvidia-device-plugin-daemonset": (CRASHED,)})
     monkeypatch.setattr(rollout, "look_at", lambda _: (state, ""))
-    error = EngineError(PLUGIN, "not rolled out after 600 s: 0 of 2 pods are available")
+    error = EngineError(PLUGIN, NOT_READY)
     found = "\n".join(why_it_failed([error], workspace, sandbox=True))
     assert "on ip-10-0-1-1: pod nvidia-x1 does not run: CrashLoopBackOff: back-off" in found
     assert "--namespace kube-system logs nvidia-x1 --previous" in found
@@ -81,7 +82,7 @@ def test_a_cluster_that_is_silent_then_is_said_to_be(
     workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rollout, "look_at", lambda _: (None, "the API server is silent"))
-    error = EngineError(PLUGIN, "not rolled out after 600 s")
+    error = EngineError(PLUGIN, NOT_READY)
     assert why_it_failed([error], workspace, sandbox=True)[-1] == "the API server is silent"
 
 

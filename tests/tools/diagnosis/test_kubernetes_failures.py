@@ -37,12 +37,15 @@ CANCELLED = "failed to run remediation: context canceled"
 TIMED_OUT = [
     (
         f'resource "{PLUGIN}" was successfully created, but the Kubernetes API server reported '
-        "that it failed to fully initialize or become live: 'nvidia-device-plugin-daemonset' timed "
-        "out waiting to be Ready"
+        "that it failed to fully initialize or become live: timed out waiting for the condition"
     ),
     "Resource 'nvidia-device-plugin-daemonset' was created but failed to initialize",
-    "not rolled out after 600 s: 0 of 2 pods are available",
 ]
+NOT_LIVE = (
+    'the Kubernetes API server reported that "kube-system/x" failed to fully initialize or become '
+    "live: "
+)
+CONFLICT = f"{NOT_LIVE}server-side apply field conflict detected, see https://www.pulumi.com"
 STACK = FailedStack(cluster="c", region="us-west-2", sandbox=False, pool_of=lambda _: None)
 
 
@@ -56,7 +59,8 @@ def test_a_daemon_set_that_is_not_ready_is_told_from_every_other_failure(message
 
 
 @pytest.mark.parametrize(
-    "message", [EXISTS, CANNOT_READ, CANNOT_DELETE, CANNOT_CREATE, CANCELLED, "the sky fell"]
+    "message",
+    [EXISTS, CANNOT_READ, CANNOT_DELETE, CANNOT_CREATE, CONFLICT, CANCELLED, "the sky fell"],
 )
 def test_nothing_is_said_of_the_pods_of_a_daemon_set_that_failed_otherwise(message: str) -> None:
     error = EngineError(PLUGIN, message)
@@ -65,7 +69,7 @@ def test_nothing_is_said_of_the_pods_of_a_daemon_set_that_failed_otherwise(messa
 
 
 def test_what_has_no_pods_is_not_said_to_have_some() -> None:
-    error = EngineError(CLAIM, "'claim' timed out waiting to be Ready")
+    error = EngineError(CLAIM, f"{NOT_LIVE}Timeout occurred polling for 'claim'")
     assert not is_unready_daemon_set(error)
     assert advice([error], STACK) == ["p5-cb-claim: it did not become ready in time"]
 

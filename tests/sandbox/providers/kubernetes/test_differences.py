@@ -1,4 +1,4 @@
-"""What of a change means a new object."""
+"""What of a change means a new object; the recordings of the provider show the rest."""
 
 from __future__ import annotations
 
@@ -6,42 +6,53 @@ from typing import Any
 
 import pytest
 
-from sandbox.providers.kubernetes.differences import as_found, changed_paths, replacing
+from sandbox.providers.kubernetes.differences import Kinds, changes, fixed_fields, pruned
 from sandbox.providers.kubernetes.kinds import Kind
 
 DAEMON_SET = Kind("apps/v1", "DaemonSet", False)
+REPLICA_SET = Kind("apps/v1", "ReplicaSet", False)
 CONFIG_MAP = Kind("v1", "ConfigMap", False)
+PATCH = Kind("v1", "ConfigMap", True)
 CLAIM = Kind("v1", "PersistentVolumeClaim", False)
+MUTABLE = frozenset({"ConfigMap"})
 
 
-def test_changes_are_named_down_to_the_value() -> None:
-    before = {"a": {"b": [{"c": 1}, {"c": 2}]}, "gone": 1}
-    after = {"a": {"b": [{"c": 1}, {"c": 3}]}, "new": [1]}
-    assert list(changed_paths(before, after)) == ["a.b[1].c", "gone", "new"]
+def test_changes_are_named_down_to_the_value_and_to_what_comes_or_goes_whole() -> None:
+    before = {"a": {"b": [{"c": 1}, {"c": 2}], "x.y": 1}, "gone": {"d": 1}}
+    after = {"a": {"b": [{"c": 1}, {"c": 3}, {"c": 4}], "x.y": 2}, "new": [1]}
+    assert changes(before, after, ["a.b", "gone.d"]) == {
+        "a.b[1].c": Kinds.UPDATE_REPLACE,
+        "a.b[2]": Kinds.ADD_REPLACE,
+        'a["x.y"]': Kinds.UPDATE,
+        "gone": Kinds.DELETE,
+        "new": Kinds.ADD,
+    }
 
 
 @pytest.mark.parametrize(
-    ("kind", "inputs", "path", "replaces"),
+    ("kind", "mutable", "inputs", "field", "fixed"),
     [
-        (DAEMON_SET, {}, "metadata.name", True),
-        (DAEMON_SET, {}, "metadata.namespace", True),
-        (DAEMON_SET, {}, "metadata.labels.a", False),
-        (DAEMON_SET, {}, "spec.selector.matchLabels.name", True),
-        (DAEMON_SET, {}, "spec.template.spec.containers[0].image", False),
-        (CONFIG_MAP, {}, "data.a", True),
-        (CONFIG_MAP, {"immutable": True}, "data.a", True),
-        (CONFIG_MAP, {"immutable": False}, "data.a", False),
-        (CLAIM, {}, "spec.volumeName", True),
-        (CLAIM, {}, "spec.resources.requests.storage", False),
+        (DAEMON_SET, (), {}, "metadata.name", True),
+        (DAEMON_SET, (), {}, "spec.selector", True),
+        (DAEMON_SET, (), {}, "spec.template", False),
+        (REPLICA_SET, (), {}, "spec.selector", False),
+        (CONFIG_MAP, (), {}, "data", True),
+        (CONFIG_MAP, (), {"immutable": False}, "data", True),
+        (CONFIG_MAP, MUTABLE, {"immutable": False}, "data", False),
+        (CONFIG_MAP, MUTABLE, {"immutable": True}, "data", True),
+        (PATCH, (), {}, "data", False),
+        (PATCH, (), {}, "metadata.namespace", True),
+        (CLAIM, (), {}, "spec.volumeName", True),
+        (CLAIM, (), {}, "spec.resources", False),
     ],
 )
-def test_only_what_the_api_fixes_replaces(
-    kind: Kind, inputs: dict[str, Any], path: str, replaces: bool
+def test_only_what_the_provider_lists_replaces(
+    kind: Kind, mutable: Any, inputs: dict[str, Any], field: str, fixed: bool
 ) -> None:
-    assert replacing(kind, inputs, [path]) == ([path] if replaces else [])
+    assert (field in fixed_fields(kind, inputs, mutable)) == fixed
 
 
 def test_a_refresh_takes_over_what_was_asked_for_only() -> None:
     wanted = {"a": {"b": "mine"}, "list": [{"x": 1}], "removed": 1}
-    found = {"a": {"b": "changed", "other": "theirs"}, "list": [{"x": 1, "y": 2}], "status": {}}
-    assert as_found(wanted, found) == {"a": {"b": "changed"}, "list": [{"x": 1}]}
+    found = {"a": {"b": "changed", "other": "theirs"}, "list": [{"x": 1, "y": 2}, {}], "status": {}}
+    assert pruned(found, wanted) == {"a": {"b": "changed"}, "list": [{"x": 1}]}

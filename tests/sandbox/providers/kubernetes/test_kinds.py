@@ -31,7 +31,6 @@ def test_a_token_names_version_and_kind(token: str, kind: Kind, path: str) -> No
     [
         "kubernetes:helm.sh/v3:Release",
         "kubernetes:yaml/v2:ConfigFile",
-        "kubernetes:core/v1:ConfigMapList",
         "kubernetes:apiextensions.k8s.io:CustomResource",
     ],
 )

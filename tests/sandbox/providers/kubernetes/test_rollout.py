@@ -1,4 +1,4 @@
-"""When a DaemonSet and a Deployment count as rolled out (kstatus)."""
+"""When an object counts as what was asked for."""
 
 from __future__ import annotations
 
@@ -6,28 +6,26 @@ from typing import Any, cast
 
 import pytest
 
-from sandbox.providers._protocol.servicer import ProviderError
 from sandbox.providers.kubernetes.cluster import Cluster
 from sandbox.providers.kubernetes.kinds import Kind
-from sandbox.providers.kubernetes.rollout import wait_until_rolled_out
+from sandbox.providers.kubernetes.rollout import (
+    NotReadyError,
+    check_read,
+    wait_until_rolled_out,
+)
 
 
 class Controller:
     """Shows one status after another and keeps the last one."""
 
-    def __init__(
-        self, *statuses: dict[str, Any] | None, spec: dict[str, Any] | None = None
-    ) -> None:
+    def __init__(self, *statuses: dict[str, Any] | None) -> None:
         self.statuses = list(statuses)
-        self.spec = spec or {}
         self.reads = 0
 
     def read(self, kind: Kind, metadata: dict[str, Any]) -> dict[str, Any] | None:
         self.reads += 1
         status = self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
-        return (
-            None if status is None else {"metadata": metadata, "spec": self.spec, "status": status}
-        )
+        return None if status is None else {"metadata": metadata, "status": status}
 
     def pause(self) -> None:
         """Let no time pass."""
@@ -49,8 +47,10 @@ def daemon_set(seen: int, wanted: int, updated: int, available: int) -> dict[str
     return {
         "observedGeneration": seen,
         "desiredNumberScheduled": wanted,
+        "currentNumberScheduled": wanted,
         "updatedNumberScheduled": updated,
         "numberAvailable": available,
+        "numberReady": available,
     }
 
 
@@ -69,27 +69,66 @@ def test_a_daemon_set_that_no_node_fits_is_done() -> None:
     assert wait("DaemonSet", Controller({"observedGeneration": 2}))
 
 
-def test_a_daemon_set_that_never_gets_there_says_what_is_missing() -> None:
-    with pytest.raises(ProviderError, match="not rolled out after 0 s: 1 of 2 pods are available"):
+def test_a_daemon_set_that_never_gets_there_stays_as_it_was_last_seen() -> None:
+    with pytest.raises(NotReadyError, match=r"^timed out waiting for the condition$") as error:
         wait("DaemonSet", Controller(daemon_set(2, 2, 2, 1)), 1e-9)
+    assert error.value.found["status"] == daemon_set(2, 2, 2, 1)
 
 
-def test_a_deployment_waits_for_the_old_pods_to_go() -> None:
-    new = {"observedGeneration": 2, "updatedReplicas": 1, "availableReplicas": 1}
-    controller = Controller({**new, "replicas": 2}, {**new, "replicas": 1})
+def deployment(available: str, progress: str) -> dict[str, Any]:
+    conditions = [
+        {"type": "Available", "status": available, "reason": "R", "message": "too few"},
+        {"type": "Progressing", "status": "True", "reason": progress},
+    ]
+    return {"observedGeneration": 2, "conditions": conditions}
+
+
+def test_a_deployment_waits_until_its_new_pods_are_available() -> None:
+    controller = Controller(
+        deployment("True", "ReplicaSetUpdated"), deployment("True", "NewReplicaSetAvailable")
+    )
     wait("Deployment", controller)
     assert controller.reads == 2
 
 
-def test_a_deployment_whose_deadline_passed_fails_with_its_reason() -> None:
-    condition = {"reason": "ProgressDeadlineExceeded", "message": "no progress"}
-    with pytest.raises(ProviderError, match="no progress"):
-        wait("Deployment", Controller({"observedGeneration": 2, "conditions": [condition]}))
+def test_a_deployment_that_never_gets_there_says_what_is_missing() -> None:
+    with pytest.raises(NotReadyError, match=r"^'x' timed out waiting to be Ready$") as error:
+        wait("Deployment", Controller(deployment("False", "ReplicaSetUpdated")), 1e-9)
+    assert error.value.reasons == [
+        "[R] too few",
+        "Minimum number of live Pods was not attained",
+    ]
 
 
-def test_an_object_that_goes_while_it_is_waited_for_is_an_error() -> None:
-    with pytest.raises(ProviderError, match="somebody deleted it"):
-        wait("DaemonSet", Controller(None))
+@pytest.mark.parametrize(
+    ("kind", "phases"),
+    [
+        ("PersistentVolume", ["Pending", "Available"]),
+        ("PersistentVolumeClaim", ["Pending", "Bound"]),
+    ],
+)
+def test_a_volume_waits_for_its_phase(kind: str, phases: list[str]) -> None:
+    controller = Controller(*({"phase": phase} for phase in phases))
+    wait(kind, controller)
+    assert controller.reads == 2
+
+
+def test_a_claim_that_is_never_bound_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRAINYARD_WAIT_SECONDS", "1e-9")
+    with pytest.raises(NotReadyError, match=r"^Timeout occurred polling for 'x'$"):
+        wait("PersistentVolumeClaim", Controller({"phase": "Pending"}))
+
+
+def test_an_object_that_goes_while_it_is_waited_for_is_waited_for_in_vain() -> None:
+    with pytest.raises(NotReadyError):
+        wait("DaemonSet", Controller(None), 1e-9)
+
+
+def test_a_refresh_does_not_wait() -> None:
+    found = {"metadata": {"name": "x", "generation": 2}, "status": daemon_set(2, 2, 2, 1)}
+    with pytest.raises(NotReadyError, match="'x' was created but failed to initialize"):
+        check_read(Kind("apps/v1", "DaemonSet", False), found, {"metadata": {}})
+    check_read(Kind("v1", "ConfigMap", False), found, {"metadata": {}})
 
 
 @pytest.mark.parametrize("kind", ["ConfigMap", "DaemonSet"])

@@ -1,0 +1,158 @@
+"""What a case has at its disposal: the provider under test and a real cluster beside it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from sandbox.kubernetes.api import ApiError, KubernetesApi
+from sandbox.kubernetes.commands import MANAGED_LABEL, MANAGED_VALUE
+from sandbox.kubernetes.startup import ControlPlane
+from tools.conformance.kubernetes.plugin import Journal, Plugin, RefusedError, Values
+from tools.conformance.kubernetes.stack import Stack
+
+NOWHERE = "https://127.0.0.1:9"
+"""The discard port: nobody listens there."""
+GONE_SECONDS = 30
+Start = Callable[[Mapping[str, str]], Any]
+"""Start the plugin with environment variables; a context manager of a `Plugin`."""
+
+
+@dataclass(slots=True)
+class World:
+    """One case's view; what it makes in the cluster it takes away."""
+
+    control_plane: ControlPlane
+    start: Start
+    api: KubernetesApi
+    """An administrator who is not Pulumi."""
+    journal: Journal = field(default_factory=Journal)
+    _ended: ExitStack = field(default_factory=ExitStack)
+
+    def stack(
+        self,
+        *,
+        kubeconfig: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        **settings: str,
+    ) -> Stack:
+        """Return an empty stack whose provider is configured for the cluster.
+
+        Args:
+            kubeconfig: Another kubeconfig than the administrator's.
+            environment: Environment variables of the plugin.
+            settings: Configuration of the provider beside `kubeconfig`.
+        """
+        plugin: Plugin = self._ended.enter_context(self.start(environment or {}))
+        plugin.write_to(self.journal)
+        configuration: Values = {"kubeconfig": kubeconfig or self.kubeconfig, **settings}
+        request: Values = {
+            "args": configuration,
+            "variables": {f"kubernetes:config:{k}": v for k, v in configuration.items()},
+            "acceptSecrets": True,
+            "acceptResources": True,
+            "sends_old_inputs": True,
+            "sends_old_inputs_to_delete": True,
+        }
+        shown = {"args": "<kubeconfig>", "variables": "<kubeconfig>"}
+        if settings:
+            shown["args"] = shown["variables"] = f"<kubeconfig> {json.dumps(settings)}"
+        with suppress(RefusedError):
+            plugin.call("Configure", request, shown)
+        return Stack(plugin)
+
+    @property
+    def kubeconfig(self) -> str:
+        """The administrator's kubeconfig."""
+        return self.control_plane.kubeconfig.read_text(encoding="utf-8")
+
+    @property
+    def kubeconfig_to_nowhere(self) -> str:
+        """The kubeconfig of a cluster that is gone."""
+        return self.kubeconfig.replace(self.control_plane.endpoint, NOWHERE)
+
+    def apply(self, path: str, body: Values, manager: str) -> None:
+        """Apply fields as somebody else does."""
+        query = urlencode({"fieldManager": manager, "force": "true"})
+        self.api.patch(f"{path}?{query}", body, "application/apply-patch+yaml")
+
+    def exists(self, path: str) -> None:
+        """Write down whether there is such an object; the part of it that is not made up."""
+        try:
+            found = self.api.get(path)
+        except ApiError as error:
+            self.journal.exchanges.append({"cluster": path, "answer": error.status})
+        else:
+            kept = {key: found[key] for key in ("data", "metadata") if key in found}
+            self.journal.exchanges.append({"cluster": path, "answer": kept})
+
+    def node(self, name: str, *, runs: bool) -> None:
+        """Make a node that is Ready.
+
+        Args:
+            name: Its name.
+            runs: Whether its pods run; else they stay pending for ever.
+        """
+        labels = {MANAGED_LABEL: MANAGED_VALUE} if runs else {}
+        self.api.post("/api/v1/nodes", {"metadata": {"name": name, "labels": labels}})
+        self._ended.callback(self.remove, f"/api/v1/nodes/{name}")
+        status = {
+            "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}],
+            "allocatable": {"cpu": "8", "memory": "16Gi", "pods": "10"},
+            "capacity": {"cpu": "8", "memory": "16Gi", "pods": "10"},
+        }
+        self.api.patch(f"/api/v1/nodes/{name}/status", {"status": status})
+        self.api.patch(f"/api/v1/nodes/{name}", {"spec": {"taints": None}})
+
+    def end_pods(self, path: str) -> None:
+        """End the pods of `kube-system` as a node would, and wait until their owner is gone.
+
+        Raises:
+            TimeoutError: it is still there.
+        """
+        deadline = time.monotonic() + GONE_SECONDS
+        pods = "/api/v1/namespaces/kube-system/pods"
+        while self._there(path):
+            for pod in self.api.get(pods)["items"]:
+                self.remove(f"{pods}/{pod['metadata']['name']}")
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{path} is still there after {GONE_SECONDS} s")
+            time.sleep(0.05)
+
+    def _there(self, path: str) -> bool:
+        try:
+            self.api.get(path)
+        except ApiError:
+            return False
+        return True
+
+    def make(self, path: str, body: Values) -> None:
+        """Make an object as somebody else does; it goes with the case."""
+        self.api.post(path, body)
+        self._ended.callback(self.remove, f"{path}/{body['metadata']['name']}")
+
+    def remove(self, path: str) -> None:
+        """Delete an object, if it is there."""
+        with suppress(ApiError):
+            self.api.delete(path, {"gracePeriodSeconds": 0, "propagationPolicy": "Background"})
+
+    def end(self) -> None:
+        """Take away what the case made by hand."""
+        self._ended.close()
+
+
+@contextmanager
+def world(control_plane: ControlPlane, start: Start) -> Iterator[World]:
+    """Give a case its world and clear up after it."""
+    api = control_plane.administrator()
+    found = World(control_plane, start, api)
+    try:
+        yield found
+    finally:
+        found.end()
+        api.close()
