@@ -1,8 +1,10 @@
-"""A real `up` from nothing, in which every resource takes as long as in AWS, scaled down.
+"""A real `up` from nothing, in which what AWS shows a status of takes its time, scaled down.
 
-It confirms what `benchmarks.critical_path` computes: the engine, the program and the order in which
-it registers are real, the durations are those of the model. The times are those at which the engine
-recorded each resource, so that its start, and the look at the account, are not among them.
+It confirms what `benchmarks.critical_path` computes for these resources: the engine, the providers,
+the program and the order in which it registers are real, the durations are those of the model. The
+other resources take what their calls take, and count as nothing in what is computed. The times are
+those at which the engine recorded each resource, so that its start, and the look at the account, are
+not among them.
 """
 
 from __future__ import annotations
@@ -10,15 +12,17 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.critical_path import CriticalPath, critical_path
+from benchmarks.critical_path import CriticalPath, of_steps
 from benchmarks.projects import Project, project
 from benchmarks.schedule import Timed
-from sandbox.latency.pace import VARIABLE
+from benchmarks.stack_graph import Step, stack_graph
+from sandbox.latency.model import takes_time_in_sandbox
+from tools.cli.sandbox_session import started_sandbox
 from tools.workspace.engine_process import PARALLEL_OPERATIONS
 from tools.workspace.stack_files import ROOT
 
@@ -59,15 +63,21 @@ def measure(stacks: Iterable[str] = STACKS) -> list[ColdUp]:
 
 def _measured(stack: str, scratch: Path) -> ColdUp:
     scratch.mkdir()
-    made = project(scratch, "program", ROOT, stack=stack)
     at_once = ("--yes", "--skip-preview", "--parallel", str(PARALLEL_OPERATIONS))
-    path = critical_path(stack)
+    path = of_steps(stack, [_as_in_sandbox(step) for step in stack_graph(stack)])
+    started_sandbox(print, latency=SCALE)
+    made = project(scratch, "program", ROOT, stack=stack)
     try:
-        made.run("up", *at_once, environment={VARIABLE: str(SCALE)})
+        made.run("up", *at_once)
         seconds = taken(_resources(made), path.times.timed, scale=SCALE)
     finally:
+        started_sandbox(print, latency=0)
         made.run("destroy", *at_once)
     return ColdUp(path=path, seconds=seconds)
+
+
+def _as_in_sandbox(step: Step) -> Step:
+    return step if takes_time_in_sandbox(step.type) else replace(step, seconds=0.0)
 
 
 def _resources(made: Project) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 from sandbox.aws.cloudformation.forwarding import Forwarder, is_forwarded
 from sandbox.aws.idempotency import AnsweredTokens
 from sandbox.aws.internal import PREFIX, InternalEndpoints
+from sandbox.aws.transitions import TRANSITIONS
 from sandbox.aws.unimplemented import FAILURE_CODE, Call, call_of, error_response, not_implemented
 from sandbox.faults.in_force import FAULTS, OBSERVER
 from sandbox.faults.kind import Request
@@ -70,6 +71,7 @@ class Application:
         if is_forwarded(environ):
             return self.forwarder.answer(call_in(environ, body), environ, body)
         with self.lock:
+            TRANSITIONS.end_due()
             return self._aws(environ, body)
 
     def _aws(self, environ: dict[str, Any], body: bytes) -> Answer:

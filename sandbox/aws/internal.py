@@ -2,8 +2,9 @@
 
 `GET /_trainyard/identity?cluster=…&arn=…&session=…`: what EKS knows of a role that asks the API
 server for admission. `GET /_trainyard/caller?access_key=…`: whose an access key is.
-`GET /_trainyard/health`. `POST /_trainyard/clock?advance_seconds=…`. `/_trainyard/faults`: GET says
-what is in force, POST takes a schedule in YAML, DELETE ends it.
+`GET /_trainyard/health`. `POST /_trainyard/clock?advance_seconds=…`.
+`POST /_trainyard/latency?scale=…`: the share of AWS's time that the account takes from now on.
+`/_trainyard/faults`: GET says what is in force, POST takes a schedule in YAML, DELETE ends it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from urllib.parse import parse_qs
 
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.identity import caller_arn, identity
+from sandbox.aws.transitions import TRANSITIONS
 from sandbox.faults.in_force import FAULTS
 from sandbox.faults.schedule import FaultScheduleError, read_schedule
 
@@ -42,6 +44,9 @@ class InternalEndpoints:
             case "POST", "clock":
                 CLOCK.advance(timedelta(seconds=float(query["advance_seconds"])))
                 return _json("200 OK", {"now": CLOCK.now().isoformat()})
+            case "POST", "latency":
+                TRANSITIONS.scale = float(query["scale"])
+                return _json("200 OK", {"scale": TRANSITIONS.scale})
             case ("GET" | "POST" | "DELETE") as method, "faults":
                 return _faults(method, body)
             case method, _:

@@ -37,6 +37,7 @@ from sandbox.aws.eks.control_plane import (  # noqa: E402
 )
 from sandbox.aws.install import install  # noqa: E402
 from sandbox.aws.timekeeper import Timekeeper  # noqa: E402
+from sandbox.aws.transitions import TRANSITIONS  # noqa: E402
 from sandbox.faults.in_force import FAULTS  # noqa: E402
 from sandbox.faults.schedule import read_schedule  # noqa: E402
 
@@ -101,6 +102,7 @@ class AwsServer:
             _forget_everything()
             mock_random.seed(_SEED)
             CLOCK.reset()
+            TRANSITIONS.reset()
             FAULTS.use([])
             self.application.tokens.clear()
             use_control_planes(None, self.application.lock)

@@ -16,6 +16,7 @@ from sandbox.aws.ec2.capacity_end import end_of_capacity
 from sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
 from sandbox.aws.eks.store import eks_stores
 from sandbox.aws.environment import ACCOUNT_ID
+from sandbox.aws.transitions import TRANSITIONS
 
 LOG = logging.getLogger("sandbox.aws")
 
@@ -49,6 +50,7 @@ class Timekeeper:
     def tick(self) -> None:
         """Do everything that is due now."""
         with self._lock:
+            TRANSITIONS.end_due()
             ec2 = ec2_backends[ACCOUNT_ID][self._region]
             autoscaling = autoscaling_backends[ACCOUNT_ID][self._region]
             scale_in_ending_blocks(ec2, eks_stores[ACCOUNT_ID][self._region])

@@ -12,6 +12,24 @@ import yaml
 
 Operation = Literal["create", "update", "delete"]
 DATA = Path(__file__).parent / "latencies.yaml"
+WITH_STATUS = frozenset(
+    {
+        "aws:autoscaling/group:Group",
+        "aws:batch/computeEnvironment:ComputeEnvironment",
+        "aws:batch/jobQueue:JobQueue",
+        "aws:cloudformation/stack:Stack",
+        "aws:ec2/natGateway:NatGateway",
+        "aws:ec2/vpcEndpoint:VpcEndpoint",
+        "aws:eks/addon:Addon",
+        "aws:eks/cluster:Cluster",
+        "aws:eks/nodeGroup:NodeGroup",
+        "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",
+        "aws:fsx/lustreFileSystem:LustreFileSystem",
+        "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
+    }
+)
+"""Types that AWS makes after the call has returned, and shows a status of meanwhile. Of the others
+the model's time is that of the calls and of the provider's own waits."""
 COMPONENTS = ("trainyard:", "eks:", "pulumi:")
 """Types that are no objects anywhere: components, and providers."""
 
@@ -45,6 +63,11 @@ class LatencyModel:
             return 0.0
         found = (each for each in self.types.get(type_, ()) if _fits(each.when, inputs))
         return next(found, self.otherwise).seconds.get(operation, 0.0)
+
+
+def takes_time_in_sandbox(type_: str) -> bool:
+    """Return whether `sandbox start --latency` lets a resource of the type take its time."""
+    return type_ in WITH_STATUS or type_.startswith("kubernetes:")
 
 
 def _fits(when: Mapping[str, Any], inputs: Mapping[str, Any]) -> bool:

@@ -1,8 +1,8 @@
-"""Lets the stand-ins of the providers take as long as AWS does, scaled down.
+"""Lets the stand-in for the Kubernetes provider take as long as a cluster on AWS does, scaled down.
 
-`$TRAINYARD_SANDBOX_LATENCY` is the scale: with 0.05 a control plane that takes AWS nine minutes is
-there after 27 seconds. Without it nobody waits. What the sandbox itself needs for a resource counts
-towards its time.
+`$TRAINYARD_SANDBOX_LATENCY` is the scale, which `sandbox start --latency` sets. Without it nothing
+is waited for. What the sandbox itself needs for a resource counts towards its time. AWS's own
+services take their time in the account: `sandbox.aws.transitions`.
 """
 
 from __future__ import annotations

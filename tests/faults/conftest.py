@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from sandbox.aws.server import AwsServer
-from sandbox.providers.aws.servicer import AwsServicer
 from tests.support.aws_cases import cases
+from tests.support.aws_plugin import aws_plugin
 from tests.support.batch_cases import batch_cases
 from tests.support.faults.account import CountedCalls, Faulty
 from tests.support.network_cases import network_cases
-from tests.support.provider_plugin import Plugin
 from tests.support.sandbox_aws import Account
+from tools.engine.aws_plugin_source import WAIT_DIVISOR
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +28,15 @@ def server() -> Iterator[AwsServer]:
 
 
 @pytest.fixture(scope="module")
-def _prepared(server: AwsServer) -> Faulty:
+def _prepared(server: AwsServer) -> Iterator[Faulty]:
     account = Account(server)
     made: Any = (*cases(account), *network_cases(account), *batch_cases(account))
-    plugin = Plugin(AwsServicer(server.endpoint), region="us-west-2")
     counted = CountedCalls(server)
-    return Faulty(account, plugin, {each.token: each for each in made}, counted.done)
+    # The longest wait of the provider between two attempts is 300 s.
+    settings = {WAIT_DIVISOR: "100000"}
+    skip: dict[str, Any] = {"skipCredentialsValidation": "true"}
+    with aws_plugin(server.endpoint, settings=settings, **skip) as plugin:
+        yield Faulty(account, plugin, {each.token: each for each in made}, counted.done)
 
 
 @pytest.fixture

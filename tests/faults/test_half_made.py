@@ -7,26 +7,27 @@ import pytest
 from tests.support.faults.account import Faulty
 from tests.support.provider_plugin import RefusedError
 
-HALVES = (
-    ("aws:ec2/vpc:Vpc", "ec2:ModifyVpcAttribute"),
-    ("aws:ec2/subnet:Subnet", "ec2:ModifySubnetAttribute"),
-    ("aws:ec2/internetGateway:InternetGateway", "ec2:AttachInternetGateway"),
-    ("aws:ec2/securityGroup:SecurityGroup", "ec2:RevokeSecurityGroupEgress"),
-    ("aws:iam/instanceProfile:InstanceProfile", "iam:AddRoleToInstanceProfile"),
-    ("aws:cloudwatch/logGroup:LogGroup", "logs:PutRetentionPolicy"),
-    ("aws:eks/nodeGroup:NodeGroup", "eks:DescribeNodegroup"),
-    ("aws:ec2/natGateway:NatGateway", "ec2:DescribeNatGateways"),
+PUBLIC = {"mapPublicIpOnLaunch": True}
+HALVES: tuple[tuple[str, str, dict[str, bool]], ...] = (
+    ("aws:ec2/vpc:Vpc", "ec2:ModifyVpcAttribute", {}),
+    ("aws:ec2/subnet:Subnet", "ec2:ModifySubnetAttribute", PUBLIC),
+    ("aws:ec2/internetGateway:InternetGateway", "ec2:AttachInternetGateway", {}),
+    ("aws:ec2/securityGroup:SecurityGroup", "ec2:RevokeSecurityGroupEgress", {}),
+    ("aws:iam/instanceProfile:InstanceProfile", "iam:AddRoleToInstanceProfile", {}),
+    ("aws:cloudwatch/logGroup:LogGroup", "logs:PutRetentionPolicy", {}),
+    ("aws:eks/nodeGroup:NodeGroup", "eks:DescribeNodegroup", {}),
+    ("aws:ec2/natGateway:NatGateway", "ec2:DescribeNatGateways", {}),
 )
-"""Types, and the call after the one that makes them."""
+"""Types, the call after the one that makes them, and inputs that need it."""
 
 
-@pytest.mark.parametrize(("token", "call"), HALVES, ids=[token for token, _ in HALVES])
+@pytest.mark.parametrize(("token", "call", "more"), HALVES, ids=[token for token, *_ in HALVES])
 def test_what_exists_keeps_its_id_where_the_rest_fails(
-    faulty: Faulty, token: str, call: str
+    faulty: Faulty, token: str, call: str, more: dict[str, bool]
 ) -> None:
     faulty.use(f"call: '{call}', happens: credentials-expired, times: always")
     with pytest.raises(RefusedError):
-        faulty.plugin.create(token, faulty.cases[token].inputs, name="half")
+        faulty.plugin.create(token, {**faulty.cases[token].inputs, **more}, name="half")
     kept = faulty.plugin.kept()
     assert kept is not None, "the engine would forget it, and destroy leave it"
     faulty.use()
@@ -52,13 +53,13 @@ def test_a_launch_that_auto_scaling_makes_fails_as_an_activity(
     """Nobody calls RunInstances; the group says why, stays, and grows once there is room."""
     faulty.use(f"call: 'ec2:RunInstances', happens: {kind}, times: always")
     inputs = {**faulty.cases[GROUP].inputs, "desiredCapacity": 1}
-    with pytest.raises(RefusedError, match="1 instances in service, 0 are: Scaling activity") as it:
+    with pytest.raises(RefusedError, match="capacity satisfied: scaling activity") as it:
         faulty.plugin.create(GROUP, inputs, name=kind)
     assert code in str(it.value)
     kept = faulty.plugin.kept()
     assert kept is not None
     faulty.use()
-    faulty.plugin.update(GROUP, kept, {**kept.inputs, "maxSize": 3})
+    faulty.plugin.update(GROUP, kept, {**inputs, "name": kept.identifier, "maxSize": 3})
     assert len(faulty.account.described_group(kept.identifier)["Instances"]) == 1
     faulty.plugin.delete(GROUP, kept)
 

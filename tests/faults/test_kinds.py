@@ -8,9 +8,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
-from botocore.config import Config
 from botocore.exceptions import ClientError, ConnectionClosedError
 
 from sandbox.faults import service_errors
@@ -157,24 +155,3 @@ def test_the_engine_behind_a_call_is_killed_before_or_after_the_work(
     assert done.returncode == -9
     filters = [{"Name": "cidr", "Values": [block]}]
     assert len(faulty.account.ec2.describe_vpcs(Filters=filters)["Vpcs"]) == made
-
-
-def test_a_client_that_nobody_listens_to_gives_up_sooner(faulty: Faulty) -> None:
-    """The official provider ends after ten attempts where the connection is refused."""
-    from sandbox.providers.aws.retries import NETWORK_ATTEMPTS, retry_as_the_provider
-
-    delays: list[float] = []
-    client = boto3.client(
-        "ec2",
-        endpoint_url="http://127.0.0.1:9",
-        region_name="us-west-2",
-        aws_access_key_id="sandbox",
-        aws_secret_access_key="sandbox",
-        config=Config(retries={"total_max_attempts": 1}, proxies={}),
-    )
-    retry_as_the_provider(client, wait=lambda seconds: delays.append(seconds) or 0.0)
-    with pytest.raises(Exception, match="Could not connect"):
-        client.describe_vpcs()
-    assert len(delays) == NETWORK_ATTEMPTS - 1
-    assert all(0 <= each < 2**n for n, each in enumerate(delays[:4], 1)), delays
-    assert delays[4:] == [20.0] * 5

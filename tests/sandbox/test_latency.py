@@ -1,16 +1,27 @@
 """How long AWS takes, and how the sandbox takes as long."""
 
+from __future__ import annotations
+
+import http.client
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
 from unittest import mock
 
 import pytest
 from pulumi.runtime.proto import provider_pb2
 
+from sandbox.aws.clock import CLOCK
+from sandbox.aws.cloudformation.forwarding import Forwarder
+from sandbox.aws.transitions import TRANSITIONS, Transitions
+from sandbox.aws.unimplemented import Call
 from sandbox.latency import pace
-from sandbox.latency.model import latency_model
+from sandbox.latency.model import WITH_STATUS, latency_model
 from sandbox.latency.pace import VARIABLE, as_long_as_aws
-from sandbox.providers.aws.registry import RESOURCE_TYPES
 from sandbox.providers.kubernetes.cluster import Cluster
 from sandbox.providers.kubernetes.servicer import KubernetesServicer
+from tests.support.sandbox_aws import ACCOUNT as ACCOUNT_ID
+from tests.support.sandbox_aws import PRIVATE_B, STANDARD_IMAGE, Account, refused
 
 ENDPOINT, GROUP = "aws:ec2/vpcEndpoint:VpcEndpoint", "aws:autoscaling/group:Group"
 
@@ -41,9 +52,8 @@ def test_a_resource_takes_what_its_type_and_inputs_say(type_, inputs, seconds):
     assert latency_model().seconds(type_, inputs) == seconds
 
 
-def test_every_number_is_of_a_known_type_and_has_its_source():
-    for type_, entries in latency_model().types.items():
-        assert type_ in RESOURCE_TYPES or type_.startswith("kubernetes:")
+def test_every_number_has_its_source():
+    for entries in latency_model().types.values():
         for entry in entries:
             assert entry.seconds["create"] > 0
             assert len(entry.source) > 10
@@ -51,26 +61,235 @@ def test_every_number_is_of_a_known_type_and_has_its_source():
         assert [bool(entry.when) for entry in entries] == [True] * (len(entries) - 1) + [False]
 
 
-def test_the_sandbox_takes_its_share_of_awss_time(slept, monkeypatch):
+def test_every_type_with_a_status_has_a_number():
+    assert latency_model().types.keys() >= WITH_STATUS
+
+
+# In the account
+
+
+@pytest.fixture
+def slow(account: Account) -> Iterator[Account]:
+    """The account, which takes a tenth of AWS's time."""
+    connection = http.client.HTTPConnection(account.server.endpoint.removeprefix("http://"))
+    connection.request("POST", "/_trainyard/latency?scale=0.1")
+    assert connection.getresponse().status == 200
+    yield account
+    TRANSITIONS.reset()
+
+
+def pass_(seconds: float) -> None:
+    """Let time pass in the account."""
+    CLOCK.advance(timedelta(seconds=seconds))
+
+
+def cluster(account: Account) -> Callable[[], Any]:
+    account.cluster("slow")
+    return lambda: account.eks.describe_cluster(name="slow")["cluster"]["status"]
+
+
+def nat_gateway(account: Account) -> Callable[[], Any]:
+    ec2 = account.ec2
+    vpc = ec2.create_vpc(CidrBlock="10.50.0.0/16")["Vpc"]["VpcId"]
+    gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+    ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.50.0.0/24")["Subnet"]["SubnetId"]
+    address = ec2.allocate_address(Domain="vpc")["AllocationId"]
+    nat = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=address)["NatGateway"]
+    ids = [nat["NatGatewayId"]]
+    return lambda: ec2.describe_nat_gateways(NatGatewayIds=ids)["NatGateways"][0]["State"]
+
+
+def endpoint(account: Account) -> Callable[[], Any]:
+    ec2 = account.ec2
+    vpc = ec2.create_vpc(CidrBlock="10.51.0.0/16")["Vpc"]["VpcId"]
+    made = ec2.create_vpc_endpoint(
+        VpcId=vpc, ServiceName="com.amazonaws.us-west-2.s3", VpcEndpointType="Gateway"
+    )
+    ids = [made["VpcEndpoint"]["VpcEndpointId"]]
+    return lambda: ec2.describe_vpc_endpoints(VpcEndpointIds=ids)["VpcEndpoints"][0]["State"]
+
+
+def instance_in_group(account: Account) -> Callable[[], Any]:
+    template = account.template("slow", ImageId=STANDARD_IMAGE, InstanceType="c5.2xlarge")
+    account.autoscaling_group("slow", template, DesiredCapacity=1)
+    return lambda: account.described_group("slow")["Instances"][0]["LifecycleState"]
+
+
+def file_system(account: Account) -> Callable[[], Any]:
+    fsx, ids = account.client("fsx"), [account.lustre()]
+    return lambda: fsx.describe_file_systems(FileSystemIds=ids)["FileSystems"][0]["Lifecycle"]
+
+
+def environment(account: Account) -> Callable[[], Any]:
+    account.role("slow")
+    batch = account.client("batch")
+    batch.create_compute_environment(
+        computeEnvironmentName="slow",
+        type="MANAGED",
+        computeResources={
+            "type": "EC2",
+            "maxvCpus": 8,
+            "instanceTypes": ["c5.2xlarge"],
+            "subnets": [PRIVATE_B],
+            "securityGroupIds": [account.group("slow")],
+            "instanceRole": f"arn:aws:iam::{ACCOUNT_ID}:instance-profile/slow",
+        },
+    )
+    return lambda: batch.describe_compute_environments()["computeEnvironments"][0]["status"]
+
+
+@pytest.mark.parametrize(
+    ("make", "seconds", "at_first", "then"),
+    [
+        (cluster, 540, "CREATING", "ACTIVE"),
+        (nat_gateway, 105, "pending", "available"),
+        (endpoint, 8, "pending", "available"),
+        (instance_in_group, 45, "Pending", "InService"),
+        (file_system, 480, "CREATING", "AVAILABLE"),
+        (environment, 12, "CREATING", "VALID"),
+    ],
+)
+def test_an_object_is_being_made_for_its_share_of_awss_time(
+    slow: Account, make: Callable[[Account], Callable[[], Any]], seconds: int, at_first, then
+) -> None:
+    status = make(slow)
+    pass_(seconds * 0.1 - 0.7)
+    assert status() == at_first
+    pass_(0.7)
+    assert status() == then
+
+
+def test_parts_of_a_cluster_take_their_time_to_come_change_and_go(slow: Account) -> None:
+    eks = slow.eks
+    cluster(slow)
+    pass_(54)
+    addon = {"clusterName": "slow", "addonName": "kube-proxy"}
+    eks.create_addon(**addon)
+    eks.create_nodegroup(
+        clusterName="slow",
+        nodegroupName="n",
+        nodeRole=slow.role("nodes"),
+        subnets=[PRIVATE_B],
+        scalingConfig={"minSize": 0, "desiredSize": 0, "maxSize": 1},
+    )
+
+    def statuses() -> tuple[str, str]:
+        group = eks.describe_nodegroup(clusterName="slow", nodegroupName="n")["nodegroup"]
+        return eks.describe_addon(**addon)["addon"]["status"], group["status"]
+
+    assert statuses() == ("CREATING", "CREATING")
+    pass_(2.4)
+    assert statuses() == ("ACTIVE", "CREATING")
+    pass_(10.6)
+    assert statuses() == ("ACTIVE", "ACTIVE")
+
+    update = eks.update_nodegroup_config(clusterName="slow", nodegroupName="n", labels={})["update"]
+    assert update["status"] == "InProgress"
+    pass_(60)
+    about = {"name": "slow", "nodegroupName": "n", "updateId": update["id"]}
+    assert eks.describe_update(**about)["update"]["status"] == "Successful"
+
+    eks.delete_addon(**addon)
+    eks.delete_nodegroup(clusterName="slow", nodegroupName="n")
+    assert statuses() == ("DELETING", "DELETING")
+    with refused("ResourceInUseException", "nodegroups attached"):
+        eks.delete_cluster(name="slow")
+    pass_(18)
+    assert not eks.list_addons(clusterName="slow")["addons"]
+    assert not eks.list_nodegroups(clusterName="slow")["nodegroups"]
+    eks.delete_cluster(name="slow")
+    assert eks.list_clusters()["clusters"] == ["slow"]
+    pass_(12)
+    assert not eks.list_clusters()["clusters"]
+
+
+def test_what_goes_is_shown_until_it_is_gone(slow: Account) -> None:
+    systems, groups = file_system(slow), instance_in_group(slow)
+    pass_(48)
+    assert (systems(), groups()) == ("AVAILABLE", "InService")
+    fsx = slow.client("fsx")
+    (found,) = [s for s in fsx.describe_file_systems()["FileSystems"] if s["StorageCapacity"]][-1:]
+    fsx.delete_file_system(FileSystemId=found["FileSystemId"])
+    slow.autoscaling.delete_auto_scaling_group(AutoScalingGroupName="slow", ForceDelete=True)
+    assert systems() == "DELETING"
+    assert slow.described_group("slow")["Status"] == "Delete in progress"
+    pass_(12)
+    with refused("FileSystemNotFound"):
+        systems()
+    assert not slow.autoscaling.describe_auto_scaling_groups()["AutoScalingGroups"]
+
+
+def test_the_scale_of_a_running_account_counts_for_what_begins_from_then_on(slow: Account) -> None:
+    status = cluster(slow)
+    TRANSITIONS.scale = 0.0
+    assert status() == "CREATING"
+    pass_(54)
+    assert status() == "ACTIVE"
+    slow.cluster("quick")
+    assert slow.eks.describe_cluster(name="quick")["cluster"]["status"] == "ACTIVE"
+
+
+def test_what_was_waited_for_already_counts() -> None:
+    """A control plane that takes 20 s to start is ACTIVE 34 s later at a tenth."""
+    transitions, ended = Transitions(), mock.Mock()
+    transitions.scale = 0.1
+    began = CLOCK.now() - timedelta(seconds=20)
+    transitions.begin("aws:eks/cluster:Cluster", "create", ended, since=began)
+    due = transitions.due("aws:eks/cluster:Cluster", "create", since=began)
+    assert not ended.called
+    assert due - began == timedelta(seconds=54)
+    transitions.begin("aws:eks/cluster:Cluster", "create", ended, since=began - timedelta(hours=1))
+    assert ended.called
+
+
+def test_only_what_aws_shows_a_status_of_can_be_under_way() -> None:
+    with pytest.raises(ValueError, match="WITH_STATUS"):
+        Transitions().due("aws:iam/role:Role", "create")
+
+
+def test_a_stack_of_cloudformation_is_in_progress_until_aws_would_be_done(
+    slow: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = b"<StackStatus>CREATE_COMPLETE</StackStatus>"
+    forwarder = Forwarder()
+    forwarder.cloudformation = mock.Mock()
+    monkeypatch.setattr(forwarder, "_forward", lambda *_: ("200 OK", [], said))
+    environ = {"SERVER_NAME": "127.0.0.1", "SERVER_PORT": "1"}
+
+    def call(operation: str) -> bytes:
+        body = f"Action={operation}&StackName=slow".encode()
+        return forwarder.answer(Call("cloudformation", operation, "query"), environ, body)[2]
+
+    call("CreateStack")
+    assert call("DescribeStacks") == said.replace(b"COMPLETE", b"IN_PROGRESS")
+    pass_(48)
+    assert call("DescribeStacks") == said
+
+
+# In the stand-in for the Kubernetes provider
+
+
+def test_the_stand_in_takes_its_share_of_the_time(slept, monkeypatch):
     monkeypatch.setenv(VARIABLE, "0.1")
-    with as_long_as_aws("aws:eks/cluster:Cluster", {}, "create"):
+    with as_long_as_aws("kubernetes:apps/v1:Deployment", {}, "create"):
         pass
-    assert slept == [54.0]
+    assert slept == [1.0]
 
 
 @pytest.mark.parametrize("scale", [None, "", "0"])
-def test_without_a_scale_nobody_waits(slept, monkeypatch, scale):
+def test_without_a_scale_nothing_is_waited_for(slept, monkeypatch, scale):
     monkeypatch.delenv(VARIABLE, raising=False)
     if scale is not None:
         monkeypatch.setenv(VARIABLE, scale)
-    with as_long_as_aws("aws:eks/cluster:Cluster", {}, "create"):
+    with as_long_as_aws("kubernetes:apps/v1:Deployment", {}, "create"):
         pass
     assert slept == []
 
 
 def test_what_is_refused_is_refused_at_once(slept, monkeypatch):
     monkeypatch.setenv(VARIABLE, "1")
-    with pytest.raises(RuntimeError), as_long_as_aws("aws:eks/cluster:Cluster", {}, "create"):
+    with pytest.raises(RuntimeError), as_long_as_aws("kubernetes:apps/v1:Deployment", {}, "create"):
         raise RuntimeError("refused")
     assert slept == []
 

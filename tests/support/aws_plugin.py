@@ -13,7 +13,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -68,14 +68,21 @@ def mapped_types() -> frozenset[str]:
 
 
 @contextmanager
-def aws_plugin(endpoint: str, region: str = REGION, **configuration: Any) -> Iterator[Plugin]:
+def aws_plugin(
+    endpoint: str,
+    region: str = REGION,
+    *,
+    settings: Mapping[str, str] | None = None,
+    **configuration: Any,
+) -> Iterator[Plugin]:
     """Run the plugin against the account that answers at `endpoint`, and end it afterwards.
 
-    `configuration` has more arguments of the provider, such as `skipCredentialsValidation`.
+    `settings` are environment variables of the plugin, and `configuration` has more arguments of
+    the provider, such as `skipCredentialsValidation`.
     """
     with ExitStack() as stack:
         engine = stack.enter_context(_engine())
-        process = stack.enter_context(_process(engine, endpoint, region))
+        process = stack.enter_context(_process(engine, endpoint, region, settings or {}))
         assert process.stdout is not None
         port = process.stdout.readline().strip()
         assert port, "the plugin ended before it listened; its message is above"
@@ -85,12 +92,15 @@ def aws_plugin(endpoint: str, region: str = REGION, **configuration: Any) -> Ite
 
 
 @contextmanager
-def _process(engine: str, endpoint: str, region: str) -> Iterator[subprocess.Popen[str]]:
+def _process(
+    engine: str, endpoint: str, region: str, settings: Mapping[str, str]
+) -> Iterator[subprocess.Popen[str]]:
     program = Path(aws_program().directory) / "pulumi-resource-aws"
     nowhere = Path(os.devnull)
     environment = sandbox_environment(
         os.environ,
         engine=program.parent,
+        programs=program.parent,
         home=nowhere,
         backend=nowhere,
         passphrase="",
@@ -98,7 +108,7 @@ def _process(engine: str, endpoint: str, region: str) -> Iterator[subprocess.Pop
         aws_endpoint=endpoint,
     )
     process = subprocess.Popen(
-        [str(program), engine], env=environment, stdout=subprocess.PIPE, text=True
+        [str(program), engine], env=environment | settings, stdout=subprocess.PIPE, text=True
     )
     with process:
         try:

@@ -1,7 +1,8 @@
 """How long the resources of a sandbox take, as a share of what AWS takes.
 
-Kept in the sandbox's directory, because the engine of every later command starts providers of its
-own, which read it from their environment (`sandbox.latency.pace`).
+The account is told by its endpoint (`sandbox.aws.transitions`). It is kept in the sandbox's
+directory, too, because the engine of every later command starts a stand-in for the Kubernetes
+provider, which reads it from its environment (`sandbox.latency.pace`).
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ def set_pace(directory: SandboxDirectory, scale: float) -> None:
 
 
 def pace_of(directory: SandboxDirectory) -> dict[str, str]:
-    """Return what the providers of a sandbox have in their environment; nothing without a pace."""
+    """Return what the providers of a sandbox have in their environment; empty without a pace."""
     path = directory.path / _FILE
-    return {VARIABLE: path.read_text(encoding="utf-8")} if path.exists() else {}
+    return {VARIABLE: path.read_text(encoding="utf-8") if path.exists() else ""}
 
 
 def described_pace(directory: SandboxDirectory) -> str:
     """Return the pace as `sandbox status` shows it."""
-    scale = pace_of(directory).get(VARIABLE)
+    scale = pace_of(directory)[VARIABLE]
     return f"{scale} of AWS's time" if scale else ""

@@ -80,7 +80,8 @@ class RunningSandbox:
             region=self.status.region,
             aws_endpoint=self.aws_endpoint,
         )
-        return {**pace_of(self.directory), **environment, **self.status.https_environment}
+        own = self.status.https_environment
+        return {**environment, **pace_of(self.directory), **own}
 
     def aws_environment(self) -> dict[str, str]:
         """Return the environment in which boto3 of this process reaches the sandbox's account."""
@@ -126,16 +127,22 @@ def started_sandbox(
         programs = ensure_kubernetes(report)
         report("starting the sandbox (usually 3 s)")
         write_plugins(directory.path, chosen)
-        set_pace(directory, latency or 0)
         status = directory.start(programs, port=port)
+        _take(directory, latency or 0, status)
         _write_kubectl_wrapper(directory, programs["kubectl"])
     else:
         _check_plugins(directory, plugins)
         if latency is not None:
-            set_pace(directory, latency)
+            _take(directory, latency, status)
     if with_parallelcluster:
         _give_parallelcluster(directory, report)
     return RunningSandbox(directory, status)
+
+
+def _take(directory: SandboxDirectory, latency: float, status: SandboxStatus) -> None:
+    """Let account and clusters take a share of AWS's time from now on."""
+    set_pace(directory, latency)
+    _ask(status, "POST", f"latency?scale={latency:g}")
 
 
 def _check_plugins(directory: SandboxDirectory, chosen: Mapping[str, Path] | None) -> None:
@@ -251,7 +258,11 @@ def ask(method: str, path: str, body: bytes | None = None) -> Any:
         CommandError: no sandbox runs.
         urllib.error.HTTPError: it refuses.
     """
-    url = f"{running_sandbox().aws_endpoint}/_trainyard/{path}"
+    return _ask(running_sandbox().status, method, path, body)
+
+
+def _ask(status: SandboxStatus, method: str, path: str, body: bytes | None = None) -> Any:
+    url = f"{status.aws_endpoint}/_trainyard/{path}"
     # The address is the sandbox's own, on the loopback: no proxy, no other scheme.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     request = urllib.request.Request(url, data=body, method=method)  # noqa: S310 - see above

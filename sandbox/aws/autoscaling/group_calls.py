@@ -11,10 +11,12 @@ from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult
 
 from sandbox.aws.autoscaling.activities import activities_of
+from sandbox.aws.autoscaling.groups import GROUP_TYPE
 from sandbox.aws.autoscaling.schedules import schedules_of
 from sandbox.aws.ec2.launch_request import merge
 from sandbox.aws.ec2.launches import check_request
 from sandbox.aws.errors import code_and_message
+from sandbox.aws.transitions import TRANSITIONS
 
 _KEPT = {
     "DefaultCooldown": "default_cooldown",
@@ -100,6 +102,10 @@ class GroupCalls(AutoScalingResponse):
             state.protected_from_scale_in = False
         result = super().delete_auto_scaling_group()
         schedules_of(self.autoscaling_backend).forget(name)
+        groups = self.autoscaling_backend.autoscaling_groups
+        group.status = "Delete in progress"
+        groups[name] = group
+        TRANSITIONS.begin(GROUP_TYPE, "delete", lambda: groups.pop(name, None))
         return result
 
     def set_desired_capacity(self) -> ActionResult:

@@ -22,10 +22,12 @@ from sandbox.aws.clock import CLOCK
 from sandbox.aws.ec2.launch_request import LaunchRequest, merge
 from sandbox.aws.ec2.launches import check_launch, run
 from sandbox.aws.ec2.scheduled_faults import refuse_scheduled_launch
+from sandbox.aws.transitions import TRANSITIONS
 
 RETRY_INTERVAL = timedelta(seconds=10)
 """Time between two attempts of a group that cannot launch; AWS waits longer and longer."""
 
+GROUP_TYPE = "aws:autoscaling/group:Group"
 GROUP_TAG = "aws:autoscaling:groupName"
 
 _NO_RESERVATION_NAMED = {"CapacityReservationPreference": "default"}
@@ -49,6 +51,11 @@ class GroupInstance(InstanceState):
             described if described is None or version is None else {**described, "Version": version}
         )
 
+    def come_into_service(self) -> None:
+        """Be in service, unless its state was changed meanwhile."""
+        if self.lifecycle_state == "Pending":
+            self.lifecycle_state = "InService"
+
 
 class Group(FakeAutoScalingGroup):
     """A group; moto makes this class where it would make its own."""
@@ -57,6 +64,10 @@ class Group(FakeAutoScalingGroup):
     """When a launch that failed is tried again; None: nothing failed."""
     capacity_reservation_specification: Mapping[str, Any] = _NO_RESERVATION_NAMED
     """What CreateAutoScalingGroup or UpdateAutoScalingGroup was given."""
+
+    def active_instances(self) -> list[InstanceState]:
+        """Return the instances that count towards the desired capacity."""
+        return [x for x in self.instance_states if x.lifecycle_state in ("InService", "Pending")]
 
     def set_desired_capacity(self, new_capacity: int | None) -> None:
         """Launch what is missing, terminate what is too much."""
@@ -125,7 +136,9 @@ class Group(FakeAutoScalingGroup):
                 return
             instance.autoscaling_group = self
             protected = self.new_instances_protected_from_scale_in
-            self.instance_states.append(GroupInstance(instance, protected_from_scale_in=protected))
+            state = GroupInstance(instance, "Pending", protected_from_scale_in=protected)
+            self.instance_states.append(state)
+            TRANSITIONS.begin(GROUP_TYPE, "create", state.come_into_service)
             record_launch(self, instance.id)
 
     def _launch_one(self) -> Any:

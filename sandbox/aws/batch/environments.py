@@ -1,7 +1,7 @@
 """CreateComputeEnvironment, its updates, DescribeComputeEnvironments, DeleteComputeEnvironment.
 
-An environment is VALID, or INVALID with the reason why none of its nodes can start, before the
-call returns; AWS takes some seconds.
+An environment is VALID, or INVALID with the reason why none of its nodes can start, once AWS would
+be done with it.
 https://docs.aws.amazon.com/batch/latest/userguide/compute_environments.html
 """
 
@@ -29,7 +29,9 @@ from sandbox.aws.batch.nodes import (
 )
 from sandbox.aws.batch.scheduler import end_jobs, keep_minimum
 from sandbox.aws.batch.store import ComputeEnvironment, Fields
+from sandbox.aws.transitions import TRANSITIONS
 
+_TYPE = "aws:batch/computeEnvironment:ComputeEnvironment"
 _CREATED = (
     "computeEnvironmentName",
     "type",
@@ -64,7 +66,8 @@ class EnvironmentCalls(BatchBase):
         made = ComputeEnvironment(fields=self._fields(arn, asked, resources))
         choose_template_version(self.ec2, made)
         self.store.environments[arn] = made
-        self._settle(made)
+        made.fields.update(status="CREATING", statusReason="")
+        TRANSITIONS.begin(_TYPE, "create", lambda: self._settle(made))
         return _named(made)
 
     def describe_compute_environments(self) -> ActionResult:
@@ -100,7 +103,8 @@ class EnvironmentCalls(BatchBase):
         fields["computeResources"] = after
         if anew:
             self._replace_nodes(environment)
-        self._settle(environment)
+        fields.update(status="UPDATING", statusReason="")
+        TRANSITIONS.begin(_TYPE, "update", lambda: self._settle(environment))
         return _named(environment)
 
     def delete_compute_environment(self) -> EmptyResult:
@@ -115,7 +119,9 @@ class EnvironmentCalls(BatchBase):
         if any(arn in _environments_of(queue) for queue in self.store.queues.values()):
             refuse("Cannot delete, found existing JobQueue relationship")
         self._let_go(environment)
-        del self.store.environments[arn]
+        environment.fields.update(status="DELETING", statusReason="")
+        environments = self.store.environments
+        TRANSITIONS.begin(_TYPE, "delete", lambda: environments.pop(arn, None))
         return EmptyResult()
 
     @property

@@ -15,7 +15,10 @@ from sandbox.aws.batch.definitions import DefinitionCalls
 from sandbox.aws.batch.environment_checks import check_name
 from sandbox.aws.batch.errors import only, refuse
 from sandbox.aws.batch.store import ENDED, Fields
+from sandbox.aws.transitions import TRANSITIONS
 
+_TYPE = "aws:batch/jobQueue:JobQueue"
+_VALID = {"status": "VALID", "statusReason": "JobQueue Healthy"}
 _MOST_ENVIRONMENTS = 3
 """https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html"""
 _FIELDS = ("state", "priority", "computeEnvironmentOrder", "jobStateTimeLimitActions")
@@ -33,17 +36,19 @@ class QueueCalls(DefinitionCalls):
         arn = self.store.arn("job-queue", name)
         if arn in self.store.queues:
             refuse(f"Object already exists: {name}")
-        self.store.queues[arn] = {
+        queue: Fields = {
             "jobQueueName": name,
             "jobQueueArn": arn,
             "state": asked.get("state") or "ENABLED",
-            "status": "VALID",
-            "statusReason": "JobQueue Healthy",
+            "status": "CREATING",
+            "statusReason": "",
             "priority": asked["priority"],
             "computeEnvironmentOrder": self._order(asked.get("computeEnvironmentOrder")),
             "jobStateTimeLimitActions": asked.get("jobStateTimeLimitActions") or [],
             "tags": dict(asked.get("tags") or {}),
         }
+        self.store.queues[arn] = queue
+        TRANSITIONS.begin(_TYPE, "create", lambda: queue.update(_VALID))
         return ActionResult({"jobQueueName": name, "jobQueueArn": arn})
 
     def update_job_queue(self) -> ActionResult:
@@ -75,7 +80,9 @@ class QueueCalls(DefinitionCalls):
         for job in self.store.jobs_of(arn):
             if job.status not in ENDED:
                 end_attempt(job, exit_code=None, reason="Job queue was deleted", final=True)
-        del self.store.queues[arn]
+        queue.update(status="DELETING", statusReason="")
+        queues = self.store.queues
+        TRANSITIONS.begin(_TYPE, "delete", lambda: queues.pop(arn, None))
         return EmptyResult()
 
     def _order(self, asked: list[Fields] | None) -> list[Fields]:

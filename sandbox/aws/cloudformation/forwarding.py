@@ -7,15 +7,20 @@ call would never be let go.
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qs
 
 import urllib3
 
+from sandbox.aws.clock import CLOCK
 from sandbox.aws.cloudformation.service import CloudFormation, CloudFormationError
+from sandbox.aws.transitions import TRANSITIONS
 from sandbox.aws.unimplemented import CODE, FAILURE_CODE, Call, error_response
+from sandbox.latency.model import Operation
 
 LOG = logging.getLogger("sandbox.cloudformation")
 
@@ -28,6 +33,8 @@ _HOP_BY_HOP = frozenset(
 """Headers of one connection (RFC 9110, section 7.6.1), and those that each server sets itself."""
 _CONNECTIONS = 16
 """That are kept open; more are made where more calls come at once."""
+_TYPE = "aws:cloudformation/stack:Stack"
+_DONE = re.compile(rb"(<StackStatus>(?:CREATE|UPDATE|DELETE))_COMPLETE(</StackStatus>)")
 _NAMESPACE = "http://cloudformation.amazonaws.com/doc/2010-05-15/"
 _NO_ENVIRONMENT = (
     "CloudFormation and Lambda are answered in ParallelCluster's Python environment, which this "
@@ -55,6 +62,7 @@ class Forwarder:
         self.cloudformation: CloudFormation | None = None
         self.look_for: Callable[[], CloudFormation | None] = lambda: None
         self._looking = threading.Lock()
+        self._due: dict[str, datetime] = {}
         self._pool = urllib3.PoolManager(
             maxsize=_CONNECTIONS, retries=False, timeout=urllib3.Timeout(connect=10)
         )
@@ -69,7 +77,7 @@ class Forwarder:
             return error_response(call, CODE, _NO_ENVIRONMENT)
         try:
             endpoint = cloudformation.endpoint(_own_address(environ))
-            return self._forward(endpoint, environ, body)
+            return self._paced(call, body, self._forward(endpoint, environ, body))
         except (CloudFormationError, urllib3.exceptions.HTTPError) as error:
             LOG.exception("%s was not answered", call.name)
             return error_response(call, FAILURE_CODE, f"{call.name} was not answered: {error}")
@@ -79,6 +87,19 @@ class Forwarder:
             if self.cloudformation is None:
                 self.cloudformation = self.look_for()
             return self.cloudformation
+
+    def _paced(self, call: Call, body: bytes, answer: Answer) -> Answer:
+        """Let the work on a stack take as long as AWS does: its status is in progress until then.
+
+        What CloudFormation itself takes counts towards that time; a failure is told at once.
+        """
+        stack = _stack_name(body)
+        if call.operation in _OPERATIONS and answer[0].startswith("2"):
+            self._due[stack] = TRANSITIONS.due(_TYPE, _OPERATIONS[call.operation])
+        if call.operation != "DescribeStacks" or CLOCK.now() >= self._due.get(stack, CLOCK.now()):
+            return answer
+        status, headers, content = answer
+        return status, headers, _DONE.sub(rb"\1_IN_PROGRESS\2", content)
 
     def _forward(self, endpoint: str, environ: Mapping[str, Any], body: bytes) -> Answer:
         path = environ.get("RAW_URI") or environ.get("REQUEST_URI") or environ["PATH_INFO"]
@@ -94,8 +115,19 @@ class Forwarder:
         return f"{response.status} {response.reason or ''}".strip(), kept, response.data
 
 
+_OPERATIONS: Mapping[str, Operation] = {
+    "CreateStack": "create",
+    "UpdateStack": "update",
+    "DeleteStack": "delete",
+}
 _EMPTY = {"ListStacks": "StackSummaries", "DescribeStacks": "Stacks"}
 """Calls that list, with what they list: they need not start anything to find nothing."""
+
+
+def _stack_name(body: bytes) -> str:
+    """Return the name of the stack that a request is about, also where it has the stack's id."""
+    name = parse_qs(body.decode()).get("StackName", [""])[0]
+    return name.split("/")[1] if name.startswith("arn:") else name
 
 
 def _without_stacks(call: Call, body: bytes) -> Answer:

@@ -12,7 +12,9 @@ from moto.ec2.models.vpcs import AWS_ENDPOINT_SERVICES, COVERED_ENDPOINT_SERVICE
 from moto.ec2.responses import EC2Response
 
 from sandbox.aws.errors import refuse
+from sandbox.aws.transitions import TRANSITIONS
 
+_TYPE = "aws:ec2/vpcEndpoint:VpcEndpoint"
 _SERVICES = frozenset({*AWS_ENDPOINT_SERVICES, *COVERED_ENDPOINT_SERVICES})
 """Last parts of the names of services with endpoints, as moto has them from AWS."""
 
@@ -29,7 +31,15 @@ class EndpointCalls(EC2Response):
         before = set(ec2.vpc_end_points)
         result = super().create_vpc_endpoint()
         (endpoint_id,) = set(ec2.vpc_end_points) - before
-        _make_interfaces(ec2, ec2.vpc_end_points[endpoint_id])
+        endpoint = ec2.vpc_end_points[endpoint_id]
+        _make_interfaces(ec2, endpoint)
+        endpoint.state = "pending"
+        TRANSITIONS.begin(
+            _TYPE,
+            "create",
+            lambda: setattr(endpoint, "state", "available"),
+            inputs={"vpcEndpointType": endpoint.vpc_endpoint_type},
+        )
         return result
 
     def modify_vpc_endpoint(self) -> ActionResult:
@@ -52,8 +62,20 @@ class EndpointCalls(EC2Response):
         """DeleteVpcEndpoints; moto goes on describing what is deleted."""
         result = super().delete_vpc_endpoints()
         for endpoint_id in self._get_param("VpcEndpointIds", []):
-            self.ec2_backend.vpc_end_points.pop(endpoint_id, None)
+            if endpoint_id in self.ec2_backend.vpc_end_points:
+                _forget(self.ec2_backend, endpoint_id)
         return result
+
+
+def _forget(ec2: Any, endpoint_id: str) -> None:
+    endpoint = ec2.vpc_end_points[endpoint_id]
+    endpoint.state = "deleting"
+    TRANSITIONS.begin(
+        _TYPE,
+        "delete",
+        lambda: ec2.vpc_end_points.pop(endpoint_id, None),
+        inputs={"vpcEndpointType": endpoint.vpc_endpoint_type},
+    )
 
 
 def _make_interfaces(ec2: Any, endpoint: Any) -> None:

@@ -11,8 +11,10 @@ from moto.core.responses import ActionResult
 from moto.ec2.responses import EC2Response
 
 from sandbox.aws.errors import refuse
+from sandbox.aws.transitions import TRANSITIONS
 
 DEPENDENCY = "DependencyViolation"
+_NAT_TYPE = "aws:ec2/natGateway:NatGateway"
 
 
 class NetworkCalls(EC2Response):
@@ -102,20 +104,24 @@ class NetworkCalls(EC2Response):
                     "Gateway.NotAttached",
                     f"Network {subnet.vpc_id} has no Internet gateway attached",
                 )
-        return super().create_nat_gateway()
+        before = set(ec2.nat_gateways)
+        result = super().create_nat_gateway()
+        (gateway_id,) = set(ec2.nat_gateways) - before
+        gateway = ec2.nat_gateways[gateway_id]
+        gateway.state = "pending"
+        TRANSITIONS.begin(_NAT_TYPE, "create", lambda: setattr(gateway, "state", "available"))
+        return result
 
     def delete_nat_gateway(self) -> ActionResult:
         """DeleteNatGateway; its interface goes, and its address is free again."""
         ec2, gateway_id = self.ec2_backend, self._get_param("NatGatewayId")
         if gateway_id not in ec2.nat_gateways:
             refuse("NatGatewayNotFound", f"The Nat Gateway {gateway_id} was not found")
-        for address_set in ec2.nat_gateways[gateway_id].address_set:
-            interface_id = address_set["networkInterfaceId"]
-            for address in ec2.addresses:
-                if address.eni is not None and address.eni.id == interface_id:
-                    ec2.disassociate_address(address=address.public_ip)
-            ec2.enis.pop(interface_id, None)
-        return super().delete_nat_gateway()
+        gateway = ec2.nat_gateways[gateway_id]
+        result = super().delete_nat_gateway()
+        gateway.state = "deleting"
+        TRANSITIONS.begin(_NAT_TYPE, "delete", lambda: _let_go(ec2, gateway))
+        return result
 
     def release_address(self) -> ActionResult:
         """ReleaseAddress, refused while the address is in use."""
@@ -125,3 +131,14 @@ class NetworkCalls(EC2Response):
             if in_use and wanted & {address.allocation_id, address.public_ip}:
                 refuse("InvalidIPAddress.InUse", f"Address {address.public_ip} is in use.")
         return super().release_address()
+
+
+def _let_go(ec2: Any, gateway: Any) -> None:
+    """Take away the interfaces of a NAT gateway, and free its addresses."""
+    for address_set in gateway.address_set:
+        interface_id = address_set["networkInterfaceId"]
+        for address in ec2.addresses:
+            if address.eni is not None and address.eni.id == interface_id:
+                ec2.disassociate_address(address=address.public_ip)
+        ec2.enis.pop(interface_id, None)
+    gateway.state = "deleted"

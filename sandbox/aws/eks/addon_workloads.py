@@ -58,8 +58,11 @@ def remove(cluster: Cluster, addon: Mapping[str, Any]) -> None:
 def observe(cluster: Cluster, addon: dict[str, Any]) -> dict[str, Any]:
     """Return an add-on with the health of the moment: ACTIVE, or DEGRADED and why.
 
-    EKS calls a new one CREATING for some minutes before it gives up; here that is left out.
+    EKS calls a new one whose pods do not run CREATING for some minutes before it gives up; here
+    that is left out.
     """
+    if addon["status"] in ("CREATING", "DELETING"):
+        return addon
     if _WIRING.installer is None or cluster.fields["status"] != "ACTIVE":
         return addon
     trouble = _WIRING.installer.trouble(cluster.name, addon["addonName"])

@@ -12,12 +12,13 @@ from sandbox.aws.clock import CLOCK
 from sandbox.aws.eks.addon_configuration import check_configuration
 from sandbox.aws.eks.addon_offers import default_version, offered_versions
 from sandbox.aws.eks.addon_workloads import install, observe, remove
-from sandbox.aws.eks.cluster_updates import record_update
+from sandbox.aws.eks.cluster_updates import ADDON_TYPE, record_update
 from sandbox.aws.eks.errors import in_use, invalid_parameter
 from sandbox.aws.eks.pod_identity import PodIdentityCalls, take_roles
 from sandbox.aws.eks.roles import check_role
 from sandbox.aws.eks.store import Cluster, page
 from sandbox.aws.eks.versions import supported_versions
+from sandbox.aws.transitions import TRANSITIONS
 
 _KEPT = ("serviceAccountRoleArn", "configurationValues")
 
@@ -26,7 +27,7 @@ class AddonCalls(PodIdentityCalls):
     """Calls on add-ons; mixed into the EKS response class."""
 
     def create_addon(self) -> ActionResult:
-        """CreateAddon: ACTIVE as soon as its pods run."""
+        """CreateAddon: CREATING for as long as AWS takes, then as its pods run."""
         parameters: Mapping[str, Any] = self.params
         cluster = self.active_cluster(parameters["clusterName"])
         name = parameters["addonName"]
@@ -39,7 +40,7 @@ class AddonCalls(PodIdentityCalls):
         addon: dict[str, Any] = {
             "addonName": name,
             "clusterName": cluster.name,
-            "status": "ACTIVE",
+            "status": "CREATING",
             "addonVersion": version,
             "health": {"issues": []},
             "addonArn": self.arn("addon", cluster.name, name, str(mock_random.uuid4())),
@@ -52,6 +53,12 @@ class AddonCalls(PodIdentityCalls):
         addon["podIdentityAssociations"] = self.give_roles(cluster, addon["addonArn"], wanted)
         cluster.addons[name] = addon
         install(cluster, addon)
+        TRANSITIONS.begin(
+            ADDON_TYPE,
+            "create",
+            lambda: addon.update(status="ACTIVE"),
+            inputs={"addonName": name},
+        )
         return ActionResult({"addon": observe(cluster, addon)})
 
     def describe_addon(self) -> ActionResult:
@@ -94,14 +101,21 @@ class AddonCalls(PodIdentityCalls):
         return ActionResult({"update": update})
 
     def delete_addon(self) -> ActionResult:
-        """DeleteAddon: gone at once, and where it is not to be preserved what it installed too."""
+        """DeleteAddon: where it is not to be preserved what it installed goes, too."""
         cluster = self.store.cluster(self.params["clusterName"])
-        addon = cluster.addon(self.params["addonName"])
+        name = self.params["addonName"]
+        addon = cluster.addon(name)
         if not self.params.get("preserve"):
             remove(cluster, addon)
         take_roles(cluster, addon["addonArn"])
-        del cluster.addons[self.params["addonName"]]
-        return ActionResult({"addon": {**addon, "status": "DELETING"}})
+        addon["status"] = "DELETING"
+        TRANSITIONS.begin(
+            ADDON_TYPE,
+            "delete",
+            lambda: cluster.addons.pop(name, None),
+            inputs={"addonName": name},
+        )
+        return ActionResult({"addon": addon})
 
     def describe_addon_versions(self) -> ActionResult:
         """DescribeAddonVersions: what the sandbox's table of offers holds."""

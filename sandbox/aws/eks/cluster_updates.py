@@ -14,11 +14,12 @@ from components.catalog.versions import KUBELET_SKEW, minor_number
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.eks.base import EksBase
 from sandbox.aws.eks.clusters import check_endpoint_access
-from sandbox.aws.eks.control_plane import bring_to_version, check_runnable
+from sandbox.aws.eks.control_plane import CLUSTER_TYPE, bring_to_version, check_runnable
 from sandbox.aws.eks.errors import invalid_parameter, invalid_request, not_found
 from sandbox.aws.eks.network import check_security_groups, control_plane_subnets
 from sandbox.aws.eks.store import Cluster, Update, page
 from sandbox.aws.eks.versions import check_version
+from sandbox.aws.transitions import TRANSITIONS
 
 _MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
 """Authentication modes in the one order in which a cluster may change them."""
@@ -33,6 +34,8 @@ _PLAIN = {
 }
 """Parameters that replace the cluster's field of the same name, and the type of their update."""
 
+ADDON_TYPE, NODE_GROUP_TYPE = "aws:eks/addon:Addon", "aws:eks/nodeGroup:NodeGroup"
+
 _ENDPOINT_FIELDS = ("endpointPublicAccess", "endpointPrivateAccess", "publicAccessCidrs")
 
 
@@ -44,7 +47,9 @@ def record_update(
     node_group: str | None = None,
     addon: str | None = None,
 ) -> dict[str, Any]:
-    """Keep an update that has just been made and return it as the API describes it.
+    """Keep an update whose change is made, and return it as the API describes it.
+
+    It is in progress for as long as AWS takes.
 
     Args:
         cluster: The cluster that it belongs to.
@@ -53,6 +58,24 @@ def record_update(
         node_group: Name of the node group, where it is one's.
         addon: Name of the add-on, where it is one's.
     """
+    update = _kept_update(cluster, kind, changes, node_group=node_group, addon=addon)
+    TRANSITIONS.begin(
+        ADDON_TYPE if addon else NODE_GROUP_TYPE if node_group else CLUSTER_TYPE,
+        "update",
+        lambda: setattr(update, "status", "Successful"),
+        inputs={"addonName": addon},
+    )
+    return update.described()
+
+
+def _kept_update(
+    cluster: Cluster,
+    kind: str,
+    changes: Mapping[str, Any],
+    *,
+    node_group: str | None = None,
+    addon: str | None = None,
+) -> Update:
     update = Update(
         update_id=str(mock_random.uuid4()),
         kind=kind,
@@ -62,7 +85,7 @@ def record_update(
         addon=addon,
     )
     cluster.updates[update.update_id] = update
-    return update.described()
+    return update
 
 
 def check_node_skew(cluster: Cluster, version: str) -> None:
@@ -127,8 +150,7 @@ class ClusterUpdateCalls(EksBase):
             )
         check_runnable(cluster.name, wanted)
         check_node_skew(cluster, wanted)
-        recorded = record_update(cluster, "VersionUpdate", {"Version": wanted})
-        update = cluster.updates[recorded["id"]]
+        update = _kept_update(cluster, "VersionUpdate", {"Version": wanted})
         bring_to_version(cluster, wanted, update)
         return ActionResult({"update": update.described()})
 

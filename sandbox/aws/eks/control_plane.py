@@ -15,10 +15,14 @@ from typing import Any, Protocol
 
 from moto.moto_api._internal import mock_random
 
+from sandbox.aws.clock import CLOCK
 from sandbox.aws.eks.errors import invalid_parameter
 from sandbox.aws.eks.store import Cluster, EksStore, Update
+from sandbox.aws.transitions import TRANSITIONS
 
 LOG = logging.getLogger("sandbox.eks")
+
+CLUSTER_TYPE = "aws:eks/cluster:Cluster"
 
 
 class ControlPlane(Protocol):
@@ -99,10 +103,22 @@ def check_runnable(cluster_name: str, version: str) -> None:
 
 
 def bring_up(store: EksStore, cluster: Cluster) -> None:
-    """Make a CREATING cluster ACTIVE, or FAILED, when its control plane is there."""
-    starter = _WIRING.control_planes
+    """Make a CREATING cluster ACTIVE, or FAILED, when its control plane is there.
+
+    What the control plane takes to start counts towards the time that AWS takes.
+    """
+    starter, began = _WIRING.control_planes, CLOCK.now()
+
+    def answers(endpoint: str, certificate_authority: str) -> None:
+        TRANSITIONS.begin(
+            CLUSTER_TYPE,
+            "create",
+            lambda: _activate(cluster, endpoint, certificate_authority),
+            since=began,
+        )
+
     if starter is None:
-        _activate(cluster, f"https://{_identifier()}.gr7.{store.region_name}.eks.amazonaws.com", "")
+        answers(f"https://{_identifier()}.gr7.{store.region_name}.eks.amazonaws.com", "")
         return
 
     def work() -> None:
@@ -114,7 +130,7 @@ def bring_up(store: EksStore, cluster: Cluster) -> None:
                 _fail(cluster, str(error))
             return
         with _WIRING.lock:
-            _activate(cluster, control_plane.endpoint, control_plane.certificate_authority_data)
+            answers(control_plane.endpoint, control_plane.certificate_authority_data)
 
     _in_background(cluster.name, work)
 
@@ -124,11 +140,16 @@ def bring_to_version(cluster: Cluster, version: str, update: Update) -> None:
 
     As in EKS a cluster whose update fails stays what it was.
     """
-    starter = _WIRING.control_planes
-    if starter is None:
-        cluster.fields["version"] = version
-        return
+    starter, began = _WIRING.control_planes, CLOCK.now()
     cluster.fields["status"], update.status = "UPDATING", "InProgress"
+
+    def end() -> None:
+        cluster.fields["version"], update.status = version, "Successful"
+        _return_to_active(cluster)
+
+    if starter is None:
+        TRANSITIONS.begin(CLUSTER_TYPE, "update", end, since=began)
+        return
 
     def work() -> None:
         try:
@@ -141,8 +162,7 @@ def bring_to_version(cluster: Cluster, version: str, update: Update) -> None:
                 _return_to_active(cluster)
             return
         with _WIRING.lock:
-            cluster.fields["version"], update.status = version, "Successful"
-            _return_to_active(cluster)
+            TRANSITIONS.begin(CLUSTER_TYPE, "update", end, since=began)
 
     _in_background(cluster.name, work)
 
@@ -159,9 +179,9 @@ def take_down(cluster: Cluster, then: Callable[[], None]) -> None:
         cluster: The cluster.
         then: Called with the lock held when the control plane is gone.
     """
-    starter = _WIRING.control_planes
+    starter, began = _WIRING.control_planes, CLOCK.now()
     if starter is None:
-        then()
+        TRANSITIONS.begin(CLUSTER_TYPE, "delete", then, since=began)
         return
 
     def work() -> None:
@@ -170,7 +190,7 @@ def take_down(cluster: Cluster, then: Callable[[], None]) -> None:
         except Exception:
             LOG.exception("the control plane of %s did not stop", cluster.name)
         with _WIRING.lock:
-            then()
+            TRANSITIONS.begin(CLUSTER_TYPE, "delete", then, since=began)
 
     _in_background(cluster.name, work)
 

@@ -14,7 +14,7 @@ from moto.moto_api._internal import mock_random
 
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.eks.access_entries import AccessEntryCalls, make_node_entry
-from sandbox.aws.eks.cluster_updates import record_update
+from sandbox.aws.eks.cluster_updates import NODE_GROUP_TYPE, record_update
 from sandbox.aws.eks.errors import in_use, invalid_parameter, invalid_request
 from sandbox.aws.eks.network import find_subnets
 from sandbox.aws.eks.node_group_checks import (
@@ -27,6 +27,7 @@ from sandbox.aws.eks.node_group_checks import (
 from sandbox.aws.eks.node_group_machines import Machines, image_type
 from sandbox.aws.eks.roles import check_role
 from sandbox.aws.eks.store import Cluster, page, without_path
+from sandbox.aws.transitions import TRANSITIONS
 
 NodeGroup = dict[str, Any]
 
@@ -59,12 +60,15 @@ class NodeGroupCalls(AccessEntryCalls):
         group["health"] = {"issues": issues}
         # EKS waits for the nodes of a Capacity Block to no end: the block may not have begun.
         failed = issues and group["capacityType"] != "CAPACITY_BLOCK"
-        group["status"] = "CREATE_FAILED" if failed else "ACTIVE"
+        ended = "CREATE_FAILED" if failed else "ACTIVE"
+        TRANSITIONS.begin(NODE_GROUP_TYPE, "create", lambda: group.update(status=ended))
         return ActionResult({"nodegroup": {**group, "status": "CREATING"}})
 
     def describe_nodegroup(self) -> ActionResult:
         """DescribeNodegroup."""
         cluster, group = self._group()
+        if group["status"] == "DELETING":
+            return ActionResult({"nodegroup": group})
         machines = self._machines(cluster, group)
         group["scalingConfig"] = machines.sizes()
         group["health"] = {"issues": machines.issues()}
@@ -81,12 +85,13 @@ class NodeGroupCalls(AccessEntryCalls):
         return ActionResult({"nodegroups": names, "nextToken": token})
 
     def delete_nodegroup(self) -> ActionResult:
-        """DeleteNodegroup: gone at once, with its instances and what EKS made for it."""
+        """DeleteNodegroup: its instances go, then what EKS made for it."""
         cluster, group = self._group()
-        self._machines(cluster, group).delete()
-        del cluster.node_groups[group["nodegroupName"]]
-        self._drop_entry(cluster, group["nodeRole"])
-        return ActionResult({"nodegroup": {**group, "status": "DELETING"}})
+        if group["status"] != "DELETING":
+            self._machines(cluster, group).delete()
+            group["status"] = "DELETING"
+            TRANSITIONS.begin(NODE_GROUP_TYPE, "delete", lambda: self._forget_group(cluster, group))
+        return ActionResult({"nodegroup": group})
 
     def update_nodegroup_config(self) -> ActionResult:
         """UpdateNodegroupConfig: labels, taints, sizes, update and repair configuration."""
@@ -221,6 +226,10 @@ class NodeGroupCalls(AccessEntryCalls):
         else:
             group["launchTemplate"] = _described_template(template)
         return group
+
+    def _forget_group(self, cluster: Cluster, group: NodeGroup) -> None:
+        del cluster.node_groups[group["nodegroupName"]]
+        self._drop_entry(cluster, group["nodeRole"])
 
     def _drop_entry(self, cluster: Cluster, role_arn: str) -> None:
         """Take away the entry that EKS made for a role when no node group has the role."""

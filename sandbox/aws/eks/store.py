@@ -16,7 +16,7 @@ Tags = dict[str, str]
 
 @dataclass(kw_only=True)
 class Update:
-    """One update of a cluster, node group or add-on; most are done the moment they are made."""
+    """One update of a cluster, node group or add-on."""
 
     update_id: str
     kind: str
@@ -24,7 +24,7 @@ class Update:
     created_at: datetime
     node_group: str | None = None
     addon: str | None = None
-    status: Literal["InProgress", "Successful", "Failed"] = "Successful"
+    status: Literal["InProgress", "Successful", "Failed"] = "InProgress"
     errors: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def described(self) -> dict[str, Any]:

@@ -11,9 +11,11 @@ from typing import Any
 from moto.moto_api._internal import mock_random
 
 from sandbox.aws.fsx.checks import refuse
-from sandbox.aws.fsx.file_systems import CREATED, describe, records_of
+from sandbox.aws.fsx.file_systems import CREATED, become_available, describe, records_of
+from sandbox.aws.transitions import TRANSITIONS
 
 MOST = 8
+TYPE = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
 
 
 def associate(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,7 +41,7 @@ def associate(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
         "AssociationId": identifier,
         "ResourceARN": f"{place}:association/{wanted['FileSystemId']}/{identifier}",
         "FileSystemId": wanted["FileSystemId"],
-        "Lifecycle": "AVAILABLE",
+        "Lifecycle": "CREATING",
         "FileSystemPath": wanted["FileSystemPath"],
         "DataRepositoryPath": wanted["DataRepositoryPath"],
         "BatchImportMetaDataOnCreate": wanted.get("BatchImportMetaDataOnCreate", False),
@@ -50,6 +52,7 @@ def associate(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
     records_of(backend).associations[identifier] = made
     if wanted.get("Tags"):
         backend.tagger.tag_resource(made["ResourceARN"], wanted["Tags"])
+    become_available(made, TYPE)
     return described(backend, identifier)
 
 
@@ -82,5 +85,7 @@ def change(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
 def dissociate(backend: Any, identifier: str) -> dict[str, Any]:
     """End a link; the files stay."""
     described(backend, identifier)
-    del records_of(backend).associations[identifier]
+    associations = records_of(backend).associations
+    associations[identifier]["Lifecycle"] = "DELETING"
+    TRANSITIONS.begin(TYPE, "delete", lambda: associations.pop(identifier, None))
     return {"AssociationId": identifier, "Lifecycle": "DELETING"}

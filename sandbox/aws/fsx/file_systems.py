@@ -15,7 +15,13 @@ from moto.moto_api._internal import mock_random
 
 from sandbox.aws.fsx.checks import check_lustre, check_network, check_s3, refuse, storage_step
 from sandbox.aws.state import state_of
+from sandbox.aws.transitions import TRANSITIONS
 
+TYPES = {
+    "LUSTRE": "aws:fsx/lustreFileSystem:LustreFileSystem",
+    "OPENZFS": "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
+}
+"""Pulumi's types of file systems, by FSx's."""
 CREATED = 1763683200.0
 """Creation time, seconds: of no meaning here, and the same in every run."""
 DEFAULT_VERSION = "2.10"
@@ -64,7 +70,13 @@ def create(
     records_of(backend).described[made["FileSystemId"]] = made
     if wanted.get("Tags"):
         backend.tagger.tag_resource(made["ResourceARN"], wanted["Tags"])
+    become_available(made, TYPES["LUSTRE"])
     return describe(backend, made["FileSystemId"])
+
+
+def become_available(record: dict[str, Any], type_: str) -> None:
+    """Make a CREATING object AVAILABLE when FSx would be done with it."""
+    TRANSITIONS.begin(type_, "create", lambda: record.update(Lifecycle="AVAILABLE"))
 
 
 def _subnet(ec2: Any, subnet_ids: list[str]) -> Any:
@@ -107,7 +119,7 @@ def _record(
         "FileSystemTypeVersion": wanted.get("FileSystemTypeVersion", DEFAULT_VERSION),
         "OwnerId": backend.account_id,
         "CreationTime": CREATED,
-        "Lifecycle": "AVAILABLE",
+        "Lifecycle": "CREATING",
         "StorageCapacity": wanted["StorageCapacity"],
         "StorageType": wanted.get("StorageType", "SSD"),
         "SubnetIds": wanted["SubnetIds"],
@@ -168,12 +180,19 @@ def update(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
 def delete(backend: Any, identifier: str) -> dict[str, Any]:
     """Delete a file system with its interfaces and its links to S3."""
     found = describe(backend, identifier)
+    if found["Lifecycle"] != "DELETING":
+        records_of(backend).described[identifier]["Lifecycle"] = "DELETING"
+        kind = TYPES[found["FileSystemType"]]
+        TRANSITIONS.begin(kind, "delete", lambda: _remove(backend, found))
+    return {"FileSystemId": identifier, "Lifecycle": "DELETING"}
+
+
+def _remove(backend: Any, system: Mapping[str, Any]) -> None:
     ec2 = ec2_backends[backend.account_id][backend.region_name]
-    for interface_id in found["NetworkInterfaceIds"]:
+    for interface_id in system["NetworkInterfaceIds"]:
         ec2.enis[interface_id].delete()
     records = records_of(backend)
     for association in list(records.associations.values()):
-        if association["FileSystemId"] == identifier:
+        if association["FileSystemId"] == system["FileSystemId"]:
             del records.associations[association["AssociationId"]]
-    del records.described[identifier]
-    return {"FileSystemId": identifier, "Lifecycle": "DELETING"}
+    del records.described[system["FileSystemId"]]

@@ -17,7 +17,7 @@ from moto.ec2.models import ec2_backends
 from moto.moto_api._internal import mock_random
 
 from sandbox.aws.fsx.checks import refuse
-from sandbox.aws.fsx.file_systems import CREATED, describe, records_of
+from sandbox.aws.fsx.file_systems import CREATED, TYPES, become_available, describe, records_of
 from sandbox.aws.fsx.openzfs import volumes_of
 
 ROOT_PATH = "/fsx"
@@ -77,6 +77,7 @@ def create(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
     records_of(backend).described[made["FileSystemId"]] = made
     if wanted.get("Tags"):
         backend.tagger.tag_resource(made["ResourceARN"], wanted["Tags"])
+    become_available(made, TYPES["OPENZFS"])
     return describe(backend, made["FileSystemId"])
 
 
@@ -121,7 +122,7 @@ def _record(
         "FileSystemType": "OPENZFS",
         "OwnerId": backend.account_id,
         "CreationTime": CREATED,
-        "Lifecycle": "AVAILABLE",
+        "Lifecycle": "CREATING",
         "StorageCapacity": wanted["StorageCapacity"],
         "StorageType": wanted.get("StorageType", "SSD"),
         "VpcId": subnet.vpc_id,

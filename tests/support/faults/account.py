@@ -1,4 +1,4 @@
-"""The account under faults: a provider that works in it, and what it has really done."""
+"""The account under faults: the AWS provider that works in it, and what it has really done."""
 
 from __future__ import annotations
 

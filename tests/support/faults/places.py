@@ -1,6 +1,6 @@
 """Each type of the `aws` provider: the call that makes it, and what a lost answer to it leads to.
 
-The real provider retries a request without an answer. Where the request carries a token AWS does
+The provider retries a request without an answer. Where the request carries a token AWS does
 the work once; where the call only says what shall be, twice is the same; where the object has a
 name of its own, the second request is refused; and else there are two objects.
 """
@@ -63,7 +63,13 @@ class Place:
 _O, _S, _R, _T = LostAnswer.ONCE, LostAnswer.SAME, LostAnswer.REFUSED, LostAnswer.TWICE
 
 PLACES = (
-    Place("aws:autoscaling/group:Group", "autoscaling:CreateAutoScalingGroup", _R, "AlreadyExists"),
+    Place(
+        "aws:autoscaling/group:Group",
+        "autoscaling:CreateAutoScalingGroup",
+        _R,
+        "AlreadyExists",
+        looked_for_again=False,
+    ),
     Place("aws:autoscaling/lifecycleHook:LifecycleHook", "autoscaling:PutLifecycleHook", _S),
     Place("aws:autoscaling/schedule:Schedule", "autoscaling:PutScheduledUpdateGroupAction", _S),
     Place(
@@ -89,8 +95,19 @@ PLACES = (
     Place("aws:ec2/eip:Eip", "ec2:AllocateAddress", _T),
     Place("aws:ec2/flowLog:FlowLog", "ec2:CreateFlowLogs", _O),
     Place("aws:ec2/internetGateway:InternetGateway", "ec2:CreateInternetGateway", _T),
-    Place("aws:ec2/keyPair:KeyPair", "ec2:ImportKeyPair", _R, "InvalidKeyPair.Duplicate"),
-    Place("aws:ec2/launchTemplate:LaunchTemplate", "ec2:CreateLaunchTemplate", _O),
+    Place(
+        "aws:ec2/keyPair:KeyPair",
+        "ec2:ImportKeyPair",
+        _R,
+        "InvalidKeyPair.Duplicate",
+        looked_for_again=False,
+    ),
+    Place(
+        "aws:ec2/launchTemplate:LaunchTemplate",
+        "ec2:CreateLaunchTemplate",
+        _O,
+        looked_for_again=False,
+    ),
     Place("aws:ec2/natGateway:NatGateway", "ec2:CreateNatGateway", _O),
     Place(
         "aws:ec2/placementGroup:PlacementGroup",
@@ -116,7 +133,6 @@ PLACES = (
         "ecr:CreateRepository",
         _R,
         "RepositoryAlreadyExistsException",
-        looked_for_again=False,
     ),
     Place("aws:ecr/repositoryPolicy:RepositoryPolicy", "ecr:SetRepositoryPolicy", _S),
     Place("aws:eks/accessEntry:AccessEntry", "eks:CreateAccessEntry", _O),
@@ -150,7 +166,6 @@ PLACES = (
         "resource-groups:CreateGroup",
         _R,
         "BadRequestException",
-        looked_for_again=False,
     ),
     Place("aws:resourcegroups/resource:Resource", "resource-groups:GroupResources", _S),
     Place(

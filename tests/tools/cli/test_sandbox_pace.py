@@ -1,4 +1,4 @@
-"""How long the resources of a sandbox take is said once, and known to every later command."""
+"""How long the resources of a sandbox take is said once: to its account and to later commands."""
 
 from __future__ import annotations
 
@@ -28,41 +28,53 @@ def answers(monkeypatch, tmp_path) -> list[SandboxStatus | None]:
     return said
 
 
+@pytest.fixture(autouse=True)
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the account was asked, in order."""
+    asked: list[str] = []
+    monkeypatch.setattr(sandbox_session, "_ask", lambda _, method, path: asked.append(path))
+    return asked
+
+
 def pace(sandbox: RunningSandbox) -> str | None:
     """Return what the providers of the sandbox have in their environment."""
     project = sandbox_session.project_of(sandbox.directory)
     return sandbox.environment(Path("/engine"), project).get(VARIABLE)
 
 
-def test_a_sandbox_takes_no_time_that_was_not_asked_for():
-    assert pace(started_sandbox(print)) is None
+def test_a_sandbox_takes_no_time_that_was_not_asked_for(told):
+    assert pace(started_sandbox(print)) == ""
+    assert not told
 
 
-def test_a_running_sandbox_takes_a_pace_and_keeps_it():
+def test_a_running_sandbox_takes_a_pace_and_keeps_it(told):
     started_sandbox(print, latency=0.25)
     assert pace(started_sandbox(print)) == "0.25"
+    assert told == ["latency?scale=0.25"]
 
 
-def test_zero_ends_it():
+def test_zero_ends_it(told):
     started_sandbox(print, latency=0.25)
-    assert pace(started_sandbox(print, latency=0)) is None
+    assert pace(started_sandbox(print, latency=0)) == ""
+    assert told[-1] == "latency?scale=0"
 
 
-def test_a_new_sandbox_has_the_pace_that_it_is_started_with(answers):
+def test_a_new_sandbox_has_the_pace_that_it_is_started_with(answers, told):
     answers.append(None)
     assert pace(started_sandbox(print, latency=0.1)) == "0.1"
+    assert told == ["latency?scale=0.1"]
 
 
 def test_a_new_sandbox_has_not_the_pace_of_the_one_before(answers):
     started_sandbox(print, latency=0.25)
     answers.append(None)
-    assert pace(started_sandbox(print)) is None
+    assert pace(started_sandbox(print)) == ""
 
 
-def test_the_environment_of_one_command_goes_before_it(monkeypatch):
-    started_sandbox(print, latency=0.25)
+def test_the_environment_of_one_command_does_not_change_it(monkeypatch):
+    """The account would not know of it."""
     monkeypatch.setenv(VARIABLE, "0.5")
-    assert pace(started_sandbox(print)) == "0.5"
+    assert pace(started_sandbox(print)) == ""
 
 
 def test_the_status_says_it(monkeypatch):

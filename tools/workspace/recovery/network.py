@@ -7,6 +7,7 @@ https://www.pulumi.com/registry/packages/aws/api-docs/ec2/
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 from components.tagging import RESOURCE_TAG
@@ -92,9 +93,9 @@ def _route(account: Account, create: PendingCreate) -> list[Found]:
     tables = account.all("ec2", "describe_route_tables", "RouteTables", RouteTableIds=[table_id])
     routes = [route for table in tables for route in table["Routes"]]
     made = [r for r in routes if r.get("DestinationCidrBlock") == destination]
-    # The provider reads a route by table and destination, which are in the inputs; its own id ends
-    # with a checksum of the destination.
-    return [Found(f"{table_id}_{destination}") for _ in made]
+    # terraform-provider-aws `internal/service/ec2/id.go` (`routeCreateID`).
+    checksum = zlib.crc32(destination.encode())
+    return [Found(f"r-{table_id}{checksum}") for _ in made]
 
 
 def _address_range(account: Account, create: PendingCreate) -> list[Found]:

@@ -17,6 +17,7 @@ of its own; the flag goes when the provider has answered (`pkg/resource/deploy/s
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,6 +27,21 @@ from tools.workspace.exported_state import Deployment, content_of, resources_of
 from tools.workspace.urns import name_of, project_of, stack_of, type_of
 
 CREATING, UPDATING, DELETING = "creating", "updating", "deleting"
+
+_SCHEMA_VERSIONS: Mapping[str, int] = {
+    "aws:batch/jobQueue:JobQueue": 2,
+    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": 0,
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": 0,
+}
+"""Versions of the schemas of the types that the AWS provider has on Terraform's plugin framework.
+
+These are read by the `id` among their outputs, not by the id of the resource, and outputs without
+a version are taken for ones of version 0 and upgraded, which ends in "Value Conversion Error" for
+a job queue and in "Missing Resource Identity After Read" for a rule.
+Sources: pulumi-terraform-bridge `pkg/pf/tfbridge/resource_state.go` (`parseSchemaVersion`),
+terraform-provider-aws 6.34 `internal/service/batch/job_queue.go` and
+`internal/service/ec2/vpc_security_group_ingress_rule.go` (`schema.Schema.Version`, `Read`).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +156,23 @@ def _with(
         # A provider that is given no properties takes the read for an import by hand, and asks for
         # ids in another form; the inputs are what it would read by.
         # https://github.com/pulumi/pulumi-terraform-bridge/blob/main/pkg/tfbridge/provider.go, Read
-        "outputs": _without_marks(created.get("inputs") or {}),
+        "outputs": read_by(created["type"], created.get("inputs") or {}, found.identifier),
         "refreshBeforeUpdate": True,
     }
     if found.replace:
         # What never came to be holds nothing that protection is for, and goes with its successor.
         made |= {"taint": True, "protect": False, "retainOnDelete": False}
     return [*kept, made]
+
+
+def read_by(type_: str, inputs: Mapping[str, Any], identifier: str) -> dict[str, Any]:
+    """Return the outputs by which the provider reads an object whose create was not heard of."""
+    outputs = _without_marks(inputs)
+    version = _SCHEMA_VERSIONS.get(type_)
+    if version is None:
+        return outputs
+    meta = json.dumps({"schema_version": str(version)})
+    return {**outputs, "id": identifier, "__meta": meta}
 
 
 def _is_read(resource: Mapping[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from tools.workspace.recovery.operations import (
     changes_begun,
     is_pending,
     pending_creates,
+    read_by,
     taken_up,
     written_at,
 )
@@ -81,6 +82,11 @@ def test_what_exists_is_a_resource_that_the_engine_reads_first() -> None:
     assert made["outputs"] == {"cidrBlock": "10.0.0.0/16"}
     assert made["inputs"] == created["inputs"]
     assert "taint" not in made
+
+
+def test_a_type_on_the_plugin_framework_is_read_by_id_and_version_of_its_schema() -> None:
+    outputs = read_by("aws:batch/jobQueue:JobQueue", {"name": "q"}, "arn:q")
+    assert outputs == {"name": "q", "id": "arn:q", "__meta": '{"schema_version": "2"}'}
 
 
 def test_what_does_not_exist_leaves_no_trace() -> None:
