@@ -97,6 +97,10 @@ def _change_size(life: Life, sandbox: Sandbox, directory: Path) -> None:
         until(lambda: len(_p5(core.list_node().items)) == 1, "one p5 node is left", seconds=60)
         life.nodes["smaller"] = core.list_node().items
     life.done["larger"] = sandbox.must("up", STACK, "--sandbox", "--yes")
+    tagged = copied_stack_file(directory / "tagged.yaml", {"tags": {"Team": "research"}})
+    for moment in ("tagged", "tagged again"):
+        life.done[moment] = sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", tagged)
+        life.changes[moment] = sandbox.resource_changes(STACK)
 
 
 def _run_the_job(life: Life, sandbox: Sandbox) -> None:
@@ -179,7 +183,7 @@ def test_the_node_role_stands_in_aws_auth_once(life: Life) -> None:
     assert [entry["rolearn"]] == life.outputs["aws_auth_role_arns"]
 
 
-@pytest.mark.parametrize("moment", ["again", "refresh", "once more"])
+@pytest.mark.parametrize("moment", ["again", "refresh", "once more", "tagged again"])
 def test_nothing_changes_without_a_change_in_the_stack_file(life: Life, moment: str) -> None:
     assert set(life.changes[moment]) == {"same"}
 
@@ -198,6 +202,10 @@ def test_another_number_of_nodes_changes_the_auto_scaling_group_only(life: Life)
     changes = {kind: n for kind, n in life.changes["smaller"].items() if kind != "same"}
     assert changes == {"update": 1}
     assert len(_p5(life.nodes["smaller"])) == 1
+
+
+def test_other_tags_replace_nothing(life: Life) -> None:
+    assert set(life.changes["tagged"]) == {"update", "same"}
 
 
 def test_the_job_runs_on_every_gpu_and_efa_interface(life: Life) -> None:

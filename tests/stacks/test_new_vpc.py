@@ -69,5 +69,15 @@ def test_a_stack_in_its_own_vpc_lives_and_leaves_nothing(sandbox: Sandbox, tmp_p
     sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", file)
     assert set(sandbox.resource_changes(STACK)) == {"same"}
 
+    sandbox.must("refresh", STACK, "--sandbox", "--yes", "--stack-file", file)
+    assert set(sandbox.resource_changes(STACK)) == {"same"}
+
+    tags = {"tags": {"Team": "research"}}
+    tagged = copied_stack_file(tmp_path / "tagged.yaml", CHANGES | tags, STACK)
+    sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", tagged)
+    assert set(sandbox.resource_changes(STACK)) == {"same", "update"}
+    sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", tagged)
+    assert set(sandbox.resource_changes(STACK)) == {"same"}
+
     sandbox.must("destroy", STACK, "--sandbox", "--yes", "--stack-file", file)
     assert sandbox.inventory() == before

@@ -1,4 +1,4 @@
-"""One case a type of the `aws` stand-in: a resource, a change of it, and what it needs first."""
+"""One case a type of the AWS provider: a resource, a change of it, and what it needs first."""
 
 from __future__ import annotations
 
@@ -55,6 +55,15 @@ class Case:
     inputs: dict[str, Any]
     change: dict[str, Any] | None = None
     replacing: dict[str, Any] = field(default_factory=dict[str, Any])
+    follows: frozenset[str] = frozenset()
+    """Outputs that the provider says change with it."""
+    imported_as: str = "{id}"
+    """What `pulumi import` takes, from the resource's id and inputs."""
+    has_identity: bool = False
+    """Whether a refresh fails once the resource is gone: "Missing Resource Identity After Read".
+
+    https://github.com/hashicorp/terraform-provider-aws/issues/45303
+    """
 
 
 def cases(account: Account) -> list[Case]:
@@ -82,9 +91,14 @@ def cases(account: Account) -> list[Case]:
             rule,
             tags,
             of_another_group,
+            has_identity=True,
         ),
         Case(
-            "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule", rule, tags, of_another_group
+            "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
+            rule,
+            tags,
+            of_another_group,
+            has_identity=True,
         ),
         Case(
             "aws:ec2/placementGroup:PlacementGroup",
@@ -97,6 +111,7 @@ def cases(account: Account) -> list[Case]:
             {"instanceType": "c5.2xlarge", "imageId": STANDARD_IMAGE},
             {"instanceType": "c5.4xlarge"},
             {"name": "other"},
+            follows=frozenset({"latestVersion"}),
         ),
         Case(
             "aws:iam/role:Role", {"assumeRolePolicy": TRUST}, {"description": "x"}, {"path": "/x/"}
@@ -146,9 +161,17 @@ def cases(account: Account) -> list[Case]:
                     "endpointPublicAccess": True,
                     "endpointPrivateAccess": True,
                 },
-                "accessConfig": {"authenticationMode": "CONFIG_MAP"},
+                "accessConfig": {
+                    "authenticationMode": "CONFIG_MAP",
+                    "bootstrapClusterCreatorAdminPermissions": True,
+                },
             },
-            {"accessConfig": {"authenticationMode": "API_AND_CONFIG_MAP"}},
+            {
+                "accessConfig": {
+                    "authenticationMode": "API_AND_CONFIG_MAP",
+                    "bootstrapClusterCreatorAdminPermissions": True,
+                }
+            },
             {"roleArn": role + "x"},
         ),
         Case(
@@ -177,6 +200,7 @@ def cases(account: Account) -> list[Case]:
             },
             {"heartbeatTimeout": 600},
             {"name": "other"},
+            imported_as="{autoscalingGroupName}/{name}",
         ),
         Case(
             "aws:eks/accessEntry:AccessEntry",
@@ -220,14 +244,14 @@ def cases(account: Account) -> list[Case]:
                 "tags": {"team": "a"},
             },
             {"storageCapacity": 4800, "perUnitStorageThroughput": 250, "tags": {"team": "b"}},
-            {"storageCapacity": 1200, "storageType": "HDD"},
+            {"storageCapacity": 1200},
         ),
         Case(
             "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
             {
                 "subnetIds": [PRIVATE_B],
                 "securityGroupIds": [closed],
-                "storageCapacity": 64,
+                "storageCapacity": 128,
                 "deploymentType": "SINGLE_AZ_HA_2",
                 "throughputCapacity": 160,
                 "skipFinalBackup": True,
@@ -240,7 +264,7 @@ def cases(account: Account) -> list[Case]:
                 "tags": {"team": "a"},
             },
             {
-                "storageCapacity": 128,
+                "storageCapacity": 256,
                 "throughputCapacity": 320,
                 "rootVolumeConfiguration": {
                     "dataCompressionType": "ZSTD",
@@ -252,7 +276,7 @@ def cases(account: Account) -> list[Case]:
                 },
                 "tags": {"team": "b"},
             },
-            {"deploymentType": "SINGLE_AZ_2", "storageCapacity": 32},
+            {"deploymentType": "SINGLE_AZ_2", "storageCapacity": 64},
         ),
         Case(
             "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",
@@ -262,7 +286,13 @@ def cases(account: Account) -> list[Case]:
                 "dataRepositoryPath": "s3://data/",
                 "s3": {"autoImportPolicy": {"events": ["NEW"]}},
             },
-            {"s3": {"autoExportPolicy": {"events": ["NEW", "CHANGED"]}}, "tags": {"team": "b"}},
+            {
+                "s3": {
+                    "autoImportPolicy": {"events": ["NEW"]},
+                    "autoExportPolicy": {"events": ["NEW", "CHANGED"]},
+                },
+                "tags": {"team": "b"},
+            },
             {"fileSystemPath": "/other"},
         ),
         Case(
@@ -289,5 +319,6 @@ def cases(account: Account) -> list[Case]:
             },
             {"maxSize": 1},
             {"scheduledActionName": "start"},
+            imported_as="{autoscalingGroupName}/{scheduledActionName}",
         ),
     ]

@@ -1,4 +1,4 @@
-"""One case a type of Batch and ECR in the `aws` stand-in; see `tests.support.aws_cases`."""
+"""The cases of `aws_cases` for Batch and ECR."""
 
 from __future__ import annotations
 
@@ -97,13 +97,15 @@ def batch_cases(account: Account) -> list[Case]:
                 "updatePolicy": {"jobExecutionTimeoutMinutes": 60, "terminateJobsOnUpdate": False},
             },
             {**tags, "state": "DISABLED"},
-            {"type": "UNMANAGED"},
+            {"name": "other"},
+            follows=frozenset({"computeResources"}),
         ),
         Case(
             QUEUE,
             {"priority": 1, "state": "ENABLED", "computeEnvironmentOrders": order},
             {**tags, "priority": 2},
             {"name": "other"},
+            has_identity=True,
         ),
         Case(
             DEFINITION,
@@ -115,6 +117,7 @@ def batch_cases(account: Account) -> list[Case]:
             },
             {**tags, "timeout": {"attemptDurationSeconds": 60}},
             {"name": "other"},
+            follows=frozenset({"arn", "revision"}),
         ),
         Case(
             REPOSITORY,

@@ -65,12 +65,14 @@ def network_cases(account: Account) -> list[Case]:
             },
             None,
             {"routeTableId": tables[1]},
+            imported_as="{routeTableId}_{destinationCidrBlock}",
         ),
         Case(
             "aws:ec2/routeTableAssociation:RouteTableAssociation",
             {"subnetId": subnet, "routeTableId": tables[0]},
             {"routeTableId": tables[1]},
             {"subnetId": PRIVATE_A},
+            imported_as="{subnetId}/{routeTableId}",
         ),
         Case(
             "aws:ec2/vpcEndpoint:VpcEndpoint",

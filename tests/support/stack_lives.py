@@ -1,0 +1,135 @@
+"""The lives of stacks in the sandbox: what differs from the stack file, and what changes then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+TAGGED = {"tags": {"Team": "research"}}
+UNPROTECTED = {
+    "storage.fsx.deletion_protection": False,
+    "storage.apps.deletion_protection": False,
+}
+"""What is protected outlives the stack; here the account must be as it was."""
+DATA = {
+    "kind": "fsx-lustre",
+    "per_unit_storage_throughput": 125,
+    "storage_capacity_gib": 2400,
+    "data_repositories": [{"file_system_path": "/a", "s3_path": "s3://training-data/a/"}],
+    "deletion_protection": False,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workers:
+    """Nodes of a stack that are there for the work."""
+
+    instance_type: str
+    nodes: int
+    zone: str
+    devices: Mapping[str, str]
+    """What Kubernetes can allocate on each node."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackLife:
+    """A stack file, changed so that it leaves nothing behind, and one more change of it.
+
+    Values by place below `trainyard:cluster`, as `copied_stack_file` takes them.
+    """
+
+    stack: str
+    base: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What differs from the stack file from the beginning."""
+    change: dict[str, Any]
+    """A change of sizes, and of tags where the stack takes one in place."""
+    replaced: int = 0
+    """How many resources the change replaces."""
+    workers: Workers | None = None
+    """What the nodes for the work must be, where a test looks."""
+    kinds: frozenset[str] = frozenset()
+    """Kinds of objects that the account holds because of the stack, among others."""
+
+
+def _slurm(stack: str, queue: str, resource: str, nodes: int) -> StackLife:
+    """Return the life of a cluster whose static nodes become fewer."""
+    place = f"architecture.queues.{queue}.compute_resources.{resource}"
+    fewer = {f"{place}.minimum": nodes, f"{place}.maximum": nodes}
+    strategy = {"architecture.slurm.queue_update_strategy": "TERMINATE"}
+    return StackLife(stack=stack, base=UNPROTECTED, change=TAGGED | fewer | strategy)
+
+
+_GROUPS = "architecture.node_groups"
+_COMPUTING = "architecture.compute_environments"
+
+STACK_LIVES = (
+    StackLife(stack="dev", change=TAGGED | {f"{_GROUPS}.g4dn.desired": 1}),
+    StackLife(
+        stack="eks-g4dn",
+        change=TAGGED | {f"{_GROUPS}.g4dn.desired": 1, f"{_GROUPS}.g4dn.root_volume.size_gib": 600},
+        workers=Workers(
+            instance_type="g4dn.8xlarge",
+            nodes=2,
+            zone="us-west-2b",
+            devices={"nvidia.com/gpu": "1", "vpc.amazonaws.com/efa": "1"},
+        ),
+        kinds=frozenset({"ec2:vpc", "ec2:nat-gateway", "ec2:vpc-endpoint", "ec2:placement-group"}),
+    ),
+    StackLife(
+        stack="eks-g4dn-vpc",
+        base={"storage.data": DATA},
+        change=TAGGED | {f"{_GROUPS}.g4dn.desired": 1, "storage.data.storage_capacity_gib": 4800},
+        kinds=frozenset({"fsx:file-system", "fsx:data-repository-association"}),
+    ),
+    StackLife(stack="eks-p4de-odcr", change=TAGGED | {f"{_GROUPS}.p4de-odcr.desired": 1}),
+    StackLife(
+        stack="eks-p4de-odcr-vpc",
+        change=TAGGED | {f"{_GROUPS}.p4de-odcr-vpc.desired": 1},
+        workers=Workers(
+            instance_type="p4de.24xlarge",
+            nodes=2,
+            zone="us-west-2b",
+            devices={"nvidia.com/gpu": "8", "vpc.amazonaws.com/efa": "4"},
+        ),
+        kinds=frozenset({"eks:node-group", "ec2:launch-template", "ec2:instance"}),
+    ),
+    StackLife(
+        stack="eks-p5-odcr",
+        change=TAGGED
+        | {f"{_GROUPS}.p5-odcr.desired": 2, "architecture.system_node_group.maximum": 3},
+    ),
+    StackLife(stack="eks-trn1", change=TAGGED | {f"{_GROUPS}.trn1.desired": 1}),
+    # EKS updates the template of a managed node group in a Capacity Block only while it is empty.
+    StackLife(stack="p5-cb-managed", change={f"{_GROUPS}.p5.desired": 1}),
+    _slurm("pc-p4de-ami", "compute-gpu", "distributed-ml", 3),
+    _slurm("pc-p4de-g5", "compute-gpu", "distributed-ml", 3),
+    _slurm("pc-p4de-postinstall", "compute-gpu", "distributed-ml", 3),
+    _slurm("pc-trn1-ami", "compute-trn", "distributed-ml", 3),
+    StackLife(
+        stack="pc-trn1-ultracluster",
+        change=TAGGED | {"architecture.queues.compute1.compute_resources.queue1-i1.maximum": 8},
+    ),
+    StackLife(
+        stack="batch-p4d",
+        base={"architecture.repository.deletion_protection": False},
+        change=TAGGED
+        | {
+            f"{_COMPUTING}.p4d.root_volume.size_gib": 600,
+            "architecture.repository.kept_images": 50,
+        },
+        replaced=1,  # the life-cycle policy of the repository
+    ),
+    StackLife(
+        stack="batch-p5",
+        change=TAGGED | {f"{_COMPUTING}.p5.root_volume.size_gib": 600},
+    ),
+    StackLife(
+        stack="vpc-one-az",
+        base={"architecture.deletion_protection": False},
+        change=TAGGED | {"network.nat_gateways": "none"},
+    ),
+)
+
+LIVED_ELSEWHERE = frozenset({"batch-trn1", "p5-cb", "pc-gpu", "pc-trn1", "vpc-multi-az"})
+"""Stacks whose lives, with more in them, are `test_life_of_a_*.py` and `test_new_vpc.py`."""
