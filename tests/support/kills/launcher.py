@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from sandbox.state import SandboxDirectory
 from tests.support.kills.gate import DIRECTORY
@@ -71,9 +72,13 @@ def _unguarded(
 
 
 def _without_preview(
-    of: workspace.Workspace, operation: str, extra: Sequence[str] = ()
+    of: workspace.Workspace,
+    operation: str,
+    extra: Sequence[str] = (),
+    *,
+    variables: Mapping[str, str] = MappingProxyType({}),
 ) -> EngineResult:
-    return _run(of, operation, [*extra, "--skip-preview"])
+    return _run(of, operation, [*extra, "--skip-preview"], variables=variables)
 
 
 main()
