@@ -3,8 +3,8 @@
 It confirms what `benchmarks.critical_path` computes for these resources: the engine, the providers,
 the program and the order in which it registers are real, the durations are those of the model. The
 other resources take what their calls take, and count as nothing in what is computed. The times are
-those at which the engine recorded each resource: its start and the look at the account are
-not among them.
+those at which the engine recorded each resource, so that its start, and the look at the account,
+are not among them.
 """
 
 from __future__ import annotations
