@@ -136,7 +136,8 @@ def test_nodes_are_in_the_zone_of_their_capacity(lived: Lived) -> None:
 
 def test_a_system_node_is_ready(lived: Lived) -> None:
     """EKS-06."""
-    system = [node for node in lived.nodes if node not in _working(lived)]
+    working = _working(lived)
+    system = [node for node in lived.nodes if node not in working]
     assert [_ready(node) for node in system] == [True]
 
 
