@@ -14,7 +14,7 @@ import pytest
 from kubernetes import client
 
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
-from tests.support.stack_lives import LIVED_ELSEWHERE, STACK_LIVES, StackLife, Workers
+from tests.support.stack_lives import LIVED_ELSEWHERE, STACK_LIVES, StackLife
 from tests.support.stacks import EKS_STACKS, PARALLELCLUSTER_STACKS, STACKS
 
 pytestmark = pytest.mark.sandbox
@@ -31,13 +31,6 @@ class Lived:
     changes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
     inventory: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     nodes: list[client.V1Node] = field(default_factory=list)
-
-    @property
-    def workers(self) -> Workers:
-        """What its nodes must be; a test of a stack without any is skipped."""
-        if self.life.workers is None:
-            pytest.skip("another stack proves this")
-        return self.life.workers
 
 
 def _lives() -> Iterator[object]:
@@ -83,12 +76,6 @@ def _live(seen: Lived, sandbox: Sandbox, copies: Path) -> None:
                     seen.nodes = client.CoreV1Api(api).list_node().items
 
 
-def _working(seen: Lived) -> list[client.V1Node]:
-    label = "node.kubernetes.io/instance-type"
-    wanted = seen.workers.instance_type
-    return [node for node in seen.nodes if node.metadata.labels.get(label) == wanted]
-
-
 def _ready(node: client.V1Node) -> bool:
     return any(c.type == "Ready" and c.status == "True" for c in node.status.conditions)
 
@@ -119,26 +106,19 @@ def test_other_sizes_and_tags_replace_nothing(lived: Lived) -> None:
     assert changes.get("replace", 0) == lived.life.replaced
 
 
-def test_every_node_is_ready_with_every_device(lived: Lived) -> None:
-    """EKS-08, EKS-10, EKS-11, EKX-08."""
-    wanted, nodes = lived.workers, _working(lived)
-    assert [_ready(node) for node in nodes] == [True] * wanted.nodes
-    for node in nodes:
-        allocatable = node.status.allocatable
-        assert {key: allocatable.get(key) for key in wanted.devices} == wanted.devices
-
-
-def test_nodes_are_in_the_zone_of_their_capacity(lived: Lived) -> None:
-    """EKS-13."""
-    zones = {node.metadata.labels["topology.kubernetes.io/zone"] for node in _working(lived)}
-    assert zones == {lived.workers.zone}
-
-
-def test_a_system_node_is_ready(lived: Lived) -> None:
-    """EKS-06."""
-    working = _working(lived)
-    system = [node for node in lived.nodes if node not in working]
-    assert [_ready(node) for node in system] == [True]
+def test_every_node_is_ready_with_every_device_in_the_zone_of_its_capacity(lived: Lived) -> None:
+    """EKS-06, EKS-08, EKS-10, EKS-11, EKS-13, EKX-08."""
+    nodes, wanted = lived.nodes, lived.life.workers
+    assert bool(nodes) == (lived.life.stack in EKS_STACKS)
+    assert all(_ready(node) for node in nodes)
+    if wanted is not None:
+        label = "node.kubernetes.io/instance-type"
+        working = [n for n in nodes if n.metadata.labels.get(label) == wanted.instance_type]
+        zones = [n.metadata.labels["topology.kubernetes.io/zone"] for n in working]
+        devices = [{d: n.status.allocatable.get(d) for d in wanted.devices} for n in working]
+        assert zones == [wanted.zone] * wanted.nodes
+        assert devices == [wanted.devices] * wanted.nodes
+        assert len(nodes) - len(working) == 1  # the system node
 
 
 def test_the_account_holds_what_the_stack_made(lived: Lived) -> None:
