@@ -12,12 +12,11 @@ import pytest
 
 from sandbox.aws.server import AwsServer
 from tests.support.aws_cases import cases
-from tests.support.aws_plugin import aws_plugin
+from tests.support.aws_plugin import AT_ONCE, aws_plugin
 from tests.support.batch_cases import batch_cases
 from tests.support.faults.account import CountedCalls, Faulty
 from tests.support.network_cases import network_cases
 from tests.support.sandbox_aws import Account
-from tools.engine.aws_plugin_source import WAIT_DIVISOR
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +31,8 @@ def _prepared(server: AwsServer) -> Iterator[Faulty]:
     account = Account(server)
     made: Any = (*cases(account), *network_cases(account), *batch_cases(account))
     counted = CountedCalls(server)
-    # The longest wait of the provider between two attempts is 300 s.
-    settings = {WAIT_DIVISOR: "100000"}
     skip: dict[str, Any] = {"skipCredentialsValidation": "true"}
-    with aws_plugin(server.endpoint, settings=settings, **skip) as plugin:
+    with aws_plugin(server.endpoint, settings=AT_ONCE, **skip) as plugin:
         yield Faulty(account, plugin, {each.token: each for each in made}, counted.done)
 
 

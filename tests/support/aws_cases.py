@@ -244,7 +244,7 @@ def cases(account: Account) -> list[Case]:
                 "tags": {"team": "a"},
             },
             {"storageCapacity": 4800, "perUnitStorageThroughput": 250, "tags": {"team": "b"}},
-            {"storageCapacity": 1200},
+            {"subnetIds": PRIVATE_A},
         ),
         Case(
             "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
@@ -276,7 +276,7 @@ def cases(account: Account) -> list[Case]:
                 },
                 "tags": {"team": "b"},
             },
-            {"deploymentType": "SINGLE_AZ_2", "storageCapacity": 64},
+            {"deploymentType": "SINGLE_AZ_2"},
         ),
         Case(
             "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",

@@ -29,10 +29,15 @@ from tests.support.provider_plugin import Call, Plugin, RefusedError
 from tests.support.tracked import ROOT
 from tools.engine import Plugin as PluginProgram
 from tools.engine import ensure_plugins, ensure_pulumi
+from tools.engine.aws_plugin_source import WAIT_DIVISOR
 from tools.workspace.environment import sandbox_environment
 
 REGION = "us-west-2"
 MAPPING = ROOT / "tools" / "engine" / "aws_plugin" / "mapping.go"
+
+# The longest wait of the provider between two attempts is 300 s.
+AT_ONCE = {WAIT_DIVISOR: "100000"}
+"""Environment variables of a plugin that does not wait between attempts."""
 
 # The limit of Pulumi's own programs: sdk/go/common/util/rpcutil/serve.go.
 _NO_LIMIT = [("grpc.max_receive_message_length", 400 * 1024 * 1024)]

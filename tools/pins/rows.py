@@ -49,9 +49,6 @@ CONSTANTS: Mapping[str, Row] = {
         name="go", source=GoModule(path="go"), floor=True, support="Go"
     ),
     "tools/lock/__init__.py:UV_VERSION": Row(name="uv", source=PyPI(project="uv")),
-    "sandbox/providers/aws/servicer.py:VERSION": Row(
-        name="pulumi-aws", source=PyPI(project="pulumi-aws")
-    ),
     "sandbox/providers/eks/child.py:AWS_VERSION": Row(
         name="pulumi-aws", source=PyPI(project="pulumi-aws")
     ),

@@ -109,6 +109,8 @@ class NetworkCalls(EC2Response):
         (gateway_id,) = set(ec2.nat_gateways) - before
         gateway = ec2.nat_gateways[gateway_id]
         gateway.state = "pending"
+        # The default, in which it has a subnet: CreateNatGateway, AvailabilityMode.
+        gateway.availability_mode = "zonal"
         TRANSITIONS.begin(_NAT_TYPE, "create", lambda: setattr(gateway, "state", "available"))
         return result
 

@@ -14,7 +14,7 @@ import pytest
 from tests.support.tracked import ROOT
 from tests.support.waiting import until
 
-PROVIDERS = ("aws", "eks", "kubernetes")
+PROVIDERS = ("eks", "kubernetes")
 NOBODY = "http://127.0.0.1:9"
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.aws.server import AwsServer
-from sandbox.providers.aws.servicer import AwsServicer
 from tests.support.cloudformation import Stacks, cloudformation
 from tests.support.provider_plugin import Plugin, RefusedError
 from tests.support.sandbox_aws import Account
@@ -26,12 +25,14 @@ TEMPLATE = json.dumps(
 
 
 @pytest.fixture(scope="module")
-def plugin(server: AwsServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugin]:
-    """The provider, beside an account with one stack."""
+def plugin(
+    server: AwsServer, aws_provider: Plugin, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Plugin]:
+    """The provider, in an account with one stack."""
     server.reset()
     with cloudformation(server, tmp_path_factory.mktemp("engine")):
         assert Stacks(Account(server)).create("training", TEMPLATE) == "CREATE_COMPLETE"
-        yield Plugin(AwsServicer(server.endpoint), region="us-west-2")
+        yield aws_provider
 
 
 def test_parameters_show_their_defaults(plugin: Plugin) -> None:
@@ -43,5 +44,5 @@ def test_parameters_show_their_defaults(plugin: Plugin) -> None:
 
 
 def test_a_stack_that_is_not_there_is_an_error(plugin: Plugin) -> None:
-    with pytest.raises(RefusedError, match="does not exist"):
+    with pytest.raises(RefusedError, match="no matching CloudFormation Stack found"):
         plugin.invoke(TOKEN, {"name": "nobody"})

@@ -1,9 +1,4 @@
-"""What the providers say to other inputs of a resource: the AWS provider itself, for Kubernetes its
-stand-in.
-
-What the stand-in knows of replacements is compared with the provider's source in
-`tests/sandbox/providers/test_replacements.py`.
-"""
+"""What the AWS provider, and the stand-in for Kubernetes, say to other inputs of a resource."""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-"""One module a service: the resource types that the sandbox knows."""
