@@ -12,6 +12,9 @@ from components.account.cluster_access import read_aws_auth
 from components.account.facts import ClusterFacts
 from components.account.lookup import AccountReader
 
+_ANSWERING = {"ACTIVE", "UPDATING"}
+"""Statuses in which EKS lists the access entries of a cluster; in the others it refuses."""
+
 
 def look_up_cluster(
     reader: AccountReader, name: str, *, with_aws_auth: bool = True
@@ -30,13 +33,14 @@ def look_up_cluster(
     cluster = answer["cluster"]
     mode = (cluster.get("accessConfig") or {}).get("authenticationMode") or "CONFIG_MAP"
     groups = _node_groups(reader, name)
+    has_entries = mode != "CONFIG_MAP" and cluster["status"] in _ANSWERING
     return ClusterFacts(
         name=name,
         status=cluster["status"],
         kubernetes_version=cluster["version"],
         authentication_mode=mode,
         secrets_key_arn=_secrets_key(cluster),
-        access_entries={} if mode == "CONFIG_MAP" else _access_entries(reader, name),
+        access_entries=_access_entries(reader, name) if has_entries else {},
         node_role_arns=frozenset(group["nodeRole"] for group in groups.values()),
         addon_versions=_addon_versions(reader, name),
         node_group_versions={group: found["version"] for group, found in groups.items()},

@@ -86,6 +86,25 @@ def test_only_what_the_mode_has_is_read(account, name, reader, mode, has_entries
     assert (found.aws_auth is not None) == has_map
 
 
+@pytest.mark.parametrize("status", ["CREATING", "FAILED"])
+def test_a_cluster_that_is_not_there_yet_is_not_asked_who_may_enter(account, name, reader, status):
+    """EKS refuses to list access entries then, which the `up` after a broken one would ask for."""
+    fill(account, name, "API_AND_CONFIG_MAP")
+    described = reader.eks.describe_cluster
+
+    def unfinished(**arguments: Any):
+        answer = described(**arguments)
+        return {"cluster": {**answer["cluster"], "status": status}}
+
+    def refused(**_: Any):
+        raise ClientError({"Error": {"Code": "InvalidRequestException"}}, "ListAccessEntries")
+
+    reader.eks.describe_cluster, reader.eks.list_access_entries = unfinished, refused
+    found = look_up_cluster(reader, name, with_aws_auth=False)
+    assert found is not None
+    assert (found.status, found.access_entries) == (status, {})
+
+
 def test_the_map_is_left_alone_where_nobody_needs_it(account, name, reader):
     fill(account, name, "CONFIG_MAP")
     found = look_up_cluster(reader, name, with_aws_auth=False)
