@@ -27,7 +27,7 @@ from sandbox.aws.ec2.launch_template_calls import TaggedLaunchTemplate
 from sandbox.aws.ec2.responses import SandboxEc2Response
 from sandbox.aws.eks.responses import SandboxEksResponse
 from sandbox.aws.fsx.responses import SandboxFsxResponse
-from sandbox.aws.managed_policies import managed_policies
+from sandbox.aws.iam import managed_policies, remove_role
 from sandbox.aws.resource_groups import SandboxResourceGroupsResponse
 from sandbox.aws.resource_shares import SandboxRamResponse
 from sandbox.aws.service_quotas import SandboxServiceQuotasResponse
@@ -78,6 +78,7 @@ def install() -> None:
     moto.autoscaling.models.FakeAutoScalingGroup = Group  # type: ignore[misc] - the replacement
     iam_backend: Any = moto.iam.models.IAMBackend
     iam_backend._init_aws_policies = managed_policies  # noqa: SLF001 - the replacement
+    iam_backend.remove_role_from_instance_profile = remove_role
     templates: Any = moto.ec2.models.launch_templates
     templates.LaunchTemplate = TaggedLaunchTemplate
     groups_of_ec2: Any = moto.ec2.models.security_groups

@@ -98,3 +98,14 @@ def test_an_address_block_that_has_left_its_vpc_is_refused(account: Account) -> 
     account.ec2.disassociate_vpc_cidr_block(AssociationId=identifier)
     with refused("InvalidVpcCidrBlockAssociationID.NotFound", identifier):
         account.ec2.disassociate_vpc_cidr_block(AssociationId=identifier)
+
+
+def test_a_role_that_is_not_in_an_instance_profile_is_refused(account: Account) -> None:
+    """`iam/instance_profile.go`, instanceProfileRemoveRole."""
+    iam = account.client("iam")
+    account.role("nodes")
+    iam.create_instance_profile(InstanceProfileName="nodes")
+    iam.add_role_to_instance_profile(InstanceProfileName="nodes", RoleName="nodes")
+    iam.remove_role_from_instance_profile(InstanceProfileName="nodes", RoleName="nodes")
+    with refused("NoSuchEntity", "nodes"):
+        iam.remove_role_from_instance_profile(InstanceProfileName="nodes", RoleName="nodes")

@@ -1,0 +1,41 @@
+"""What the account has instead of parts of moto's IAM.
+
+- AWS's managed policies: read once in a process, though moto reads them for every new account.
+  There are some fifteen hundred, and reading them is most of the time that a reset would take.
+- RemoveRoleFromInstanceProfile for a role that is not in the profile: moto breaks on it.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+from moto.iam.exceptions import NotFoundException
+from moto.iam.models import IAMBackend
+
+_READ = IAMBackend._init_aws_policies  # noqa: SLF001 - what is replaced, and used once
+
+_CACHE: dict[str, list[Any]] = {}
+"""By account."""
+
+
+def managed_policies(backend: IAMBackend) -> list[Any]:
+    """Return the policies for a new IAM backend (in place of moto's `_init_aws_policies`).
+
+    Each backend gets objects of its own: they count to how many roles they are attached.
+    """
+    if backend.account_id not in _CACHE:
+        _CACHE[backend.account_id] = _READ(backend)
+    return [copy(policy) for policy in _CACHE[backend.account_id]]
+
+
+def remove_role(backend: IAMBackend, profile_name: str, role_name: str) -> None:
+    """RemoveRoleFromInstanceProfile (in place of moto's `remove_role_from_instance_profile`).
+
+    A role that is not in the profile is NoSuchEntity, which the AWS provider takes for done:
+    `instanceProfileRemoveRole` in internal/service/iam/instance_profile.go.
+    """
+    profile, role = backend.get_instance_profile(profile_name), backend.get_role(role_name)
+    if role not in profile.roles:
+        raise NotFoundException(f"The role with name {role_name} cannot be found.")
+    profile.roles.remove(role)
