@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.processes import processes_below
 from tests.support.sandbox import Sandbox
+from tools.engine import pins
 
 pytestmark = pytest.mark.sandbox
 
@@ -43,7 +44,7 @@ def test_inventory_is_a_line_for_each_object_in_order(sandbox: Sandbox) -> None:
 def test_kubectl_is_there_for_machines_that_have_none(sandbox: Sandbox) -> None:
     command = [sandbox.directory / "bin" / "kubectl", "version", "--client"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "v1.35.4" in done.stdout
+    assert f"v{pins.KUBERNETES_VERSION}" in done.stdout
 
 
 def test_a_sandbox_that_does_not_run_has_no_inventory(never_started: Sandbox) -> None:

@@ -6,6 +6,8 @@ the tests name.
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.support.sandbox_aws import PRIVATE_B, STANDARD_IMAGE, VPC, Account, refused
@@ -31,10 +33,11 @@ def test_a_group_of_reservations_has_a_configuration_and_no_query(account: Accou
 def test_a_group_by_query_has_no_configuration(account: Account) -> None:
     """`resourcegroups/group.go`, resourceGroupRead."""
     groups = account.client("resource-groups")
-    query = {
-        "Type": "TAG_FILTERS_1_0",
-        "Query": '{"ResourceTypeFilters": ["AWS::AllSupported"], "TagFilters": [{"Key": "a"}]}',
+    tagged = {
+        "ResourceTypeFilters": ["AWS::AllSupported"],
+        "TagFilters": [{"Key": "a", "Values": ["b"]}],
     }
+    query = {"Type": "TAG_FILTERS_1_0", "Query": json.dumps(tagged)}
     groups.create_group(Name="tagged", ResourceQuery=query)
     with refused("BadRequestException"):
         groups.get_group_configuration(Group="tagged")
@@ -103,9 +106,8 @@ def test_an_address_block_that_has_left_its_vpc_is_refused(account: Account) -> 
 def test_a_role_that_is_not_in_an_instance_profile_is_refused(account: Account) -> None:
     """`iam/instance_profile.go`, instanceProfileRemoveRole."""
     iam = account.client("iam")
-    account.role("nodes")
-    iam.create_instance_profile(InstanceProfileName="nodes")
-    iam.add_role_to_instance_profile(InstanceProfileName="nodes", RoleName="nodes")
-    iam.remove_role_from_instance_profile(InstanceProfileName="nodes", RoleName="nodes")
-    with refused("NoSuchEntity", "nodes"):
-        iam.remove_role_from_instance_profile(InstanceProfileName="nodes", RoleName="nodes")
+    account.role("workers")
+    names = {"InstanceProfileName": "workers", "RoleName": "workers"}
+    iam.remove_role_from_instance_profile(**names)
+    with refused("NoSuchEntity", "workers"):
+        iam.remove_role_from_instance_profile(**names)
