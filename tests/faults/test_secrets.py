@@ -50,9 +50,12 @@ COMMANDS = (
 )
 """With what follows the stack."""
 OTHERS = (("sandbox", "status"), ("sandbox", "inventory", "--json"))
-# Whatever a user starts has the user's environment: the command with what its script calls, and
-# what `bench` measures.
-USERS_OWN = ("tools.cli", str(ROOT / "trainyard"), f"cmp -s -- {ROOT}", "-c import")
+# Whatever a user starts has the user's environment: the command with what its script calls, what
+# `bench` measures, and the `aws` of a kubeconfig, which the command's own client starts.
+USERS_OWN = (
+    *("tools.cli", str(ROOT / "trainyard"), f"cmp -s -- {ROOT}", "-c import"),
+    "sandbox/kubernetes/aws_program.py",
+)
 
 
 @dataclass(slots=True)

@@ -100,8 +100,8 @@ STACK_LIVES = (
         | {f"{_GROUPS}.p5-odcr.desired": 2, "architecture.system_node_group.maximum": 3},
     ),
     StackLife(stack="eks-trn1", change=TAGGED | {f"{_GROUPS}.trn1.desired": 1}),
-    # EKS updates the template of a managed node group in a Capacity Block only while it is empty.
-    StackLife(stack="p5-cb-managed", change={f"{_GROUPS}.p5.desired": 1}),
+    # EKS updates a managed node group in a Capacity Block only to and from no nodes.
+    StackLife(stack="p5-cb-managed", change={f"{_GROUPS}.p5.desired": 0}),
     _slurm("pc-p4de-ami", "compute-gpu", "distributed-ml", 3),
     _slurm("pc-p4de-g5", "compute-gpu", "distributed-ml", 3),
     _slurm("pc-p4de-postinstall", "compute-gpu", "distributed-ml", 3),
