@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sandbox.kubernetes.api import ApiError, unless_gone
+from sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, ApiError, unless_gone
 from sandbox.kubernetes.device_plugins import plugin_resources
 from sandbox.kubernetes.kubelet import Kubelet
-from sandbox.kubernetes.overlooked_pods import OverlookedPods, reminder
+from sandbox.kubernetes.overlooked_pods import OverlookedPods, reminder, reported_again
 from sandbox.kubernetes.startup import ControlPlane
 
 _LOG = logging.getLogger(__name__)
@@ -70,8 +70,7 @@ class ClusterNodes:
                 kubelet.heartbeat()
             except ApiError as error:
                 refused.append(error)
-        for pod, attempt in self._overlooked.due(pods, {each.node_name for each in joined}):
-            self._remind(pod, attempt)
+        self._attend_to(pods, {each.node_name for each in joined})
         if refused:
             raise refused[0]
 
@@ -81,6 +80,15 @@ class ClusterNodes:
         for kubelet in self._kubelets.values():
             kubelet.close()
 
+    def _attend_to(self, pods: Iterable[Mapping[str, Any]], nodes: Collection[str]) -> None:
+        """Remind kwok of pods, and report those again whose readiness was taken away."""
+        for pod, attempt in self._overlooked.due(pods, nodes):
+            self._remind(pod, attempt)
+        for pod in pods:
+            status = reported_again(pod) if pod["spec"].get("nodeName") in nodes else None
+            if status is not None:
+                self._report(pod, status)
+
     def _remind(self, pod: Mapping[str, Any], attempt: int) -> None:
         namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
         _LOG.info("%s: kwok is reminded of pod %s/%s", self.control_plane.name, namespace, name)
@@ -88,6 +96,13 @@ class ClusterNodes:
             self._administrator.patch(
                 f"/api/v1/namespaces/{namespace}/pods/{name}", reminder(attempt)
             )
+
+    def _report(self, pod: Mapping[str, Any], status: dict[str, Any]) -> None:
+        namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
+        _LOG.info("%s: pod %s/%s is ready again", self.control_plane.name, namespace, name)
+        path = f"/api/v1/namespaces/{namespace}/pods/{name}/status"
+        with unless_gone():
+            self._administrator.patch(path, status, STRATEGIC_MERGE_PATCH)
 
     def _remove_node(self, kubelet: Kubelet) -> None:
         """Delete the Node as the cloud controller does, then its pods, which nobody runs.

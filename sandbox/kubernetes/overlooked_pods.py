@@ -1,4 +1,4 @@
-"""Pods that kwok has overlooked, and what makes it look again.
+"""Pods that kwok has overlooked, and what a kubelet would do for them.
 
 kwok runs the pods of a node whose lease it holds. It lists them when it has made the lease, and
 passes over each as long as its own cache does not show the lease yet, a moment later; afterwards
@@ -59,6 +59,23 @@ class OverlookedPods:
 def reminder(attempt: int) -> dict[str, Any]:
     """Return the change of a pod that is an event."""
     return {"metadata": {"annotations": {ANNOTATION: str(attempt)}}}
+
+
+def reported_again(pod: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the status that a kubelet would report again; None where it has nothing to correct.
+
+    The node lifecycle controller takes the readiness of every pod away while a node is not Ready,
+    also just after it has joined. A kubelet then reports its pods anew; kwok does not.
+    https://github.com/kubernetes/kubernetes/blob/v1.36.4/pkg/controller/util/node/controller_utils.go,
+    `MarkPodsNotReady`
+    """
+    status = pod.get("status") or {}
+    conditions = {each["type"]: each["status"] for each in status.get("conditions") or []}
+    containers = status.get("containerStatuses") or []
+    runs = status.get("phase") == "Running" and containers and all(c["ready"] for c in containers)
+    if not runs or conditions.get("Ready") != "False":
+        return None
+    return {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
 
 
 def _waits(pod: Mapping[str, Any], nodes: Collection[str]) -> bool:

@@ -13,6 +13,7 @@ from sandbox.kubernetes.overlooked_pods import (
     MOST_ATTEMPTS,
     PATIENCE_SECONDS,
     OverlookedPods,
+    reported_again,
 )
 
 NODE = "ip-10-0-1-2.us-west-2.compute.internal"
@@ -152,3 +153,31 @@ def test_a_pod_that_goes_at_that_moment_is_no_failure(plane: Any) -> None:
     plane.api.pods = []
     nodes.step()
     assert len(plane.api.patched) == 1
+
+
+def running(*, ready: str, containers: tuple[bool, ...] = (True,), phase: str = "Running") -> Any:
+    return pod(
+        phase=phase,
+        conditions=[{"type": "Ready", "status": ready}],
+        containerStatuses=[{"ready": each} for each in containers],
+    )
+
+
+def test_a_pod_whose_readiness_its_node_took_away_is_reported_ready_again() -> None:
+    assert reported_again(running(ready="False")) == {
+        "status": {"conditions": [{"type": "Ready", "status": "True"}]}
+    }
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(running(ready="True"), id="ready"),
+        pytest.param(running(ready="False", containers=(True, False)), id="a container crashes"),
+        pytest.param(running(ready="False", containers=()), id="no container has begun"),
+        pytest.param(running(ready="False", phase="Succeeded"), id="complete"),
+        pytest.param(pod(), id="pending"),
+    ],
+)
+def test_the_status_of_every_other_pod_is_left_as_it_is(other: Any) -> None:
+    assert reported_again(other) is None
