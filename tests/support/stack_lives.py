@@ -108,7 +108,11 @@ STACK_LIVES = (
     _slurm("pc-trn1-ami", "compute-trn", "distributed-ml", 3),
     StackLife(
         stack="pc-trn1-ultracluster",
-        change=TAGGED | {"architecture.queues.compute1.compute_resources.queue1-i1.maximum": 8},
+        change=TAGGED
+        | {
+            "architecture.queues.compute1.compute_resources.queue1-i1.maximum": 8,
+            "architecture.slurm.queue_update_strategy": "TERMINATE",
+        },
     ),
     StackLife(
         stack="batch-p4d",
