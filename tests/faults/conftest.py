@@ -17,6 +17,7 @@ from tests.support.batch_cases import batch_cases
 from tests.support.faults.account import CountedCalls, Faulty
 from tests.support.network_cases import network_cases
 from tests.support.sandbox_aws import Account
+from tests.support.storage_cases import storage_cases
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,8 @@ def server() -> Iterator[AwsServer]:
 @pytest.fixture(scope="module")
 def _prepared(server: AwsServer) -> Iterator[Faulty]:
     account = Account(server)
-    made: Any = (*cases(account), *network_cases(account), *batch_cases(account))
+    of_services = (cases, network_cases, storage_cases, batch_cases)
+    made: Any = [case for of_service in of_services for case in of_service(account)]
     counted = CountedCalls(server)
     skip: dict[str, Any] = {"skipCredentialsValidation": "true"}
     with aws_plugin(server.endpoint, settings=AT_ONCE, **skip) as plugin:

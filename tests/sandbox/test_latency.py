@@ -20,8 +20,7 @@ from sandbox.latency.model import WITH_STATUS, latency_model
 from sandbox.latency.pace import VARIABLE, as_long_as_aws
 from sandbox.providers.kubernetes.cluster import Cluster
 from sandbox.providers.kubernetes.servicer import KubernetesServicer
-from tests.support.sandbox_aws import ACCOUNT as ACCOUNT_ID
-from tests.support.sandbox_aws import PRIVATE_B, STANDARD_IMAGE, Account, refused
+from tests.support.sandbox_aws import ACCOUNT, PRIVATE_B, STANDARD_IMAGE, Account, refused
 
 ENDPOINT, GROUP = "aws:ec2/vpcEndpoint:VpcEndpoint", "aws:autoscaling/group:Group"
 
@@ -29,7 +28,7 @@ ENDPOINT, GROUP = "aws:ec2/vpcEndpoint:VpcEndpoint", "aws:autoscaling/group:Grou
 @pytest.fixture
 def slept(monkeypatch):
     """Return the seconds that were slept, by a clock that moves by nothing else."""
-    seconds: list[float] = []
+    seconds = []
     monkeypatch.setattr(pace.time, "sleep", seconds.append)
     monkeypatch.setattr(pace.time, "monotonic", lambda: 100.0)
     return seconds
@@ -65,9 +64,6 @@ def test_every_type_with_a_status_has_a_number():
     assert latency_model().types.keys() >= WITH_STATUS
 
 
-# In the account
-
-
 @pytest.fixture
 def slow(account: Account) -> Iterator[Account]:
     """The account, which takes a tenth of AWS's time."""
@@ -79,7 +75,6 @@ def slow(account: Account) -> Iterator[Account]:
 
 
 def pass_(seconds: float) -> None:
-    """Let time pass in the account."""
     CLOCK.advance(timedelta(seconds=seconds))
 
 
@@ -95,8 +90,8 @@ def nat_gateway(account: Account) -> Callable[[], Any]:
     ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
     subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.50.0.0/24")["Subnet"]["SubnetId"]
     address = ec2.allocate_address(Domain="vpc")["AllocationId"]
-    nat = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=address)["NatGateway"]
-    ids = [nat["NatGatewayId"]]
+    nat = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=address)
+    ids = [nat["NatGateway"]["NatGatewayId"]]
     return lambda: ec2.describe_nat_gateways(NatGatewayIds=ids)["NatGateways"][0]["State"]
 
 
@@ -133,7 +128,7 @@ def environment(account: Account) -> Callable[[], Any]:
             "instanceTypes": ["c5.2xlarge"],
             "subnets": [PRIVATE_B],
             "securityGroupIds": [account.group("slow")],
-            "instanceRole": f"arn:aws:iam::{ACCOUNT_ID}:instance-profile/slow",
+            "instanceRole": f"arn:aws:iam::{ACCOUNT}:instance-profile/slow",
         },
     )
     return lambda: batch.describe_compute_environments()["computeEnvironments"][0]["status"]
@@ -299,8 +294,7 @@ def test_a_kubernetes_object_is_gone_when_its_pods_would_be(slept, monkeypatch):
     monkeypatch.setenv(VARIABLE, "1")
     servicer = KubernetesServicer()
     servicer.cluster = mock.create_autospec(Cluster)
-    for type_ in ("kubernetes:apps/v1:Deployment", "kubernetes:core/v1:ServiceAccount"):
-        urn = f"urn:pulumi:dev::trainyard::{type_}::plugin"
-        request = provider_pb2.DeleteRequest(id="kube-system/plugin", urn=urn)
-        servicer.Delete(request, mock.Mock())
+    for kind in ("apps/v1:Deployment", "core/v1:ServiceAccount"):
+        urn = f"urn:pulumi:dev::trainyard::kubernetes:{kind}::plugin"
+        servicer.Delete(provider_pb2.DeleteRequest(id="kube-system/plugin", urn=urn), mock.Mock())
     assert slept == [5.0, 1.0]

@@ -73,8 +73,7 @@ def cases(account: Account) -> list[Case]:
     template = account.template("t", ImageId=STANDARD_IMAGE, InstanceType="c5.2xlarge")
     account.cluster("c")
     account.autoscaling_group("g", template, DesiredCapacity=0)
-    lustre, closed = account.lustre(), account.group("lustre")
-    account.open_lustre(closed)
+    closed = account.group("closed")
     made_template = {"id": template, "version": "1"}
     tags = {"tags": {"team": "a"}}
     of_another_group = {"securityGroupId": closed}
@@ -231,69 +230,6 @@ def cases(account: Account) -> list[Case]:
             },
             {"desiredCapacity": 2},
             {"name": "other"},
-        ),
-        Case(
-            "aws:fsx/lustreFileSystem:LustreFileSystem",
-            {
-                "subnetIds": PRIVATE_B,
-                "securityGroupIds": [closed],
-                "storageCapacity": 2400,
-                "deploymentType": "PERSISTENT_2",
-                "perUnitStorageThroughput": 125,
-                "metadataConfiguration": {"mode": "USER_PROVISIONED", "iops": 3000},
-                "tags": {"team": "a"},
-            },
-            {"storageCapacity": 4800, "perUnitStorageThroughput": 250, "tags": {"team": "b"}},
-            {"subnetIds": PRIVATE_A},
-        ),
-        Case(
-            "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
-            {
-                "subnetIds": [PRIVATE_B],
-                "securityGroupIds": [closed],
-                "storageCapacity": 128,
-                "deploymentType": "SINGLE_AZ_HA_2",
-                "throughputCapacity": 160,
-                "skipFinalBackup": True,
-                "rootVolumeConfiguration": {
-                    "dataCompressionType": "LZ4",
-                    "nfsExports": {
-                        "clientConfigurations": [{"clients": "*", "options": ["rw", "crossmnt"]}]
-                    },
-                },
-                "tags": {"team": "a"},
-            },
-            {
-                "storageCapacity": 256,
-                "throughputCapacity": 320,
-                "rootVolumeConfiguration": {
-                    "dataCompressionType": "ZSTD",
-                    "nfsExports": {
-                        "clientConfigurations": [{"clients": "10.0.0.0/8", "options": ["ro"]}]
-                    },
-                    "readOnly": True,
-                    "recordSizeKib": 1024,
-                },
-                "tags": {"team": "b"},
-            },
-            {"deploymentType": "SINGLE_AZ_2"},
-        ),
-        Case(
-            "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",
-            {
-                "fileSystemId": lustre,
-                "fileSystemPath": "/data",
-                "dataRepositoryPath": "s3://data/",
-                "s3": {"autoImportPolicy": {"events": ["NEW"]}},
-            },
-            {
-                "s3": {
-                    "autoImportPolicy": {"events": ["NEW"]},
-                    "autoExportPolicy": {"events": ["NEW", "CHANGED"]},
-                },
-                "tags": {"team": "b"},
-            },
-            {"fileSystemPath": "/other"},
         ),
         Case(
             "aws:ec2/keyPair:KeyPair",

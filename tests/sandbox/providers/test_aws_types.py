@@ -16,6 +16,7 @@ from tests.support.batch_cases import batch_cases
 from tests.support.network_cases import network_cases
 from tests.support.provider_plugin import Made, Plugin, RefusedError
 from tests.support.sandbox_aws import Account
+from tests.support.storage_cases import storage_cases
 from tools.workspace.recovery.table import WAYS
 
 STACK = "aws:cloudformation/stack:Stack"
@@ -29,7 +30,8 @@ TOKENS = sorted({token for token in WAYS if token.startswith("aws:")} - {STACK})
 def prepared(_account: Account) -> dict[str, Case]:
     """The cases by type, with what they need in the account; each leaves it as it was."""
     _account.server.reset()
-    made = (*cases(_account), *network_cases(_account), *batch_cases(_account))
+    of_services = (cases, network_cases, storage_cases, batch_cases)
+    made = [case for of_service in of_services for case in of_service(_account)]
     return {each.token: each for each in made}
 
 
