@@ -9,7 +9,6 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from pulumi.runtime.proto import provider_pb2
 
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.cloudformation.forwarding import Forwarder
@@ -18,8 +17,6 @@ from sandbox.aws.unimplemented import Call
 from sandbox.latency import pace
 from sandbox.latency.model import WITH_STATUS, latency_model
 from sandbox.latency.pace import VARIABLE, as_long_as_aws
-from sandbox.providers.kubernetes.cluster import Cluster
-from sandbox.providers.kubernetes.servicer import KubernetesServicer
 from tests.support.sandbox_aws import ACCOUNT, PRIVATE_B, STANDARD_IMAGE, Account, refused
 
 ENDPOINT, GROUP = "aws:ec2/vpcEndpoint:VpcEndpoint", "aws:autoscaling/group:Group"
@@ -292,9 +289,7 @@ def test_what_is_refused_is_refused_at_once(slept, monkeypatch):
 def test_a_kubernetes_object_is_gone_when_its_pods_would_be(slept, monkeypatch):
     """As a Deployment of the model; what has no entry of its own takes a second."""
     monkeypatch.setenv(VARIABLE, "1")
-    servicer = KubernetesServicer()
-    servicer.cluster = mock.create_autospec(Cluster)
-    for kind in ("apps/v1:Deployment", "core/v1:ServiceAccount"):
-        urn = f"urn:pulumi:dev::trainyard::kubernetes:{kind}::plugin"
-        servicer.Delete(provider_pb2.DeleteRequest(id="kube-system/plugin", urn=urn), mock.Mock())
+    for type_ in ("kubernetes:apps/v1:Deployment", "kubernetes:core/v1:ServiceAccount"):
+        with as_long_as_aws(type_, {}, "delete"):
+            pass
     assert slept == [5.0, 1.0]
