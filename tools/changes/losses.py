@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from tools.changes.reserved import (
     AUTO_SCALING_GROUP,
@@ -147,8 +147,15 @@ def running_blocks(steps: Iterable[Step]) -> tuple[Step, ...]:
         and step.operation == "update"
         and step.old.get("capacityType") == "CAPACITY_BLOCK"
         and desired_nodes(step, "old") > 0
-        and any(step.old.get(key) != step.new.get(key) for key in _NEW_NODES)
+        and any(_asks_for_another(step.old.get(key), step.new.get(key)) for key in _NEW_NODES)
     )
+
+
+def _asks_for_another(old: Any, new: Any) -> bool:
+    """Return whether a value is wanted that is not there; a refresh adds what AWS filled in."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return any(old.get(key) != value for key, value in new.items())
+    return new is not None and old != new
 
 
 def collisions(steps: Iterable[Step], instances: Mapping[str, int]) -> tuple[Collision, ...]:
