@@ -20,6 +20,7 @@ def step(
     *,
     old: Mapping[str, Any] | None = None,
     new: Mapping[str, Any] | None = None,
+    changed: tuple[str, ...] = (),
     reasons: tuple[str, ...] = (),
     retained: bool = False,
 ) -> Step:
@@ -31,6 +32,7 @@ def step(
         identifier="" if operation == "create" else f"{name}-1",
         old=old or {},
         new=new or {},
+        changed=changed,
         reasons=reasons,
         retained=retained,
     )

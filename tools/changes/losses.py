@@ -9,9 +9,10 @@ Sources:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from tools.changes.reserved import (
     AUTO_SCALING_GROUP,
@@ -147,15 +148,8 @@ def running_blocks(steps: Iterable[Step]) -> tuple[Step, ...]:
         and step.operation == "update"
         and step.old.get("capacityType") == "CAPACITY_BLOCK"
         and desired_nodes(step, "old") > 0
-        and any(_asks_for_another(step.old.get(key), step.new.get(key)) for key in _NEW_NODES)
+        and any(_property(path)[0] in _NEW_NODES for path in step.changed)
     )
-
-
-def _asks_for_another(old: Any, new: Any) -> bool:
-    """Return whether a value is wanted that is not there; a refresh adds what AWS filled in."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        return any(old.get(key) != value for key, value in new.items())
-    return new is not None and old != new
 
 
 def collisions(steps: Iterable[Step], instances: Mapping[str, int]) -> tuple[Collision, ...]:
@@ -204,8 +198,14 @@ https://docs.aws.amazon.com/batch/latest/userguide/scaling-updates.html
 
 
 def _gets_other_nodes(step: Step) -> bool:
-    old, new = (side.get("computeResources") or {} for side in (step.old, step.new))
-    return any(old.get(key) != new.get(key) for key in (old.keys() | new.keys()) - _SCALING)
+    changed = (_property(path) for path in step.changed)
+    return any(key == "computeResources" and inner not in _SCALING for key, inner in changed)
+
+
+def _property(path: str) -> tuple[str, str]:
+    """Return the property of a path, and the one in it: `computeResources.subnets[0]`."""
+    key, _, rest = path.partition(".")
+    return key.partition("[")[0], re.split(r"[.\[]", rest, maxsplit=1)[0]
 
 
 def _fit(comes: Step, goes: Step, instances: int) -> bool:

@@ -46,6 +46,11 @@ class Step:
     """Inputs that the object was made with."""
     new: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Inputs that are wanted."""
+    changed: tuple[str, ...] = ()
+    """Paths of the properties that differ, as the provider says: `scalingConfig.desiredSize`.
+
+    After a refresh the inputs differ in more than that: AWS filled in what was not asked for.
+    """
     reasons: tuple[str, ...] = ()
     """Properties whose change replaces the object."""
     retained: bool = False
@@ -92,6 +97,7 @@ def _step(metadata: Mapping[str, Any]) -> Step | None:
         identifier=old.get("id", ""),
         old=old.get("inputs") or {},
         new=new.get("inputs") or {},
+        changed=tuple(metadata.get("detailedDiff") or metadata.get("diffs") or ()),
         reasons=_reasons(metadata),
         retained=bool(old.get("retainOnDelete")),
         parent=new.get("parent", ""),
@@ -116,6 +122,7 @@ def _joined(one: Step, other: Step) -> Step:
         identifier=one.identifier or other.identifier,
         old=one.old or other.old,
         new=one.new or other.new,
+        changed=one.changed or other.changed,
         reasons=tuple(sorted({*one.reasons, *other.reasons})),
         retained=one.retained or other.retained,
         parent=one.parent or other.parent,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from tests.support.changes.rows import Row
@@ -58,7 +59,7 @@ def _why(row: Row, step: Step) -> str:
     if step.operation == "replace":
         first = ", deleted first" if step.urn in row.deletes_first else ""
         return f" (because of {', '.join(step.reasons)}{first})"
-    changed = row.changed.get(step.urn, ())
+    changed = sorted({re.split(r"[.\[]", path)[0] for path in step.changed})
     return f" ({', '.join(changed)})" if changed else ""
 
 

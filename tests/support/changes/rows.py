@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from components.account.facts import AccountFacts
@@ -35,8 +35,6 @@ class Row:
     """Keys with what is wrong with them; the account and the state stay as they are."""
     steps: tuple[Step, ...] = ()
     """Without what stays the same."""
-    changed: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """Properties that differ, by URN."""
     deletes_first: frozenset[str] = frozenset()
     """URNs of what is gone before its successor comes."""
     protected: tuple[str, ...] = ()
@@ -85,7 +83,6 @@ def row(edit: Edit, base: Base) -> Row:
     return Row(
         edit=edit,
         steps=tuple(step for step, _ in found),
-        changed={step.urn: said.changed for step, said in found},
         deletes_first=frozenset(step.urn for step, said in found if said.deletes_first),
         protected=tuple(_protected(base.resources, found)),
         losses=losses(everything),
@@ -157,6 +154,7 @@ def _step(old: Registered | None, new: Registered | None) -> tuple[Step, Provide
         identifier="" if old is None else identifier(old.type, old.name),
         old={} if old is None else old.inputs,
         new={} if new is None else new.inputs,
+        changed=said.changed,
         reasons=said.replacing,
         retained=old is not None and old.retain_on_delete,
     )

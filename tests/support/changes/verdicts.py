@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import atexit
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -12,12 +13,13 @@ from typing import Any
 
 from pulumi.runtime.proto import provider_pb2
 
-from sandbox.providers._protocol.values import UNKNOWN, to_struct
+from sandbox.providers._protocol.values import UNKNOWN
+from sandbox.providers.kubernetes.checkpoint import INPUTS, identifier_of
 from sandbox.providers.kubernetes.servicer import KubernetesServicer
 from tests.support import aws_sdk
 from tests.support.aws_plugin import aws_plugin
 from tests.support.aws_sdk import Declared
-from tests.support.provider_plugin import Call, Made, Plugin, urn
+from tests.support.provider_plugin import Made, Plugin
 
 _CODE = "__provider"
 """The code of a dynamic provider, which differs by interpreter."""
@@ -56,7 +58,7 @@ class ProviderVerdict:
     """What a provider would do."""
 
     changed: tuple[str, ...] = ()
-    """Properties that differ; empty where nothing does."""
+    """Paths of the properties that differ; empty where nothing does."""
     replacing: tuple[str, ...] = ()
     """Those of them that only a new object can have."""
     deletes_first: bool = False
@@ -102,11 +104,10 @@ def _plain(value: Any) -> Any:
 def _of_kubernetes(
     token: str, name: str, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> ProviderVerdict:
-    request = provider_pb2.DiffRequest(
-        id="it", urn=urn(token, name), old_inputs=to_struct(dict(old)), news=to_struct(dict(new))
-    )
-    answer = KubernetesServicer().Diff(request, Call())
-    return ProviderVerdict(tuple(answer.diffs), tuple(answer.replaces), answer.deleteBeforeReplace)
+    plugin = Plugin(KubernetesServicer(), kubeconfig=UNKNOWN)
+    inputs, _ = plugin.check(token, dict(old), name=name)
+    made = Made(identifier_of(inputs), inputs, {**inputs, INPUTS: inputs})
+    return _said(plugin.difference(token, made, dict(new)), {*old, *new})
 
 
 @lru_cache(maxsize=4096)
@@ -115,12 +116,15 @@ def _of_aws(token: str, old: str, new: str) -> ProviderVerdict:
     answer = _aws().difference(token, _made(token, old), after)
     if answer.changes != provider_pb2.DiffResponse.DIFF_SOME:
         return ProviderVerdict()
+    return _said(answer, {*before, *after})
+
+
+def _said(answer: Any, given: Collection[str]) -> ProviderVerdict:
     # Outputs that an update may change are among the differences, too.
-    given = [key for key in answer.diffs if key in before or key in after]
+    paths = sorted(answer.detailedDiff or answer.diffs)
+    asked = [path for path in paths if re.split(r"[.\[]", path)[0] in given]
     return ProviderVerdict(
-        tuple(sorted(given or answer.diffs)),
-        tuple(sorted(set(answer.replaces))),
-        answer.deleteBeforeReplace,
+        tuple(asked or paths), tuple(sorted(set(answer.replaces))), answer.deleteBeforeReplace
     )
 
 

@@ -144,13 +144,20 @@ def test_pools_of_different_reservations_do_not_collide():
 
 def environment(operation, pool="old", *, least=2, most=2, changed=True, before=None):
     """Return a compute environment of p4d.24xlarge nodes, which have 96 vCPUs each."""
-    resources = {"instanceTypes": ["p4d.24xlarge"], "launchTemplate": {"version": "1"}}
-    old = {**resources, "minVcpus": 96 * (before or 0), "maxVcpus": 96 * most}
-    new = {**resources, "minVcpus": 96 * least, "maxVcpus": 96 * most}
-    if changed:
-        new["launchTemplate"] = {"version": "2"}
-    sides = {"old": {"computeResources": old}, "new": {"computeResources": new}}
-    return step(operation, COMPUTE_ENVIRONMENT, f"{pool}-environment", **sides)
+    old, new = (
+        {
+            "computeResources": {
+                "instanceTypes": ["p4d.24xlarge"],
+                "minVcpus": 96 * nodes,
+                "maxVcpus": 96 * most,
+            }
+        }
+        for nodes in (before or 0, least)
+    )
+    path = "launchTemplate.version" if changed else "minVcpus"
+    properties = (f"computeResources.{path}",)
+    name = f"{pool}-environment"
+    return step(operation, COMPUTE_ENVIRONMENT, name, old=old, new=new, changed=properties)
 
 
 @pytest.mark.parametrize("operation", ["update", "replace"])
@@ -188,20 +195,16 @@ def test_a_compute_environment_on_demand_is_changed_at_will():
     assert collisions([on_demand, environment("replace")], {}) == ()
 
 
-def block_group(desired=2, version="1", **new):
-    old = {
-        "capacityType": "CAPACITY_BLOCK",
-        "launchTemplate": {"id": "lt-1", "version": "1"},
-        "scalingConfig": {"desiredSize": desired},
-    }
-    wanted = {**old, "launchTemplate": {"id": "lt-1", "version": version}, **new}
-    return step("update", NODE_GROUP, "p5-node-group", old=old, new=wanted)
+def block_group(*changed, desired=2):
+    inputs = {"capacityType": "CAPACITY_BLOCK", "scalingConfig": {"desiredSize": desired}}
+    return step("update", NODE_GROUP, "p5-node-group", old=inputs, new=inputs, changed=changed)
 
 
 def test_a_managed_group_of_a_block_gets_other_nodes_only_while_it_has_none():
-    assert running_blocks([block_group(version="2")])
-    assert not running_blocks([block_group(version="2", desired=0)])
+    assert running_blocks([block_group("launchTemplate.version")])
+    assert not running_blocks([block_group("launchTemplate.version", desired=0)])
 
 
-def test_other_changes_of_a_managed_group_of_a_block_are_taken():
-    assert not running_blocks([block_group(labels={"team": "research"})])
+@pytest.mark.parametrize("changed", ['labels["team"]', "labels.team", "scalingConfig.desiredSize"])
+def test_other_changes_of_a_managed_group_of_a_block_are_taken(changed):
+    assert not running_blocks([block_group(changed)])

@@ -95,13 +95,14 @@ def test_no_name_makes_room_in_a_full_reservation():
 def test_an_environment_that_would_start_nodes_beside_its_own_says_how_it_goes():
     """G11, pain 9."""
     old = {"instanceTypes": ["p4d.24xlarge"], "minVcpus": 192, "maxVcpus": 192}
-    sides = {
+    told = {
         "old": {"computeResources": old},
         "new": {"computeResources": {**old, "ec2KeyPair": "k"}},
+        "changed": ("computeResources.ec2KeyPair",),
     }
     steps = [
         template("same", "batch-p4d", ODCR),
-        step("update", COMPUTE_ENVIRONMENT, "batch-p4d-environment", **sides),
+        step("update", COMPUTE_ENVIRONMENT, "batch-p4d-environment", **told),
     ]
     text = said(*steps, instances={ODCR: 2})
     assert text.startswith("nothing was changed, because this update cannot succeed:")
@@ -147,7 +148,8 @@ def test_control_characters_of_a_stack_file_do_not_reach_the_terminal():
 
 def test_a_running_block_is_refused_with_the_three_updates_that_lead_there():
     old = {"capacityType": "CAPACITY_BLOCK", "scalingConfig": {"desiredSize": 2}}
-    group = step("update", NODE_GROUP, "g", old=old, new={**old, "releaseVersion": "2"})
+    new = {**old, "releaseVersion": "2"}
+    group = step("update", NODE_GROUP, "g", old=old, new=new, changed=("releaseVersion",))
     text = said(group)
     assert "EKS updates the node group of a block only while its desired size is 0" in text
     assert "--replace" not in text
