@@ -3,7 +3,7 @@
 A kubeconfig that pulumi-eks makes runs `aws eks get-token`, and the package refuses to work without
 an AWS CLI of version 2.7.0 or later (`nodejs/eks/dependencies.ts` of
 https://github.com/pulumi/pulumi-eks). The engine of a sandbox finds this program first on its PATH.
-It answers these two calls and refuses every other, so that nobody takes it for the AWS CLI.
+It answers these two calls and refuses every other, so that it is not mistaken for the AWS CLI.
 
 It runs by itself, without the packages of the sandbox, since `kubectl` starts it for every command.
 """

@@ -30,10 +30,7 @@ def foreseen(line):
     """Return what the change matrix says of a change."""
     (edit,) = [each for each in edits_of("p5-cb") if each.line == line]
     found = row(edit, base("p5-cb"))
-    return {
-        (step.operation, step.name, *sorted(found.changed.get(step.urn, ())))
-        for step in found.steps
-    }
+    return {(step.operation, step.name, *step.changed_properties) for step in found.steps}
 
 
 @pytest.mark.engine

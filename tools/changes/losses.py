@@ -131,7 +131,7 @@ def _is_pool(step: Step) -> bool:
     return any(each.get("type") == _POOL for each in configurations)
 
 
-_NEW_NODES = ("launchTemplate", "releaseVersion", "version")
+_NEW_NODES = frozenset({"launchTemplate", "releaseVersion", "version"})
 """Properties whose change gives a managed node group other nodes."""
 
 
@@ -148,7 +148,7 @@ def running_blocks(steps: Iterable[Step]) -> tuple[Step, ...]:
         and step.operation == "update"
         and step.old.get("capacityType") == "CAPACITY_BLOCK"
         and desired_nodes(step, "old") > 0
-        and any(_property(path)[0] in _NEW_NODES for path in step.changed)
+        and not _NEW_NODES.isdisjoint(step.changed_properties)
     )
 
 
@@ -198,14 +198,10 @@ https://docs.aws.amazon.com/batch/latest/userguide/scaling-updates.html
 
 
 def _gets_other_nodes(step: Step) -> bool:
-    changed = (_property(path) for path in step.changed)
-    return any(key == "computeResources" and inner not in _SCALING for key, inner in changed)
-
-
-def _property(path: str) -> tuple[str, str]:
-    """Return the property of a path, and the one in it: `computeResources.subnets[0]`."""
-    key, _, rest = path.partition(".")
-    return key.partition("[")[0], re.split(r"[.\[]", rest, maxsplit=1)[0]
+    parts = (re.split(r"[.\[]", path) for path in step.changed)
+    return any(
+        each[0] == "computeResources" and "".join(each[1:2]) not in _SCALING for each in parts
+    )
 
 
 def _fit(comes: Step, goes: Step, instances: int) -> bool:

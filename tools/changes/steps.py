@@ -7,6 +7,7 @@ Source: https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/eve
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -64,6 +65,11 @@ class Step:
     def name(self) -> str:
         """Logical name."""
         return name_of(self.urn)
+
+    @property
+    def changed_properties(self) -> tuple[str, ...]:
+        """Names of the properties that differ, sorted."""
+        return tuple(sorted({re.split(r"[.\[]", path)[0] for path in self.changed}))
 
 
 def is_end_of_run(line: str) -> bool:

@@ -38,7 +38,7 @@ class Construction:
     outputs: Outputs
     functions: Mapping[str, Mapping[str, Any]]
     parent: str = "trainyard:eks:EksCluster"
-    """Type of the component of ours that it is in, whose name is `parent`."""
+    """Type of the trainyard component that holds it; that component is named `parent`."""
 
 
 @dataclass(frozen=True, slots=True)

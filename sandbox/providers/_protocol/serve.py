@@ -7,16 +7,21 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlparse
 
 import grpc
-from pulumi.runtime.proto import provider_pb2_grpc
+from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, provider_pb2_grpc
 
 MAXIMUM_MESSAGE_BYTES = 400 * 1024 * 1024
 """The limit that Pulumi's own plugins use."""
 PARENT_POLL_SECONDS = 0.5
+LOG_SECONDS = 5.0
+
+Log = Callable[[str, str, str], None]
+"""Send the user a message: the severity (`info`, `warning`), the URN that it is about, the text."""
 
 
 def require_sandbox_endpoint() -> str:
@@ -33,6 +38,24 @@ def require_sandbox_endpoint() -> str:
             "Use ./trainyard … --sandbox, or the official plugin for a real account"
         )
     return endpoint
+
+
+def unheard(severity: str, urn: str, message: str) -> None:
+    """Drop a message: no engine started this plugin."""
+
+
+def engine_log(arguments: Sequence[str]) -> Log:
+    """Return the `Log` of the engine that started this plugin with these arguments."""
+    if not arguments:
+        return unheard
+    stub: Any = engine_pb2_grpc.EngineStub(grpc.insecure_channel(arguments[0]))
+
+    def log(severity: str, urn: str, message: str) -> None:
+        level = engine_pb2.LogSeverity.Value(severity.upper())
+        request = engine_pb2.LogRequest(severity=level, urn=urn, message=message)
+        stub.Log(request, timeout=LOG_SECONDS)
+
+    return log
 
 
 def serve(servicer: provider_pb2_grpc.ResourceProviderServicer) -> None:

@@ -2,8 +2,7 @@
 
 import sys
 
-from sandbox.providers._protocol.engine_log import engine_log
-from sandbox.providers._protocol.serve import require_sandbox_endpoint, serve
+from sandbox.providers._protocol.serve import engine_log, require_sandbox_endpoint, serve
 from sandbox.providers.kubernetes.servicer import KubernetesServicer
 
 require_sandbox_endpoint()

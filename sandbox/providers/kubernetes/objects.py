@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.providers._protocol.engine_log import Log
+from sandbox.providers._protocol.serve import Log
 from sandbox.providers._protocol.servicer import ProviderError, UnfinishedError
 from sandbox.providers._protocol.values import to_struct
 from sandbox.providers.kubernetes.checkpoint import (
@@ -50,7 +50,7 @@ FORCE = "pulumi.com/patchForce"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the provider's configuration says beside the cluster."""
+    """What the provider's configuration says besides the cluster."""
 
     upserts: bool = False
     mutable: frozenset[str] = frozenset()

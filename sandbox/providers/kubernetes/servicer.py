@@ -13,7 +13,7 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2
 
 from sandbox.latency.pace import as_long_as_aws
-from sandbox.providers._protocol.engine_log import Log, unheard
+from sandbox.providers._protocol.serve import Log, unheard
 from sandbox.providers._protocol.servicer import ProviderError, StandInServicer
 from sandbox.providers._protocol.values import (
     UNKNOWN,

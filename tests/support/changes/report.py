@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from tests.support.changes.rows import Row
@@ -59,8 +58,8 @@ def _why(row: Row, step: Step) -> str:
     if step.operation == "replace":
         first = ", deleted first" if step.urn in row.deletes_first else ""
         return f" (because of {', '.join(step.reasons)}{first})"
-    changed = sorted({re.split(r"[.\[]", path)[0] for path in step.changed})
-    return f" ({', '.join(changed)})" if changed else ""
+    changed = ", ".join(step.changed_properties)
+    return f" ({changed})" if changed else ""
 
 
 def _named(steps: list[Step]) -> str:

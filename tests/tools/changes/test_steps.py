@@ -27,13 +27,13 @@ def test_the_steps_of_a_replacement_are_one_with_its_reasons():
         ("subnetIds",),
     )
     assert (step.old, step.new) == (OLD["inputs"], NEW["inputs"])
-    assert step.changed == ("subnetIds", "labels")
+    assert step.changed_properties == ("labels", "subnetIds")
     assert step.name == "p5-cb-p5-node-group"
 
 
 def test_without_details_the_engine_names_the_properties_that_differ():
     (step,) = steps_of_events([event("update", URN, TYPE, old=OLD, new=NEW, diffs=["subnetIds"])])
-    assert step.changed == ("subnetIds",)
+    assert step.changed_properties == ("subnetIds",)
 
 
 def test_what_outlives_its_removal_is_known():

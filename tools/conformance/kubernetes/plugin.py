@@ -56,7 +56,7 @@ class RefusedError(Exception):
 
 @dataclass(slots=True)
 class Journal:
-    """The calls of one case, in their order, and what the plugin said beside its answers."""
+    """The calls of one case, in their order, and the messages that the plugin sent the user."""
 
     exchanges: list[Values] = field(default_factory=list[Values])
     messages: list[str] = field(default_factory=list[str])
@@ -135,7 +135,7 @@ def running(
     Args:
         command: The plugin's program; the address of an engine is added.
         log: File for what it prints.
-        environment: Environment variables that it gets beside those of this process.
+        environment: Environment variables that it gets besides those of this process.
 
     Raises:
         PluginError: it ends before it listens.

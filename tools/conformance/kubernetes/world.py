@@ -1,4 +1,4 @@
-"""What a case has at its disposal: the provider under test and a real cluster beside it."""
+"""What a case has at its disposal: the provider under test and a real cluster."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class World:
         Args:
             kubeconfig: Another kubeconfig than the administrator's.
             environment: Environment variables of the plugin.
-            settings: Configuration of the provider beside `kubeconfig`.
+            settings: Configuration of the provider besides `kubeconfig`.
         """
         plugin: Plugin = self._ended.enter_context(self.start(environment or {}))
         plugin.write_to(self.journal)

@@ -14,7 +14,7 @@ import pytest
 from pulumi.runtime.proto import provider_pb2_grpc
 
 from sandbox.kubernetes.control_planes import ControlPlane
-from sandbox.providers._protocol.engine_log import engine_log
+from sandbox.providers._protocol.serve import engine_log
 from sandbox.providers.kubernetes.servicer import KubernetesServicer
 from tests.support.processes import NO_ACCOUNT
 from tests.support.tracked import ROOT
