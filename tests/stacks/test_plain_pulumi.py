@@ -1,7 +1,7 @@
 """`pulumi preview -s p5-cb` by hand: no launcher, no sandbox code, only Pulumi and its plugins.
 
 A copy of the repository without `sandbox/`, `tools/` and `tests/` stands for somebody's checkout;
-the account and the provider plugins are the sandbox's, because no other can be had here.
+the account and the provider plugins are the sandbox's.
 """
 
 from __future__ import annotations
@@ -10,21 +10,18 @@ import os
 import re
 import shutil
 import subprocess
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT, tracked_files
-from tools.engine import ensure_pulumi
+from tools.engine import ensure_plugins, ensure_pulumi
 from tools.workspace.environment import sandbox_environment
 
 pytestmark = pytest.mark.sandbox
 
 NOT_NEEDED = {"sandbox", "tools", "tests", "docs"}
-PLUGINS = {name: version(f"pulumi-{name}") for name in ("aws", "eks", "kubernetes")}
-"""Version of each plugin that the installed SDK asks for."""
 VALUES = {
     "network.vpc_id": "vpc-0123456789abcdef0",
     "network.public_subnet_ids[0]": "subnet-0a000000000000001",
@@ -51,14 +48,14 @@ def checkout(tmp_path: Path) -> Path:
 def pulumi(sandbox: Sandbox, checkout: Path, tmp_path: Path):
     """Run `pulumi` in the copy, with plugins installed where Pulumi installs them."""
     home = tmp_path / "home"
-    for name, number in PLUGINS.items():
-        plugin = home / "plugins" / f"resource-{name}-v{number}" / f"pulumi-resource-{name}"
-        plugin.parent.mkdir(parents=True)
-        real = ROOT / "sandbox" / "providers" / name / plugin.name
-        plugin.write_text(f'#!/bin/sh\nexec "{real}" "$@"\n')
-        plugin.chmod(0o755)
+    engine = ensure_pulumi(print)
+    for plugin in ensure_plugins(print, engine):
+        program = f"pulumi-resource-{plugin.name}"
+        installed = home / "plugins" / f"resource-{plugin.name}-v{plugin.version}" / program
+        installed.parent.mkdir(parents=True)
+        installed.write_text(f'#!/bin/sh\nexec "{plugin.directory}/{program}" "$@"\n')
+        installed.chmod(0o755)
     (tmp_path / "state").mkdir()
-    engine = ensure_pulumi(lambda _: None)
     environment = sandbox_environment(
         os.environ,
         engine=engine.directory,

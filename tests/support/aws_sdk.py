@@ -83,14 +83,21 @@ def tokens() -> Mapping[str, tuple[str, str]]:
 
 def _class(token: str) -> tuple[Any, str]:
     package, name = tokens()[token]
-    return importlib.import_module(f"{package}.{_snake(name)}"), name
+    return _module(package, _snake(name)), name
 
 
 def _function(token: str) -> tuple[Any, str]:
     _, path, name = token.split(":")
     module = path.partition("/")[0]
     package = "pulumi_aws" if module == "index" else f"pulumi_aws.{module}"
-    return importlib.import_module(f"{package}.{_snake(name)}"), _snake(name)
+    return _module(package, _snake(name)), _snake(name)
+
+
+def _module(package: str, name: str) -> Any:
+    # A package loads at the first look into it. Where that look is the import of one of its
+    # modules, the package never gets what that module defines.
+    getattr(importlib.import_module(package), "__all__", None)
+    return importlib.import_module(f"{package}.{name}")
 
 
 def _snake(name: str) -> str:

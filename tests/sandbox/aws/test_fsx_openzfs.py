@@ -81,7 +81,6 @@ def test_what_fsx_refuses_is_refused(account: Account, settings, changes, code):
     [
         {"DeploymentType": "MULTI_AZ_1"},
         {"DiskIopsConfiguration": {"Mode": "AUTOMATIC"}},
-        {"RootVolumeConfiguration": {"CopyTagsToSnapshots": True}},
     ],
 )
 def test_what_is_not_emulated_is_named(account: Account, settings):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -155,9 +156,10 @@ def test_a_child_that_fails_is_the_only_thing_reported_and_goes_with_destroy(
     workspace: Workspace,
 ) -> None:
     workspace.write("__main__.py", PROGRAM)
-    workspace.variables["KUBE_PROXY"] = "v0"
+    workspace.variables["KUBE_PROXY"] = "v1.0.0-eksbuild.1"
     said = workspace.run("up", "--yes", "--skip-preview", code=1)
-    assert "c-eks-kube-proxy: CreateAddon: InvalidParameterException" in said
+    refusal = r"kube-proxy\): operation error EKS: CreateAddon.*InvalidParameterException"
+    assert re.search(refusal, said)
     assert "exited prematurely" not in said
     workspace.run("destroy", "--yes", "--skip-preview")
     assert resources(workspace) == []

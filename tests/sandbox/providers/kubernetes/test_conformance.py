@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -77,7 +78,8 @@ def test_the_stand_in_answers_as_recorded(
     def start(environment: Mapping[str, str]) -> AbstractContextManager[Plugin]:
         if not environment:
             return in_this_process()
-        environment = {"AWS_ENDPOINT_URL": NO_ACCOUNT, **environment}
+        own = {"AWS_ENDPOINT_URL": NO_ACCOUNT, "TRAINYARD_PYTHON": sys.executable}
+        environment = {**own, **environment}
         return running([str(PLUGIN)], log=tmp_path / "plugin.log", environment=environment)
 
     recorded = read(RECORDINGS / f"{case}.yaml")["exchanges"]

@@ -13,9 +13,11 @@ from sandbox.providers._protocol.values import UNKNOWN
 from sandbox.providers.kubernetes import cluster
 from sandbox.providers.kubernetes.servicer import KubernetesServicer
 from tests.support.provider_plugin import Plugin, RefusedError
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.kubernetes
 
+NAMESPACES = "/api/v1/namespaces"
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
 WIDGET = "kubernetes:example.com/v1:Widget"
 
@@ -28,9 +30,14 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def later(administrator: KubernetesApi) -> Iterator[dict[str, Any]]:
-    """A ConfigMap in a namespace that is not there, which goes if it comes."""
+    """A ConfigMap in a namespace that is not there; if it comes, it goes with the test."""
     yield {"metadata": {"name": "settings", "namespace": "later"}, "data": {"a": "1"}}
-    administrator.delete("/api/v1/namespaces/later")
+    administrator.delete(f"{NAMESPACES}/later")
+    until(lambda: "later" not in _namespaces(administrator), "the namespace being gone")
+
+
+def _namespaces(administrator: KubernetesApi) -> list[str]:
+    return [each["metadata"]["name"] for each in administrator.get(NAMESPACES)["items"]]
 
 
 @pytest.mark.parametrize("call", ["foreseen", "create"])
@@ -60,7 +67,7 @@ def test_a_namespace_that_comes_meanwhile_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def come(_self: object, _seconds: float = 0) -> None:
-        administrator.post("/api/v1/namespaces", {"metadata": {"name": "later"}})
+        administrator.post(NAMESPACES, {"metadata": {"name": "later"}})
 
     monkeypatch.setattr(cluster.Cluster, "pause", come)
     assert plugin.create(CONFIG_MAP, later).identifier == "later/settings"

@@ -70,7 +70,7 @@ DELETE = provider_pb2.DeleteRequest(id="kube-system/x", urn=URN)
 def unreachable(tmp_path: Path) -> KubernetesServicer:
     """Return the provider of a cluster at whose endpoint nothing listens."""
     servicer, authority = KubernetesServicer(), make_credentials(tmp_path)[0]
-    access = Access("https://127.0.0.1:9", authority.certificate_authority_data, "t")
+    access = Access("https://127.0.0.1:9", authority.certificate_authority_data, {"token": "t"})
     servicer.cluster = Cluster(access)
     return servicer
 
