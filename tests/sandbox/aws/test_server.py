@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable
 from typing import Any
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
@@ -103,3 +104,16 @@ def test_a_port_that_is_taken_is_told() -> None:
 
 def test_the_server_listens_on_the_loopback_interface_only(server: AwsServer) -> None:
     assert server.endpoint.startswith("http://127.0.0.1:")
+
+
+def test_an_answer_arrives_in_one_piece(server: AwsServer) -> None:
+    """The Go SDK gives up a connection on which it has seen the head of the answer only."""
+    body = b"Action=GetCallerIdentity&Version=2011-06-15"
+    credential = b"AWS4-HMAC-SHA256 Credential=A/20260101/us-west-2/sts/aws4_request"
+    request = (
+        b"POST / HTTP/1.1\r\nHost: sandbox\r\nAuthorization: %s\r\nContent-Length: %d\r\n\r\n%s"
+    )
+    for _ in range(10):
+        with socket.create_connection((LOOPBACK, urlsplit(server.endpoint).port)) as connection:
+            connection.sendall(request % (credential, len(body), body))
+            assert b"</GetCallerIdentityResponse>" in connection.recv(64 * 1024)
