@@ -49,6 +49,10 @@ class Application:
         """Answer one request (WSGI)."""
         body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
         status, headers, answer = self._answer(environ, body)
+        has_length = any(name.lower() == "content-length" for name, _ in headers)
+        if not has_length and status[:3] not in ("204", "304"):  # which have no content
+            # An answer of unknown length would leave in chunks, and so in pieces.
+            headers = [*headers, ("Content-Length", str(len(answer)))]
         start_response(status, headers)
         return [answer]
 

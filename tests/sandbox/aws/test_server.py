@@ -106,14 +106,21 @@ def test_the_server_listens_on_the_loopback_interface_only(server: AwsServer) ->
     assert server.endpoint.startswith("http://127.0.0.1:")
 
 
-def test_an_answer_arrives_in_one_piece(server: AwsServer) -> None:
+@pytest.mark.parametrize(
+    ("service", "body"),
+    [
+        ("sts", b"Action=GetCallerIdentity&Version=2011-06-15"),
+        ("ec2", b"Action=DescribeIpamPools&Version=2016-11-15"),
+    ],
+)
+def test_an_answer_arrives_in_one_piece(server: AwsServer, service: str, body: bytes) -> None:
     """The Go SDK gives up a connection on which it has seen the head of the answer only."""
-    body = b"Action=GetCallerIdentity&Version=2011-06-15"
-    credential = b"AWS4-HMAC-SHA256 Credential=A/20260101/us-west-2/sts/aws4_request"
+    credential = f"AWS4-HMAC-SHA256 Credential=A/20260101/us-west-2/{service}/aws4_request".encode()
     request = (
         b"POST / HTTP/1.1\r\nHost: sandbox\r\nAuthorization: %s\r\nContent-Length: %d\r\n\r\n%s"
     )
     for _ in range(10):
         with socket.create_connection((LOOPBACK, urlsplit(server.endpoint).port)) as connection:
             connection.sendall(request % (credential, len(body), body))
-            assert b"</GetCallerIdentityResponse>" in connection.recv(64 * 1024)
+            head, _, content = connection.recv(64 * 1024).partition(b"\r\n\r\n")
+            assert f"Content-Length: {len(content)}".encode() in head.splitlines()
