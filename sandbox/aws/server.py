@@ -55,13 +55,14 @@ class _QuietHandler(MotoRequestHandler):
     wbufsize = 64 * 1024
     """An answer leaves in one piece, head and body.
 
-    The Go SDK closes the body of its request as soon as the head of the answer is there. Where the
-    machine has not yet let Go see the end of that body, Go takes this for a failed request, closes
-    the connection and sends the request again, so that what it creates exists already. Only an
-    answer that has arrived as a whole is read to its end. The network to AWS is too slow for this.
-    `ClientHandler.Handle` in
-    https://github.com/aws/smithy-go/blob/v1.27.4/transport/http/client.go and
-    `persistConn.writeLoop` in https://github.com/golang/go/blob/go1.26.0/src/net/http/transport.go
+    The Go SDK closes the body of its request as soon as the head of the answer is there. Go may
+    still have to look for the end of that body, and a closed one answers with an error: Go then
+    closes the connection, and the SDK sends the request again, though what it creates exists
+    already. Only an answer that has arrived as a whole is read to its end. From AWS an answer takes
+    longer than that look.
+    `ClientHandler.Handle` and `safeWriteToReadCloser.WriteTo` in
+    https://github.com/aws/smithy-go/tree/v1.27.4/transport/http and `transferWriter.writeBody` in
+    https://github.com/golang/go/blob/go1.26.0/src/net/http/transfer.go
     """
 
     def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - werkzeug's signature
