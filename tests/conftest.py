@@ -14,6 +14,7 @@ from hypothesis import settings
 
 import components.cheap_imports  # noqa: F401 - garbage is looked for less: a seventh of the time
 from tests.support.cloud import Cloud, readable
+from tools.cli.suite import NEEDS_PROGRAMS
 
 # The same examples in every run, however slow the machine is, and no database beside the tests.
 settings.register_profile("repeatable", deadline=None, derandomize=True, database=None)
@@ -25,10 +26,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-goldens", action="store_true", help="write tests/goldens instead of comparing"
     )
-
-
-SLOWEST_FIRST = ("first", "sandbox", "parallelcluster", "engine", "kubernetes")
-"""Markers of what takes minutes, a minute, and seconds; a test without one takes milliseconds."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -47,8 +44,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _turn(tests: list[pytest.Item]) -> tuple[int, int]:
     marked = {mark.name for test in tests for mark in test.iter_markers()}
-    slow = (turn for turn, name in enumerate(SLOWEST_FIRST) if name in marked)
-    return next(slow, len(SLOWEST_FIRST)), -len(tests)
+    slow = (turn for turn, name in enumerate(NEEDS_PROGRAMS) if name in marked)
+    return next(slow, len(NEEDS_PROGRAMS)), -len(tests)
 
 
 @pytest.fixture

@@ -53,6 +53,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
     sandbox = Sandbox(folder / "sandbox")
     # Whoever waits for what never comes need not wait long.
     impatient = Sandbox(sandbox.directory, settings={"TRAINYARD_WAIT_SECONDS": "10"})
+    impatient = impatient.without_preview()
     sandbox.must("sandbox", "start")
     life = Life(before=sandbox.inventory())
 
@@ -63,13 +64,14 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
         life.done[moment] = user.run("up", STACK, "--sandbox", "--yes")
 
     try:
-        up(sandbox, "credentials expired", CREDENTIALS)
+        at_once = sandbox.without_preview()
+        up(at_once, "credentials expired", CREDENTIALS)
         up(impatient, "nodes outside", OUTSIDE)
         up(impatient, "plugin broken", BROKEN)
         up(sandbox, "mended")
         up(sandbox, "block over", CANCELLED)
         sandbox.must("sandbox", "faults", "--clear")
-        life.done["destroy"] = sandbox.run("destroy", STACK, "--sandbox", "--yes")
+        life.done["destroy"] = at_once.run("destroy", STACK, "--sandbox", "--yes")
         life.after = sandbox.inventory()
         yield life
     finally:

@@ -49,15 +49,16 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
     up = ("up", STACK, "--sandbox", "--yes")
     try:
         throw(sandbox, folder, [RULES])
-        life.fatal = sandbox.run(*up)
+        at_once = sandbox.without_preview()
+        life.fatal = at_once.run(*up)
         sandbox.must("sandbox", "faults", SURVIVABLE)
         life.second = sandbox.run(*up)
         faults = json.loads(sandbox.must("sandbox", "faults", "--json").stdout)
         life.happened = sum(1 for each in faults if each["happened"])
         sandbox.must("sandbox", "faults", "--clear")
-        life.third = sandbox.run(*up)
+        life.third = at_once.run(*up)
         throw(sandbox, folder, DURING_DESTROY)
-        life.destroy = sandbox.run("destroy", STACK, "--sandbox", "--yes")
+        life.destroy = at_once.run("destroy", STACK, "--sandbox", "--yes")
         life.after = sandbox.inventory()
         yield life
     finally:

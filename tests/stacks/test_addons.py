@@ -58,7 +58,7 @@ class Life:
 @pytest.fixture(scope="module")
 def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
     """Live the whole life of the stack, and look at it at every moment that matters."""
-    life = Life()
+    life, sandbox = Life(), sandbox.without_preview()
     stack_file = copied_stack_file(tmp_path_factory.mktemp("copies") / "addons.yaml", CHANGES)
     life.inventory["before"] = sandbox.inventory()
     _up(life, sandbox, "up", stack_file)

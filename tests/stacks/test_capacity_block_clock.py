@@ -28,20 +28,20 @@ def test_nodes_come_when_the_block_begins_and_go_before_it_ends(
     own_sandbox: Sandbox, tmp_path: Path
 ) -> None:
     """Rules D8 and D9, EKN-16."""
-    before = own_sandbox.inventory()
+    at_once, before = own_sandbox.without_preview(), own_sandbox.inventory()
     path = copied_stack_file(
         tmp_path / "scheduled.yaml", {"reservations.block.reservation_id": SCHEDULED_BLOCK}
     )
-    up = own_sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", path)
+    up = at_once.must("up", STACK, "--sandbox", "--yes", "--stack-file", path)
     assert "until then there are no nodes, then 2 launch by themselves" in up.stdout
     assert p5_nodes(own_sandbox) == []
 
     own_sandbox.must("sandbox", "advance", "--hours", "49")
     until(lambda: len(p5_nodes(own_sandbox)) == 2, "two nodes of the block")
-    again = own_sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", path)
+    again = at_once.must("up", STACK, "--sandbox", "--yes", "--stack-file", path)
     assert "0 changed" in again.stdout
 
     own_sandbox.must("sandbox", "advance", "--hours", str(7 * 24 - 1 - 0.5))
     until(lambda: p5_nodes(own_sandbox) == [], "the nodes to have left, 40 minutes before the end")
-    own_sandbox.must("destroy", STACK, "--sandbox", "--yes", "--stack-file", path)
+    at_once.must("destroy", STACK, "--sandbox", "--yes", "--stack-file", path)
     assert not [line for line in own_sandbox.inventory() if line not in before]

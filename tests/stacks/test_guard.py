@@ -38,7 +38,7 @@ def foreseen(line):
 @pytest.mark.sandbox
 def test_nodes_of_a_block_go_only_by_name(own_sandbox, tmp_path):
     sandbox = own_sandbox
-    sandbox.must("up", "p5-cb", "--sandbox", "--yes")
+    sandbox.without_preview().must("up", "p5-cb", "--sandbox", "--yes")
     before = sandbox.inventory()
     larger = copied_stack_file(tmp_path / "larger.yaml", {f"{POOL}.root_volume.size_gib": 1000})
     done = sandbox.must("preview", "p5-cb", "--sandbox", "--stack-file", larger)
@@ -58,4 +58,4 @@ def test_nodes_of_a_block_go_only_by_name(own_sandbox, tmp_path):
 
     sandbox.must(*up, "--replace", "p5-cb-p5-nodes")
     assert not [line for line in sandbox.inventory() if "p5-cb-p5" in line]
-    sandbox.must("destroy", "p5-cb", "--sandbox", "--yes")
+    sandbox.without_preview().must("destroy", "p5-cb", "--sandbox", "--yes")

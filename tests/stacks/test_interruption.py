@@ -38,13 +38,13 @@ def test_an_interrupted_up_is_taken_up_where_it_stopped(own_sandbox: Sandbox) ->
 
     again = own_sandbox.must("up", STACK, "--sandbox", "--yes")
     assert "nvidia.com/gpu: 8  vpc.amazonaws.com/efa: 32" in again.stdout
-    own_sandbox.must("destroy", STACK, "--sandbox", "--yes")
+    own_sandbox.without_preview().must("destroy", STACK, "--sandbox", "--yes")
     assert own_sandbox.inventory() == before
 
 
 def test_stop_leaves_no_process_and_the_next_start_is_a_new_account(own_sandbox: Sandbox) -> None:
     before = own_sandbox.inventory()
-    own_sandbox.must("up", STACK, "--sandbox", "--yes")
+    own_sandbox.without_preview().must("up", STACK, "--sandbox", "--yes")
     assert any("kube-apiserver" in line for line in processes_below(own_sandbox.directory))
     own_sandbox.must("sandbox", "stop")
     assert processes_below(own_sandbox.directory) == []

@@ -49,7 +49,9 @@ class Commands:
         """Run a command on a changed copy of a stack file, whatever becomes of it."""
         path = copied_stack_file(self.copies / f"{moment}.yaml", change, stack)
         yes = [] if command == "preview" else ["--yes"]
-        done = self.sandbox.run(command, stack, "--sandbox", *yes, "--stack-file", path)
+        previewed = command != "refresh" and not moment.endswith("again")
+        user = self.sandbox if previewed else self.sandbox.without_preview()
+        done = user.run(command, stack, "--sandbox", *yes, "--stack-file", path)
         self.life.done[moment] = done
         return done
 
@@ -84,7 +86,8 @@ def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
     finally:
         # Whatever went wrong, other tests find the account as it was.
         for stack in (STACK, NETWORK):
-            life.done[f"destroy {stack}"] = sandbox.run("destroy", stack, "--sandbox", "--yes")
+            at_once = sandbox.without_preview()
+            life.done[f"destroy {stack}"] = at_once.run("destroy", stack, "--sandbox", "--yes")
     life.inventory["after"] = sandbox.inventory()
     return life
 

@@ -55,9 +55,12 @@ def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
 
 
 def _live(life: Life, sandbox: Sandbox, copies: Path) -> None:
+    at_once = sandbox.without_preview()
+
     def up(moment: str, change: dict[str, Any]) -> Done:
         path = copied_stack_file(copies / f"{moment}.yaml", NOTHING_KEPT | change, STACK)
-        done = sandbox.run("up", STACK, "--sandbox", "--yes", "--stack-file", path)
+        user = at_once if moment.endswith("again") else sandbox
+        done = user.run("up", STACK, "--sandbox", "--yes", "--stack-file", path)
         life.done[moment] = done
         life.changes[moment] = sandbox.resource_changes(STACK)
         life.inventory[moment] = sandbox.inventory()
@@ -66,7 +69,7 @@ def _live(life: Life, sandbox: Sandbox, copies: Path) -> None:
     up("refused by ParallelCluster", {f"{HEAD}.iam_policies": ["NoSuchPolicy"]})
     for moment in ("up", "again"):
         assert up(moment, {}).exit_code == 0, life.done[moment].said
-    life.done["refresh"] = sandbox.must("refresh", STACK, "--sandbox", "--yes")
+    life.done["refresh"] = at_once.must("refresh", STACK, "--sandbox", "--yes")
     life.changes["refresh"] = sandbox.resource_changes(STACK)
     life.outputs = json.loads(sandbox.must("outputs", STACK, "--sandbox", "--json").stdout)
     artifact = sandbox.must("artifact", STACK, "cluster-config", "--sandbox")

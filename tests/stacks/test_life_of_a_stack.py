@@ -83,7 +83,8 @@ def _meet_a_foreign_entry(life: Life, sandbox: Sandbox) -> None:
         client.CoreV1Api(api).patch_namespaced_config_map("aws-auth", "kube-system", body)
     life.map_roles["foreign"] = _map_roles(sandbox)
     for moment, command in (("again", "up"), ("refresh", "refresh"), ("once more", "up")):
-        life.done[moment] = sandbox.must(command, STACK, "--sandbox", "--yes")
+        user = sandbox if moment == "again" else sandbox.without_preview()
+        life.done[moment] = user.must(command, STACK, "--sandbox", "--yes")
         life.changes[moment] = sandbox.resource_changes(STACK)
         life.map_roles[moment] = _map_roles(sandbox)
 
@@ -96,10 +97,11 @@ def _change_size(life: Life, sandbox: Sandbox, directory: Path) -> None:
         core = client.CoreV1Api(api)
         until(lambda: len(_p5(core.list_node().items)) == 1, "one p5 node is left", seconds=60)
         life.nodes["smaller"] = core.list_node().items
-    life.done["larger"] = sandbox.must("up", STACK, "--sandbox", "--yes")
+    at_once = sandbox.without_preview()
+    life.done["larger"] = at_once.must("up", STACK, "--sandbox", "--yes")
     tagged = copied_stack_file(directory / "tagged.yaml", {"tags": {"Team": "research"}})
     for moment in ("tagged", "tagged again"):
-        life.done[moment] = sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", tagged)
+        life.done[moment] = at_once.must("up", STACK, "--sandbox", "--yes", "--stack-file", tagged)
         life.changes[moment] = sandbox.resource_changes(STACK)
 
 

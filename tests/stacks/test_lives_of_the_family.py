@@ -1,7 +1,8 @@
 """The life of every stack in the sandbox: up, again, refreshed, changed, again, and gone.
 
-The commands run once a stack; every test asserts one claim about what they left. Lives that have
-more in them have files of their own, `test_life_of_a_*.py` and `test_new_vpc.py`.
+The commands run once a stack; every test asserts one claim about what they left. The first `up` is
+the users' own; what comes after it goes without a preview. Lives that have more in them have files
+of their own, `test_life_of_a_*.py` and `test_new_vpc.py`: every command of those has its preview.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def lived(
         _live(seen, sandbox, copies)
     finally:
         # Whatever went wrong, other tests find the account as it was.
-        seen.done["destroy"] = sandbox.run("destroy", stack, "--sandbox", "--yes")
+        seen.done["destroy"] = sandbox.without_preview().run("destroy", stack, "--sandbox", "--yes")
     seen.inventory["after"] = sandbox.inventory()
     return seen
 
@@ -67,7 +68,8 @@ def _live(seen: Lived, sandbox: Sandbox, copies: Path) -> None:
         ("changed", "up", changed),
         ("changed again", "up", changed),
     ):
-        seen.done[moment] = sandbox.must(command, stack, "--sandbox", "--yes", "--stack-file", path)
+        user = sandbox if moment == "up" else sandbox.without_preview()
+        seen.done[moment] = user.must(command, stack, "--sandbox", "--yes", "--stack-file", path)
         seen.changes[moment] = sandbox.resource_changes(stack)
         if moment == "up":
             seen.inventory[moment] = sandbox.inventory()

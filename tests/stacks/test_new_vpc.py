@@ -66,18 +66,19 @@ def test_a_stack_in_its_own_vpc_lives_and_leaves_nothing(sandbox: Sandbox, tmp_p
     assert "zone=us-west-2b cidr=10.0.1.0/24" in subnet_of(head, during)
     assert "zone=us-west-2b cidr=10.1.128.0/17" in subnet_of(node, during)
 
-    sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", file)
+    at_once = sandbox.without_preview()
+    at_once.must("up", STACK, "--sandbox", "--yes", "--stack-file", file)
     assert set(sandbox.resource_changes(STACK)) == {"same"}
 
-    sandbox.must("refresh", STACK, "--sandbox", "--yes", "--stack-file", file)
+    at_once.must("refresh", STACK, "--sandbox", "--yes", "--stack-file", file)
     assert set(sandbox.resource_changes(STACK)) == {"same"}
 
     tags = {"tags": {"Team": "research"}}
     tagged = copied_stack_file(tmp_path / "tagged.yaml", CHANGES | tags, STACK)
-    sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", tagged)
+    at_once.must("up", STACK, "--sandbox", "--yes", "--stack-file", tagged)
     assert set(sandbox.resource_changes(STACK)) == {"same", "update"}
-    sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", tagged)
+    at_once.must("up", STACK, "--sandbox", "--yes", "--stack-file", tagged)
     assert set(sandbox.resource_changes(STACK)) == {"same"}
 
-    sandbox.must("destroy", STACK, "--sandbox", "--yes", "--stack-file", file)
+    at_once.must("destroy", STACK, "--sandbox", "--yes", "--stack-file", file)
     assert sandbox.inventory() == before

@@ -49,9 +49,9 @@ def test_nodes_run_in_the_reservations_of_a_group_that_the_stack_makes(
     own_sandbox: Sandbox, tmp_path: Path
 ) -> None:
     """PR-05, PR-06, PR-07."""
-    before = own_sandbox.inventory()
+    at_once, before = own_sandbox.without_preview(), own_sandbox.inventory()
     one = copied_stack_file(tmp_path / "one.yaml", {**CHANGES, f"{GROUP}.desired": 1}, STACK)
-    own_sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", one)
+    at_once.must("up", STACK, "--sandbox", "--yes", "--stack-file", one)
     after_up = own_sandbox.inventory()
     made = set(after_up) - set(before)
     (group,) = [line for line in made if line.startswith("resource-groups:group ")]
@@ -59,8 +59,8 @@ def test_nodes_run_in_the_reservations_of_a_group_that_the_stack_makes(
     assert reserved_instances(after_up) == len(gpu_nodes(own_sandbox)) == 1
 
     two = copied_stack_file(tmp_path / "two.yaml", {**CHANGES, f"{GROUP}.desired": 2}, STACK)
-    own_sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", two)
+    at_once.must("up", STACK, "--sandbox", "--yes", "--stack-file", two)
     assert reserved_instances(own_sandbox.inventory()) == len(gpu_nodes(own_sandbox)) == 2
 
-    own_sandbox.must("destroy", STACK, "--sandbox", "--yes", "--stack-file", two)
+    at_once.must("destroy", STACK, "--sandbox", "--yes", "--stack-file", two)
     assert own_sandbox.inventory() == before

@@ -60,14 +60,15 @@ def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
     _up(life, sandbox, "up", files["data"])
     life.outputs = json.loads(sandbox.must("outputs", STACK, "--sandbox", "--json").stdout)
     _mount(life, sandbox)
-    _up(life, sandbox, "again", files["data"])
+    at_once = sandbox.without_preview()
+    _up(life, at_once, "again", files["data"])
     life.done["replacing"] = sandbox.run(
         "preview", STACK, "--sandbox", "--stack-file", files["replacing"]
     )
     _destroy(life, sandbox, "destroy")
-    _destroy(life, sandbox, "once more")
-    _up(life, sandbox, "given up", files["given-up"])
-    _destroy(life, sandbox, "all")
+    _destroy(life, at_once, "once more")
+    _up(life, at_once, "given up", files["given-up"])
+    _destroy(life, at_once, "all")
     return life
 
 

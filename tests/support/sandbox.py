@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,12 @@ class Sandbox:
     directory: Path
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     """Environment variables of its user."""
+    module: str = "tools.cli"
+    """What runs as `./trainyard`."""
+
+    def without_preview(self) -> Sandbox:
+        """Return it with commands that begin at once."""
+        return replace(self, module="tests.support.without_preview")
 
     def environment(self) -> dict[str, str]:
         """Return the environment of a user whose accounts must not be touched."""
@@ -61,7 +67,7 @@ class Sandbox:
     def start_command(self, *arguments: str | Path) -> subprocess.Popen[str]:
         """Start `./trainyard <arguments>`, without the check of its environment."""
         return subprocess.Popen(
-            [sys.executable, "-m", "tools.cli", *map(str, arguments)],
+            [sys.executable, "-m", self.module, *map(str, arguments)],
             cwd=ROOT,
             env=self.environment(),
             stdin=subprocess.DEVNULL,

@@ -28,16 +28,15 @@ class Summary:
     """What follows the stack's name in its commands, with a space first."""
 
 
-def read_summary(workspace: Workspace, *, sandbox: bool) -> Summary:
-    """Return what the engine knows of a stack that it has just brought up."""
-    from tools.workspace.workspace import last_changes
+def read_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> Summary:
+    """Return what the engine knows of a stack that it has just brought up with these changes."""
     from tools.workspace.workspace import outputs as read
 
     return Summary(
         stack=workspace.stack_file.stack,
         sandbox=sandbox,
         outputs=read(workspace, show_secrets=True),
-        changes=last_changes(workspace),
+        changes=changes,
         options=workspace.stack_file.options(sandbox=sandbox),
     )
 

@@ -46,10 +46,10 @@ def up(
     if result.exit_code:
         _tell_what_stays(found, destroyed=False, sandbox=sandbox)
     _finish(result, workspace, "up", sandbox=sandbox)
-    _show_summary(workspace, sandbox=sandbox)
+    _show_summary(workspace, result.changes, sandbox=sandbox)
 
 
-def _show_summary(workspace: Workspace, *, sandbox: bool) -> None:
+def _show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> None:
     architecture = workspace.stack_file.architecture
     if architecture == PARALLELCLUSTER:
         from tools.cli.parallelcluster_summary import show_summary
@@ -60,7 +60,7 @@ def _show_summary(workspace: Workspace, *, sandbox: bool) -> None:
     else:
         from tools.cli.summary import show_summary
 
-    show_summary(workspace, sandbox=sandbox)
+    show_summary(workspace, changes, sandbox=sandbox)
 
 
 def preview(

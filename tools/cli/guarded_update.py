@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tools.changes.refusal import Background, Verdict, explanation, judge
 from tools.cli import console, failures
 from tools.cli.existing_objects import ExistingObjects
-from tools.workspace.engine_events import engine_errors
+from tools.workspace.listening import heard
 from tools.workspace.stack_files import CLUSTER_KEY
 from tools.workspace.update_gate import update_gate
 from tools.workspace.workspace import begin_of, history
@@ -54,8 +53,7 @@ def run_guarded(
         told = [*begin_of(workspace, operation), *arguments, *gate.arguments]
         result = command.run(told)
         gate.close()
-        if result.exit_code != 0:
-            result = dataclasses.replace(result, errors=engine_errors(gate.log()))
+        result = heard(result, gate.log())
     if gate.failure is not None:
         raise gate.failure
     for name in sorted(unused):

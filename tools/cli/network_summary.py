@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tools.cli.closing_panel import Summary, print_closing_panel, read_summary
@@ -11,9 +12,9 @@ if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace
 
 
-def show_summary(workspace: Workspace, *, sandbox: bool) -> None:
+def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> None:
     """Print the summary."""
-    print_summary(read_summary(workspace, sandbox=sandbox))
+    print_summary(read_summary(workspace, changes, sandbox=sandbox))
 
 
 def print_summary(summary: Summary) -> None:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace
 
 
-def show_summary(workspace: Workspace, *, sandbox: bool) -> None:
+def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> None:
     """Print the summary; CloudFormation has waited for the head node and the static nodes."""
-    print_summary(read_summary(workspace, sandbox=sandbox))
+    print_summary(read_summary(workspace, changes, sandbox=sandbox))
 
 
 def print_summary(summary: Summary) -> None:

@@ -56,11 +56,12 @@ def _previewed(workspace: Workspace) -> tuple[EngineResult, str]:
 
 
 def _report(stack_file: StackFile, result: EngineResult, log: str, *, as_sarif: bool) -> None:
-    from tools.findings.policy_events import event_findings, planned_changes
+    from tools.findings.policy_events import event_findings
+    from tools.workspace.engine_events import resource_changes
 
     ok = result.exit_code == 0
     findings = event_findings(log, stack_file)
-    _answer(stack_file, findings, planned_changes(log), ok=ok, as_sarif=as_sarif)
+    _answer(stack_file, findings, resource_changes(log), ok=ok, as_sarif=as_sarif)
     if ok:
         return
     what = "was interrupted" if result.interrupted else "failed"

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import typer
@@ -21,27 +21,41 @@ STATIC_CHECKS = (
 )
 """Checks that run before the tests, by name; commands of the locked environment."""
 MAXIMUM_PROCESSES = 4
+NEEDS_PROGRAMS = ("first", "sandbox", "parallelcluster", "engine", "kubernetes")
+"""Markers of the tests that need the engine, a plugin, Kubernetes or ParallelCluster, from those
+that take minutes to those that take seconds. A test without one takes milliseconds."""
 
 
 def test(context: typer.Context) -> None:
     """Run every check and test; arguments go to pytest, and select tests only.
 
-    With arguments only pytest runs, for the part that is being worked on.
+    Style, types and unit tests come first and need no program, so that there is an answer before
+    the engine and the plugins are built. With arguments only pytest runs, for the part that is
+    being worked on.
     """
+    if context.args:
+        passed = _passes_tests(context.args)
+    else:
+        started, slow = time.monotonic(), " or ".join(NEEDS_PROGRAMS)
+        failed = _failed_checks()
+        quick = _passes_tests([*_side_by_side(), "-m", f"not ({slow})"])
+        for name in failed:
+            console.problem(f"{name} failed; see its output above")
+        answer = "ok" if quick and not failed else "failed"
+        seconds = time.monotonic() - started
+        console.progress(f"style, types and unit tests: {answer}, {seconds:.0f} s")
+        _get_programs()
+        whole = _passes_tests([*_side_by_side(), "-m", slow])
+        passed = quick and whole and not failed
+    if not passed:
+        raise typer.Exit(failures.WORK_FAILED)
+
+
+def _passes_tests(arguments: Sequence[str]) -> bool:
     from tools.workspace.stack_files import ROOT
 
-    arguments = list(context.args)
-    failed = [] if arguments else _failed_checks(beside=_get_programs)
-    for name in failed:
-        console.problem(f"{name} failed; what it said stands above")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *(arguments or _side_by_side())],
-        cwd=ROOT,
-        env=_environment(),
-        check=False,
-    )
-    if done.returncode != 0 or failed:
-        raise typer.Exit(failures.WORK_FAILED)
+    command = [sys.executable, "-m", "pytest", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=_environment(), check=False).returncode == 0
 
 
 def _side_by_side() -> list[str]:
@@ -60,11 +74,10 @@ def _environment() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 
-def _failed_checks(*, beside: Callable[[], None]) -> list[str]:
-    """Run all static checks at once, and `beside` meanwhile; show what they say, one by one."""
+def _failed_checks() -> list[str]:
+    """Run all static checks at once; show what they say, one by one."""
     with ThreadPoolExecutor() as side_by_side:
         running = {name: side_by_side.submit(_passes, cmd) for name, cmd in STATIC_CHECKS}
-        beside()
         return [name for name, check in running.items() if not check.result()]
 
 

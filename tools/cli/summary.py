@@ -33,13 +33,13 @@ class ReachedCluster:
     """The command for it, quoted for a shell."""
 
 
-def show_summary(workspace: Workspace, *, sandbox: bool) -> None:
+def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> None:
     """Write the kubeconfig, wait for the cluster, and print the summary.
 
     Raises:
         CommandError: nodes or device plugins did not come up in time.
     """
-    summary = read_summary(workspace, sandbox=sandbox)
+    summary = read_summary(workspace, changes, sandbox=sandbox)
     kubeconfig = usable_kubeconfig(document(summary.outputs["kubeconfig"]), sandbox=sandbox)
     path = kubeconfig_path(workspace.stack_file.stack, sandbox=sandbox)
     write_private(path, kubeconfig)

@@ -47,14 +47,6 @@ def event_findings(log: str, stack_file: StackFile) -> list[Finding]:
     return [*_once(violations), *_errors(events, stack_file, places, violations)]
 
 
-def planned_changes(log: str) -> dict[str, int]:
-    """Return how many resources the preview would create, change and so on, by operation."""
-    for event in _events(log):
-        if "summaryEvent" in event:
-            return dict(event["summaryEvent"].get("resourceChanges") or {})
-    return {}
-
-
 def _events(log: str) -> list[Mapping[str, Any]]:
     return [json.loads(text) for text in log.splitlines() if text.strip()]
 

@@ -1,4 +1,4 @@
-"""What the engine reported as errors, from the log of its events.
+"""What the engine reported as errors and changes, from the log of its events.
 
 Source: https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/events.go
 """
@@ -43,17 +43,25 @@ def engine_errors(log: str) -> tuple[EngineError, ...]:
     """
     found = (
         EngineError(event.get("urn") or "", _COLOUR.sub("", event["message"]).strip())
-        for event in _diagnostics(log)
+        for event in _events(log, "diagnosticEvent")
         if event.get("severity") == "error"
     )
     return tuple(dict.fromkeys(found))
 
 
-def _diagnostics(log: str) -> Iterator[Mapping[str, Any]]:
+def resource_changes(log: str) -> dict[str, int]:
+    """Return how many resources were, or would be, created, changed and so on, by operation.
+
+    Empty where the engine did not come to its end.
+    """
+    return dict(next((e.get("resourceChanges") or {} for e in _events(log, "summaryEvent")), {}))
+
+
+def _events(log: str, kind: str) -> Iterator[Mapping[str, Any]]:
     for line in log.splitlines():
         try:
             event = json.loads(line)
         except ValueError:
             continue
-        if isinstance(event, dict) and "diagnosticEvent" in event:
-            yield event["diagnosticEvent"]
+        if isinstance(event, dict) and kind in event:
+            yield event[kind]

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
@@ -41,6 +41,8 @@ class EngineResult:
     """Whether somebody stopped it, as far as can be seen: at a terminal Ctrl-C goes past us."""
     errors: tuple[EngineError, ...] = ()
     """What it showed as errors; empty where nobody listened."""
+    changes: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Resources by what was done with them; empty where nobody listened."""
     said: str = ""
     """The end of what it wrote to standard error, where it says why it did not even begin."""
 

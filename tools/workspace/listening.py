@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.workspace.engine_events import engine_errors
+from tools.workspace.engine_events import engine_errors, resource_changes
 from tools.workspace.engine_process import EngineResult, PulumiCommand
 
 LOG_FLAG_VARIABLE = "PULUMI_DEBUG_COMMANDS"
@@ -58,9 +58,13 @@ def event_log() -> Iterator[EventLog]:
 
 
 def run_listening(command: PulumiCommand, arguments: Sequence[str]) -> EngineResult:
-    """Return how an engine command ended, with its errors where it failed."""
+    """Return how an engine command ended, with its changes and, where it failed, its errors."""
     with event_log() as log:
         result = log.told(command).run([*arguments, *log.arguments])
-        if result.exit_code == 0:
-            return result
-        return dataclasses.replace(result, errors=engine_errors(log.text()))
+        return heard(result, log.text())
+
+
+def heard(result: EngineResult, log: str) -> EngineResult:
+    """Return a result with what the event log says of it."""
+    errors = engine_errors(log) if result.exit_code else ()
+    return dataclasses.replace(result, changes=resource_changes(log), errors=errors)

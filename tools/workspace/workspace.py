@@ -225,12 +225,6 @@ def outputs(workspace: Workspace, *, show_secrets: bool = False) -> dict[str, An
     return json.loads(workspace.command.output(["stack", "output", *stack, *flags]))
 
 
-def last_changes(workspace: Workspace) -> dict[str, int]:
-    """Return how many resources the last update created, changed and so on, by operation."""
-    newest = history(workspace, updates=1)
-    return dict(newest[0].get("resourceChanges") or {}) if newest else {}
-
-
 def history(workspace: Workspace, *, updates: int) -> list[dict[str, Any]]:
     """Return so many of the stack's last updates, the newest first.
 

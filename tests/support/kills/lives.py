@@ -56,7 +56,7 @@ def undisturbed(harness: KillHarness) -> Undisturbed:
     """Bring the stack up and down once, and remove what it keeps."""
     sandbox, stack = harness.sandbox, harness.stack
     before = sandbox.inventory()
-    sandbox.must("up", stack, "--sandbox", "--yes")
+    sandbox.without_preview().must("up", stack, "--sandbox", "--yes")
     after = normalised(sandbox.inventory(), before)
     found = points(harness.state())
     kept, unnamed = _destroyed(harness, before)
@@ -88,7 +88,7 @@ def live(
     life.said.append(sandbox.must("up", stack, "--sandbox", "--yes").said)
     found = normalised(sandbox.inventory(), reference.before)
     life.differences = difference(reference.after, found)
-    life.second = sandbox.must("up", stack, "--sandbox", "--yes").stdout
+    life.second = sandbox.without_preview().must("up", stack, "--sandbox", "--yes").stdout
     for moments, victim in destroy_kills:
         killed = harness.killed("destroy", moments, victim)
         assert killed.happened, f"nothing reached the gate:\n{killed.said}"
@@ -100,7 +100,7 @@ def live(
 def _destroyed(harness: KillHarness, before: list[str]) -> tuple[list[str], list[str]]:
     """Destroy the stack; return what is kept, and of that what the command did not name."""
     sandbox = harness.sandbox
-    answer = sandbox.must("destroy", harness.stack, "--sandbox", "--yes").stdout
+    answer = sandbox.without_preview().must("destroy", harness.stack, "--sandbox", "--yes").stdout
     after = sandbox.inventory()
     removed_by_hand(sandbox, before)
     return remains(before, after), untold(before, after, answer)

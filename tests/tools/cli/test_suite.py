@@ -1,8 +1,11 @@
 """`test` runs its checks side by side, and its tests on a process for each processor."""
 
+import contextlib
 import os
+from types import SimpleNamespace
 
 import pytest
+import typer
 
 from tools.cli import suite
 
@@ -23,8 +26,25 @@ def test_a_check_that_fails_is_named_when_all_have_run(monkeypatch):
     monkeypatch.setattr(
         suite, "_passes", lambda command: ran.append(command) or command == ["good"]
     )
-    assert suite._failed_checks(beside=lambda: ran.append(["beside"])) == ["bad"]
-    assert sorted(ran) == [["bad"], ["beside"], ["good"]]
+    assert suite._failed_checks() == ["bad"]
+    assert sorted(ran) == [["bad"], ["good"]]
+
+
+@pytest.mark.parametrize("fails", ["checks", "unit tests", "whole stacks", "nothing"])
+def test_everything_runs_whatever_fails_and_what_needs_no_program_runs_first(monkeypatch, fails):
+    ran = []
+
+    def tests(arguments):
+        name = "unit tests" if arguments[-1].startswith("not (") else "whole stacks"
+        ran.append(name)
+        return name != fails
+
+    monkeypatch.setattr(suite, "_failed_checks", lambda: ["types"] if fails == "checks" else [])
+    monkeypatch.setattr(suite, "_passes_tests", tests)
+    monkeypatch.setattr(suite, "_get_programs", lambda: ran.append("programs"))
+    with contextlib.nullcontext() if fails == "nothing" else pytest.raises(typer.Exit):
+        suite.test(SimpleNamespace(args=[]))
+    assert ran == ["unit tests", "programs", "whole stacks"]
 
 
 def test_a_check_says_what_it_found(capsys):

@@ -14,7 +14,8 @@ import pytest
 
 from policies.suppressions import Ledger, Suppression
 from tools.findings.finding import Finding, as_json
-from tools.findings.policy_events import event_findings, planned_changes
+from tools.findings.policy_events import event_findings
+from tools.workspace.engine_events import resource_changes
 from tools.workspace.stack_files import StackFile
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -106,11 +107,11 @@ def test_a_violation_that_is_told_twice_is_one_finding(stack_file) -> None:
 
 def test_an_empty_log_finds_nothing(stack_file) -> None:
     assert event_findings("", stack_file) == []
-    assert planned_changes("") == {}
+    assert resource_changes("") == {}
 
 
 def test_the_changes_are_counted_by_operation() -> None:
-    assert planned_changes(recorded("refused")) == {"create": 5}
+    assert resource_changes(recorded("refused")) == {"create": 5}
 
 
 def test_a_finding_as_json_leaves_out_what_it_does_not_have(stack_file) -> None:

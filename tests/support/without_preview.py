@@ -1,0 +1,50 @@
+"""`./trainyard` without previews: `python -m tests.support.without_preview up dev --sandbox`.
+
+A preview runs the program and every plugin once more than the update needs. Tests of what an update
+does go without it; the preview and the guard that reads it have tests of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from tools.cli import guarded_update
+from tools.cli.deployments import Guard
+from tools.workspace import workspace
+from tools.workspace.engine_process import EngineResult
+
+_run, _run_guarded = workspace.run, guarded_update.run_guarded
+"""As they are before `main` puts others in their place."""
+
+
+def main() -> None:
+    """Run the command line; its `up`, `refresh` and `destroy` begin at once."""
+    guarded_update.run_guarded = _unguarded
+    workspace.run = _at_once
+    from tools.cli.app import app
+
+    app(prog_name="./trainyard")
+
+
+def _unguarded(
+    of: workspace.Workspace, operation: str, arguments: Sequence[str], guard: Guard
+) -> EngineResult:
+    if operation == "preview":
+        return _run_guarded(of, operation, arguments, guard)
+    # The guard reads the steps of a preview, of which there is none.
+    return _at_once(of, operation, arguments)
+
+
+def _at_once(
+    of: workspace.Workspace,
+    operation: str,
+    extra: Sequence[str] = (),
+    *,
+    variables: Mapping[str, str] = MappingProxyType({}),
+) -> EngineResult:
+    return _run(of, operation, [*extra, "--skip-preview"], variables=variables)
+
+
+if __name__ == "__main__":
+    main()
