@@ -14,7 +14,8 @@ from hypothesis import settings
 
 import components.cheap_imports  # noqa: F401 - garbage is looked for less: a seventh of the time
 from tests.support.cloud import Cloud, readable
-from tools.cli.suite import NEEDS_PROGRAMS
+from tests.support.tracked import ROOT
+from tools.cli.suite import UNIT, WHOLE
 
 # The same examples in every run, however slow the machine is, and no database beside the tests.
 settings.register_profile("repeatable", deadline=None, derandomize=True, database=None)
@@ -26,6 +27,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-goldens", action="store_true", help="write tests/goldens instead of comparing"
     )
+
+
+SLOWEST_FIRST = ("first", "sandbox", "parallelcluster", "engine", "kubernetes")
+"""Markers of what takes minutes, a minute, and seconds."""
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark the unit tests."""
+    directory = item.path.relative_to(ROOT / "tests").parts[0]
+    if directory not in WHOLE and not any(map(item.get_closest_marker, SLOWEST_FIRST)):
+        item.add_marker(UNIT)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -44,8 +56,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _turn(tests: list[pytest.Item]) -> tuple[int, int]:
     marked = {mark.name for test in tests for mark in test.iter_markers()}
-    slow = (turn for turn, name in enumerate(NEEDS_PROGRAMS) if name in marked)
-    return next(slow, len(NEEDS_PROGRAMS)), -len(tests)
+    slow = (turn for turn, name in enumerate(SLOWEST_FIRST) if name in marked)
+    return next(slow, len(SLOWEST_FIRST)), -len(tests)
 
 
 @pytest.fixture

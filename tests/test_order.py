@@ -4,6 +4,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from tests.conftest import pytest_collection_modifyitems
+from tests.support.tracked import ROOT
+from tools.cli.suite import UNIT, WHOLE
 
 
 def item(path, *marks):
@@ -23,3 +25,13 @@ def test_whole_stacks_come_first_then_the_engine_then_the_files_with_most_tests(
     files = list(dict.fromkeys(each.path.name for each in items))
     assert files == ["stack.py", "engine.py", "large.py", "small.py"]
     assert len(items) == 10
+
+
+def test_what_runs_an_account_a_plugin_or_every_stack_is_no_unit_test(request):
+    """This one is; the suite gives its first answer after all of them."""
+    marked = {
+        item.path.relative_to(ROOT).parts[1]: UNIT in item.keywords
+        for item in request.session.items
+    }
+    assert marked["test_order.py"]
+    assert not any(marked.get(directory) for directory in WHOLE)

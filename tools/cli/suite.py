@@ -21,9 +21,10 @@ STATIC_CHECKS = (
 )
 """Checks that run before the tests, by name; commands of the locked environment."""
 MAXIMUM_PROCESSES = 4
-NEEDS_PROGRAMS = ("first", "sandbox", "parallelcluster", "engine", "kubernetes")
-"""Markers of the tests that need the engine, a plugin, Kubernetes or ParallelCluster, from those
-that take minutes to those that take seconds. A test without one takes milliseconds."""
+WHOLE = ("changes", "corpus", "faults", "sandbox", "stacks")
+"""Directories of tests that run the emulated account, a plugin, or every stack."""
+UNIT = "unit"
+"""Marker of the other tests that need no program besides; `tests/conftest.py` sets it."""
 
 
 def test(context: typer.Context) -> None:
@@ -36,16 +37,17 @@ def test(context: typer.Context) -> None:
     if context.args:
         passed = _passes_tests(context.args)
     else:
-        started, slow = time.monotonic(), " or ".join(NEEDS_PROGRAMS)
+        started = time.monotonic()
         failed = _failed_checks()
-        quick = _passes_tests([*_side_by_side(), "-m", f"not ({slow})"])
+        others = [f"--ignore=tests/{directory}" for directory in WHOLE]
+        quick = _passes_tests([*_side_by_side(), *others, "-m", UNIT])
         for name in failed:
             console.problem(f"{name} failed; see its output above")
         answer = "ok" if quick and not failed else "failed"
         seconds = time.monotonic() - started
         console.progress(f"style, types and unit tests: {answer}, {seconds:.0f} s")
         _get_programs()
-        whole = _passes_tests([*_side_by_side(), "-m", slow])
+        whole = _passes_tests([*_side_by_side(), "-m", f"not {UNIT}"])
         passed = quick and whole and not failed
     if not passed:
         raise typer.Exit(failures.WORK_FAILED)

@@ -35,7 +35,7 @@ def test_everything_runs_whatever_fails_and_what_needs_no_program_runs_first(mon
     ran = []
 
     def tests(arguments):
-        name = "unit tests" if arguments[-1].startswith("not (") else "whole stacks"
+        name = "unit tests" if arguments[-1] == suite.UNIT else "whole stacks"
         ran.append(name)
         return name != fails
 
