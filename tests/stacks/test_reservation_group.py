@@ -62,5 +62,9 @@ def test_nodes_run_in_the_reservations_of_a_group_that_the_stack_makes(
     at_once.must("up", STACK, "--sandbox", "--yes", "--stack-file", two)
     assert reserved_instances(own_sandbox.inventory()) == len(gpu_nodes(own_sandbox)) == 2
 
+    for command in ("up", "refresh"):
+        at_once.must(command, STACK, "--sandbox", "--yes", "--stack-file", two)
+        assert set(own_sandbox.resource_changes(STACK)) == {"same"}, command
+
     at_once.must("destroy", STACK, "--sandbox", "--yes", "--stack-file", two)
     assert own_sandbox.inventory() == before
