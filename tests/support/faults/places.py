@@ -35,10 +35,10 @@ takes twice and AWS does not; an accepted share is not made."""
 class LostAnswer(Enum):
     """What comes of a creation whose first answer is lost."""
 
-    ONCE = "made once: the request carries a token"
-    SAME = "made once: to say it again changes nothing"
-    REFUSED = "refused: it exists by now"
-    TWICE = "made twice"
+    ONCE = "created once: the request has a token"
+    SAME = "created once: the request is idempotent"
+    REFUSED = "refused: it already exists"
+    TWICE = "created twice"
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ BEGIN, END = "<!-- table: begin (python -m tools.workspace.recovery) -->", "<!--
 
 
 def table() -> str:
-    """Return the table in Markdown: types that are looked for, then those that are not."""
+    """Return the table in Markdown: types that are looked up, then those that are not."""
     rows = [(token, way.by, way.asks) for token, way in sorted(WAYS.items())]
     found = [row for row in rows if row[1] is not By.NOTHING]
-    lines = ["| Type | Found by | Asks |", "|---|---|---|"]
+    lines = ["| Type | Found by | Call |", "|---|---|---|"]
     lines += [f"| {_type(token)} | {by.value} | {_code(asks)} |" for token, by, asks in found]
-    lines += ["", "Not looked for, because making them again makes nothing twice:", ""]
+    lines += ["", "Not looked up, because creating them again creates no duplicate:", ""]
     lines += ["| Type | Why |", "|---|---|"]
     lines += [f"| {_type(token)} | {why} |" for token, by, why in rows if by is By.NOTHING]
     lines += [f"| components and providers | {IN_STATE.asks} |"]

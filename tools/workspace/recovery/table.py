@@ -18,7 +18,7 @@ from tools.workspace.recovery import (
 )
 from tools.workspace.recovery.ways import Way, repeated
 
-IN_STATE = repeated("it is in the state alone: nothing exists outside of it")
+IN_STATE = repeated("it is only in the state")
 """Providers and components."""
 
 WAYS: dict[str, Way] = {
