@@ -44,13 +44,13 @@ The stacks `batch-*` and `vpc-*` are the AWS Batch architecture of
 [awsome-distributed-training](https://github.com/awslabs/awsome-distributed-training), two templates
 as of October 2024 (commit `0fbac547`), the two VPC templates under it, as of January 2024 (commit
 `e1b98dfd`), and the Trainium example for Batch of
-[aws-neuron-samples](https://github.com/aws-neuron/aws-neuron-samples). For each of their fields
-this page says what became of it: *same*, *better* with the reason, or *not applicable* with the
-reason. Every *same* and *better* is asserted, value by value, on what the stacks register, by the
-test beside it in `tests/parity`. G1 to G4 are limits that AWS documents for Batch, and that no
-template keeps.
+[aws-neuron-samples](https://github.com/aws-neuron/aws-neuron-samples). This page has a
+verdict for each of their fields: *same*, *better* or *not applicable*, the last two with the reason.
+The test in the last column (in `tests/parity`) asserts each *same* and *better*, value by value, on
+the registered resources. G1 to G4 are limits that AWS documents for Batch and that no template
+enforces.
 
-This page is made from those tests by `pytest tests/parity --update-goldens`.
+`pytest tests/parity --update-goldens` generates this page from those tests.
 """
 STACKS = """\
 | Reference | Stack |

@@ -29,12 +29,12 @@ INTRODUCTION = """\
 
 The stacks `eks-*` and `p5-cb` are the EKS architectures of
 [awsome-distributed-training](https://github.com/awslabs/awsome-distributed-training), six eksctl
-manifests and one CloudFormation template as of May 2024 (commit `c9226968`). For each of their
-fields this page says what became of it: *same*, *better* with the reason, or *not applicable* with
-the reason. Every *same* and *better* is asserted, value by value, on what the stacks register, by
-the test beside it in `tests/parity`.
+manifests and one CloudFormation template as of May 2024 (commit `c9226968`). This page has a
+verdict for each of their fields: *same*, *better* or *not applicable*, the last two with the reason.
+The test in the last column (in `tests/parity`) asserts each *same* and *better*, value by value, on
+the registered resources.
 
-This page is made from those tests by `pytest tests/parity --update-goldens`.
+`pytest tests/parity --update-goldens` generates this page from those tests.
 """
 STACKS = """\
 | Reference | Stack |

@@ -49,14 +49,14 @@ The stacks `pc-*` are the ParallelCluster architectures of
 templates as of January 2024 (commit `75fb7a80`), of
 [aws-neuron-parallelcluster-samples](https://github.com/aws-neuron/aws-neuron-parallelcluster-samples),
 two tutorials of 2022 and 2023, and of the AWS blog on Trn1 UltraClusters that refers to the second.
-For each of their fields this page says what became of it: *same*, *better* with the reason, or *not
-applicable* with the reason. Every *same* and *better* is asserted, value by value, on what the
-stacks register and on their cluster configuration, by the test beside it in `tests/parity`.
+This page has a verdict for each of their fields: *same*, *better* or *not applicable*, the last two
+with the reason. The test in the last column (in `tests/parity`) asserts each *same* and *better*,
+value by value, on the registered resources and the cluster configuration.
 
-What they have in common and ParallelCluster no longer has: Amazon Linux 2 and Ubuntu 20.04. The
-stacks use Amazon Linux 2023 and Ubuntu 22.04 in their place.
+The references use Amazon Linux 2 and Ubuntu 20.04, which ParallelCluster no longer supports. The
+stacks use Amazon Linux 2023 and Ubuntu 22.04 instead.
 
-This page is made from those tests by `pytest tests/parity --update-goldens`.
+`pytest tests/parity --update-goldens` generates this page from those tests.
 """
 STACKS = """\
 | Reference | Stack |

@@ -9,12 +9,12 @@ from components.config.given_stack import GivenStack
 
 _HEAD = """# Configuration
 
-Everything that `trainyard:cluster` in a stack file may say. This page is made from the models in
-`components/config` by `python -m tools.schema`; editors show the same texts through
+All keys of `trainyard:cluster` in a stack file. `python -m tools.schema` generates this page from the
+models in `components/config`; editors show the same texts through
 [`schema/stack.schema.json`](schema/stack.schema.json).
 
-Set one value with `pulumi config set --path 'trainyard:cluster.network.vpc_id' vpc-…`, or edit
-the stack file. Keys that are not listed here are refused.
+Set a value with `pulumi config set --path 'trainyard:cluster.network.vpc_id' vpc-…`, or edit the
+stack file. Other keys are refused.
 """
 
 

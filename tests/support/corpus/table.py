@@ -16,21 +16,22 @@ _FILES = "../tests/corpus"
 ADVISORY = frozenset(p.name for p in POLICIES if p.enforcement_level is EnforcementLevel.ADVISORY)
 """Rules that say something and refuse nothing."""
 
-_INTRODUCTION = """# Broken configurations of real people
+_INTRODUCTION = """# Known misconfigurations
 
 Made by `python -m tests.support.corpus.table` from the files in `tests/corpus`; change those.
 
-Every line of the first table is a stack file or a program with the fault of a thread that is
-linked, and the stage at which it is refused here, before a resource exists. The second table holds
-what looks wrong and is right, and passes every stage. `./trainyard test tests/corpus` runs all of
-them and prints how many were caught, by stage, and how many were falsely refused; a case that is
-not caught at its own stage, in the words of its file, fails the run.
+Each row of the first tables is a stack file or a program with the misconfiguration of the linked
+thread, and the stage at which trainyard refuses it, before a resource exists. The last table lists
+configurations that look wrong but are right, and pass every stage. `./trainyard test tests/corpus`
+runs all cases and prints how many were caught at each stage and how many were falsely refused. A
+case that is not caught at its own stage, with the message in its file, fails the run.
 
 - **schema** and **plan**: `./trainyard check`, without an account or an engine;
-- **preflight**: the account is asked, by `check --live`;
-- **policy**: the policy pack judges what a program registers, in the preview.
+- **preflight**: `check --live` reads the account;
+- **policy**: the policy pack checks the registered resources, in the preview.
 
-What may be meant is told and not refused: a note of the plan, the advice of an advisory rule.
+A configuration that can be intended is reported, not refused: by a note of the plan, or by an
+advisory rule.
 
 | Stage | Cases |
 |---|---|
@@ -68,7 +69,7 @@ def _figures(cases: Iterable[Case], fine: Iterable[Case]) -> Iterable[str]:
     for stage in STAGES:
         found = [case for case in every if case.stage == stage]
         told = sum(_is_only_told(case) for case in found)
-        note = f", {told} of them only told" if told else ""
+        note = f", {told} of them reported only" if told else ""
         yield f"{stage} | {len(found)}{note}"
     yield f"**broken** | **{len(every)}**"
     yield f"**good** | **{len(list(fine))}**"
@@ -78,7 +79,7 @@ def _row(case: Case) -> str:
     at = f"[{case.at}](policies.md#{case.at})" if case.stage == "policy" else f"`{case.at}`"
     thread = case.thread.removeprefix("https://github.com/")
     repository, _, number = thread.replace("/issues/", "#").replace("/pull/", "#").partition("#")
-    told = " (told)" if _is_only_told(case) else ""
+    told = " (reported)" if _is_only_told(case) else ""
     cited = f"[{repository}#{number}]({case.thread})"
     return f"| {_link(case, 'broken')} | {case.happened} | {at}{told} | {cited} |\n"
 

@@ -24,17 +24,17 @@ TOPICS = {
 CASES = tuple(case for cases in TOPICS.values() for case in cases)
 PAGE = Path(__file__).parents[3] / "docs" / "parallelcluster-refusals.md"
 
-_INTRODUCTION = """# What is refused before a ParallelCluster exists
+_INTRODUCTION = """# Refused ParallelCluster configurations
 
-Every line is a cluster with one fault. *Here* is the key of the stack file at which
+Each row is a cluster configuration with one error. *trainyard* is the key of the stack file at which
 `./trainyard check` and `up` refuse it, before anything is registered; the last topic needs the
-account (`check --live`, `up`). *ParallelCluster* names the validators of `aws-parallelcluster`
-{version} that refuse the same YAML; without this program they answer when CloudFormation has made
-the network and the provider already (`ConfigSchemaValidator` is the schema, `AWSClientError` an
-answer of AWS on which ParallelCluster gives up). The tests run each line on both sides.
+account (`check --live`, `up`). *ParallelCluster* lists the validators of `aws-parallelcluster`
+{version} that refuse the same YAML. Without trainyard they run only after CloudFormation has created
+the network and the provider (`ConfigSchemaValidator` is the schema, `AWSClientError` an AWS error
+that ParallelCluster does not handle). The tests run each row on both sides.
 
-Of {count} clusters {ours} are refused here and {theirs} by ParallelCluster. Where the two differ
-the line says why.
+trainyard refuses {ours} of {count} configurations, ParallelCluster {theirs}. If the two differ, the
+row says why.
 """
 
 
@@ -53,13 +53,13 @@ def page() -> str:
 
 
 def _rows(cases: Iterable[Case]) -> str:
-    lines = ["| Cluster | Here | ParallelCluster |", "|---|---|---|", *map(_row, cases)]
+    lines = ["| Cluster | trainyard | ParallelCluster |", "|---|---|---|", *map(_row, cases)]
     return "\n".join(lines) + "\n"
 
 
 def _row(case: Case) -> str:
     here = f"`{case.path}`" if case.path else "passes"
-    nothing = "passes" if case.theirs else "cannot be said"
+    nothing = "passes" if case.theirs else "cannot be expressed"
     there = ", ".join(f"`{name}`" for name in case.validators) or nothing
     why = f"; {case.why}" if case.why else ""
     return f"| {case.name} | {here} | {there}{why} |"
