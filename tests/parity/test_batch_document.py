@@ -45,7 +45,7 @@ The stacks `batch-*` and `vpc-*` are the AWS Batch architecture of
 as of October 2024 (commit `0fbac547`), the two VPC templates under it, as of January 2024 (commit
 `e1b98dfd`), and the Trainium example for Batch of
 [aws-neuron-samples](https://github.com/aws-neuron/aws-neuron-samples). This page has a
-verdict for each of their fields: *same*, *better* or *not applicable*, the last two with the reason.
+verdict for each of their fields: *same*, *better* or *not applicable*, the last two with a reason.
 The test in the last column (in `tests/parity`) asserts each *same* and *better*, value by value, on
 the registered resources. G1 to G4 are limits that AWS documents for Batch and that no template
 enforces.

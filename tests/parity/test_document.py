@@ -30,7 +30,7 @@ INTRODUCTION = """\
 The stacks `eks-*` and `p5-cb` are the EKS architectures of
 [awsome-distributed-training](https://github.com/awslabs/awsome-distributed-training), six eksctl
 manifests and one CloudFormation template as of May 2024 (commit `c9226968`). This page has a
-verdict for each of their fields: *same*, *better* or *not applicable*, the last two with the reason.
+verdict for each of their fields: *same*, *better* or *not applicable*, the last two with a reason.
 The test in the last column (in `tests/parity`) asserts each *same* and *better*, value by value, on
 the registered resources.
 

@@ -22,7 +22,7 @@ A rule is enforced as early as possible:
 
 - **schema**: the schema of stack files refuses violations;
 - **plan**: the plan of the stack refuses violations, without an engine or an account;
-- **made**: a stack file cannot express a violation, and trainyard always creates the right resource;
+- **made**: a stack file cannot express a violation, and trainyard creates the right resource;
 - **preflight**: `check --live`, `preview` and `up` read the account before the first registration
   and refuse violations;
 - **policy**: the policy pack checks what any Pulumi program registers;

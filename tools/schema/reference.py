@@ -9,8 +9,8 @@ from components.config.given_stack import GivenStack
 
 _HEAD = """# Configuration
 
-All keys of `trainyard:cluster` in a stack file. `python -m tools.schema` generates this page from the
-models in `components/config`; editors show the same texts through
+All keys of `trainyard:cluster` in a stack file. `python -m tools.schema` generates this page from
+the models in `components/config`; editors show the same texts through
 [`schema/stack.schema.json`](schema/stack.schema.json).
 
 Set a value with `pulumi config set --path 'trainyard:cluster.network.vpc_id' vpc-…`, or edit the

@@ -26,10 +26,10 @@ PAGE = Path(__file__).parents[3] / "docs" / "parallelcluster-refusals.md"
 
 _INTRODUCTION = """# Refused ParallelCluster configurations
 
-Each row is a cluster configuration with one error. *trainyard* is the key of the stack file at which
-`./trainyard check` and `up` refuse it, before anything is registered; the last topic needs the
-account (`check --live`, `up`). *ParallelCluster* lists the validators of `aws-parallelcluster`
-{version} that refuse the same YAML. Without trainyard they run only after CloudFormation has created
+Each row is a cluster configuration with one error. *trainyard* is the key of the stack file at
+which `./trainyard check` and `up` refuse it, before anything is registered. The last topic needs
+the account (`check --live`, `up`). *ParallelCluster* lists the validators of `aws-parallelcluster`
+{version} that refuse the same YAML. Without trainyard they run only after CloudFormation created
 the network and the provider (`ConfigSchemaValidator` is the schema, `AWSClientError` an AWS error
 that ParallelCluster does not handle). The tests run each row on both sides.
 
