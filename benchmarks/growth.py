@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.measuring import Comparison, Run, Spent, alternate, run_process
 from sandbox.account.stacks import completion
-from tools.cli.checks import plan_of
+from tools.cli.stack_config import plan_of
 from tools.workspace.stack_files import (
     CLUSTER_KEY,
     ROOT,

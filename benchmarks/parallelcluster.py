@@ -19,9 +19,9 @@ from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.references import Reference, resolve
 from components.parallelcluster.rendering.cluster import render_cluster, to_yaml
 from sandbox.account.stacks import completion
-from tools.cli.checks import config_of
 from tools.cli.sandbox_session import running_sandbox
 from tools.cli.session import account_access
+from tools.cli.stack_config import config_of
 from tools.parallelcluster.dryrun import create_cluster_dryrun
 from tools.workspace.stack_files import ROOT, completed, find_stack_file
 

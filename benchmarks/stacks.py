@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sandbox.account.stacks import completion
-from tools.cli.checks import plan_of
+from tools.cli.stack_config import plan_of
 from tools.workspace.stack_files import ROOT, completed, find_stack_file
 
 DEFAULT_ROUNDS = 20

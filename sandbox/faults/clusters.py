@@ -8,14 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
-from sandbox.faults.kind import Answer, Kind, Request
-
-if TYPE_CHECKING:
-    from sandbox.faults.in_force import InForce
-    from sandbox.faults.schedule import Fault
-
+from sandbox.faults.kind import Answer, Fault, Kind, Request, Schedule
 
 _KIND = "(?:-nodes|-node-group)?"
 """What names of node groups say after the group's own."""
@@ -57,7 +51,7 @@ class ReservationExpires(Kind):
     keys = frozenset({"reservation"})
     required = frozenset({"reservation"})
 
-    def happen(self, fault: Fault, request: Request, faults: InForce) -> Answer:
+    def happen(self, fault: Fault, request: Request, faults: Schedule) -> Answer:
         """End the reservation, then do the work; refuse the call where there is none to end."""
         # Not before: the account is what is being started where this package is imported.
         from sandbox.aws.ec2.capacity_end import end_reservation
@@ -72,7 +66,7 @@ class ReservationExpires(Kind):
         return error_response(request.call, FAILURE_CODE, message)
 
 
-def never_joins(faults: InForce, *names: str) -> bool:
+def never_joins(faults: Schedule, *names: str) -> bool:
     """Return whether instances of a group stay outside, and count that.
 
     Args:
@@ -97,12 +91,12 @@ def is_named(wanted: str, *names: str) -> bool:
     return any(fnmatchcase(name, wanted) or of_ours.fullmatch(name) for name in names)
 
 
-def broken_plugins(faults: InForce) -> Collection[str]:
+def broken_plugins(faults: Schedule) -> Collection[str]:
     """Return the values of the label `name` of the pods that never become ready."""
     return {entry.fault.plugin or "" for entry in faults.of_kind(DEVICE_PLUGIN_NEVER_READY.name)}
 
 
-def count_crash(faults: InForce, plugin: str) -> None:
+def count_crash(faults: Schedule, plugin: str) -> None:
     """Count that a pod of a plugin, by the value of its label `name`, crashed."""
     for entry in faults.of_kind(DEVICE_PLUGIN_NEVER_READY.name):
         if entry.fault.plugin == plugin:

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sandbox.faults.kind import Answer, Kind, Request
-
-if TYPE_CHECKING:
-    from sandbox.faults.in_force import InForce
-    from sandbox.faults.schedule import Fault
+from sandbox.faults.kind import Answer, Fault, Kind, Request, Schedule
 
 
 class NoAnswer(Kind):
@@ -20,7 +14,7 @@ class NoAnswer(Kind):
 
     work_is_done: bool = False
 
-    def happen(self, fault: Fault, request: Request, faults: InForce) -> Answer:
+    def happen(self, fault: Fault, request: Request, faults: Schedule) -> Answer:
         """Do the work or not, then what happens besides, and close the connection."""
         if self.work_is_done:
             request.answered()

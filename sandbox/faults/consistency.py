@@ -16,12 +16,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote
 
-from sandbox.faults.kind import Answer, Kind, Request
+from sandbox.faults.kind import Answer, Fault, Kind, Request, Schedule
 
 if TYPE_CHECKING:
     from sandbox.aws.unimplemented import Call
-    from sandbox.faults.in_force import InForce
-    from sandbox.faults.schedule import Fault
 
 _READS = ("Describe", "Get", "List")
 _PATHS = ("PATH_INFO", "QUERY_STRING", "RAW_URI", "REQUEST_URI")
@@ -78,7 +76,7 @@ class NotFoundYet(Kind):
         """Return whether the call makes something that has a name or an id."""
         return (service, operation) in _IN_REQUEST or (service, operation) in _IN_ANSWER
 
-    def happen(self, fault: Fault, request: Request, faults: InForce) -> Answer:
+    def happen(self, fault: Fault, request: Request, faults: Schedule) -> Answer:
         """Do the work; hide what was made."""
         answer = request.answered()
         identifier = _identifier(request, answer)

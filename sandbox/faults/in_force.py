@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from fnmatch import fnmatchcase
+from typing import Any
 
-from sandbox.faults.kind import Answer, Refusal, Request
-from sandbox.faults.schedule import Fault
-
-if TYPE_CHECKING:
-    from sandbox.faults.consistency import Hidden
+from sandbox.faults.kind import Answer, Entry, Fault, HiddenObject, Refusal, Request
+from sandbox.faults.kinds import KINDS
+from sandbox.faults.models import SERVICES
+from sandbox.faults.schedule import full_call
 
 OBSERVER = "trainyard-sandbox-observer"
 """In the user agent of the sandbox's own clients (inventory, nodes), which no fault hits."""
-
-
-class Entry:
-    """One entry of the schedule with what became of it.
-
-    Attributes:
-        fault: What it says.
-        matched: Calls that it matched so far.
-        happened: How often it has happened.
-    """
-
-    def __init__(self, fault: Fault) -> None:
-        self.fault, self.matched, self.happened = fault, 0, 0
 
 
 class InForce:
@@ -35,12 +22,12 @@ class InForce:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._entries: list[Entry] = []
-        self._hidden: list[Hidden] = []
+        self._hidden: list[HiddenObject] = []
 
     def use(self, schedule: Sequence[Fault]) -> None:
         """Put a schedule in force instead of the earlier one; counts begin anew."""
         with self._lock:
-            self._entries = [Entry(fault) for fault in schedule]
+            self._entries = [Entry(fault, KINDS[fault.happens]) for fault in schedule]
             self._hidden = []
 
     @property
@@ -66,18 +53,18 @@ class InForce:
         hidden = self._hides(request)
         if hidden is not None:
             return hidden.not_found(request)
-        fault = self._hit(request.call.service, request.call.operation)
-        return fault.kind.happen(fault, request, self) if fault else request.answered()
+        hit = self._hit(request.call.service, request.call.operation)
+        return hit.kind.happen(hit.fault, request, self) if hit else request.answered()
 
     def refusal(self, service: str, operation: str) -> Refusal | None:
         """Return the error of a call that a service makes for the user, such as a launch.
 
         Faults of connections, processes and credentials do not happen to such calls.
         """
-        fault = self._hit(service, operation, inside=True)
-        return fault.kind.refusal(service, operation) if fault else None
+        hit = self._hit(service, operation, inside=True)
+        return hit.kind.refusal(service, operation) if hit else None
 
-    def hide(self, hidden: Hidden) -> None:
+    def hide(self, hidden: HiddenObject) -> None:
         """Let an object not be found for a while."""
         with self._lock:
             self._hidden.append(hidden)
@@ -93,7 +80,7 @@ class InForce:
             for entry in self._entries
         ]
 
-    def _hides(self, request: Request) -> Hidden | None:
+    def _hides(self, request: Request) -> HiddenObject | None:
         with self._lock:
             for hidden in self._hidden:
                 if hidden.is_read_by(request.call, request.environ, request.body):
@@ -103,21 +90,32 @@ class InForce:
                     return hidden
         return None
 
-    def _hit(self, service: str, operation: str, *, inside: bool = False) -> Fault | None:
-        """Count a call and return the first fault that hits it; all that match count it."""
-        hit: Fault | None = None
+    def _hit(self, service: str, operation: str, *, inside: bool = False) -> Entry | None:
+        """Count a call and return the first entry that hits it; all that match count it."""
+        hit: Entry | None = None
         with self._lock:
             for entry in self._entries:
-                fault = entry.fault
-                if not fault.matches(service, operation):
+                if not _matches(entry, service, operation):
                     continue
-                if inside and not fault.kind.happens_inside:
+                if inside and not entry.kind.happens_inside:
                     continue
                 entry.matched += 1
-                if hit is None and fault.hits(entry.matched):
+                if hit is None and entry.fault.hits(entry.matched):
                     entry.happened += 1
-                    hit = fault
+                    hit = entry
         return hit
+
+
+def _matches(entry: Entry, service: str, operation: str) -> bool:
+    """Return whether a call is one of those that an entry counts."""
+    if not entry.fault.call or service not in SERVICES:
+        return False
+    wanted_service, _, wanted_operation = full_call(entry.fault.call).partition(":")
+    return (
+        fnmatchcase(service, wanted_service)
+        and fnmatchcase(operation, wanted_operation)
+        and entry.kind.happens_to(service, operation)
+    )
 
 
 FAULTS = InForce()

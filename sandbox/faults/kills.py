@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox.faults.connections import NoAnswer
 
 if TYPE_CHECKING:
-    from sandbox.faults.kind import Request
-    from sandbox.faults.schedule import Fault
+    from sandbox.faults.kind import Fault, Request
 
 ENGINE = "pulumi"
 

@@ -1,15 +1,15 @@
-"""What a kind of fault is: what it needs from the schedule, and what it does to a call."""
+"""What a fault is: an entry of the schedule, and the kind that says what it does to a call."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
     from sandbox.aws.unimplemented import Call
-    from sandbox.faults.in_force import InForce
-    from sandbox.faults.schedule import Fault
 
 Answer = tuple[str, list[tuple[str, str]], bytes]
 """Status line, headers and body of an HTTP answer."""
@@ -49,6 +49,79 @@ class Request:
         raise ConnectionResetError("the schedule of faults says so")
 
 
+class Fault(BaseModel):
+    """One entry of a schedule."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    happens: str
+    """Name of a kind."""
+    call: str = ""
+    """`service:Operation`, with globs; empty for a kind that does not happen to calls."""
+    nth: int = Field(default=1, ge=1)
+    """The first matching call that is hit."""
+    times: Annotated[int, Field(ge=1)] | Literal["always"] = 1
+    """How many matching calls in a row are hit."""
+    for_calls: int | None = Field(default=None, ge=1)
+    """`not-found-yet`: reads that do not find the object."""
+    pid: int | None = Field(default=None, ge=2)
+    """`engine-killed`: the process to kill; None: the engine behind the call."""
+    node_group: str | None = None
+    """`node-never-joins`: the node group."""
+    plugin: str | None = None
+    """`device-plugin-never-ready`: the plugin."""
+    reservation: Annotated[str, Field(pattern="^cr-[0-9a-f]{17}$")] | None = None
+    """`reservation-expires`: the capacity reservation, `cr-` and 17 hexadecimal digits."""
+
+    def hits(self, count: int) -> bool:
+        """Return whether the `count`th matching call is hit; the first is 1."""
+        return count >= self.nth and (self.times == "always" or count < self.nth + self.times)
+
+
+class Entry:
+    """One entry of the schedule in force.
+
+    Attributes:
+        fault: What it says.
+        kind: What happens.
+        matched: Calls that it matched so far.
+        happened: How often it has happened.
+    """
+
+    def __init__(self, fault: Fault, kind: Kind) -> None:
+        self.fault, self.kind, self.matched, self.happened = fault, kind, 0, 0
+
+
+class HiddenObject(Protocol):
+    """An object that is not found for some calls."""
+
+    for_calls: int
+
+    def is_read_by(self, call: Call, environ: dict[str, Any], body: bytes) -> bool:
+        """Return whether a request reads the object."""
+        ...
+
+    def not_found(self, request: Request) -> Answer:
+        """Answer a read as if the object did not exist."""
+        ...
+
+
+class Schedule(Protocol):
+    """The schedule in force, as the kinds of fault use it."""
+
+    def of_kind(self, name: str) -> list[Entry]:
+        """Return the entries of a kind."""
+        ...
+
+    def happened(self, entry: Entry) -> None:
+        """Count that an entry of `of_kind` has happened."""
+        ...
+
+    def hide(self, hidden: HiddenObject) -> None:
+        """Let an object not be found for a while."""
+        ...
+
+
 class Kind:
     """One thing that can happen.
 
@@ -78,7 +151,7 @@ class Kind:
         """Return AWS's error, where the fault is one; asked for launches inside the account."""
         return None
 
-    def happen(self, fault: Fault, request: Request, faults: InForce) -> Answer:
+    def happen(self, fault: Fault, request: Request, faults: Schedule) -> Answer:
         """Answer a call that is hit.
 
         Raises:

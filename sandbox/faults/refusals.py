@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 from sandbox.faults import service_errors
-from sandbox.faults.kind import Answer, Kind, Refusal, Request
-
-if TYPE_CHECKING:
-    from sandbox.faults.in_force import InForce
-    from sandbox.faults.schedule import Fault
+from sandbox.faults.kind import Answer, Fault, Kind, Refusal, Request, Schedule
 
 Lookup = Callable[[str, str], Refusal | None]
 
@@ -40,7 +35,7 @@ class RefusedCall(Kind):
         """Return the error."""
         return self._error(service, operation)
 
-    def happen(self, fault: Fault, request: Request, faults: InForce) -> Answer:
+    def happen(self, fault: Fault, request: Request, faults: Schedule) -> Answer:
         """Answer with the error, in the protocol of the call."""
         from sandbox.aws.unimplemented import error_response
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
-from sandbox.faults.kind import Kind
+from sandbox.faults.kind import Fault
 from sandbox.faults.kinds import KINDS
 from sandbox.faults.models import SERVICES, operations
 
@@ -29,51 +28,6 @@ _LISTED = 25
 
 class FaultScheduleError(ValueError):
     """A schedule says what cannot be; the message lists every fault of it, a line each."""
-
-
-class Fault(BaseModel):
-    """One entry of a schedule."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    happens: str
-    """Name of a kind."""
-    call: str = ""
-    """`service:Operation`, with globs; empty for a kind that does not happen to calls."""
-    nth: int = Field(default=1, ge=1)
-    """The first matching call that is hit."""
-    times: Annotated[int, Field(ge=1)] | Literal["always"] = 1
-    """How many matching calls in a row are hit."""
-    for_calls: int | None = Field(default=None, ge=1)
-    """`not-found-yet`: reads that do not find the object."""
-    pid: int | None = Field(default=None, ge=2)
-    """`engine-killed`: the process to kill; None: the engine behind the call."""
-    node_group: str | None = None
-    """`node-never-joins`: the node group."""
-    plugin: str | None = None
-    """`device-plugin-never-ready`: the plugin."""
-    reservation: Annotated[str, Field(pattern="^cr-[0-9a-f]{17}$")] | None = None
-    """`reservation-expires`: the capacity reservation, `cr-` and 17 hexadecimal digits."""
-
-    @cached_property
-    def kind(self) -> Kind:
-        """What happens."""
-        return KINDS[self.happens]
-
-    def matches(self, service: str, operation: str) -> bool:
-        """Return whether a call is one of those that this entry counts."""
-        if not self.call or service not in SERVICES:
-            return False
-        wanted_service, _, wanted_operation = _full(self.call).partition(":")
-        return (
-            fnmatchcase(service, wanted_service)
-            and fnmatchcase(operation, wanted_operation)
-            and self.kind.happens_to(service, operation)
-        )
-
-    def hits(self, count: int) -> bool:
-        """Return whether the `count`th matching call is hit; the first is 1."""
-        return count >= self.nth and (self.times == "always" or count < self.nth + self.times)
 
 
 def read_schedule(text: str) -> list[Fault]:
@@ -145,7 +99,7 @@ def _unknown(given: Any, known: Any) -> str:
 
 
 def _wrong_keys(fault: Fault) -> list[str]:
-    kind = fault.kind
+    kind = KINDS[fault.happens]
     known = {"happens", *kind.keys, *(_KEYS_OF_CALLS if kind.needs_call else ())}
     wrong = [
         f".{key}: {kind.name} has no such key" for key in sorted(fault.model_fields_set - known)
@@ -158,14 +112,15 @@ def _wrong_keys(fault: Fault) -> list[str]:
     return wrong
 
 
-def _full(call: str) -> str:
+def full_call(call: str) -> str:
+    """Return `service:Operation` for what `call` of a schedule says."""
     return "*:*" if call == "*" else call
 
 
 def _wrong_call(fault: Fault) -> list[str]:
     if not fault.call:
         return []
-    service, colon, operation = _full(fault.call).partition(":")
+    service, colon, operation = full_call(fault.call).partition(":")
     services = [each for each in SERVICES if fnmatchcase(each, service)]
     if not colon or not operation:
         return [f".call: {fault.call!r} is not service:Operation, such as ec2:RunInstances"]
@@ -175,8 +130,9 @@ def _wrong_call(fault: Fault) -> list[str]:
     found = [(each, name) for each, name in known if fnmatchcase(name, operation)]
     if not found:
         return [f".call: the call {_unknown(operation, {name for _, name in known})}"]
-    if any(fault.kind.happens_to(*each) for each in found):
+    kind = KINDS[fault.happens]
+    if any(kind.happens_to(*each) for each in found):
         return []
-    able = [f"{each}:{name}" for each, name in known if fault.kind.happens_to(each, name)]
+    able = [f"{each}:{name}" for each, name in known if kind.happens_to(each, name)]
     instead = f"it does for {', '.join(able[:8])}" if able else "no call of this service does"
     return [f".call: {fault.call} does not give {fault.happens}; {instead}"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from sandbox.inventory.account import Clients, account_items, clients_of
+from sandbox.inventory.account import account_items
+from sandbox.inventory.clients import Clients, clients_of
 from sandbox.inventory.item import Item
 from sandbox.kubernetes.commands import Layout
 from sandbox.kubernetes.inventory import lines as cluster_lines

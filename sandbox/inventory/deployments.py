@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sandbox.inventory.account import Clients
+from sandbox.inventory.clients import Clients
 from sandbox.inventory.item import Item, tags
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sandbox.inventory.account import Clients
+from sandbox.inventory.clients import Clients
 from sandbox.inventory.item import Item, tags
 
 

@@ -17,7 +17,7 @@ from tests.support.batch_plans import network_stack_plan
 from tests.support.batch_plans import plan as batch_plan
 from tests.support.eks_plans import eks_plan
 from tests.support.parallelcluster_plans import plan as parallelcluster_plan
-from tools.cli.checks import config_of, plan_of
+from tools.cli.stack_config import config_of, plan_of
 from tools.workspace.stack_files import ROOT, completed, find_stack_file
 
 

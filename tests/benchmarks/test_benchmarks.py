@@ -8,7 +8,7 @@ from benchmarks import check, critical_path, growth, parallelcluster, preview, p
 from benchmarks.cold_up import ColdUp
 from benchmarks.growth import Curve
 from benchmarks.measuring import Comparison, Spent
-from tools.cli.checks import plan_of
+from tools.cli.stack_config import plan_of
 
 
 @pytest.fixture

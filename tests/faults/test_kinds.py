@@ -106,7 +106,7 @@ def test_a_new_object_is_not_found_in_the_services_own_words_for_as_long_as_said
 
 
 def test_the_sandboxs_own_observers_are_not_hit(faulty: Faulty) -> None:
-    from sandbox.inventory.account import Clients
+    from sandbox.inventory.clients import Clients
 
     faulty.use("call: '*', happens: throttled, times: always")
     clients = Clients(faulty.account.server.endpoint, "us-west-2")

@@ -27,7 +27,7 @@ from tests.support.random_stacks import RandomStack, bases, random_stacks
 from tests.support.rendered import assert_registered, assert_rendered
 from tests.support.stacks import NOW, account_facts
 from tools.cli.app import app
-from tools.cli.checks import config_of, plan_of
+from tools.cli.stack_config import config_of, plan_of
 from tools.workspace.stack_files import StackFileError, find_stack_file
 
 SOON = timedelta(seconds=20)

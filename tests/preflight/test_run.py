@@ -27,7 +27,7 @@ from components.preflight.reservation_rows import FREE, READ  # isort: skip
 from components.preflight.row import Row  # isort: skip
 from components.preflight.run import CALLER, Preflight, run_preflight  # isort: skip
 from sandbox.account.stacks import completion  # isort: skip
-from tools.cli.checks import config_of  # isort: skip
+from tools.cli.stack_config import config_of  # isort: skip
 from tools.workspace.stack_files import completed, find_stack_file  # isort: skip
 
 P5 = "architecture.node_groups.p5"

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from tools.cli import guarded_update
-from tools.cli.deployments import Guard
+from tools.cli.guarded_update import Guard
 from tools.workspace import workspace
 from tools.workspace.engine_process import EngineResult
 

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from tools.cli import console, failures, options
+from tools.cli import failures, options
 from tools.cli.check_result import CheckResult, answer_results, refuse_two_forms
-from tools.workspace.stack_files import EKS, PROFILE_KEY, REGION_KEY, StackFile
-
-if TYPE_CHECKING:
-    from components.architectures.plan_stack import AnyPlan
-    from components.config.network import ExistingVpc, StackNetwork
-    from components.config.stack import AnyStackConfig
-    from tools.findings.finding import Stage
+from tools.cli.stack_config import config_of, plan_of, refusing_stage
+from tools.workspace.stack_files import EKS, StackFile
 
 
 def check(
@@ -90,103 +84,3 @@ def _preflight_result(stack_file: StackFile, *, sandbox: bool) -> CheckResult:
         ),
         preflight=found,
     )
-
-
-def refusing_stage(stack_file: StackFile) -> Stage:
-    """Return what refuses a stack file: its schema, else its plan, else the account."""
-    from components.config.problems import ConfigError
-
-    try:
-        config_of(stack_file)
-    except ConfigError:
-        return "schema"
-    try:
-        plan_of(stack_file)
-    except ConfigError:
-        return "plan"
-    return "preflight"
-
-
-def plan_of(stack_file: StackFile) -> AnyPlan:
-    """Return the plan of a stack file, from schema and plan alone.
-
-    Raises:
-        ConfigError: with every problem.
-    """
-    from components.architectures.plan_stack import plan_stack
-
-    return plan_stack(
-        config_of(stack_file),
-        stack_file=stack_file.name,
-        region=stack_file.region,
-        now=datetime.now(UTC),
-    )
-
-
-def config_of(
-    stack_file: StackFile, *, network_of: Callable[[StackNetwork], ExistingVpc] | None = None
-) -> AnyStackConfig:
-    """Return the configuration of a stack file, checked by the schema.
-
-    `network_of` looks up the network of another stack; left out, words stand for its ids.
-
-    Raises:
-        ConfigError: with every problem.
-    """
-    from components.config.load import load_stack_config
-    from components.config.network import unread_network
-    from components.config.problems import ConfigError
-    from components.config.provider_settings import provider_problems
-
-    name = stack_file.name
-    missing = provider_problems(
-        region=stack_file.config.get(REGION_KEY),
-        profile=stack_file.config.get(PROFILE_KEY),
-        stack_file=name,
-    )
-    try:
-        config = load_stack_config(
-            stack_file.cluster,
-            stack_file=name,
-            stray_keys=stack_file.stray_keys,
-            network_of=network_of or unread_network,
-        )
-    except ConfigError as error:
-        raise ConfigError([*missing, *error.problems], stack_file=name) from error
-    if config.policies:  # only then, because the pack takes a second to import
-        from policies.pack_config import unknown_rules
-
-        missing += unknown_rules(config, stack_file=name)
-    if missing:
-        raise ConfigError(missing, stack_file=name)
-    return config
-
-
-def _warned(stack_file: StackFile, *, live: bool, sandbox: bool) -> tuple[str, ...]:
-    if not live:
-        plan_of(stack_file)
-        return ()
-    from components.account.prepare import prepare
-    from components.account.stack_lookup import look_up
-    from tools.cli.stack_references import network_reader
-
-    config = config_of(stack_file, network_of=network_reader(stack_file, sandbox=sandbox))
-    prepared = prepare(
-        config,
-        look_up(config, region=stack_file.region),
-        stack_file=stack_file.name,
-        region=stack_file.region,
-        now=datetime.now(UTC),
-    )
-    return prepared.warnings
-
-
-def refuse_wrong_config(stack_file: StackFile, *, live: bool, sandbox: bool = False) -> None:
-    """Stop before the engine starts where schema, plan or account refuse the configuration.
-
-    Raises:
-        ConfigError: with every problem.
-        AccountUnreachableError: there is no account to ask.
-    """
-    for warning in _warned(stack_file, live=live, sandbox=sandbox):
-        console.progress(f"warning: {warning}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,17 +13,10 @@ from tools.workspace.stack_files import BATCH, NETWORK, PARALLELCLUSTER
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tools.cli.guarded_update import Guard
     from tools.workspace.engine_process import EngineResult
     from tools.workspace.stack_files import StackFile
     from tools.workspace.workspace import Workspace
-
-
-class Guard(NamedTuple):
-    """What an update may lose, and where."""
-
-    allowed: Sequence[str]
-    """Names of the objects that the user gives up."""
-    sandbox: bool
 
 
 def up(
@@ -34,6 +27,7 @@ def up(
     replace: options.Replace = None,
 ) -> None:
     """Bring the stack up to what its file says; previews first, always."""
+    from tools.cli.guarded_update import Guard
     from tools.cli.waiting import wait_seconds
 
     _require_answer(yes=yes, command="up")
@@ -79,6 +73,8 @@ def preview(
         refuse_two_forms(as_json=as_json, as_sarif=as_sarif)
         answer_preview(found, sandbox=sandbox, as_sarif=as_sarif)
         return
+    from tools.cli.guarded_update import Guard
+
     workspace = _open(found, "", sandbox=sandbox, checks_config=True)
     result = _run(workspace, "preview", yes=None, policies=True, guard=Guard((), sandbox))
     _finish(result, workspace, "preview", sandbox=sandbox)
@@ -192,6 +188,7 @@ def _run(
     variables: Mapping[str, str] = MappingProxyType({}),
     guard: Guard | None = None,
 ) -> EngineResult:
+    from tools.cli.stack_config import policy_pack
     from tools.workspace.reserve import room_kept
     from tools.workspace.workspace import run
 
@@ -204,22 +201,6 @@ def _run(
 
             return run_guarded(workspace, operation, asked, guard)
         return run(workspace, operation, asked, variables=variables)
-
-
-def policy_pack(workspace: Workspace) -> list[str]:
-    """Return the arguments that attach the pack, configured with what only the stack file says."""
-    import json
-
-    from policies.pack_config import pack_config
-    from tools.cli.checks import config_of
-    from tools.workspace.files import write_whole
-    from tools.workspace.stack_files import ROOT
-
-    path = workspace.scratch / f"{workspace.stack_file.stack}.policies.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    content = json.dumps(pack_config(config_of(workspace.stack_file)), indent=2)
-    write_whole(path, content)
-    return ["--policy-pack", str(ROOT / "policies"), "--policy-pack-config", str(path)]
 
 
 def _finish(result: EngineResult, workspace: Workspace, operation: str, *, sandbox: bool) -> None:

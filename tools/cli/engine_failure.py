@@ -25,7 +25,7 @@ def why_it_failed(
 ) -> list[str]:
     """Return what the engine's errors mean and what helps; empty where we know no more than it."""
     from components.config.problems import ConfigError
-    from tools.cli.checks import config_of
+    from tools.cli.stack_config import config_of
     from tools.diagnosis.engine_failures import FailedStack, advice
     from tools.diagnosis.kubernetes_failures import (
         exists_already,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tools.changes.refusal import Background, Verdict, explanation, judge
 from tools.cli import console, failures
@@ -17,13 +17,20 @@ from tools.workspace.workspace import begin_of, history
 
 if TYPE_CHECKING:
     from tools.changes.steps import Step
-    from tools.cli.deployments import Guard
     from tools.workspace.engine_process import EngineResult
     from tools.workspace.stack_files import StackFile
     from tools.workspace.workspace import Workspace
 
 HISTORY_PAGE = 20
 """Updates that are looked through for the last one that succeeded."""
+
+
+class Guard(NamedTuple):
+    """What an update may lose, and where."""
+
+    allowed: Sequence[str]
+    """Names of the objects that the user gives up."""
+    sandbox: bool
 
 
 def run_guarded(

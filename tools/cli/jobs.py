@@ -210,7 +210,7 @@ def _print_manifest(
 
 def _eks_plan(stack_file: StackFile) -> EksPlan:
     from components.eks.plan import EksPlan
-    from tools.cli.checks import plan_of
+    from tools.cli.stack_config import plan_of
 
     plan = plan_of(stack_file)
     assert isinstance(plan, EksPlan)  # noqa: S101 - no other kind has these jobs
@@ -219,7 +219,7 @@ def _eks_plan(stack_file: StackFile) -> EksPlan:
 
 def _batch_plan(stack_file: StackFile) -> BatchPlan:
     from components.batch.plan import BatchPlan
-    from tools.cli.checks import plan_of
+    from tools.cli.stack_config import plan_of
 
     plan = plan_of(stack_file)
     assert isinstance(plan, BatchPlan)  # noqa: S101 - no other kind has these jobs
@@ -228,7 +228,7 @@ def _batch_plan(stack_file: StackFile) -> BatchPlan:
 
 def _parallelcluster_plan(stack_file: StackFile) -> ParallelClusterPlan:
     from components.parallelcluster.plan import ParallelClusterPlan
-    from tools.cli.checks import plan_of
+    from tools.cli.stack_config import plan_of
 
     plan = plan_of(stack_file)
     assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - no other kind has these jobs

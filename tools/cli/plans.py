@@ -32,13 +32,13 @@ def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
     """Return the plan from a preview on an empty backend that is thrown away."""
     import tempfile
 
-    from tools.cli.sandbox_session import project_of, sandbox_directory
+    from tools.cli.sandbox_session import project_of
     from tools.cli.session import Purpose, open_workspace
     from tools.cli.stack_references import with_ids
     from tools.workspace.engine_process import PulumiCommand
     from tools.workspace.listening import event_log
     from tools.workspace.preview import plan_of_events
-    from tools.workspace.project import SandboxProject
+    from tools.workspace.project import SandboxProject, sandbox_directory
 
     purpose = Purpose(checks_config=True)
     workspace = open_workspace(stack_file, purpose, sandbox=sandbox)

@@ -28,8 +28,8 @@ def answer_preview(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> N
             the program, and with 2 where the stack file was refused before.
     """
     from components.config.problems import ConfigError
-    from tools.cli.checks import refusing_stage
     from tools.cli.session import Purpose, open_workspace
+    from tools.cli.stack_config import refusing_stage
     from tools.findings.config_problems import problem_findings
 
     purpose = Purpose(checks_config=True)
@@ -45,7 +45,7 @@ def answer_preview(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> N
 
 def _previewed(workspace: Workspace) -> tuple[EngineResult, str]:
     """Return how the engine's preview ended, with its event log."""
-    from tools.cli.deployments import policy_pack
+    from tools.cli.stack_config import policy_pack
     from tools.workspace.listening import event_log
 
     # `preview --json` of the engine says nothing of policies; its event log does.

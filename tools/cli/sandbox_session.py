@@ -26,9 +26,9 @@ from tools.engine import (
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.environment import process_environment, sandbox_environment
 from tools.workspace.files import write_whole
-from tools.workspace.project import SandboxProject
+from tools.workspace.project import SandboxProject, sandbox_directory
 from tools.workspace.recovery.leftovers import marked
-from tools.workspace.stack_files import OWN_FILES, StackFile
+from tools.workspace.stack_files import StackFile
 from tools.workspace.workspace import SandboxWorkspace
 
 Report = Callable[[str], None]
@@ -86,13 +86,6 @@ class RunningSandbox:
     def aws_environment(self) -> dict[str, str]:
         """Return the environment in which boto3 of this process reaches the sandbox's account."""
         return self.environment(Path(os.defpath.split(os.pathsep)[0]), project_of(self.directory))
-
-
-def sandbox_directory() -> SandboxDirectory:
-    """Return the directory of the sandbox: `$TRAINYARD_SANDBOX`, or one in the checkout."""
-    configured = os.environ.get("TRAINYARD_SANDBOX")
-    path = Path(configured).expanduser() if configured else OWN_FILES / "sandbox"
-    return SandboxDirectory(path.resolve())
 
 
 def started_sandbox(

@@ -6,8 +6,9 @@ from typing import Any
 
 from sandbox.state import SandboxDirectory
 from tools.cli.sandbox_pace import described_pace
-from tools.cli.sandbox_session import project_of, sandbox_directory
+from tools.cli.sandbox_session import project_of
 from tools.engine import read_plugins
+from tools.workspace.project import sandbox_directory
 
 
 def describe() -> dict[str, Any]:

@@ -138,6 +138,6 @@ def inventory(as_json: options.AsJson = False) -> None:
 
 
 def _directory() -> SandboxDirectory:
-    from tools.cli.sandbox_session import sandbox_directory
+    from tools.workspace.project import sandbox_directory
 
     return sandbox_directory()

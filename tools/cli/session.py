@@ -88,7 +88,7 @@ def open_workspace(stack_file: StackFile, purpose: Purpose, *, sandbox: bool) ->
         StackLockedError: another command works on the stack.
         WrongUseError: no credentials, or no AWS CLI for an EKS stack.
     """
-    from tools.cli.checks import refuse_wrong_config
+    from tools.cli.stack_config import refuse_wrong_config
 
     if purpose.checks_config:
         refuse_wrong_config(stack_file, live=False)
@@ -140,7 +140,8 @@ def refuse_occupied(stack_file: StackFile, *, sandbox: bool) -> None:
 
 def _turn_file(stack: str, *, sandbox: bool) -> Path:
     if sandbox:
-        from tools.cli.sandbox_session import project_of, sandbox_directory
+        from tools.cli.sandbox_session import project_of
+        from tools.workspace.project import sandbox_directory
 
         return project_of(sandbox_directory()).turn_file(stack)
     return OWN_FILES / "turns" / f"{stack}.lock"
@@ -195,7 +196,7 @@ def _account(stack_file: StackFile) -> Workspace:
 def kubeconfig_path(stack: str, *, sandbox: bool) -> Path:
     """Return where the kubeconfig of a stack is written."""
     if sandbox:
-        from tools.cli.sandbox_session import sandbox_directory
+        from tools.workspace.project import sandbox_directory
 
         return sandbox_directory().path / f"{stack}.kubeconfig"
     return OWN_FILES / f"{stack}.kubeconfig"
@@ -213,7 +214,7 @@ def usable_kubeconfig(kubeconfig: str, *, sandbox: bool) -> str:
 
     import yaml
 
-    from tools.cli.sandbox_session import sandbox_directory
+    from tools.workspace.project import sandbox_directory
 
     content = yaml.safe_load(kubeconfig)
     commands = (user["user"].get("exec") for user in content.get("users", ()))

@@ -66,7 +66,8 @@ def with_ids(stack_file: StackFile, *, sandbox: bool) -> StackFile:
 
 
 def _sandbox_outputs(stack: str) -> Mapping[str, Any] | None:
-    from tools.cli.sandbox_session import project_of, sandbox_directory
+    from tools.cli.sandbox_session import project_of
+    from tools.workspace.project import sandbox_directory
 
     *qualified, name = stack.split("/")
     if qualified not in ([], ["organization", PROJECT]):

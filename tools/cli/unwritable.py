@@ -30,8 +30,8 @@ def unwritable(error: OSError) -> str | None:
 
 
 def _elsewhere(path: Path | None) -> str:
-    from tools.cli.sandbox_session import sandbox_directory
     from tools.engine.cache import cache_directory
+    from tools.workspace.project import sandbox_directory
 
     sandbox = sandbox_directory().path
     if path is not None and (path.is_relative_to(sandbox) or sandbox.is_relative_to(path)):

@@ -7,15 +7,17 @@ beside its `Pulumi.yaml`, and that file is one of this directory.
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sandbox.state import SandboxDirectory
 from tools.workspace import file_backend
 from tools.workspace.files import first_written
-from tools.workspace.stack_files import PROJECT, ROOT, StackFile
+from tools.workspace.stack_files import OWN_FILES, PROJECT, ROOT, StackFile
 from tools.workspace.yaml_reader import read_yaml, write_yaml, yaml_text
 
 _STACK = "pulumi:pulumi:Stack"
@@ -157,3 +159,10 @@ def _holds(path: Path, content: dict[str, Any]) -> bool:
         return path.read_text(encoding="utf-8") == yaml_text(content)
     except (FileNotFoundError, UnicodeDecodeError):
         return False
+
+
+def sandbox_directory() -> SandboxDirectory:
+    """Return the directory of the sandbox: `$TRAINYARD_SANDBOX`, or one in the checkout."""
+    configured = os.environ.get("TRAINYARD_SANDBOX")
+    path = Path(configured).expanduser() if configured else OWN_FILES / "sandbox"
+    return SandboxDirectory(path.resolve())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.catalog.versions import PARALLELCLUSTER_VERSION
-from sandbox.inventory.account import Clients
+from sandbox.inventory.clients import Clients
 from sandbox.inventory.storage import items
 from tests.support.cluster_configs import (
     EFS,

@@ -116,7 +116,7 @@ def submit(plan, batch: Batch, **changes: Any) -> None:
 @pytest.fixture
 def plan():
     from tools.cli import options
-    from tools.cli.checks import plan_of
+    from tools.cli.stack_config import plan_of
 
     return plan_of(options.stack_file("batch-p5", path=None, sandbox=True))
 

@@ -29,7 +29,7 @@ def stack_file(network: Any) -> StackFile:
 def backend(tmp_path, monkeypatch) -> SandboxProject:
     """The project of a sandbox that does not run."""
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
-    from tools.cli.sandbox_session import sandbox_directory
+    from tools.workspace.project import sandbox_directory
 
     return SandboxProject(sandbox_directory().pulumi_state.parent)
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.inventory.account import Clients, account_items, clients_of
+from sandbox.inventory.account import account_items
+from sandbox.inventory.clients import Clients, clients_of
 from sandbox.parallelcluster.provider import building, launch, naming, storage
 from sandbox.parallelcluster.provider.building import BuildError
 from sandbox.parallelcluster.provider.interfaces import Card, compute_interfaces, head_interfaces

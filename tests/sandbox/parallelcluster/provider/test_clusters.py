@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from sandbox.aws.server import AwsServer
-from sandbox.inventory.account import account_items, clients_of
+from sandbox.inventory.account import account_items
+from sandbox.inventory.clients import clients_of
 from sandbox.parallelcluster.provider import building
 from tests.support.cloudformation import Stacks, cloudformation, cluster_template
 from tests.support.sandbox_aws import AWS_ASSISTED, PRIVATE_A, PRIVATE_B, Account, refused

@@ -1,0 +1,49 @@
+"""boto3 clients of one sandbox, which no fault hits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import boto3
+from botocore.config import Config
+
+from sandbox.faults.in_force import OBSERVER
+
+
+class Clients:
+    """boto3 clients of one sandbox.
+
+    Args:
+        endpoint: The sandbox's AWS endpoint.
+        region: Its region.
+    """
+
+    def __init__(self, endpoint: str, region: str) -> None:
+        self._session = boto3.Session(
+            aws_access_key_id="sandbox",
+            aws_secret_access_key="sandbox",  # noqa: S106 - any value will do: nobody checks it
+            region_name=region,
+        )
+        self._endpoint = endpoint
+        self.client = cache(self._client)
+
+    def _client(self, service: str) -> Any:
+        settings = Config(retries={"total_max_attempts": 1}, user_agent_extra=OBSERVER)
+        return self._session.client(service, endpoint_url=self._endpoint, config=settings)
+
+    def every(self, service: str, call: str, key: str, **arguments: Any) -> Iterator[Any]:
+        """Yield every element of a list call, page by page."""
+        client = self.client(service)
+        if not client.can_paginate(call):
+            yield from getattr(client, call)(**arguments)[key]
+            return
+        for answer in client.get_paginator(call).paginate(**arguments):
+            yield from answer[key]
+
+
+@cache
+def clients_of(endpoint: str, region: str) -> Clients:
+    """Return the clients of a sandbox; making one takes longer than all its calls."""
+    return Clients(endpoint, region)
