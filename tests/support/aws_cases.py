@@ -88,14 +88,14 @@ def cases(account: Account) -> list[Case]:
         Case(
             "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
             rule,
-            tags,
+            {**tags, "referencedSecurityGroupId": closed},
             of_another_group,
             has_identity=True,
         ),
         Case(
             "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
             rule,
-            tags,
+            {**tags, "referencedSecurityGroupId": closed},
             of_another_group,
             has_identity=True,
         ),

@@ -7,6 +7,7 @@ the tests name.
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -86,6 +87,103 @@ def test_a_rule_that_is_gone_is_refused_by_its_id(account: Account, direction: s
     revoke = getattr(account.ec2, f"revoke_security_group_{direction}")
     with refused("InvalidSecurityGroupRuleId.NotFound", "sgr-0123456789abcdef0"):
         revoke(GroupId=account.group(), SecurityGroupRuleIds=["sgr-0123456789abcdef0"])
+
+
+HTTPS = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443}
+NETWORK_6 = {"CidrIpv6": "2001:db8::/64"}
+
+
+def rule_of(account: Account, group: str, **peer: Any) -> str:
+    """Let a peer in on port 443; return the rule's id."""
+    made = account.ec2.authorize_security_group_ingress(
+        GroupId=group, IpPermissions=[{**HTTPS, **peer}]
+    )
+    return made["SecurityGroupRules"][0]["SecurityGroupRuleId"]
+
+
+def modified(account: Account, group: str, rule: str, **request: Any) -> dict[str, Any]:
+    """Modify a rule; return it as it is described."""
+    account.ec2.modify_security_group_rules(
+        GroupId=group,
+        SecurityGroupRules=[{"SecurityGroupRuleId": rule, "SecurityGroupRule": request}],
+    )
+    (shown,) = account.ec2.describe_security_group_rules(SecurityGroupRuleIds=[rule])[
+        "SecurityGroupRules"
+    ]
+    return shown
+
+
+def prefix_list(account: Account, name: str) -> str:
+    """Make a prefix list; return its id."""
+    made = account.ec2.create_managed_prefix_list(
+        PrefixListName=name, MaxEntries=1, AddressFamily="IPv4"
+    )
+    return made["PrefixList"]["PrefixListId"]
+
+
+def test_a_modified_rule_has_its_new_peer(account: Account) -> None:
+    """`ec2/vpc_security_group_ingress_rule_test.go`, `…_cidrIPv4` and the three after it."""
+    group, other = account.group(), account.group("other")
+    lists = [prefix_list(account, name) for name in ("one", "two")]
+
+    rule = rule_of(account, group, IpRanges=[{"CidrIp": "10.0.0.0/16"}])
+    found = modified(account, group, rule, **HTTPS, CidrIpv4="10.1.2.3/16", Description="pods")
+    assert (found["CidrIpv4"], found["Description"]) == ("10.1.0.0/16", "pods")
+
+    rule = rule_of(account, group, Ipv6Ranges=[NETWORK_6])
+    found = modified(account, group, rule, **HTTPS, CidrIpv6="2001:db8:1::1/64")
+    assert found["CidrIpv6"] == "2001:db8:1::/64"
+
+    rule = rule_of(account, group, PrefixListIds=[{"PrefixListId": lists[0]}])
+    found = modified(account, group, rule, **HTTPS, PrefixListId=lists[1])
+    assert found["PrefixListId"] == lists[1]
+
+    rule = rule_of(account, group, UserIdGroupPairs=[{"GroupId": group, "Description": "EFA"}])
+    found = modified(account, group, rule, IpProtocol="-1", ReferencedGroupId=other)
+    assert found["ReferencedGroupInfo"]["GroupId"] == other
+    assert (found["IpProtocol"], found["Description"]) == ("-1", "EFA")
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        (HTTPS, "MissingParameter"),
+        ({**HTTPS, "CidrIpv4": "10.1.0.0/16", **NETWORK_6}, "InvalidParameterCombination"),
+        ({**HTTPS, **NETWORK_6}, "InvalidParameterValue"),
+        ({**HTTPS, "CidrIpv4": "10.1.0.0/33"}, "InvalidParameterValue"),
+        ({"CidrIpv4": "10.1.0.0/16"}, "InvalidParameterValue"),
+        ({"IpProtocol": "tcp", "CidrIpv4": "10.1.0.0/16"}, "InvalidParameterValue"),
+        ({**HTTPS, "CidrIpv4": "10.2.0.0/16"}, "InvalidPermission.Duplicate"),
+    ],
+)
+def test_a_modification_that_aws_refuses_changes_nothing(
+    account: Account, request_: dict[str, Any], code: str
+) -> None:
+    """`SecurityGroupRuleRequest`: exactly one peer, and of the type that the rule has."""
+    group = account.group()
+    rule = rule_of(account, group, IpRanges=[{"CidrIp": "10.0.0.0/16"}])
+    rule_of(account, group, IpRanges=[{"CidrIp": "10.2.0.0/16"}])
+    before = account.ec2.describe_security_group_rules()
+    with refused(code):
+        modified(account, group, rule, **request_)
+    assert account.ec2.describe_security_group_rules()["SecurityGroupRules"] == (
+        before["SecurityGroupRules"]
+    )
+
+
+def test_a_modification_names_what_exists(account: Account) -> None:
+    group, gone = account.group(), "sg-0123456789abcdef9"
+    pair, listed = [{"GroupId": group}], [{"PrefixListId": prefix_list(account, "one")}]
+    by_group = rule_of(account, group, UserIdGroupPairs=pair)
+    by_list = rule_of(account, group, PrefixListIds=listed)
+    with refused("InvalidGroup.NotFound", gone):
+        modified(account, group, by_group, **HTTPS, ReferencedGroupId=gone)
+    with refused("InvalidPrefixListID.NotFound", "pl-0123456789abcdef9"):
+        modified(account, group, by_list, **HTTPS, PrefixListId="pl-0123456789abcdef9")
+    with refused("InvalidGroup.NotFound", gone):
+        modified(account, gone, by_group, **HTTPS, ReferencedGroupId=group)
+    with refused("InvalidSecurityGroupRuleId.NotFound", by_group):
+        modified(account, account.group("other"), by_group, **HTTPS, ReferencedGroupId=group)
 
 
 def test_a_launch_template_that_is_gone_is_refused_by_its_id(account: Account) -> None:
