@@ -14,8 +14,9 @@ from functools import cache
 
 import pytest
 
+from tests.support.kills.gate import Moment
 from tests.support.kills.harness import KillHarness, Victim, is_running
-from tests.support.kills.inventories import difference
+from tests.support.kills.inventories import difference, normalised
 from tests.support.kills.lives import UNCHANGED, Undisturbed, by_waves, live, undisturbed
 from tests.support.kills.points import in_few_waves
 from tests.support.sandbox import Sandbox, running
@@ -29,6 +30,11 @@ SLURM = "pc-trn1"
 LIGHT = "batch-p5"
 """A stack that is up soon, for what is the same in all of them."""
 KILLED = ("eks-p5-odcr", SLURM, LIGHT)
+RULES = {
+    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
+}
+QUEUES = {"aws:batch/jobQueue:JobQueue"}
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +61,28 @@ def test_an_engine_killed_at_ten_objects_comes_to_the_same_end(
     assert not life.differences
     assert UNCHANGED in life.second
     assert not life.left
+
+
+def test_what_a_killed_destroy_has_deleted_is_made_again_or_no_longer_missed(
+    account: Sandbox, reference_of: Callable[[str], Undisturbed]
+) -> None:
+    """Of the types that the provider cannot read once they are gone."""
+    reference, harness = reference_of(LIGHT), KillHarness(account, LIGHT)
+
+    def killed_at(types: set[str]) -> None:
+        deleted = {each.urn: Moment.UNANSWERED for each in reference.points if each.type in types}
+        killed = harness.killed("destroy", deleted)
+        assert set(killed.held) == deleted.keys(), killed.said
+
+    account.must("up", LIGHT, "--sandbox", "--yes")
+    killed_at(QUEUES)
+    killed_at(RULES)
+    account.must("up", LIGHT, "--sandbox", "--yes")
+    found = normalised(account.inventory(), reference.before)
+    assert not difference(reference.after, found)
+    killed_at(RULES)
+    account.must("destroy", LIGHT, "--sandbox", "--yes")
+    assert not difference(reference.before, account.inventory())
 
 
 def test_a_program_that_is_killed_ends_the_command_and_leaves_nothing_unknown(

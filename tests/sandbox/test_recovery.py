@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from components.tagging import RESOURCE_TAG
+from tests.support.recorded_engine import AT_ONCE, RecordedEngine, creating
 from tests.support.sandbox_aws import Account
-from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.recovery import recover as recovery
 from tools.workspace.recovery.account import Found, Progress
 from tools.workspace.recovery.errors import CreatesPendingError
@@ -23,47 +22,22 @@ from tools.workspace.recovery.ways import By, Way
 PREFIX = "urn:pulumi:p5::trainyard::"
 VPC, ROLE = f"{PREFIX}aws:ec2/vpc:Vpc::p5-vpc", f"{PREFIX}aws:iam/role:Role::p5-role"
 TAG = {RESOURCE_TAG: "p5::trainyard::aws:ec2/vpc:Vpc::p5-vpc"}
-AT_ONCE = Patience(settle=0, poll=0, limit=60)
 NEVER = Patience(settle=0, poll=0, limit=-1)
 
 Recover = Callable[..., list[str]]
 
 
-class Engine:
-    """A `pulumi` that exports what stands in a file and imports into it."""
-
-    def __init__(self, directory: Path, endpoint: str) -> None:
-        self.state, self.imports = directory / "state.json", directory / "imports"
-        script = directory / "pulumi"
-        script.write_text(
-            "#!/bin/sh\n"
-            'case "$2" in\n'
-            "export) cat state.json;;\n"
-            'import) cp "$6" state.json; echo x >> imports;;\n'
-            "esac\n"
-        )
-        script.chmod(0o755)
-        keys = {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"}
-        environment = {"PATH": "/usr/bin:/bin", "AWS_ENDPOINT_URL": endpoint, **keys}
-        self.command = PulumiCommand(script, directory, environment)
-
-    def resources(self) -> list[dict[str, Any]]:
-        """Return the resources of the state."""
-        return json.loads(self.state.read_text())["deployment"]["resources"]
+@pytest.fixture
+def engine(account: Account, tmp_path: Path) -> RecordedEngine:
+    return RecordedEngine(tmp_path, account.server.endpoint)
 
 
 @pytest.fixture
-def engine(account: Account, tmp_path: Path) -> Engine:
-    return Engine(tmp_path, account.server.endpoint)
-
-
-@pytest.fixture
-def recovered(engine: Engine) -> Recover:
+def recovered(engine: RecordedEngine) -> Recover:
     """Recover from a state with these operations pending; return what was reported."""
 
     def run(*operations: dict[str, Any], patience: Patience = AT_ONCE) -> list[str]:
-        inner = {"resources": [], "pending_operations": list(operations)}
-        engine.state.write_text(json.dumps({"version": 3, "deployment": inner}))
+        engine.write(pending=operations)
         told: list[str] = []
         recover(
             engine.command, stack="p5", region="us-west-2", patience=patience, report=told.append
@@ -71,13 +45,6 @@ def recovered(engine: Engine) -> Recover:
         return told
 
     return run
-
-
-def creating(urn: str, **inputs: Any) -> dict[str, Any]:
-    """Return a create that was begun."""
-    token = urn.split("::")[2]
-    resource = {"urn": urn, "custom": True, "type": token, "inputs": inputs}
-    return {"type": "creating", "resource": resource}
 
 
 def vpc(account: Account) -> str:
@@ -98,13 +65,15 @@ def seen_as(
     monkeypatch.setattr(recovery, "way_of", lambda *_, **__: way)
 
 
-def test_a_stack_with_nothing_pending_is_not_written(recovered: Recover, engine: Engine) -> None:
+def test_a_stack_with_nothing_pending_is_not_written(
+    recovered: Recover, engine: RecordedEngine
+) -> None:
     assert recovered() == []
     assert not engine.imports.exists()
 
 
 def test_what_was_made_is_in_the_state(
-    recovered: Recover, engine: Engine, account: Account
+    recovered: Recover, engine: RecordedEngine, account: Account
 ) -> None:
     identifier = vpc(account)
     (said,) = recovered(creating(VPC, tags=TAG))
@@ -116,14 +85,14 @@ def test_what_was_made_is_in_the_state(
     assert (made["id"], made["refreshBeforeUpdate"]) == (identifier, True)
 
 
-def test_what_was_not_made_is_forgotten(recovered: Recover, engine: Engine) -> None:
+def test_what_was_not_made_is_forgotten(recovered: Recover, engine: RecordedEngine) -> None:
     (said,) = recovered(creating(VPC, tags=TAG))
     assert said.startswith("aws:ec2/vpc:Vpc p5-vpc was never made")
     assert engine.resources() == []
 
 
 def test_two_that_match_are_both_named_and_nothing_is_changed(
-    recovered: Recover, engine: Engine, account: Account
+    recovered: Recover, engine: RecordedEngine, account: Account
 ) -> None:
     first, second = vpc(account), vpc(account)
     with pytest.raises(CreatesPendingError) as raised:
@@ -134,7 +103,7 @@ def test_two_that_match_are_both_named_and_nothing_is_changed(
 
 
 def test_what_is_somebody_else_s_is_left_alone(
-    recovered: Recover, engine: Engine, account: Account
+    recovered: Recover, engine: RecordedEngine, account: Account
 ) -> None:
     account.role("p5-role")
     (said,) = recovered(creating(ROLE, name="p5-role", tags={"trainyard:cluster": "p5"}))
@@ -148,7 +117,7 @@ def test_a_create_from_before_the_tag_is_refused(recovered: Recover) -> None:
 
 
 def test_a_type_that_is_not_looked_for_is_refused_with_the_way_out(
-    recovered: Recover, engine: Engine
+    recovered: Recover, engine: RecordedEngine
 ) -> None:
     with pytest.raises(CreatesPendingError) as raised:
         recovered(creating(f"{PREFIX}aws:s3/bucket:Bucket::b"))
@@ -156,14 +125,14 @@ def test_a_type_that_is_not_looked_for_is_refused_with_the_way_out(
     assert not engine.imports.exists()
 
 
-def test_what_may_be_repeated_is_not_looked_for(recovered: Recover, engine: Engine) -> None:
+def test_what_may_be_repeated_is_not_looked_for(recovered: Recover, engine: RecordedEngine) -> None:
     (said,) = recovered(creating(f"{PREFIX}aws:autoscaling/schedule:Schedule::end"))
     assert "is made again: `PutScheduledUpdateGroupAction`" in said
     assert engine.resources() == []
 
 
 def test_what_aws_is_making_is_waited_for(
-    recovered: Recover, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    recovered: Recover, engine: RecordedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     making = Found("vpc-1", Progress.MAKING, "CREATING")
     seen_as(monkeypatch, [making], [making], [Found("vpc-1")])
@@ -173,7 +142,7 @@ def test_what_aws_is_making_is_waited_for(
 
 
 def test_what_takes_too_long_ends_the_command(
-    recovered: Recover, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    recovered: Recover, engine: RecordedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen_as(monkeypatch, [Found("vpc-1", Progress.MAKING, "CREATING")])
     with pytest.raises(CreatesPendingError, match=r"still making .* nothing was changed"):
@@ -184,7 +153,7 @@ def test_what_takes_too_long_ends_the_command(
 @pytest.mark.parametrize(("fixed_name", "taint"), [(False, True), (True, None)])
 def test_what_failed_is_replaced_unless_its_name_is_taken(
     recovered: Recover,
-    engine: Engine,
+    engine: RecordedEngine,
     monkeypatch: pytest.MonkeyPatch,
     fixed_name: bool,
     taint: bool | None,
@@ -197,7 +166,7 @@ def test_what_failed_is_replaced_unless_its_name_is_taken(
 
 
 def test_an_account_that_may_not_be_read_ends_the_command(
-    recovered: Recover, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    recovered: Recover, engine: RecordedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def denied(*_: Any) -> list[Found]:
         raise ClientError({"Error": {"Code": "UnauthorizedOperation"}}, "DescribeVpcs")
@@ -209,7 +178,7 @@ def test_an_account_that_may_not_be_read_ends_the_command(
 
 
 def test_what_was_being_changed_is_waited_for_and_read_anew(
-    recovered: Recover, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    recovered: Recover, engine: RecordedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[str] = []
 

@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 
+from sandbox.state import SandboxDirectory
+from tests.support.kills.inventories import normalised
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 
 pytestmark = pytest.mark.sandbox
@@ -35,6 +38,8 @@ class Life:
     changes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
     inventory: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     outputs: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    deleted: list[str] = field(default_factory=list[str])
+    """Ids of the rules of a security group that were deleted outside Pulumi."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +114,38 @@ def _live_in_it(commands: Commands) -> None:
     commands.refresh("refresh", STACK, IN_NETWORK)
     for moment in ("changed", "changed again"):
         commands.up(moment, STACK, IN_NETWORK | CHANGED)
+    commands.life.deleted = _deleted_by_hand(commands)
+    commands.refresh("refresh of what is gone", STACK, IN_NETWORK | CHANGED)
+    commands.up("made anew", STACK, IN_NETWORK | CHANGED)
     job = ("job", STACK, "nccom-tests", "--submit", "--wait", "--sandbox")
     commands.life.done["job"] = commands.sandbox.run(*job)
+
+
+def _deleted_by_hand(commands: Commands) -> list[str]:
+    """Delete the job queue and the rules of the nodes' security group; return the rules' ids."""
+    made = commands.life.outputs["changed again"]
+    status = SandboxDirectory(commands.sandbox.directory).read_status()
+    assert status is not None
+    batch, ec2 = (
+        boto3.client(
+            service,
+            region_name="us-west-2",
+            endpoint_url=status.aws_endpoint,
+            aws_access_key_id="sandbox",
+            aws_secret_access_key="sandbox",
+        )
+        for service in ("batch", "ec2")
+    )
+    (queue,) = [each["jobQueueName"] for each in batch.describe_job_queues()["jobQueues"]]
+    batch.update_job_queue(jobQueue=queue, state="DISABLED")
+    batch.delete_job_queue(jobQueue=queue)
+    group = made["security_group_ids"]["nodes"]
+    found = ec2.describe_security_group_rules(Filters=[{"Name": "group-id", "Values": [group]}])
+    for rule in found["SecurityGroupRules"]:
+        direction = "egress" if rule["IsEgress"] else "ingress"
+        revoke = getattr(ec2, f"revoke_security_group_{direction}")
+        revoke(GroupId=group, SecurityGroupRuleIds=[rule["SecurityGroupRuleId"]])
+    return [rule["SecurityGroupRuleId"] for rule in found["SecurityGroupRules"]]
 
 
 def _only(lines: list[str], kind: str) -> str:
@@ -171,6 +206,19 @@ def test_another_instance_type_and_template_are_updates_of_the_same_environment(
     assert (before["instance_type"], after["instance_type"]) == ("trn1.32xlarge", "trn1n.32xlarge")
     environment = _only(life.inventory["changed"], "batch:compute-environment")
     assert "trn1n.32xlarge" in environment
+
+
+def test_what_was_deleted_outside_pulumi_is_forgotten_and_made_anew(life: Life) -> None:
+    """Security group rules and the queue, which the provider cannot read any more."""
+    said = life.done["refresh of what is gone"].stderr
+    assert life.deleted
+    for each in (*life.deleted, "job-queue/"):
+        assert each in said
+    before, after = (
+        normalised(life.inventory[moment], life.inventory["before"])
+        for moment in ("changed again", "made anew")
+    )
+    assert after == before
 
 
 def test_a_submitted_job_succeeds(life: Life) -> None:

@@ -152,6 +152,7 @@ def refresh(
         require_stack(found)
     workspace = _open(found, "refresh", sandbox=sandbox, checks_config=False)
     variables = _variables(workspace, cluster_gone=cluster_gone, sandbox=sandbox)
+    _forget_gone(workspace, sandbox=sandbox)
     result = _run(workspace, "refresh", yes=yes, policies=False, variables=variables)
     _finish(result, workspace, "refresh", sandbox=sandbox)
 
@@ -162,6 +163,22 @@ def _variables(workspace: Workspace, *, cluster_gone: bool, sandbox: bool) -> Ma
     from tools.cli.unreachable_cluster import variables_of_gone_cluster
 
     return variables_of_gone_cluster(workspace, sandbox=sandbox)
+
+
+def _forget_gone(workspace: Workspace, *, sandbox: bool) -> None:
+    from tools.workspace.recovery.gone import forget_gone
+    from tools.workspace.recovery.patience import IN_AN_ACCOUNT, IN_THE_SANDBOX
+
+    file = workspace.stack_file
+    forget_gone(
+        workspace.command,
+        stack=file.stack,
+        region=file.region,
+        # A sandbox's keys are in the environment of its engine.
+        profile="" if sandbox else file.profile,
+        patience=IN_THE_SANDBOX if sandbox else IN_AN_ACCOUNT,
+        report=console.progress,
+    )
 
 
 def _require_answer(*, yes: bool, command: str) -> None:

@@ -53,6 +53,7 @@ def why_it_failed(
         cluster=config.name,
         region=file.region,
         sandbox=sandbox,
+        command=lambda name: file.command(name, sandbox=sandbox),
         pool_of=lambda error: _pool(error, config, file, sandbox=sandbox),
     )
     found += advice(errors, stack)

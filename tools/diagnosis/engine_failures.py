@@ -29,6 +29,8 @@ class FailedStack:
     cluster: str
     region: str
     sandbox: bool
+    command: Callable[[str], str]
+    """Returns a command for the stack, such as `up`, as its user types it."""
     pool_of: Callable[[EngineError], FailedPool | None]
     """Returns the pool that an error is about; None: about none, or nobody can tell."""
 
@@ -129,6 +131,18 @@ def _busy(_: EngineError, stack: FailedStack) -> list[str]:
     return ["AWS took no more calls for a while, or broke itself; the stack is not the cause"]
 
 
+def _gone(error: EngineError, stack: FailedStack) -> list[str]:
+    return [
+        (
+            f"{error.resource_type} {error.resource_name} does not exist any more, and the AWS "
+            "provider cannot read what is gone "
+            "(https://github.com/hashicorp/terraform-provider-aws/issues/45303)"
+        ),
+        f"  look in the account and forget it:  {stack.command('refresh')}",
+        f"                      make it anew:  {stack.command('up')}",
+    ]
+
+
 def _codes(*codes: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, codes))})\b")
 
@@ -138,6 +152,7 @@ _KNOWN: Sequence[tuple[re.Pattern[str], Advice]] = (
         _codes(*sorted(EXPIRED), "the SSO session has expired"),
         _expired,
     ),
+    (re.compile(r"Missing Resource Identity After Read"), _gone),
     (NOT_READY, lambda error, _: not_ready(error)),
     (
         _codes("VcpuLimitExceeded", "InstanceLimitExceeded", "MaxSpotInstanceCountExceeded"),

@@ -7,7 +7,9 @@ Source: https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/cor
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from tools.workspace.engine_process import PulumiCommand
@@ -25,6 +27,19 @@ def exported_state(command: PulumiCommand, stack: str, *, show_secrets: bool = F
     """
     flags = ["--show-secrets"] if show_secrets else []
     return json.loads(command.output(["stack", "export", *flags, "--stack", stack]))
+
+
+def import_state(command: PulumiCommand, deployment: Deployment, stack: str) -> None:
+    """Put another state in the place of a stack's.
+
+    Raises:
+        EngineFailedError: the engine refuses it, or its backend does not answer.
+        StackLockedError: another command works on the stack.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "stack.json"
+        path.write_text(json.dumps(deployment), encoding="utf-8")
+        command.output(["stack", "import", "--stack", stack, "--file", str(path)])
 
 
 def content_of(deployment: Mapping[str, Any]) -> dict[str, Any]:

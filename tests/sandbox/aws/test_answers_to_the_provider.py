@@ -166,8 +166,9 @@ def test_a_modification_that_aws_refuses_changes_nothing(
     before = account.ec2.describe_security_group_rules()
     with refused(code):
         modified(account, group, rule, **request_)
-    assert account.ec2.describe_security_group_rules()["SecurityGroupRules"] == (
-        before["SecurityGroupRules"]
+    assert (
+        account.ec2.describe_security_group_rules()["SecurityGroupRules"]
+        == (before["SecurityGroupRules"])
     )
 
 

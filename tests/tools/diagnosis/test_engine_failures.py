@@ -34,7 +34,13 @@ P5 = FailedPool(
     nodes=2,
     reservations=(FULL,),
 )
-STACK = FailedStack(cluster="p5-cb", region="us-west-2", sandbox=False, pool_of=lambda _: P5)
+STACK = FailedStack(
+    cluster="p5-cb",
+    region="us-west-2",
+    sandbox=False,
+    command="./trainyard {} p5-cb".format,
+    pool_of=lambda _: P5,
+)
 EKS_ISSUE = (
     "waiting for EKS Node Group (p5-cb:p5) create: unexpected state 'CREATE_FAILED', wanted target "
     "'ACTIVE'. last error: {}"
@@ -124,6 +130,19 @@ def test_expired_credentials_are_to_be_renewed_and_said_once(message: str) -> No
     assert "credentials have expired" in found[0]
     assert "aws sso login" in found[1]
     assert len(found) == 2
+
+
+def test_an_object_that_cannot_be_read_because_it_is_gone_is_forgotten_and_made_anew() -> None:
+    error = EngineError(
+        "urn:pulumi:s::trainyard::trainyard:network:EfaSecurityGroup$"
+        "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule::p5-cb-efa-ingress-self",
+        "Missing Resource Identity After Read: The Terraform Provider unexpectedly returned no "
+        "resource identity data after having no errors in the resource read.",
+    )
+    what, forget, anew = advice([error], STACK)
+    assert "p5-cb-efa-ingress-self does not exist any more" in what
+    assert forget.endswith("  ./trainyard refresh p5-cb")
+    assert anew.endswith("  ./trainyard up p5-cb")
 
 
 @pytest.mark.parametrize("code", sorted(THROTTLED | BROKEN - {"Unavailable"}))

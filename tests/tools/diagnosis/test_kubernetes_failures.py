@@ -46,7 +46,9 @@ NOT_LIVE = (
     "live: "
 )
 CONFLICT = f"{NOT_LIVE}server-side apply field conflict detected, see https://www.pulumi.com"
-STACK = FailedStack(cluster="c", region="us-west-2", sandbox=False, pool_of=lambda _: None)
+STACK = FailedStack(
+    cluster="c", region="us-west-2", sandbox=False, command=str, pool_of=lambda _: None
+)
 
 
 @pytest.mark.parametrize("message", TIMED_OUT)

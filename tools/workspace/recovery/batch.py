@@ -44,6 +44,18 @@ def _queue(account: Account, create: PendingCreate) -> list[Found]:
     ]
 
 
+def _queue_by_id(account: Account, identifier: str) -> list[Found]:
+    queues = account.all("batch", "describe_job_queues", "jobQueues", jobQueues=[identifier])
+    return [
+        Found(
+            each["jobQueueArn"],
+            **progress(each["status"], making={*_MAKING, "DELETING"}, failed={"INVALID"}),
+        )
+        for each in queues
+        if each["status"] != "DELETED"
+    ]
+
+
 def _definition(account: Account, create: PendingCreate) -> list[Found]:
     found = account.all(
         "batch",
@@ -61,6 +73,8 @@ WAYS: dict[str, Way] = {
     "aws:batch/computeEnvironment:ComputeEnvironment": by_tag(
         "batch:DescribeComputeEnvironments", _environment
     ),
-    "aws:batch/jobQueue:JobQueue": by_name("batch:DescribeJobQueues", _queue),
+    "aws:batch/jobQueue:JobQueue": by_name("batch:DescribeJobQueues", _queue).looked_up_by(
+        _queue_by_id
+    ),
     "aws:batch/jobDefinition:JobDefinition": by_name("batch:DescribeJobDefinitions", _definition),
 }

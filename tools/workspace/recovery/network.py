@@ -61,6 +61,14 @@ def _half_made(group: dict[str, Any], create: PendingCreate) -> tuple[Progress, 
     return Progress.READY, ""
 
 
+def _rule_by_id(account: Account, identifier: str) -> list[Found]:
+    wanted = [{"Name": "security-group-rule-id", "Values": [identifier]}]
+    rules = account.all(
+        "ec2", "describe_security_group_rules", "SecurityGroupRules", Filters=wanted
+    )
+    return [Found(identifier) for rule in rules if rule["SecurityGroupRuleId"] == identifier]
+
+
 def _found(item: dict[str, Any], identifier: str) -> Found:
     state = _state(item)
     # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_NatGateway.html and
@@ -112,6 +120,11 @@ def _address_range(account: Account, create: PendingCreate) -> list[Found]:
     ]
 
 
+_RULE = by_tag(
+    "ec2:DescribeSecurityGroupRules",
+    _tagged("describe_security_group_rules", "SecurityGroupRules", "SecurityGroupRuleId"),
+).looked_up_by(_rule_by_id)
+
 WAYS: dict[str, Way] = {
     "aws:ec2/vpc:Vpc": by_tag("ec2:DescribeVpcs", _tagged("describe_vpcs", "Vpcs", "VpcId")),
     "aws:ec2/subnet:Subnet": by_tag(
@@ -140,14 +153,8 @@ WAYS: dict[str, Way] = {
         "ec2:DescribeSecurityGroups",
         _security_group,
     ),
-    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": by_tag(
-        "ec2:DescribeSecurityGroupRules",
-        _tagged("describe_security_group_rules", "SecurityGroupRules", "SecurityGroupRuleId"),
-    ),
-    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": by_tag(
-        "ec2:DescribeSecurityGroupRules",
-        _tagged("describe_security_group_rules", "SecurityGroupRules", "SecurityGroupRuleId"),
-    ),
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": _RULE,
+    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": _RULE,
     "aws:ec2/vpcEndpoint:VpcEndpoint": by_tag(
         "ec2:DescribeVpcEndpoints",
         _tagged("describe_vpc_endpoints", "VpcEndpoints", "VpcEndpointId"),

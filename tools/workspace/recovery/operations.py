@@ -12,6 +12,10 @@ For that a resource has `refreshBeforeUpdate`, with which the engine reads it be
 (`pkg/resource/deploy/deployment_executor.go`, `Execute`), in the run that follows and without one
 of its own; the flag goes when the provider has answered (`pkg/resource/deploy/step.go`,
 `RefreshStep.Apply`). It stands in the state, so a second kill before that loses nothing.
+
+What is known to be gone leaves the state, and what depended on it loses that dependency: the engine
+takes no state that names a resource which is not in it (`pkg/resource/deploy/snapshot.go`,
+`VerifyIntegrity`). The next update registers all dependencies anew.
 """
 
 from __future__ import annotations
@@ -105,6 +109,12 @@ def changes_begun(deployment: Deployment) -> list[str]:
     return list(dict.fromkeys(operation["resource"]["urn"] for operation in begun))
 
 
+def deletions_begun(deployment: Deployment) -> list[tuple[str, str]]:
+    """Return URN and id of what was being deleted."""
+    found = [operation["resource"] for operation in _operations(deployment, DELETING)]
+    return [(each["urn"], each["id"]) for each in found if each.get("id")]
+
+
 def updates_begun(deployment: Deployment) -> list[PendingCreate]:
     """Return the updates that were begun, with the inputs that the objects were to have."""
     found = [operation["resource"] for operation in _operations(deployment, UPDATING)]
@@ -125,13 +135,24 @@ def written_at(deployment: Deployment) -> datetime | None:
         return None
 
 
-def taken_up(deployment: Deployment, objects: Collection[TakenUp]) -> Deployment:
-    """Return the exported state with the objects in it and nothing pending."""
+def taken_up(
+    deployment: Deployment,
+    objects: Collection[TakenUp],
+    gone: Collection[tuple[str, str]] = (),
+) -> Deployment:
+    """Return the exported state with the objects in it and nothing pending.
+
+    Args:
+        deployment: The exported state.
+        objects: What exists of the creates that were begun.
+        gone: URN and id of what no longer exists of the deletions that were begun.
+    """
     edited = copy.deepcopy(deployment)
     inner = edited["deployment"]
     operations = inner.pop("pending_operations", None) or []
     resources: list[dict[str, Any]] = inner.get("resources") or []
     begun = {*changes_begun(deployment)}
+    resources = _without(resources, gone)
     for resource in resources:
         if resource["urn"] in begun and _is_read(resource):
             resource["refreshBeforeUpdate"] = True
@@ -140,6 +161,25 @@ def taken_up(deployment: Deployment, objects: Collection[TakenUp]) -> Deployment
         resources = _with(resources, pending[each.urn], each)
     inner["resources"] = resources
     return edited
+
+
+def _without(
+    resources: list[dict[str, Any]], gone: Collection[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    """Return the resources that are not gone, without dependencies on what is."""
+    kept = [each for each in resources if (each["urn"], each.get("id")) not in gone]
+    # What is to be deleted after its replacement has the URN of its successor.
+    lost = {urn for urn, _ in gone} - {each["urn"] for each in kept}
+    for each in kept:
+        for key in ("dependencies", "replaceWith"):
+            if each.get(key):
+                each[key] = [urn for urn in each[key] if urn not in lost]
+        by_property = each.get("propertyDependencies") or {}
+        for name, urns in by_property.items():
+            by_property[name] = [urn for urn in urns or () if urn not in lost]
+        if each.get("deletedWith") in lost:
+            del each["deletedWith"]
+    return kept
 
 
 def _with(

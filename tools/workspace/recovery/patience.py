@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,10 @@ class Patience:
     """Between two looks at an object that is being made."""
     limit: float
     """For the longest creation."""
+
+    def is_settled(self, written: datetime | None) -> bool:
+        """Return whether what is not there may be called so, by when the state was written."""
+        return written is None or (datetime.now(UTC) - written).total_seconds() > self.settle
 
 
 IN_AN_ACCOUNT = Patience(settle=60, poll=15, limit=3600)

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import datetime
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.environment import process_environment, profile_environment
-from tools.workspace.exported_state import Deployment, exported_state
+from tools.workspace.exported_state import exported_state, import_state
 from tools.workspace.recovery.account import Account, Found, Progress, asked_tags, is_tagged
 from tools.workspace.recovery.errors import CreatesPendingError
+from tools.workspace.recovery.gone import gone
 from tools.workspace.recovery.half_made import half_made, read_anew
 from tools.workspace.recovery.leftovers import end_leftovers
 from tools.workspace.recovery.operations import (
     PendingCreate,
     TakenUp,
     changes_begun,
+    deletions_begun,
     is_pending,
     pending_creates,
     taken_up,
@@ -67,11 +66,17 @@ def recover(
         objects = lookup.objects(account, pending_creates(deployment))
         failed = lookup.failed(account, halves)
         lookup.wait_for_updates(account, updates_begun(deployment))
-    _write(command, taken_up(read_anew(deployment, failed), objects), stack=stack)
+        missing = lookup.gone(account, deletions_begun(deployment))
+    import_state(command, taken_up(read_anew(deployment, failed), objects, missing), stack)
+    deleted = {urn for urn, _ in missing}
     for urn in changes_begun(deployment):
-        report(
-            f"{name_of(urn)} was being changed when an earlier command was killed: it is read anew"
-        )
+        if urn in deleted:
+            report(f"{name_of(urn)} is gone: an earlier command deleted it before it was killed")
+        else:
+            report(
+                f"{name_of(urn)} was being changed when an earlier command was killed: it is read "
+                "anew"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +128,13 @@ class _LookUp:
             if way is not None and way.by is By.NAME:
                 self._finished(account, update, way)
 
+    def gone(self, account: Account, deletions: list[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Return which of the objects that were being deleted are gone and cannot be read."""
+        try:
+            return gone(account, deletions, patience=self.patience, written=self.killed_at)
+        except (BotoCoreError, ClientError):
+            return set()  # the engine asks next, and says why it cannot
+
     def _way(self, create: PendingCreate) -> Way:
         way = way_of(create.type_token, custom=create.custom)
         if way is None:
@@ -159,7 +171,7 @@ class _LookUp:
         deadline, told = time.monotonic() + self.patience.limit, False
         while True:
             found = self._look(account, create, way)
-            if found is None and not self._is_settled():
+            if found is None and not self.patience.is_settled(self.killed_at):
                 time.sleep(self.patience.poll)
                 continue
             if found is None or found.progress is not Progress.MAKING:
@@ -188,11 +200,6 @@ class _LookUp:
             reason = f"the account has more than one: {ids}; delete what is not in use"
             raise CreatesPendingError(self._refused(create, reason))
         return new[0] if new else None
-
-    def _is_settled(self) -> bool:
-        if self.killed_at is None:
-            return True
-        return (datetime.now(UTC) - self.killed_at).total_seconds() > self.patience.settle
 
     def _refused(self, create: PendingCreate, reason: str) -> str:
         return (
@@ -231,10 +238,3 @@ def _taken_up(create: PendingCreate, found: Found, way: Way) -> str:
             "or run destroy and up"
         )
     return f"{said}; it failed ({found.said}) and is replaced"
-
-
-def _write(command: PulumiCommand, deployment: Deployment, *, stack: str) -> None:
-    with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory) / "stack.json"
-        path.write_text(json.dumps(deployment), encoding="utf-8")
-        command.output(["stack", "import", "--stack", stack, "--file", str(path)])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import Enum
 
-from tools.workspace.recovery.account import Look
+from tools.workspace.recovery.account import Account, Found, Look
+
+LookById = Callable[[Account, str], list[Found]]
+"""Finds an object by its id as the provider has it; what AWS is deleting is `Progress.MAKING`."""
 
 
 class By(Enum):
@@ -29,6 +33,12 @@ class Way:
     """None where nothing is looked for."""
     fixed_name: bool = False
     """Whether the program fixes its name, so that one that failed stands in the way of another."""
+    look_by_id: LookById | None = None
+    """Of a type that its provider cannot read once it is gone: see `gone`."""
+
+    def looked_up_by(self, look_by_id: LookById) -> Way:
+        """Return the way of a type that its provider cannot read once it is gone."""
+        return replace(self, look_by_id=look_by_id)
 
 
 def by_tag(asks: str, look: Look) -> Way:

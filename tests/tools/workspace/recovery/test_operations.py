@@ -10,6 +10,7 @@ from tools.workspace.recovery.operations import (
     PendingCreate,
     TakenUp,
     changes_begun,
+    deletions_begun,
     is_pending,
     pending_creates,
     read_by,
@@ -128,6 +129,32 @@ def test_what_was_being_changed_is_read_anew_and_providers_are_not() -> None:
     begun = state(("updating", resources[0]), ("updating", resources[1]), resources=resources)
     edited = taken_up(begun, [])["deployment"]["resources"]
     assert [each.get("refreshBeforeUpdate", False) for each in edited] == [False, True, False]
+
+
+def test_what_is_gone_leaves_the_state_and_nothing_depends_on_it_any_more() -> None:
+    needs = {
+        "dependencies": [GROUP, PROVIDER],
+        "propertyDependencies": {"groups": [GROUP], "tags": None},
+        "deletedWith": GROUP,
+    }
+    gone, kept = resource(GROUP, id="sg-1"), resource(VPC, id="vpc-1", **needs)
+    begun = state(("deleting", gone), resources=[gone, kept])
+    assert deletions_begun(begun) == [(GROUP, "sg-1")]
+    (left,) = taken_up(begun, [], {(GROUP, "sg-1")})["deployment"]["resources"]
+    assert left == {
+        **resource(VPC, id="vpc-1"),
+        "dependencies": [PROVIDER],
+        "propertyDependencies": {"groups": [], "tags": []},
+    }
+
+
+def test_the_successor_of_what_is_gone_keeps_its_dependents() -> None:
+    new, old = resource(GROUP, id="sg-2"), resource(GROUP, id="sg-1", delete=True)
+    needing = resource(VPC, id="vpc-1", dependencies=[GROUP])
+    begun = state(("deleting", old), resources=[new, needing, old])
+    edited = taken_up(begun, [], {(GROUP, "sg-1")})["deployment"]["resources"]
+    assert [each["id"] for each in edited] == ["sg-2", "vpc-1"]
+    assert edited[1]["dependencies"] == [GROUP]
 
 
 def test_the_last_write_is_the_state_s_own() -> None:

@@ -1,0 +1,47 @@
+"""A `pulumi` that exports and imports a file, for tests of what a killed engine left."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tools.workspace.engine_process import PulumiCommand
+from tools.workspace.recovery.patience import Patience
+
+AT_ONCE = Patience(settle=0, poll=0, limit=60)
+
+
+class RecordedEngine:
+    """A `pulumi` that exports what stands in a file and imports into it."""
+
+    def __init__(self, directory: Path, endpoint: str) -> None:
+        self.state, self.imports = directory / "state.json", directory / "imports"
+        script = directory / "pulumi"
+        script.write_text(
+            "#!/bin/sh\n"
+            'case "$2" in\n'
+            "export) cat state.json;;\n"
+            'import) cp "$6" state.json; echo x >> imports;;\n'
+            "esac\n"
+        )
+        script.chmod(0o755)
+        keys = {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"}
+        environment = {"PATH": "/usr/bin:/bin", "AWS_ENDPOINT_URL": endpoint, **keys}
+        self.command = PulumiCommand(script, directory, environment)
+
+    def resources(self) -> list[dict[str, Any]]:
+        """Return the resources of the state."""
+        return json.loads(self.state.read_text())["deployment"]["resources"]
+
+    def write(self, *resources: dict[str, Any], pending: tuple[dict[str, Any], ...] = ()) -> None:
+        """Write a state with these resources and operations that were begun."""
+        inner = {"resources": list(resources), "pending_operations": list(pending)}
+        self.state.write_text(json.dumps({"version": 3, "deployment": inner}))
+
+
+def creating(urn: str, **inputs: Any) -> dict[str, Any]:
+    """Return a create that was begun."""
+    token = urn.split("::")[2]
+    resource = {"urn": urn, "custom": True, "type": token, "inputs": inputs}
+    return {"type": "creating", "resource": resource}

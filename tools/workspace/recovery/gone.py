@@ -1,0 +1,127 @@
+"""Objects that no longer exist, of types that the AWS provider cannot read then.
+
+Types on Terraform's plugin framework that have a resource identity: the read of one that is gone
+ends in "Missing Resource Identity After Read", and with it the command.
+https://github.com/hashicorp/terraform-provider-aws/issues/45303. The bridge keeps no identity, so
+that it is the same for what the provider itself has made.
+https://github.com/hashicorp/terraform-provider-aws/pull/46964 (March 2026, after release 6.34)
+takes the identity from the state.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from tools.workspace.engine_process import PulumiCommand
+from tools.workspace.environment import process_environment, profile_environment
+from tools.workspace.exported_state import exported_state, import_state, resources_of
+from tools.workspace.recovery.account import Account, Found, Progress
+from tools.workspace.recovery.operations import taken_up, written_at
+from tools.workspace.recovery.patience import Patience
+from tools.workspace.recovery.table import way_of
+from tools.workspace.recovery.ways import LookById
+from tools.workspace.urns import name_of, type_of
+
+Report = Callable[[str], None]
+_ARN = re.compile(r"arn:[a-z0-9-]+:[a-z0-9-]+:([a-z0-9-]*):(\d{12}):")
+"""https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html"""
+
+
+def _look_of(urn: str) -> LookById | None:
+    """Return how an object is looked up by its id; None where its provider reads what is gone."""
+    way = way_of(type_of(urn))
+    return way.look_by_id if way else None
+
+
+def gone(
+    account: Account,
+    objects: Iterable[tuple[str, str]],
+    *,
+    patience: Patience,
+    written: datetime | None,
+) -> set[tuple[str, str]]:
+    """Return which objects are gone, of those that their provider cannot read then.
+
+    Args:
+        account: Where they were made.
+        objects: URNs and ids, of any types.
+        patience: AWS is given that long to end a deletion, and to show what is new.
+        written: When the state was last written; None where it does not say.
+
+    Raises:
+        BotoCoreError: the account cannot be asked.
+        ClientError: it refuses to answer.
+    """
+    looks = [(urn, identifier, _look_of(urn)) for urn, identifier in objects]
+    return {
+        (urn, identifier)
+        for urn, identifier, look in looks
+        if look is not None and _is_gone(partial(look, account, identifier), patience, written)
+    }
+
+
+def forget_gone(
+    command: PulumiCommand,
+    *,
+    stack: str,
+    region: str,
+    profile: str = "",
+    patience: Patience,
+    report: Report,
+) -> None:
+    """Take out of the state what was deleted outside Pulumi and a refresh could not read.
+
+    Nothing is taken out where the account is not the one that the object was made in, or cannot be
+    asked; nothing in the account is changed.
+    """
+    deployment = exported_state(command, stack)
+    candidates = [each for each in resources_of(deployment) if _is_candidate(each)]
+    if not candidates:
+        return
+    with process_environment(profile_environment(command.environment, profile)):
+        account = Account(region)
+        try:
+            own = account.client("sts").get_caller_identity()["Account"]
+            objects = [(r["urn"], r["id"]) for r in candidates if _is_of(r, region, own)]
+            missing = gone(account, objects, patience=patience, written=written_at(deployment))
+        except (BotoCoreError, ClientError) as error:
+            report(f"whether something was deleted outside Pulumi could not be looked up: {error}")
+            return
+    if not missing:
+        return
+    import_state(command, taken_up(deployment, (), missing), stack)
+    for urn, identifier in sorted(missing):
+        report(
+            f"{type_of(urn)} {name_of(urn)} ({identifier}) was deleted outside Pulumi: the next "
+            "`up` makes it anew"
+        )
+
+
+def _is_gone(look: Callable[[], list[Found]], patience: Patience, written: datetime | None) -> bool:
+    deadline = time.monotonic() + patience.limit
+    while time.monotonic() < deadline:
+        found = look()
+        if found and found[0].progress is not Progress.MAKING:
+            return False
+        if not found and patience.is_settled(written):
+            return True
+        time.sleep(patience.poll)
+    return False
+
+
+def _is_candidate(resource: Mapping[str, Any]) -> bool:
+    # A refresh passes over what was deleted before its replacement.
+    is_read = resource.get("id") and not resource.get("pendingReplacement")
+    return bool(is_read and _look_of(resource["urn"]))
+
+
+def _is_of(resource: Mapping[str, Any], region: str, account: str) -> bool:
+    found = _ARN.match(str((resource.get("outputs") or {}).get("arn")))
+    return found is not None and found.groups() == (region, account)
