@@ -50,16 +50,21 @@ def aws_program() -> PluginProgram:
     return next(plugin for plugin in plugins if plugin.name == "aws")
 
 
+def built_program() -> Path:
+    """Return the executable that is built from the source of this repository."""
+    program = aws_program()
+    if program.origin != "built":
+        pytest.skip(f"{program.description}, and no build of this repository, runs here")
+    return Path(program.directory) / "pulumi-resource-aws"
+
+
 @cache
 def described() -> dict[str, dict[str, Any]]:
     """Return what the plugin of this repository says of its types and functions.
 
     By token and wire name, as `tools/engine/aws_plugin/describe.go` writes it.
     """
-    program = aws_program()
-    if program.origin == "official":
-        pytest.skip("the official plugin runs here, whose names are the SDK's by construction")
-    command = [str(Path(program.directory) / "pulumi-resource-aws"), "-describe"]
+    command = [built_program(), "-describe"]
     done = subprocess.run(command, capture_output=True, check=True)
     return json.loads(done.stdout)
 

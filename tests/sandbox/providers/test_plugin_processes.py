@@ -1,4 +1,4 @@
-"""The stand-ins as the processes that the engine starts."""
+"""The stand-ins, and the AWS plugin that is built here, as the processes that the engine starts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.aws_plugin import built_program
 from tests.support.tracked import ROOT
 from tests.support.waiting import until
 
 PROVIDERS = ("eks", "kubernetes")
 NOBODY = "http://127.0.0.1:9"
+ELSEWHERE = (None, "", "https://ec2.us-west-2.amazonaws.com", "http://127.0.0.1.example.com")
+"""Endpoints that are none of this machine."""
 
 
 def executable(provider: str) -> Path:
@@ -33,22 +36,41 @@ def provider(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-@pytest.mark.parametrize(
-    "endpoint", [None, "", "https://ec2.us-west-2.amazonaws.com", "http://127.0.0.1.example.com"]
-)
-def test_a_stand_in_refuses_any_account_but_the_sandbox(
-    provider: str, endpoint: str | None, tmp_path: Path
-) -> None:
-    done = subprocess.run(
-        [executable(provider), NOBODY],
-        cwd=tmp_path,
+def started(
+    program: Path, endpoint: str | None, directory: Path
+) -> subprocess.CompletedProcess[str]:
+    """Start a plugin that refuses its endpoint, and return how it ended."""
+    return subprocess.run(
+        [program, NOBODY],
+        cwd=directory,
         env=environment(endpoint),
         capture_output=True,
         text=True,
         check=False,
+        timeout=60,
     )
+
+
+@pytest.mark.parametrize("endpoint", ELSEWHERE)
+def test_a_stand_in_refuses_any_account_but_the_sandbox(
+    provider: str, endpoint: str | None, tmp_path: Path
+) -> None:
+    done = started(executable(provider), endpoint, tmp_path)
     assert done.returncode == 1
     assert "this plugin is the sandbox's stand-in" in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("endpoint", [*ELSEWHERE, "http://192.0.2.1:5000", "127.0.0.1:5000"])
+def test_the_built_aws_plugin_refuses_any_account_but_the_sandbox(
+    endpoint: str | None, tmp_path: Path
+) -> None:
+    """`checkEndpoint` in `tools/engine/aws_plugin/main.go`."""
+    done = started(built_program(), endpoint, tmp_path)
+    assert done.returncode == 1
+    assert "this build serves sandboxes only" in done.stderr
+    assert f'AWS_ENDPOINT_URL is "{endpoint or ""}"' in done.stderr
     assert done.stdout == ""
 
 
