@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -71,19 +71,31 @@ def command_line(arguments: Sequence[str] = ()) -> typer.Typer:
         help="Clusters for distributed training on AWS, from one stack file.",
         epilog="Exit codes: 0 done, 1 the work failed, 2 wrong use or wrong configuration.",
         no_args_is_help=True,
+        invoke_without_command=True,
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    # typer takes a single command for the whole, without its name, unless there is this.
-    app.callback()(_nothing)
+    # typer takes a single command for the whole, without its name, unless there is a callback.
+    app.callback()(_options)
     for name in asked or COMMANDS:
         _add(app, name)
     return app
 
 
-def _nothing() -> None:
-    pass
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)
+    ] = False,
+) -> None:
+    if version:
+        import tomllib
+
+        from tools.workspace.stack_files import ROOT
+
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        console.answer(f"{project['name']} {project['version']}")
+        raise typer.Exit
 
 
 def _add(app: typer.Typer, name: str) -> None:

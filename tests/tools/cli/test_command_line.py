@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+import tomllib
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from tests.support.stacks import ROOT
 from tools.cli.app import app
@@ -43,3 +45,10 @@ def test_check_imports_no_other_command():
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+def test_the_version_is_that_of_the_project():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    shown = CliRunner().invoke(app, ["--version"])
+    assert shown.exit_code == 0
+    assert shown.stdout == f"trainyard {project['version']}\n"
