@@ -6,11 +6,11 @@ import shutil
 import time
 from pathlib import Path
 
-_PATIENCE_SECONDS = 10.0
+_TIMEOUT_SECONDS = 10.0
 _POLL_SECONDS = 0.05
 
 
-def remove_tree(directory: Path, *, patience_seconds: float = _PATIENCE_SECONDS) -> None:
+def remove_tree(directory: Path, *, timeout_seconds: float = _TIMEOUT_SECONDS) -> None:
     """Remove a directory and all in it; nothing if there is none.
 
     A killed process counts as ended when its first thread has; another one may still be inside
@@ -21,7 +21,7 @@ def remove_tree(directory: Path, *, patience_seconds: float = _PATIENCE_SECONDS)
         OSError: The directory cannot be removed; something still writes there, or it belongs to
             somebody else.
     """
-    deadline = time.monotonic() + patience_seconds
+    deadline = time.monotonic() + timeout_seconds
     while directory.exists():
         try:
             shutil.rmtree(directory)

@@ -14,11 +14,11 @@ from components.account.default_group_check import (
 from components.account.facts import AccountFacts
 from components.account.key_pair_check import missing_key_problems
 from components.account.lookup import AccountReader
-from components.account.pool_check import room_problems
+from components.account.pool_check import address_problems
 from components.account.readings import Reading
 from components.account.reservations import unseen_reservations
+from components.batch.address_capacity import REMEDY, TAKERS, addresses_by_subnet
 from components.batch.plan import BatchPlan
-from components.batch.room_plan import REMEDY, TAKERS, addresses_by_subnet
 from components.config.batch_stack import BatchStackConfig
 from components.config.network import ExistingVpc
 from components.config.problems import ROOT, Problem
@@ -45,7 +45,7 @@ def batch_checks(config: BatchStackConfig, facts: AccountFacts) -> Iterator[Chec
 
 def batch_plan_checks(plan: BatchPlan, facts: AccountFacts) -> Iterator[Check]:
     """Yield what a plan is checked for in this account."""
-    rooms = room_problems(
+    rooms = address_problems(
         addresses_by_subnet(plan), plan.network, facts, takers=TAKERS, remedy=REMEDY
     )
     yield Check("addresses", rooms)

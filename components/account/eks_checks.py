@@ -18,14 +18,14 @@ from components.account.facts import AccountFacts
 from components.account.file_system_check import file_system_plan_problems, file_system_warnings
 from components.account.key_pair_check import missing_key_problems
 from components.account.lookup import AccountReader
-from components.account.pool_check import room_problems
+from components.account.pool_check import address_problems
 from components.account.readings import Reading
 from components.account.version_check import version_problems, version_warnings
 from components.config.eks_stack import EksStackConfig
 from components.config.network import ExistingVpc
 from components.config.problems import ROOT, Problem
+from components.eks.address_capacity import addresses_by_subnet
 from components.eks.plan import EksPlan
-from components.eks.room_plan import addresses_by_subnet
 
 
 def eks_readings(reader: AccountReader, config: EksStackConfig) -> Iterator[Reading]:
@@ -48,7 +48,7 @@ def eks_checks(config: EksStackConfig, facts: AccountFacts, *, stack_file: str) 
 
 def eks_plan_checks(plan: EksPlan, facts: AccountFacts, *, stack_file: str) -> Iterator[Check]:
     """Yield what a plan is checked for in this account."""
-    rooms = room_problems(
+    rooms = address_problems(
         addresses_by_subnet(plan.node_groups),
         plan.network,
         facts,

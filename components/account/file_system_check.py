@@ -94,7 +94,7 @@ def file_system_plan_problems(
         if made is not None:
             yield from replacement_problems(system, made)
         elif facts.could_read("fsx:DescribeFileSystems"):
-            yield from _room_problems(system, facts)
+            yield from _address_problems(system, facts)
 
 
 def file_system_warnings(plan: EksPlan, facts: AccountFacts) -> Iterator[str]:
@@ -121,7 +121,7 @@ def _zone(system: FsxLustrePlan, facts: AccountFacts) -> str:
     return subnet.availability_zone if subnet else ""
 
 
-def _room_problems(system: FsxLustrePlan, facts: AccountFacts) -> Iterator[Problem]:
+def _address_problems(system: FsxLustrePlan, facts: AccountFacts) -> Iterator[Problem]:
     subnet = facts.subnets.get(system.subnets[0]) if len(system.subnets) == 1 else None
     if subnet is not None and subnet.free_addresses < system.addresses:
         yield Problem(

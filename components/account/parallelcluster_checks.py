@@ -26,15 +26,15 @@ from components.account.parallelcluster_lookup import (
     look_up_deployed_key,
     look_up_fleet_stopped,
 )
-from components.account.pool_check import room_problems
+from components.account.pool_check import address_problems
 from components.account.queue_subnet_check import queue_subnet_problems
 from components.account.readings import Reading
 from components.account.reservations import unseen_reservations
 from components.config.network import ExistingVpc
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
+from components.parallelcluster.address_capacity import addresses_by_subnet
 from components.parallelcluster.plan import ParallelClusterPlan, deployment_stack_name
 from components.parallelcluster.rendering.cluster import render_cluster
-from components.parallelcluster.room_plan import addresses_by_subnet
 from components.parallelcluster.surge_review import surge_problems
 from components.parallelcluster.update_review import update_problems
 
@@ -81,7 +81,7 @@ def parallelcluster_plan_checks(
     plan: ParallelClusterPlan, facts: AccountFacts, *, stack_file: str
 ) -> Iterator[Check]:
     """Yield what a plan is checked for in this account, and what the cluster cannot become."""
-    rooms = room_problems(
+    rooms = address_problems(
         addresses_by_subnet(plan),
         plan.network,
         facts,

@@ -14,8 +14,8 @@ from components.account.reservations import found_reservations
 from components.config.pools import Pool, pool_noun, pools
 from components.config.problems import ROOT, Problem
 from components.config.stack import StackConfig
+from components.network.address_capacity import Need
 from components.network.network_plan import NetworkPlan
-from components.network.room import Need
 
 
 def pool_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
@@ -107,7 +107,7 @@ def offering_problems(
         )
 
 
-def room_problems(
+def address_problems(
     needs: Mapping[str, Need],
     network: NetworkPlan,
     facts: AccountFacts,

@@ -10,6 +10,7 @@ from components.architectures.network_review import review_network, review_witho
 from components.architectures.reservation_review import review_reservations
 from components.architectures.role_name_review import review_names
 from components.architectures.tag_review import review_tags
+from components.batch.address_capacity import review_address_capacity
 from components.batch.batch_context import BatchContext
 from components.batch.compute_environment_plan import plan_compute_environment
 from components.batch.compute_environment_review import review_compute_environment
@@ -19,7 +20,6 @@ from components.batch.job_size_review import review_sizes
 from components.batch.network_review import review_batch_network, review_public_images
 from components.batch.plan import BatchPlan, ComputeEnvironmentPlan, JobDefinitionPlan
 from components.batch.repository_plan import plan_repository, review_repository
-from components.batch.room_plan import review_rooms
 from components.config.batch_stack import BatchStackConfig
 from components.config.network import NewVpc
 from components.config.pools import resource_shares
@@ -69,7 +69,7 @@ def plan_batch(
         review_public_images(config.network, definitions, region, review)
     review.close()
     plan = _plan(context, environments, definitions, review)
-    review_rooms(plan, review)
+    review_address_capacity(plan, review)
     review.close()
     return plan
 

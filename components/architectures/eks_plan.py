@@ -22,6 +22,7 @@ from components.config.review import Review
 from components.eks.addon_plan import plan_addons, plan_node_termination
 from components.eks.addon_review import review_addons
 from components.eks.addon_version_review import chosen_versions, review_addon_versions
+from components.eks.address_capacity import review_address_capacity
 from components.eks.device_plugin_plan import (
     plan_device_plugins,
     plan_neuron_scheduler,
@@ -42,7 +43,6 @@ from components.eks.node_group_plan import (
 )
 from components.eks.node_group_review import review_node_group
 from components.eks.plan import EksPlan, NodeGroupPlan
-from components.eks.room_plan import review_rooms
 from components.network.pool_place import PoolPlace
 from components.network.pool_place_review import review_launch_zones
 from components.network.vpc_plan import plan_network
@@ -100,7 +100,7 @@ def plan_eks(
     planned = [group for group in groups if group is not None]
     review_addons(config, review)
     review_addon_versions(config.architecture, planned, review)
-    review_rooms(planned, context.network, review)
+    review_address_capacity(planned, context.network, review)
     if isinstance(config.network, NewVpc):
         review_public_images(config.network, config.architecture.addons, planned, review)
     file_systems = plan_file_systems(

@@ -13,6 +13,7 @@ from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.pools import resource_shares
 from components.config.review import Review
 from components.network.vpc_plan import plan_network
+from components.parallelcluster.address_capacity import review_address_capacity
 from components.parallelcluster.head_node_plan import plan_head_node
 from components.parallelcluster.head_node_review import review_head_node
 from components.parallelcluster.plan import (
@@ -26,7 +27,6 @@ from components.parallelcluster.queue_context import QueueContext, queue_subnets
 from components.parallelcluster.queue_place_review import review_launch_zones
 from components.parallelcluster.queue_plan import plan_queue
 from components.parallelcluster.queue_review import review_counts, review_queue
-from components.parallelcluster.room_plan import review_rooms
 from components.parallelcluster.slurm_review import review_slurm
 from components.parallelcluster.storage_plan import SharedStorage, plan_shared_storage
 from components.parallelcluster.template_review import (
@@ -78,7 +78,7 @@ def plan_parallelcluster(
     storage = _storage(context, head_node, review)
     review.close()
     plan = _plan(context, head_node, queues, storage, review)
-    review_rooms(plan, review)
+    review_address_capacity(plan, review)
     review_template_size(plan, review)
     review_dynamic_references(plan, review)
     review.close()

@@ -13,7 +13,7 @@ from components.batch.plan import JobDefinitionPlan
 from components.catalog.batch import ENDPOINTS_WITHOUT_NAT, comes_through_endpoints
 from components.config.network import NewVpc
 from components.config.review import Review
-from components.network.way_out import nat_gateway_command
+from components.network.egress import nat_gateway_command
 
 
 def review_batch_network(network: NewVpc, review: Review) -> None:

@@ -11,7 +11,7 @@ from components.config.review import Review
 from components.eks.addon_plan import plan_node_termination
 from components.eks.device_plugin_plan import plan_device_plugins
 from components.eks.plan import NodeGroupPlan
-from components.network.way_out import nat_gateway_command
+from components.network.egress import nat_gateway_command
 
 MINIMUM_CONTROL_PLANE_ZONES = 2
 ZONES_WITHOUT_EKS = frozenset({"use1-az3", "usw1-az2", "cac1-az3"})

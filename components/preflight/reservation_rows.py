@@ -34,7 +34,7 @@ def reservation_rows(
         yield from _share_rows(key, reservation, found, facts, more)
         if found:
             yield from _time_rows(key, found, now)
-            yield _room_row(key, name, found, config)
+            yield _address_row(key, name, found, config)
 
 
 def provenance_rows(asked: StackConfig, completed: StackConfig) -> Iterator[Row]:
@@ -109,7 +109,7 @@ def _time_rows(key: str, found: list[ReservationFacts], now: datetime) -> Iterat
             yield (ok if hours >= 1 else warning)(key, RUNS, until)
 
 
-def _room_row(key: str, name: str, found: list[ReservationFacts], config: StackConfig) -> Row:
+def _address_row(key: str, name: str, found: list[ReservationFacts], config: StackConfig) -> Row:
     wanted = sum(pool.wanted for pool in pools(config) if pool.purchase_option == name)
     counted = [each for each in found if each.available_count is not None]
     if not counted:

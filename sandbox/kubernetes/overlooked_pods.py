@@ -17,7 +17,7 @@ from typing import Any
 
 ANNOTATION = "sandbox.trainyard/looked-for"
 """A change of it is an event, and says nothing to anybody else."""
-PATIENCE_SECONDS = 3.0
+TIMEOUT_SECONDS = 3.0
 """How long kwok may take for a pod, and between two attempts; it takes less than a second."""
 MOST_ATTEMPTS = 5
 """Then it is no oversight: kwok leaves pods alone that are meant to break."""
@@ -49,9 +49,9 @@ class OverlookedPods:
         found: list[tuple[Mapping[str, Any], int]] = []
         for uid, pod in waiting.items():
             attempt = self._attempts.get(uid, 0) + 1
-            if now < self._due.setdefault(uid, now + PATIENCE_SECONDS) or attempt > MOST_ATTEMPTS:
+            if now < self._due.setdefault(uid, now + TIMEOUT_SECONDS) or attempt > MOST_ATTEMPTS:
                 continue
-            self._due[uid], self._attempts[uid] = now + PATIENCE_SECONDS, attempt
+            self._due[uid], self._attempts[uid] = now + TIMEOUT_SECONDS, attempt
             found.append((pod, attempt))
         return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.batch.room_plan import addresses_by_subnet
+from components.batch.address_capacity import addresses_by_subnet
 from components.config.problems import ConfigError
 from tests.support.batch_stacks import planned_stack
 from tests.support.parity import better

@@ -40,7 +40,7 @@ def recovered(engine: RecordedEngine) -> Callable[[str, str], list[str]]:
         engine.write(resource, pending=({"type": "deleting", "resource": resource},))
         told: list[str] = []
         recover(
-            engine.command, stack="p5", region="us-west-2", patience=AT_ONCE, report=told.append
+            engine.command, stack="p5", region="us-west-2", timeouts=AT_ONCE, report=told.append
         )
         return told
 
@@ -93,7 +93,7 @@ def forgotten(engine: RecordedEngine) -> Callable[..., list[str]]:
         engine.write(*resources)
         told: list[str] = []
         forget_gone(
-            engine.command, stack="p5", region="us-west-2", patience=AT_ONCE, report=told.append
+            engine.command, stack="p5", region="us-west-2", timeouts=AT_ONCE, report=told.append
         )
         return told
 

@@ -15,14 +15,14 @@ from tests.support.sandbox_aws import Account
 from tools.workspace.recovery import recover as recovery
 from tools.workspace.recovery.account import Found, Progress
 from tools.workspace.recovery.errors import CreatesPendingError
-from tools.workspace.recovery.patience import Patience
 from tools.workspace.recovery.recover import recover
+from tools.workspace.recovery.timeouts import Timeouts
 from tools.workspace.recovery.ways import By, Way
 
 PREFIX = "urn:pulumi:p5::trainyard::"
 VPC, ROLE = f"{PREFIX}aws:ec2/vpc:Vpc::p5-vpc", f"{PREFIX}aws:iam/role:Role::p5-role"
 TAG = {RESOURCE_TAG: "p5::trainyard::aws:ec2/vpc:Vpc::p5-vpc"}
-NEVER = Patience(settle=0, poll=0, limit=-1)
+NEVER = Timeouts(settle=0, poll=0, limit=-1)
 
 Recover = Callable[..., list[str]]
 
@@ -36,11 +36,11 @@ def engine(account: Account, tmp_path: Path) -> RecordedEngine:
 def recovered(engine: RecordedEngine) -> Recover:
     """Recover from a state with these operations pending; return what was reported."""
 
-    def run(*operations: dict[str, Any], patience: Patience = AT_ONCE) -> list[str]:
+    def run(*operations: dict[str, Any], timeouts: Timeouts = AT_ONCE) -> list[str]:
         engine.write(pending=operations)
         told: list[str] = []
         recover(
-            engine.command, stack="p5", region="us-west-2", patience=patience, report=told.append
+            engine.command, stack="p5", region="us-west-2", timeouts=timeouts, report=told.append
         )
         return told
 
@@ -146,7 +146,7 @@ def test_what_takes_too_long_ends_the_command(
 ) -> None:
     seen_as(monkeypatch, [Found("vpc-1", Progress.MAKING, "CREATING")])
     with pytest.raises(CreatesPendingError, match=r"still making .* nothing was changed"):
-        recovered(creating(VPC, tags=TAG), patience=NEVER)
+        recovered(creating(VPC, tags=TAG), timeouts=NEVER)
     assert not engine.imports.exists()
 
 

@@ -49,4 +49,4 @@ def test_what_cannot_be_removed_is_an_error_and_not_forgotten(
 
     monkeypatch.setattr(shutil, "rmtree", rmtree)
     with pytest.raises(PermissionError):
-        remove_tree(tmp_path, patience_seconds=0)
+        remove_tree(tmp_path, timeout_seconds=0)

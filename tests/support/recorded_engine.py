@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tools.workspace.engine_process import PulumiCommand
-from tools.workspace.recovery.patience import Patience
+from tools.workspace.recovery.timeouts import Timeouts
 
-AT_ONCE = Patience(settle=0, poll=0, limit=60)
+AT_ONCE = Timeouts(settle=0, poll=0, limit=60)
 
 
 class RecordedEngine:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tools.changes.reserved import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE, NODE_GROUP
+from tools.changes.reserved_capacity import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE, NODE_GROUP
 from tools.changes.steps import Operation, Step
 
 BLOCK = "cr-0123456789abcdef0"

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from tools.changes.reserved import (
+from tools.changes.reserved_capacity import (
     AUTO_SCALING_GROUP,
     COMPUTE_ENVIRONMENT,
     NODE_GROUP,

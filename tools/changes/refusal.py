@@ -11,7 +11,7 @@ from components.config.problems import printable, show
 from tools.changes.causes import ChangedKey, causes_of, changed_keys
 from tools.changes.losses import Collision, Loss, collisions, losses, running_blocks
 from tools.changes.moved_networks import moved_networks, what_stays
-from tools.changes.reserved import COMPUTE_ENVIRONMENT
+from tools.changes.reserved_capacity import COMPUTE_ENVIRONMENT
 from tools.changes.steps import Step
 
 

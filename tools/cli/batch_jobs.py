@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.catalog.collective_tests import TESTS_BY_MAKER
 from tools.cli import console, failures
-from tools.cli.batch_waiting import Patience, wait_for
+from tools.cli.batch_waiting import JobWait, wait_for
 
 if TYPE_CHECKING:
     from components.batch.plan import BatchPlan
@@ -67,7 +67,7 @@ def submit_job(
     *,
     stack_file: StackFile,
     sandbox: bool,
-    wait: Patience | None,
+    wait: JobWait | None,
 ) -> None:
     """Submit the job, print its id on standard output, and say how to follow it.
 

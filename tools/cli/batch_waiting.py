@@ -21,7 +21,7 @@ Explain = Callable[[Mapping[str, Any]], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class JobWait:
     """How a job is waited for."""
 
     start_limit_minutes: float = START_LIMIT_MINUTES
@@ -32,14 +32,14 @@ class Patience:
     """Seconds on a clock that never goes back."""
 
 
-def wait_for(batch: Any, job_id: str, explain: Explain, patience: Patience | None = None) -> None:
+def wait_for(batch: Any, job_id: str, explain: Explain, wait: JobWait | None = None) -> None:
     """Report the states of a job until it has ended, and why it waits while it does.
 
     Args:
         batch: A boto3 client.
         job_id: The job's.
         explain: Returns why a job, as DescribeJobs gives it, does not start.
-        patience: How long, and by which clock; the default where it is None.
+        wait: How long, and by which clock; the default where it is None.
 
     Raises:
         CommandError: the job failed, or did not start within the limit, or AWS answers no more; in
@@ -48,18 +48,18 @@ def wait_for(batch: Any, job_id: str, explain: Explain, patience: Patience | Non
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
-        _wait(batch, job_id, explain, patience or Patience())
+        _wait(batch, job_id, explain, wait or JobWait())
     except (BotoCoreError, ClientError) as error:
         raise failures.CommandError(
             f"AWS does not say any more how the job {job_id} does, which goes on: {error}"
         ) from error
 
 
-def _wait(batch: Any, job_id: str, explain: Explain, patience: Patience) -> None:
-    began, seen, told = patience.now(), "", None
+def _wait(batch: Any, job_id: str, explain: Explain, wait: JobWait) -> None:
+    began, seen, told = wait.now(), "", None
     while True:
         (job,) = batch.describe_jobs(jobs=[job_id])["jobs"]
-        waited = patience.now() - began
+        waited = wait.now() - began
         if job["status"] != seen:
             seen = job["status"]
             console.progress(f"{job_id} is {seen}")
@@ -70,9 +70,9 @@ def _wait(batch: Any, job_id: str, explain: Explain, patience: Patience) -> None
             if reason != told and (reason or waited >= QUIET_SECONDS):
                 told = reason
                 _tell(job, explain(job))
-            if waited >= patience.start_limit_minutes * 60:
-                raise failures.CommandError(_gave_up(job, explain(job), patience))
-        patience.pause(POLL_SECONDS)
+            if waited >= wait.start_limit_minutes * 60:
+                raise failures.CommandError(_gave_up(job, explain(job), wait))
+        wait.pause(POLL_SECONDS)
     if seen == "FAILED":
         reason = job.get("statusReason")
         raise failures.CommandError(f"the job {job_id} failed: {reason or 'its log says why'}")
@@ -87,11 +87,11 @@ def _said(job: Mapping[str, Any]) -> list[str]:
     return [f"Batch says: {reason}"] if reason else []
 
 
-def _gave_up(job: Mapping[str, Any], why: list[str], patience: Patience) -> str:
+def _gave_up(job: Mapping[str, Any], why: list[str], wait: JobWait) -> str:
     return "\n  ".join(
         [
             (
-                f"after {patience.start_limit_minutes:g} minutes the job {job['jobId']} is still "
+                f"after {wait.start_limit_minutes:g} minutes the job {job['jobId']} is still "
                 f"{job['status']}; it waits on until it starts or is terminated"
             ),
             *_said(job),

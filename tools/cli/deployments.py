@@ -36,7 +36,7 @@ def up(
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     workspace = _open(found, "up", sandbox=sandbox, checks_config=True)
     result = _run(workspace, "up", yes=yes, policies=True, guard=Guard(replace or (), sandbox))
-    _tell_doubles(workspace, sandbox=sandbox)
+    _tell_duplicates(workspace, sandbox=sandbox)
     if result.exit_code:
         _tell_what_stays(found, destroyed=False, sandbox=sandbox)
     _finish(result, workspace, "up", sandbox=sandbox)
@@ -112,7 +112,7 @@ def destroy(
     keeps = any(each.protected for each in before)
     flags = [protected.FLAG] if keeps else []
     result = _run(workspace, "destroy", yes=yes, policies=False, flags=flags, variables=variables)
-    _tell_doubles(workspace, sandbox=sandbox)
+    _tell_duplicates(workspace, sandbox=sandbox)
     _finish(result, workspace, "destroy", sandbox=sandbox)
     kubeconfig_path(stack, sandbox=sandbox).unlink(missing_ok=True)
     if keeps:
@@ -121,10 +121,10 @@ def destroy(
     _tell_what_stays(found, destroyed=True, sandbox=sandbox)
 
 
-def _tell_doubles(workspace: Workspace, *, sandbox: bool) -> None:
-    from tools.cli.doubles import tell_doubles
+def _tell_duplicates(workspace: Workspace, *, sandbox: bool) -> None:
+    from tools.cli.duplicates import tell_duplicates
 
-    tell_doubles(workspace, sandbox=sandbox)
+    tell_duplicates(workspace, sandbox=sandbox)
 
 
 def _tell_what_stays(stack_file: StackFile, *, destroyed: bool, sandbox: bool) -> None:
@@ -167,7 +167,7 @@ def _variables(workspace: Workspace, *, cluster_gone: bool, sandbox: bool) -> Ma
 
 def _forget_gone(workspace: Workspace, *, sandbox: bool) -> None:
     from tools.workspace.recovery.gone import forget_gone
-    from tools.workspace.recovery.patience import IN_AN_ACCOUNT, IN_THE_SANDBOX
+    from tools.workspace.recovery.timeouts import IN_AN_ACCOUNT, IN_THE_SANDBOX
 
     file = workspace.stack_file
     forget_gone(
@@ -176,7 +176,7 @@ def _forget_gone(workspace: Workspace, *, sandbox: bool) -> None:
         region=file.region,
         # A sandbox's keys are in the environment of its engine.
         profile="" if sandbox else file.profile,
-        patience=IN_THE_SANDBOX if sandbox else IN_AN_ACCOUNT,
+        timeouts=IN_THE_SANDBOX if sandbox else IN_AN_ACCOUNT,
         report=console.progress,
     )
 
@@ -206,13 +206,13 @@ def _run(
     guard: Guard | None = None,
 ) -> EngineResult:
     from tools.cli.stack_config import policy_pack
-    from tools.workspace.reserve import room_kept
+    from tools.workspace.disk_reserve import disk_space_kept
     from tools.workspace.workspace import run
 
     extra = policy_pack(workspace) if policies else []
     # `preview` never asks and has no such flag.
     asked = [*extra, *flags, *(["--yes"] if yes else [])]
-    with room_kept(workspace.reserve(), console.progress):
+    with disk_space_kept(workspace.reserve(), console.progress):
         if guard is not None:
             from tools.cli.guarded_update import run_guarded
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tools.cli import batch_jobs, console, failures, options, slurm_jobs
-from tools.cli.batch_waiting import START_LIMIT_MINUTES, Patience
+from tools.cli.batch_waiting import START_LIMIT_MINUTES, JobWait
 from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
 
 if TYPE_CHECKING:
@@ -186,8 +186,8 @@ def _batch_job(
         batch_jobs.print_job(plan, test, asked)
         return
     limit = START_LIMIT_MINUTES if minutes is None else minutes
-    patience = Patience(start_limit_minutes=limit) if given["--wait"] else None
-    batch_jobs.submit_job(plan, test, asked, stack_file=stack_file, sandbox=sandbox, wait=patience)
+    wait = JobWait(start_limit_minutes=limit) if given["--wait"] else None
+    batch_jobs.submit_job(plan, test, asked, stack_file=stack_file, sandbox=sandbox, wait=wait)
 
 
 def _refuse(given: Mapping[str, object], reason: str) -> None:

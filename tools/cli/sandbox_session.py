@@ -221,10 +221,10 @@ def nobody_at_work(command: str) -> Iterator[SandboxDirectory]:
     Raises:
         StackLockedError: somebody does; the message says who, and what to do.
     """
-    from tools.workspace.turns import every_turn
+    from tools.workspace.command_lock import every_lock
 
     directory = sandbox_directory()
-    with every_turn(project_of(directory).turns, command=command):
+    with every_lock(project_of(directory).command_locks, command=command):
         yield directory
 
 

@@ -112,18 +112,18 @@ def work_alone(stack_file: StackFile, command: str, *, sandbox: bool) -> None:
         StackLockedError: another one works on it.
     """
     from tools.cli.command_line import at_the_end
-    from tools.workspace.turns import hold_turn, release_turn
+    from tools.workspace.command_lock import hold_lock, release_lock
 
     stack = stack_file.stack
-    path = _turn_file(stack, sandbox=sandbox)
+    path = _lock_file(stack, sandbox=sandbox)
     try:
-        hold_turn(path, stack=stack, command=command)
+        hold_lock(path, stack=stack, command=command)
     except OSError:
         # A checkout that cannot be written: the lock of the engine's own backend is left.
         if sandbox:
             raise
         return
-    at_the_end(lambda: release_turn(path))
+    at_the_end(lambda: release_lock(path))
 
 
 def refuse_occupied(stack_file: StackFile, *, sandbox: bool) -> None:
@@ -132,19 +132,19 @@ def refuse_occupied(stack_file: StackFile, *, sandbox: bool) -> None:
     Raises:
         StackLockedError: one does.
     """
-    from tools.workspace.turns import refuse_taken
+    from tools.workspace.command_lock import refuse_taken
 
     stack = stack_file.stack
-    refuse_taken(_turn_file(stack, sandbox=sandbox), stack=stack)
+    refuse_taken(_lock_file(stack, sandbox=sandbox), stack=stack)
 
 
-def _turn_file(stack: str, *, sandbox: bool) -> Path:
+def _lock_file(stack: str, *, sandbox: bool) -> Path:
     if sandbox:
         from tools.cli.sandbox_session import project_of
         from tools.workspace.project import sandbox_directory
 
-        return project_of(sandbox_directory()).turn_file(stack)
-    return OWN_FILES / "turns" / f"{stack}.lock"
+        return project_of(sandbox_directory()).lock_file(stack)
+    return OWN_FILES / "locks" / f"{stack}.lock"
 
 
 def _tell_foreign_ids(stack_file: StackFile) -> None:

@@ -43,13 +43,13 @@ class SandboxProject:
         return self.directory / "state"
 
     @property
-    def turns(self) -> Path:
-        """The directory of the files of `turn_file`."""
-        return self.directory / "turns"
+    def command_locks(self) -> Path:
+        """The directory of the files of `lock_file`."""
+        return self.directory / "locks"
 
-    def turn_file(self, stack: str) -> Path:
-        """Return the file that whoever works on a stack holds; see `tools.workspace.turns`."""
-        return self.turns / f"{stack}.lock"
+    def lock_file(self, stack: str) -> Path:
+        """Return the file that a command locks while it works on a stack."""
+        return self.command_locks / f"{stack}.lock"
 
     def state_file(self, stack: str) -> Path:
         """Return the file in which the backend keeps the state of a stack."""

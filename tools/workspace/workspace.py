@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from tools.workspace.command_lock import short_lock
 from tools.workspace.engine_process import PARALLEL_OPERATIONS, EngineResult, PulumiCommand
 from tools.workspace.file_backend import backend_directory, lock_directory, state_file
 from tools.workspace.listening import run_listening
@@ -16,10 +17,9 @@ from tools.workspace.locks import clear_dead_locks
 from tools.workspace.project import SandboxProject
 from tools.workspace.sidecars import remove_broken_sidecars
 from tools.workspace.stack_files import OWN_FILES, StackFile
-from tools.workspace.turns import short_turn
 
 Report = Callable[[str], None]
-_PATIENCE_SECONDS = 10.0
+_TIMEOUT_SECONDS = 10.0
 """Two previews of a new stack make it one after the other."""
 
 
@@ -87,11 +87,11 @@ class SandboxWorkspace:
         state = self.project.state_file(stack).read_bytes()
         if not any(mark in state for mark in (b'"pending_operations"', b'"initErrors"')):
             return
-        from tools.workspace.recovery.patience import IN_THE_SANDBOX
         from tools.workspace.recovery.recover import recover
+        from tools.workspace.recovery.timeouts import IN_THE_SANDBOX
 
         region = self.stack_file.region
-        recover(self.command, stack=stack, region=region, patience=IN_THE_SANDBOX, report=report)
+        recover(self.command, stack=stack, region=region, timeouts=IN_THE_SANDBOX, report=report)
 
     def _make_ready(self) -> None:
         self.project.write(self.stack_file)
@@ -103,8 +103,8 @@ class SandboxWorkspace:
         if self.exists() and self.project.is_written(self.stack_file):
             return
         stack = self.stack_file.stack
-        path = self.project.turn_file(stack)
-        with short_turn(path, stack=stack, command="preview", patience_seconds=_PATIENCE_SECONDS):
+        path = self.project.lock_file(stack)
+        with short_lock(path, stack=stack, command="preview", timeout_seconds=_TIMEOUT_SECONDS):
             self._make_ready()
 
     def exists(self) -> bool:
@@ -155,15 +155,15 @@ class AccountWorkspace:
             )
         if backend is not None:
             _clear_dead_locks(lock_directory(backend, stack), stack, report)
-        from tools.workspace.recovery.patience import IN_AN_ACCOUNT
         from tools.workspace.recovery.recover import recover
+        from tools.workspace.recovery.timeouts import IN_AN_ACCOUNT
 
         recover(
             self.command,
             stack=stack,
             region=self.stack_file.region,
             profile=self.stack_file.profile,
-            patience=IN_AN_ACCOUNT,
+            timeouts=IN_AN_ACCOUNT,
             report=report,
         )
 

@@ -24,7 +24,7 @@ _TEMPLATE = {
 _LOG_GROUP_PARAMETER = "ClusterCWLogGroup"
 """`CW_LOGS_CFN_PARAM_NAME` in `pcluster/constants.py`."""
 _POLL_SECONDS = 0.05
-_PATIENCE_SECONDS = 300.0
+_TIMEOUT_SECONDS = 300.0
 
 
 def find_stack(clients: Clients, name: str) -> dict[str, Any] | None:
@@ -63,7 +63,7 @@ def remove_stack(clients: Clients, name: str) -> None:
 
 
 def _wait(clients: Clients, name: str) -> None:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + _TIMEOUT_SECONDS
     while "IN_PROGRESS" in ((find_stack(clients, name) or {}).get("StackStatus", "")):
         if time.monotonic() > deadline:
             raise TimeoutError(f"stack {name} does not settle")

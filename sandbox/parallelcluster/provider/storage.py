@@ -14,7 +14,7 @@ from sandbox.parallelcluster.provider.model import Cluster, SharedStorage
 from sandbox.parallelcluster.provider.network import Groups, make_storage_group
 
 _POLL_SECONDS = 0.1
-_PATIENCE_SECONDS = 300.0
+_TIMEOUT_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +176,8 @@ def _tags(described: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + _TIMEOUT_SECONDS
     while not condition():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"waited {_PATIENCE_SECONDS:.0f} s for {what}")
+            raise TimeoutError(f"waited {_TIMEOUT_SECONDS:.0f} s for {what}")
         time.sleep(_POLL_SECONDS)

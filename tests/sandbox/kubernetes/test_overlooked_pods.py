@@ -11,7 +11,7 @@ from sandbox.kubernetes.cluster_nodes import ClusterNodes
 from sandbox.kubernetes.overlooked_pods import (
     ANNOTATION,
     MOST_ATTEMPTS,
-    PATIENCE_SECONDS,
+    TIMEOUT_SECONDS,
     OverlookedPods,
     reported_again,
 )
@@ -42,9 +42,9 @@ def test_a_pod_is_looked_for_only_when_kwok_has_had_its_time() -> None:
     clock = Clock()
     waiting = OverlookedPods(clock)
     assert waiting.due([pod()], {NODE}) == []
-    clock.now += PATIENCE_SECONDS / 2
+    clock.now += TIMEOUT_SECONDS / 2
     assert waiting.due([pod()], {NODE}) == []
-    clock.now += PATIENCE_SECONDS / 2
+    clock.now += TIMEOUT_SECONDS / 2
     assert names(waiting.due([pod(), pod("younger")], {NODE})) == ["agent"]
     assert waiting.due([pod()], {NODE}) == []
 
@@ -55,7 +55,7 @@ def test_it_is_looked_for_again_and_not_for_ever() -> None:
     attempts = []
     for _ in range(2 * MOST_ATTEMPTS):
         attempts += [attempt for _, attempt in waiting.due([pod()], {NODE})]
-        clock.now += PATIENCE_SECONDS
+        clock.now += TIMEOUT_SECONDS
     assert attempts == list(range(1, MOST_ATTEMPTS + 1))
 
 
@@ -75,7 +75,7 @@ def test_others_are_left_alone(other: dict[str, Any]) -> None:
     clock = Clock()
     waiting = OverlookedPods(clock)
     waiting.due([other], {NODE})
-    clock.now += PATIENCE_SECONDS
+    clock.now += TIMEOUT_SECONDS
     assert waiting.due([other], {NODE}) == []
 
 
@@ -84,7 +84,7 @@ def test_a_pod_that_runs_meanwhile_is_forgotten() -> None:
     waiting = OverlookedPods(clock)
     waiting.due([pod()], {NODE})
     waiting.due([pod(phase="Running")], {NODE})
-    clock.now += PATIENCE_SECONDS
+    clock.now += TIMEOUT_SECONDS
     assert waiting.due([pod()], {NODE}) == []
 
 
@@ -128,8 +128,8 @@ class Joined:
 
 @pytest.fixture
 def plane(monkeypatch: pytest.MonkeyPatch) -> ControlPlane:
-    """A control plane whose nodes have no patience."""
-    monkeypatch.setattr("sandbox.kubernetes.overlooked_pods.PATIENCE_SECONDS", 0.0)
+    """A control plane whose nodes act at once."""
+    monkeypatch.setattr("sandbox.kubernetes.overlooked_pods.TIMEOUT_SECONDS", 0.0)
     return ControlPlane()
 
 

@@ -20,7 +20,7 @@ from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 
 COMMAND_SECONDS = 420
-PATIENCE_SECONDS = 15
+TIMEOUT_SECONDS = 15
 """How long the others of a plan are waited for once nothing more comes: they may need an answer."""
 
 
@@ -131,7 +131,7 @@ class KillHarness:
             now = tuple(each.urn for each in self.gate.held())
             if now != held:
                 held, newest = now, time.monotonic()
-            if wanted & set(held) and time.monotonic() - newest > PATIENCE_SECONDS:
+            if wanted & set(held) and time.monotonic() - newest > TIMEOUT_SECONDS:
                 break
             if time.monotonic() - begun > COMMAND_SECONDS:
                 process.send_signal(signal.SIGINT)

@@ -12,7 +12,7 @@ from tests.support.steps import (
     template,
 )
 from tools.changes.losses import collisions, losses, running_blocks
-from tools.changes.reserved import COMPUTE_ENVIRONMENT, NODE_GROUP
+from tools.changes.reserved_capacity import COMPUTE_ENVIRONMENT, NODE_GROUP
 
 LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 STACK = "aws:cloudformation/stack:Stack"

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.steps import BLOCK, ODCR, managed, self_managed, step, template
 from tools.changes.refusal import Background, explanation, judge
-from tools.changes.reserved import COMPUTE_ENVIRONMENT, NODE_GROUP
+from tools.changes.reserved_capacity import COMPUTE_ENVIRONMENT, NODE_GROUP
 
 LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 COMMAND = "./trainyard up p5-cb --sandbox"

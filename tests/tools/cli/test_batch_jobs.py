@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tools.cli import batch_jobs, failures
-from tools.cli.batch_waiting import Patience
+from tools.cli.batch_waiting import JobWait
 from tools.workspace.stack_files import find_stack_file
 
 BATCH_P5 = find_stack_file("batch-p5")
@@ -132,7 +132,7 @@ def test_a_submitted_job_is_told_by_its_id_and_how_to_follow_it(plan, batch, cap
 
 
 def test_waiting_ends_when_the_job_does(plan, batch, capsys) -> None:
-    submit(plan, batch, wait=Patience(pause=lambda _: None))
+    submit(plan, batch, wait=JobWait(pause=lambda _: None))
     told = [line for line in capsys.readouterr().err.splitlines() if "7d1c is" in line]
     assert [line.rpartition(" ")[2] for line in told] == ["SUBMITTED", "RUNNING", "SUCCEEDED"]
 

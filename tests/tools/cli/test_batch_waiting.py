@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tools.cli import batch_waiting, failures
-from tools.cli.batch_waiting import Patience, wait_for
+from tools.cli.batch_waiting import JobWait, wait_for
 
 FULL = (
     "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - Service cannot fulfill the capacity requested for "
@@ -26,8 +26,8 @@ class Clock:
     def pause(self, seconds: float) -> None:
         self.seconds += seconds
 
-    def patience(self, minutes: float = 30) -> Patience:
-        return Patience(start_limit_minutes=minutes, pause=self.pause, now=lambda: self.seconds)
+    def wait(self, minutes: float = 30) -> JobWait:
+        return JobWait(start_limit_minutes=minutes, pause=self.pause, now=lambda: self.seconds)
 
 
 class Batch:
@@ -46,7 +46,7 @@ def test_a_state_is_told_once_and_a_job_that_fails_ends_the_command(capsys) -> N
     exited = "Essential container in task exited"
     batch, clock = Batch(("RUNNABLE", None, 2), ("FAILED", exited, 1)), Clock()
     with pytest.raises(failures.CommandError, match=f"failed: {exited}") as caught:
-        wait_for(batch, "7d1c", lambda _: [], clock.patience())
+        wait_for(batch, "7d1c", lambda _: [], clock.wait())
     assert caught.value.exit_code == failures.WORK_FAILED
     assert clock.seconds == 2 * batch_waiting.POLL_SECONDS
     assert capsys.readouterr().err.count("RUNNABLE") == 1
@@ -54,7 +54,7 @@ def test_a_state_is_told_once_and_a_job_that_fails_ends_the_command(capsys) -> N
 
 def test_what_batch_says_of_a_job_that_waits_is_told_at_once_and_once(capsys) -> None:
     batch = Batch(("RUNNABLE", None, 1), ("RUNNABLE", FULL, 5), ("SUCCEEDED", None, 1))
-    wait_for(batch, "7d1c", lambda _: [HELD], Clock().patience())
+    wait_for(batch, "7d1c", lambda _: [HELD], Clock().wait())
     said = capsys.readouterr().err
     assert said.count(FULL) == 1
     assert said.count(HELD) == 1
@@ -67,9 +67,7 @@ def test_a_job_that_waits_without_a_reason_is_asked_about_after_a_minute(capsys)
         asked_at.append(clock.seconds)
         return [HELD]
 
-    wait_for(
-        Batch(("RUNNABLE", None, 30), ("SUCCEEDED", None, 1)), "7d1c", explain, clock.patience()
-    )
+    wait_for(Batch(("RUNNABLE", None, 30), ("SUCCEEDED", None, 1)), "7d1c", explain, clock.wait())
     assert asked_at == [batch_waiting.QUIET_SECONDS]
     assert HELD in capsys.readouterr().err
 
@@ -77,7 +75,7 @@ def test_a_job_that_waits_without_a_reason_is_asked_about_after_a_minute(capsys)
 def test_waiting_for_nodes_ends_at_the_limit_with_the_reason() -> None:
     clock = Clock()
     with pytest.raises(failures.CommandError) as caught:
-        wait_for(Batch(("RUNNABLE", FULL, 1)), "7d1c", lambda _: [HELD], clock.patience(2))
+        wait_for(Batch(("RUNNABLE", FULL, 1)), "7d1c", lambda _: [HELD], clock.wait(2))
     assert clock.seconds == 120
     assert caught.value.exit_code == failures.WORK_FAILED
     for words in ("after 2 minutes", "still RUNNABLE", "waits on", FULL, HELD, "--wait-minutes"):
@@ -90,7 +88,7 @@ def test_a_job_that_runs_is_waited_for_beyond_the_limit() -> None:
         Batch(("RUNNING", None, 100), ("SUCCEEDED", None, 1)),
         "7d1c",
         lambda _: [],
-        clock.patience(1),
+        clock.wait(1),
     )
     assert clock.seconds == 100 * batch_waiting.POLL_SECONDS
 
@@ -102,4 +100,4 @@ def test_a_job_goes_on_where_the_account_answers_no_more() -> None:
             raise ClientError({"Error": fault}, "DescribeJobs")
 
     with pytest.raises(failures.CommandError, match=r"7d1c does, which goes on: .*ExpiredToken"):
-        wait_for(Expired(("RUNNABLE", None, 1)), "7d1c", lambda _: [], Clock().patience())
+        wait_for(Expired(("RUNNABLE", None, 1)), "7d1c", lambda _: [], Clock().wait())

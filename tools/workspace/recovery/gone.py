@@ -24,8 +24,8 @@ from tools.workspace.environment import process_environment, profile_environment
 from tools.workspace.exported_state import exported_state, import_state, resources_of
 from tools.workspace.recovery.account import Account, Found, Progress
 from tools.workspace.recovery.operations import taken_up, written_at
-from tools.workspace.recovery.patience import Patience
 from tools.workspace.recovery.table import way_of
+from tools.workspace.recovery.timeouts import Timeouts
 from tools.workspace.recovery.ways import LookById
 from tools.workspace.urns import name_of, type_of
 
@@ -44,7 +44,7 @@ def gone(
     account: Account,
     objects: Iterable[tuple[str, str]],
     *,
-    patience: Patience,
+    timeouts: Timeouts,
     written: datetime | None,
 ) -> set[tuple[str, str]]:
     """Return which objects are gone, of those that their provider cannot read then.
@@ -52,7 +52,7 @@ def gone(
     Args:
         account: Where they were made.
         objects: URNs and ids, of any types.
-        patience: AWS is given that long to end a deletion, and to show what is new.
+        timeouts: AWS is given that long to end a deletion, and to show what is new.
         written: When the state was last written; None where it does not say.
 
     Raises:
@@ -63,7 +63,7 @@ def gone(
     return {
         (urn, identifier)
         for urn, identifier, look in looks
-        if look is not None and _is_gone(partial(look, account, identifier), patience, written)
+        if look is not None and _is_gone(partial(look, account, identifier), timeouts, written)
     }
 
 
@@ -73,7 +73,7 @@ def forget_gone(
     stack: str,
     region: str,
     profile: str = "",
-    patience: Patience,
+    timeouts: Timeouts,
     report: Report,
 ) -> None:
     """Take out of the state what was deleted outside Pulumi and a refresh could not read.
@@ -90,7 +90,7 @@ def forget_gone(
         try:
             own = account.client("sts").get_caller_identity()["Account"]
             objects = [(r["urn"], r["id"]) for r in candidates if _is_of(r, region, own)]
-            missing = gone(account, objects, patience=patience, written=written_at(deployment))
+            missing = gone(account, objects, timeouts=timeouts, written=written_at(deployment))
         except (BotoCoreError, ClientError) as error:
             report(f"whether something was deleted outside Pulumi could not be looked up: {error}")
             return
@@ -104,15 +104,15 @@ def forget_gone(
         )
 
 
-def _is_gone(look: Callable[[], list[Found]], patience: Patience, written: datetime | None) -> bool:
-    deadline = time.monotonic() + patience.limit
+def _is_gone(look: Callable[[], list[Found]], timeouts: Timeouts, written: datetime | None) -> bool:
+    deadline = time.monotonic() + timeouts.limit
     while time.monotonic() < deadline:
         found = look()
         if found and found[0].progress is not Progress.MAKING:
             return False
-        if not found and patience.is_settled(written):
+        if not found and timeouts.is_settled(written):
             return True
-        time.sleep(patience.poll)
+        time.sleep(timeouts.poll)
     return False
 
 

@@ -28,8 +28,8 @@ from tools.workspace.recovery.operations import (
     updates_begun,
     written_at,
 )
-from tools.workspace.recovery.patience import Patience
 from tools.workspace.recovery.table import IN_STATE, way_of
+from tools.workspace.recovery.timeouts import Timeouts
 from tools.workspace.recovery.ways import By, Way
 from tools.workspace.urns import name_of
 
@@ -42,7 +42,7 @@ def recover(
     stack: str,
     region: str,
     profile: str = "",
-    patience: Patience,
+    timeouts: Timeouts,
     report: Report,
 ) -> None:
     """Take up what an earlier command began and did not finish, and say what that was.
@@ -60,7 +60,7 @@ def recover(
         return
     for pid in end_leftovers(command.environment, stack=stack):
         report(f"ended process {pid}, which a killed command left behind")
-    lookup = _LookUp(stack, patience, report, written_at(deployment))
+    lookup = _LookUp(stack, timeouts, report, written_at(deployment))
     with process_environment(profile_environment(command.environment, profile)):
         account = Account(region)
         objects = lookup.objects(account, pending_creates(deployment))
@@ -82,7 +82,7 @@ def recover(
 @dataclass(frozen=True, slots=True)
 class _LookUp:
     stack: str
-    patience: Patience
+    timeouts: Timeouts
     report: Report
     killed_at: datetime | None
 
@@ -131,7 +131,7 @@ class _LookUp:
     def gone(self, account: Account, deletions: list[tuple[str, str]]) -> set[tuple[str, str]]:
         """Return which of the objects that were being deleted are gone and cannot be read."""
         try:
-            return gone(account, deletions, patience=self.patience, written=self.killed_at)
+            return gone(account, deletions, timeouts=self.timeouts, written=self.killed_at)
         except (BotoCoreError, ClientError):
             return set()  # the engine asks next, and says why it cannot
 
@@ -168,11 +168,11 @@ class _LookUp:
 
     def _finished(self, account: Account, create: PendingCreate, way: Way) -> Found | None:
         """Return the object when AWS is done with it; None where there is none."""
-        deadline, told = time.monotonic() + self.patience.limit, False
+        deadline, told = time.monotonic() + self.timeouts.limit, False
         while True:
             found = self._look(account, create, way)
-            if found is None and not self.patience.is_settled(self.killed_at):
-                time.sleep(self.patience.poll)
+            if found is None and not self.timeouts.is_settled(self.killed_at):
+                time.sleep(self.timeouts.poll)
                 continue
             if found is None or found.progress is not Progress.MAKING:
                 return found
@@ -184,7 +184,7 @@ class _LookUp:
             if not told:
                 self.report(f"waiting for {_described(create)}, which AWS is making ({found.said})")
                 told = True
-            time.sleep(self.patience.poll)
+            time.sleep(self.timeouts.poll)
 
     def _look(self, account: Account, create: PendingCreate, way: Way) -> Found | None:
         try:

@@ -24,7 +24,7 @@ WIDGET = "kubernetes:example.com/v1:Widget"
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let what is not there be looked for again without half a minute of patience."""
+    """Retry a read of a missing object without a wait of half a minute."""
     monkeypatch.setattr(cluster, "CREATION_PAUSES_SECONDS", (0, 0))
 
 

@@ -11,8 +11,8 @@ from sandbox.kubernetes.api import KubernetesApi
 from sandbox.kubernetes.control_planes import ControlPlane
 from tests.support.pulumi_workspace import Workspace
 from tools.workspace.engine_process import PulumiCommand
-from tools.workspace.recovery.patience import Patience
 from tools.workspace.recovery.recover import recover
+from tools.workspace.recovery.timeouts import Timeouts
 
 pytestmark = [pytest.mark.engine, pytest.mark.kubernetes]
 
@@ -45,7 +45,7 @@ PATHS = {
     "settings": "/api/v1/namespaces/default/configmaps/taken-up",
     "plugin": "/apis/apps/v1/namespaces/default/daemonsets/taken-up",
 }
-AT_ONCE = Patience(settle=0, poll=0, limit=60)
+AT_ONCE = Timeouts(settle=0, poll=0, limit=60)
 
 
 def unheard(checkpoint: dict[str, Any]) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def test_what_exists_is_taken_up_and_what_does_not_is_made(
 
     command = PulumiCommand(workspace.engine.executable, workspace.directory, workspace.environment)
     told: list[str] = []
-    recover(command, stack="test", region="us-west-2", patience=AT_ONCE, report=told.append)
+    recover(command, stack="test", region="us-west-2", timeouts=AT_ONCE, report=told.append)
     said = workspace.run("up", "--yes", "--skip-preview")
 
     assert "1 created" in said, said

@@ -11,24 +11,24 @@ import pytest
 from components.tagging import RESOURCE_TAG
 from tests.support.sandbox_aws import Account as Client
 from tools.workspace.recovery.account import Account
-from tools.workspace.recovery.doubles import Double, doubles
-from tools.workspace.recovery.patience import Patience
+from tools.workspace.recovery.duplicates import Duplicate, duplicates
+from tools.workspace.recovery.timeouts import Timeouts
 
-AT_ONCE = Patience(settle=0, poll=0, limit=0)
+AT_ONCE = Timeouts(settle=0, poll=0, limit=0)
 
-Look = Callable[..., list[Double]]
+Look = Callable[..., list[Duplicate]]
 
 
 @pytest.fixture
 def look(account: Client, monkeypatch: pytest.MonkeyPatch) -> Look:
-    """Look for doubles of stack p5, given the ids in its state."""
+    """Look for duplicates of stack p5, given the ids in its state."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", account.server.endpoint)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
 
-    def found(known: Callable[[], set[str]], patience: Patience = AT_ONCE) -> list[Double]:
+    def found(known: Callable[[], set[str]], timeouts: Timeouts = AT_ONCE) -> list[Duplicate]:
         reader = Account("us-west-2")
-        return doubles(reader, stack="p5", project="trainyard", known=known, patience=patience)
+        return duplicates(reader, stack="p5", project="trainyard", known=known, timeouts=timeouts)
 
     return found
 
@@ -99,4 +99,4 @@ def test_what_aws_only_shows_a_while_longer_is_no_double(account: Client, look: 
         account.ec2.delete_vpc(VpcId=made)
         return set()
 
-    assert look(gone_after_the_first_look, Patience(settle=60, poll=0, limit=0)) == []
+    assert look(gone_after_the_first_look, Timeouts(settle=60, poll=0, limit=0)) == []

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from tools.cli.doubles import explanation, tell_doubles
+from tools.cli.duplicates import explanation, tell_duplicates
 from tools.workspace.engine_process import EngineFailedError
-from tools.workspace.recovery.doubles import Double
+from tools.workspace.recovery.duplicates import Duplicate
 
 
 def test_each_object_has_the_command_that_deletes_it_and_what_it_was_made_for() -> None:
-    double = Double("vpc-1", "p5-network-vpc", "aws ec2 delete-vpc --vpc-id vpc-1")
+    double = Duplicate("vpc-1", "p5-network-vpc", "aws ec2 delete-vpc --vpc-id vpc-1")
     text = explanation([double], stack="p5", region="us-west-2")
     assert text.splitlines()[1] == (
         "  aws ec2 delete-vpc --vpc-id vpc-1 --region us-west-2  # p5-network-vpc"
@@ -42,7 +42,7 @@ def _no_backend(_: object) -> str:
 def test_an_account_that_cannot_be_asked_ends_no_command(
     workspace: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tell_doubles(workspace, sandbox=False)
+    tell_duplicates(workspace, sandbox=False)
     out, err = capsys.readouterr()
     assert out == ""
     assert "whether p5 has anything twice could not be looked up: " in err
@@ -52,7 +52,7 @@ def test_an_account_that_cannot_be_asked_ends_no_command(
 def test_a_sandbox_that_has_ended_meanwhile_ends_no_command(
     workspace: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tell_doubles(workspace, sandbox=True)
+    tell_duplicates(workspace, sandbox=True)
     out, err = capsys.readouterr()
     assert out == ""
     assert "could not be looked up: the sandbox does not run" in err
@@ -61,9 +61,9 @@ def test_a_sandbox_that_has_ended_meanwhile_ends_no_command(
 def test_a_state_that_cannot_be_read_ends_no_command(
     workspace: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def found(*_: object, known: Callable[[], set[str]], **__: object) -> list[Double]:
-        return [Double(each, "", "") for each in known()]
+    def found(*_: object, known: Callable[[], set[str]], **__: object) -> list[Duplicate]:
+        return [Duplicate(each, "", "") for each in known()]
 
-    monkeypatch.setattr("tools.workspace.recovery.doubles.doubles", found)
-    tell_doubles(workspace, sandbox=False)
+    monkeypatch.setattr("tools.workspace.recovery.duplicates.duplicates", found)
+    tell_duplicates(workspace, sandbox=False)
     assert "could not be looked up: the backend does not answer" in capsys.readouterr().err

@@ -27,7 +27,7 @@ _PIECE_BYTES = 2**20
 
 
 @contextlib.contextmanager
-def room_kept(path: Path | None, report: Callable[[str], None]) -> Iterator[None]:
+def disk_space_kept(path: Path | None, report: Callable[[str], None]) -> Iterator[None]:
     """Keep room on the disk of a file while the block runs, and give it up when the disk is full.
 
     Args:

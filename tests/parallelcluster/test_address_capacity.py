@@ -6,7 +6,7 @@ import pytest
 
 from components.catalog.instance_types import instance_type
 from components.config.open_zfs import NewFsxOpenZfs
-from components.parallelcluster.room_plan import (
+from components.parallelcluster.address_capacity import (
     addresses_by_subnet,
     addresses_of_node,
     lustre_addresses,

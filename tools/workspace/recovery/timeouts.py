@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """How long the account is given, in seconds."""
 
     settle: float
@@ -23,7 +23,7 @@ class Patience:
         return written is None or (datetime.now(UTC) - written).total_seconds() > self.settle
 
 
-IN_AN_ACCOUNT = Patience(settle=60, poll=15, limit=3600)
+IN_AN_ACCOUNT = Timeouts(settle=60, poll=15, limit=3600)
 """The limit is above the longest default of the provider for types of ours, 40 minutes (Lustre)."""
-IN_THE_SANDBOX = Patience(settle=1, poll=0.2, limit=300)
+IN_THE_SANDBOX = Timeouts(settle=1, poll=0.2, limit=300)
 """Its account shows at once what is there, unless a schedule of faults says otherwise."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from components.config.review import Review
 from components.eks.plan import NodeGroupPlan
 from components.eks.pod_plan import addresses_needed
+from components.network.address_capacity import Need, needs_of, review_new_subnets
 from components.network.network_plan import NetworkPlan
-from components.network.room import Need, needs_of, review_new_subnets
 
 
 def addresses_by_subnet(groups: Iterable[NodeGroupPlan]) -> dict[str, Need]:
@@ -23,7 +23,9 @@ def addresses_by_subnet(groups: Iterable[NodeGroupPlan]) -> dict[str, Need]:
     )
 
 
-def review_rooms(groups: Iterable[NodeGroupPlan], network: NetworkPlan, review: Review) -> None:
+def review_address_capacity(
+    groups: Iterable[NodeGroupPlan], network: NetworkPlan, review: Review
+) -> None:
     """Refuse subnets that are to be made too small for the nodes that launch there."""
     review_new_subnets(
         addresses_by_subnet(groups),

@@ -29,8 +29,8 @@ _HELD: dict[Path, int] = {}
 """Lock files that this process holds, by path, as file descriptors."""
 
 
-def hold_turn(path: Path, *, stack: str, command: str) -> None:
-    """Be the only one who works on a stack, until `release_turn` or the end of this process.
+def hold_lock(path: Path, *, stack: str, command: str) -> None:
+    """Be the only one who works on a stack, until `release_lock` or the end of this process.
 
     Args:
         path: The lock file, which is made where it does not exist, and stays.
@@ -43,10 +43,10 @@ def hold_turn(path: Path, *, stack: str, command: str) -> None:
         OSError: the lock file cannot be written.
     """
     if path not in _HELD:
-        _HELD[path] = _take(path, stack=stack, command=command, patience_seconds=0)
+        _HELD[path] = _take(path, stack=stack, command=command, timeout_seconds=0)
 
 
-def release_turn(path: Path) -> None:
+def release_lock(path: Path) -> None:
     """Let others work on a stack again; does nothing where this process does not hold it."""
     descriptor = _HELD.pop(path, None)
     if descriptor is not None:
@@ -54,14 +54,14 @@ def release_turn(path: Path) -> None:
 
 
 @contextmanager
-def short_turn(path: Path, *, stack: str, command: str, patience_seconds: float) -> Iterator[None]:
+def short_lock(path: Path, *, stack: str, command: str, timeout_seconds: float) -> Iterator[None]:
     """Be the only one while the block runs; waits so long for another's end.
 
     Raises:
         StackLockedError: another process works on the stack, and goes on with that.
         OSError: the lock file cannot be written.
     """
-    descriptor = _take(path, stack=stack, command=command, patience_seconds=patience_seconds)
+    descriptor = _take(path, stack=stack, command=command, timeout_seconds=timeout_seconds)
     try:
         yield
     finally:
@@ -69,7 +69,7 @@ def short_turn(path: Path, *, stack: str, command: str, patience_seconds: float)
 
 
 @contextmanager
-def every_turn(directory: Path, *, command: str) -> Iterator[None]:
+def every_lock(directory: Path, *, command: str) -> Iterator[None]:
     """Let nobody work on any stack while the block runs; waits for nobody.
 
     Args:
@@ -83,7 +83,7 @@ def every_turn(directory: Path, *, command: str) -> Iterator[None]:
     refused: list[str] = []
     with contextlib.ExitStack() as held:
         for path in sorted(directory.glob("*.lock")):
-            turn = short_turn(path, stack=path.stem, command=command, patience_seconds=0)
+            turn = short_lock(path, stack=path.stem, command=command, timeout_seconds=0)
             try:
                 held.enter_context(turn)
             except StackLockedError as error:
@@ -112,12 +112,12 @@ def refuse_taken(path: Path, *, stack: str) -> None:
         os.close(descriptor)
 
 
-def _take(path: Path, *, stack: str, command: str, patience_seconds: float) -> int:
+def _take(path: Path, *, stack: str, command: str, timeout_seconds: float) -> int:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     # Not handed on to children: the turn ends with this process, not with the last plugin.
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        _wait_for(descriptor, stack, time.monotonic() + patience_seconds)
+        _wait_for(descriptor, stack, time.monotonic() + timeout_seconds)
         _sign(descriptor, command)
     except BaseException:
         os.close(descriptor)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from components.batch.plan import BatchPlan, ComputeEnvironmentPlan
 from components.config.review import Review
-from components.network.room import Need, needs_of, review_new_subnets
+from components.network.address_capacity import Need, needs_of, review_new_subnets
 
 TAKERS = "interfaces"
 REMEDY = "fewer nodes, or interface_layout: efa-only, which takes one address a node"
@@ -27,7 +27,7 @@ def addresses_by_subnet(plan: BatchPlan) -> dict[str, Need]:
     )
 
 
-def review_rooms(plan: BatchPlan, review: Review) -> None:
+def review_address_capacity(plan: BatchPlan, review: Review) -> None:
     """Refuse subnets that are to be made too small for the nodes that launch there."""
     review_new_subnets(
         addresses_by_subnet(plan), plan.network, review, takers=TAKERS, remedy=REMEDY

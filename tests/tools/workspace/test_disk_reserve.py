@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from tools.workspace import reserve
-from tools.workspace.reserve import FEWEST_FREE_BYTES, RESERVED_BYTES, room_kept
+from tools.workspace import disk_reserve
+from tools.workspace.disk_reserve import FEWEST_FREE_BYTES, RESERVED_BYTES, disk_space_kept
 
 
 @pytest.fixture
 def free(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """How much room the disk has; the test changes it."""
     value = {"bytes": 10 * FEWEST_FREE_BYTES}
-    monkeypatch.setattr(reserve, "free_bytes", lambda _directory: value["bytes"])
+    monkeypatch.setattr(disk_reserve, "free_bytes", lambda _directory: value["bytes"])
     return value
 
 
 def test_room_is_kept_while_the_engine_runs_and_no_longer(tmp_path: Path, free) -> None:
     path = tmp_path / "state" / ".p5-cb.reserve"
-    with room_kept(path, print):
+    with disk_space_kept(path, print):
         assert path.stat().st_blocks * 512 >= RESERVED_BYTES
     assert not path.exists()
 
@@ -35,7 +35,7 @@ def test_it_is_given_up_when_the_disk_fills_up(tmp_path: Path, free) -> None:
         said.append(message)
         told.set()
 
-    with room_kept(path, report):
+    with disk_space_kept(path, report):
         free["bytes"] = FEWEST_FREE_BYTES - 1
         assert told.wait(10)
         assert not path.exists()
@@ -47,10 +47,10 @@ def test_without_that_much_room_nothing_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A disk of our own that is full; the error names the file, for the message."""
-    monkeypatch.setattr(reserve, "RESERVED_BYTES", 2**20)
+    monkeypatch.setattr(disk_reserve, "RESERVED_BYTES", 2**20)
     path = Path("/dev/full")
     monkeypatch.setattr(Path, "unlink", lambda *_, **__: None)
-    with pytest.raises(OSError, match="/dev/full") as raised, room_kept(path, print):
+    with pytest.raises(OSError, match="/dev/full") as raised, disk_space_kept(path, print):
         raise AssertionError("the engine would run")
     assert raised.value.errno == errno.ENOSPC
 
@@ -58,11 +58,11 @@ def test_without_that_much_room_nothing_begins(
 def test_what_a_killed_launcher_left_is_used_again(tmp_path: Path, free) -> None:
     path = tmp_path / ".p5-cb.reserve"
     path.write_bytes(b"x" * 100)
-    with room_kept(path, print):
+    with disk_space_kept(path, print):
         assert path.stat().st_size == RESERVED_BYTES
     assert not path.exists()
 
 
 def test_a_state_that_is_elsewhere_needs_no_room_here() -> None:
-    with room_kept(None, print):
+    with disk_space_kept(None, print):
         pass

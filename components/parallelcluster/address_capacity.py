@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.lustre_rules import capacity_rule
 from components.config.review import Review
-from components.network.room import Need, needs_of, review_new_subnets
+from components.network.address_capacity import Need, needs_of, review_new_subnets
 from components.parallelcluster.plan import (
     ComputeResourcePlan,
     HeadNodePlan,
@@ -28,7 +28,7 @@ def addresses_by_subnet(plan: ParallelClusterPlan) -> dict[str, Need]:
     return needs_of(_taken(plan))
 
 
-def review_rooms(plan: ParallelClusterPlan, review: Review) -> None:
+def review_address_capacity(plan: ParallelClusterPlan, review: Review) -> None:
     """Refuse subnets that are to be made too small for what lies there."""
     review_new_subnets(
         addresses_by_subnet(plan),

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.batch.room_plan import addresses_by_subnet, review_rooms
+from components.batch.address_capacity import addresses_by_subnet, review_address_capacity
 from components.compute.interface_plan import plan_interfaces
 from components.config.review import Review
-from components.network.room import Need
+from components.network.address_capacity import Need
 from components.network.vpc_plan import plan_network
 from tests.support.batch_plans import (
     PRIVATE_B,
@@ -58,6 +58,6 @@ def test_a_new_subnet_without_room_is_refused(block, refused):
     (nodes,) = p5_plan().compute_environments
     here = replace(nodes, subnets=network.private_names, maximum_vcpus=6 * 192)
     review = Review(stack_file="Pulumi.batch-p5.yaml")
-    review_rooms(p5_plan(network=network, compute_environments=(here,)), review)
+    review_address_capacity(p5_plan(network=network, compute_environments=(here,)), review)
     assert len(review.problems) == refused
     assert all("p5 need 12" in problem.problem for problem in review.problems)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from components.tagging import RESOURCE_TAG, resource_tag_prefix
 from tools.workspace.recovery.account import Account, tag_map
-from tools.workspace.recovery.patience import Patience
+from tools.workspace.recovery.timeouts import Timeouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ _KINDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Double:
+class Duplicate:
     """An object of the stack that its state does not have."""
 
     identifier: str
@@ -56,14 +56,14 @@ class Double:
     """Of the AWS CLI, which deletes it."""
 
 
-def doubles(
+def duplicates(
     account: Account,
     *,
     stack: str,
     project: str,
     known: Callable[[], Collection[str]],
-    patience: Patience,
-) -> list[Double]:
+    timeouts: Timeouts,
+) -> list[Duplicate]:
     """Return what the account has of a stack beyond its state.
 
     What was just deleted is shown for a while, so what is found is looked for again until it stays
@@ -74,7 +74,7 @@ def doubles(
         stack: Whose objects.
         project: Of Pulumi, which the stack is in.
         known: Returns the ids in the state; asked only where the account has anything of the stack.
-        patience: How long AWS may take.
+        timeouts: How long AWS may take.
 
     Raises:
         BotoCoreError: AWS could not be asked.
@@ -85,18 +85,18 @@ def doubles(
     if not found:
         return []
     ids = set(known())
-    deadline = time.monotonic() + patience.settle
+    deadline = time.monotonic() + timeouts.settle
     while beyond := [each for each in found if each.identifier not in ids]:
         if time.monotonic() > deadline:
             return beyond
-        time.sleep(patience.poll)
+        time.sleep(timeouts.poll)
         found = _tagged(account, prefix)
     return []
 
 
-def _tagged(account: Account, prefix: str) -> list[Double]:
+def _tagged(account: Account, prefix: str) -> list[Duplicate]:
     wanted = [{"Name": f"tag:{RESOURCE_TAG}", "Values": [f"{prefix}*"]}]
-    found: list[Double] = []
+    found: list[Duplicate] = []
     for kind in _KINDS:
         for item in account.all("ec2", kind.operation, kind.key, Filters=wanted):
             tag = tag_map(item.get("Tags")).get(RESOURCE_TAG, "")
@@ -104,5 +104,5 @@ def _tagged(account: Account, prefix: str) -> list[Double]:
             if tag.startswith(prefix):
                 identifier = item[kind.identifier]
                 command = f"aws ec2 {kind.command} {identifier}"
-                found.append(Double(identifier, tag.rpartition("::")[2], command))
+                found.append(Duplicate(identifier, tag.rpartition("::")[2], command))
     return found

@@ -10,14 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from tools.workspace.command_lock import (
+    every_lock,
+    hold_lock,
+    refuse_taken,
+    release_lock,
+    short_lock,
+)
 from tools.workspace.locks import StackLockedError
-from tools.workspace.turns import every_turn, hold_turn, refuse_taken, release_turn, short_turn
 
 HOLDER = """
 import sys
 from pathlib import Path
-from tools.workspace.turns import hold_turn
-hold_turn(Path(sys.argv[1]), stack="p5-cb", command="up")
+from tools.workspace.command_lock import hold_lock
+hold_lock(Path(sys.argv[1]), stack="p5-cb", command="up")
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -25,7 +31,7 @@ sys.stdin.read()
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "turns" / "p5-cb.lock"
+    return tmp_path / "locks" / "p5-cb.lock"
 
 
 @pytest.fixture
@@ -45,7 +51,7 @@ def other(path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def take(path: Path, command: str = "destroy") -> None:
-    with short_turn(path, stack="p5-cb", command=command, patience_seconds=0):
+    with short_lock(path, stack="p5-cb", command=command, timeout_seconds=0):
         pass
 
 
@@ -82,12 +88,12 @@ def test_nobody_works_where_nobody_ever_did(path) -> None:
 
 def test_a_process_has_its_own_turn_already(path) -> None:
     """The commands of a suite run in one process."""
-    hold_turn(path, stack="p5-cb", command="up")
-    hold_turn(path, stack="p5-cb", command="destroy")
+    hold_lock(path, stack="p5-cb", command="up")
+    hold_lock(path, stack="p5-cb", command="destroy")
     refuse_taken(path, stack="p5-cb")
     with pytest.raises(StackLockedError, match=f"process {os.getpid()} "):
         take(path)
-    release_turn(path)
+    release_lock(path)
     take(path)
 
 
@@ -100,7 +106,7 @@ def test_a_holder_that_has_not_signed_yet_holds_all_the_same(path, other) -> Non
 def test_one_who_has_patience_waits_for_the_end(path, other) -> None:
     assert other.stdin is not None
     other.stdin.close()
-    with short_turn(path, stack="p5-cb", command="preview", patience_seconds=30):
+    with short_lock(path, stack="p5-cb", command="preview", timeout_seconds=30):
         assert '"command": "preview"' in path.read_text()
 
 
@@ -133,7 +139,7 @@ def test_all_turns_are_had_only_where_nobody_works(path, other) -> None:
     path.with_name("dev.lock").touch()
     with (
         pytest.raises(StackLockedError, match=f"stack p5-cb: `up`, process {other.pid} on "),
-        every_turn(path.parent, command="sandbox stop"),
+        every_lock(path.parent, command="sandbox stop"),
     ):
         pytest.fail("somebody works on p5-cb")
     # Nothing is kept of the turns that were free.
@@ -142,7 +148,7 @@ def test_all_turns_are_had_only_where_nobody_works(path, other) -> None:
 
 def test_who_has_all_turns_lets_nobody_begin(path) -> None:
     take(path)
-    with every_turn(path.parent, command="sandbox stop"), pytest.raises(StackLockedError) as raised:
+    with every_lock(path.parent, command="sandbox stop"), pytest.raises(StackLockedError) as raised:
         take(path)
     assert "stack p5-cb: `sandbox stop`, process" in str(raised.value)
     take(path)

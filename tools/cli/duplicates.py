@@ -10,29 +10,29 @@ from tools.workspace.exported_state import exported_state, resources_of
 from tools.workspace.stack_files import PROJECT
 
 if TYPE_CHECKING:
-    from tools.workspace.recovery.doubles import Double
+    from tools.workspace.recovery.duplicates import Duplicate
     from tools.workspace.workspace import Workspace
 
 
-def tell_doubles(workspace: Workspace, *, sandbox: bool) -> None:
+def tell_duplicates(workspace: Workspace, *, sandbox: bool) -> None:
     """Name what the account has of the stack and the state does not, with what deletes it."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     from tools.cli.session import account_access
     from tools.workspace.engine_process import EngineFailedError
     from tools.workspace.recovery.account import Account
-    from tools.workspace.recovery.doubles import doubles
-    from tools.workspace.recovery.patience import IN_AN_ACCOUNT, IN_THE_SANDBOX
+    from tools.workspace.recovery.duplicates import duplicates
+    from tools.workspace.recovery.timeouts import IN_AN_ACCOUNT, IN_THE_SANDBOX
 
     file = workspace.stack_file
     try:
         with account_access(sandbox=sandbox, profile=file.profile):
-            found = doubles(
+            found = duplicates(
                 Account(file.region),
                 stack=file.stack,
                 project=PROJECT,
                 known=lambda: _ids(workspace),
-                patience=IN_THE_SANDBOX if sandbox else IN_AN_ACCOUNT,
+                timeouts=IN_THE_SANDBOX if sandbox else IN_AN_ACCOUNT,
             )
     except (BotoCoreError, ClientError, EngineFailedError, failures.CommandError) as error:
         console.progress(f"whether {file.stack} has anything twice could not be looked up: {error}")
@@ -41,7 +41,7 @@ def tell_doubles(workspace: Workspace, *, sandbox: bool) -> None:
         console.answer(explanation(found, stack=file.stack, region=file.region))
 
 
-def explanation(found: Iterable[Double], *, stack: str, region: str) -> str:
+def explanation(found: Iterable[Duplicate], *, stack: str, region: str) -> str:
     """Return for people what is there beyond the state, why, and what deletes it."""
     return "\n".join(
         [
