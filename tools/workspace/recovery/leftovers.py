@@ -47,9 +47,18 @@ def end_leftovers(environment: Mapping[str, str], *, stack: str) -> list[int]:
     for pid in found:
         _kill(pid)
     deadline = time.monotonic() + _END_SECONDS
-    while any(_PROC.joinpath(str(pid)).exists() for pid in found) and time.monotonic() < deadline:
+    while any(_runs(pid) for pid in found) and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
     return sorted(found)
+
+
+def _runs(pid: int) -> bool:
+    # A process that has ended stays in /proc, without a command line, until its parent looks; in a
+    # container without an init process that may be never.
+    try:
+        return bool(_PROC.joinpath(str(pid), "cmdline").read_bytes())
+    except OSError:
+        return False
 
 
 def _processes(mark: bytes) -> dict[int, str]:
