@@ -9,6 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import sha256
 
+MANAGED_NODE_GROUP = "-node-group"
+AUTO_SCALING_GROUP = "-nodes"
+COMPUTE_ENVIRONMENT = "-environment"
+LAUNCH, TEMPLATE = "-launch", "-template"
+"""Ends of the logical names of a node pool's resources, after `CLUSTER-POOL`: the EKS node group,
+the Auto Scaling group, the compute environment, the launch template (`LAUNCH` and `TEMPLATE`)."""
+
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 IAM_ROLE_NAME_LIMIT = 64
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html

@@ -18,6 +18,7 @@ from components.catalog.versions import EKS_VERSIONS, KUBELET_SKEW, minor_number
 from components.config.eks_stack import EksStackConfig
 from components.config.problems import ROOT, Problem, set_command
 from components.config.reservations import CapacityBlock
+from components.naming import MANAGED_NODE_GROUP
 
 VERSION = f"{ROOT}.architecture.kubernetes_version"
 KEY = f"{ROOT}.architecture.secrets_key_arn"
@@ -225,7 +226,7 @@ def _next(version: str) -> str:
 
 def _prefix(config: EksStackConfig, group: str) -> str:
     """Return what the names of a node group's EKS node groups begin with."""
-    return f"{config.name}-{group}-node-group"
+    return f"{config.name}-{group}{MANAGED_NODE_GROUP}"
 
 
 def _is_ours(node_group: str, config: EksStackConfig) -> bool:

@@ -10,13 +10,18 @@ from components.config.eks_stack import EksStackConfig
 from components.config.network import NewVpc
 from components.config.review import Review
 from components.eks.node_group_plan import SYSTEM_NODE_GROUP
-from components.naming import EKS_NODE_GROUP_NAME_LIMIT, IAM_ROLE_NAME_LIMIT, excess_length
+from components.naming import (
+    EKS_NODE_GROUP_NAME_LIMIT,
+    IAM_ROLE_NAME_LIMIT,
+    MANAGED_NODE_GROUP,
+    excess_length,
+)
 
 # Logical names, as the components give them; `eksRole-role` is pulumi-eks's.
 _CLUSTER_ROLE = "{cluster}-eks-eksRole-role"
 _FLOW_LOGS_ROLE = "{cluster}-network-flow-logs-role"
 _NODE_ROLE = "{cluster}-{group}-role"
-_MANAGED_NODE_GROUP = "{cluster}-{group}-node-group"
+_MANAGED_NODE_GROUP = "{cluster}-{group}" + MANAGED_NODE_GROUP
 
 
 def review_names(config: EksStackConfig, review: Review) -> None:

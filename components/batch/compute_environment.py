@@ -20,6 +20,7 @@ from components.batch.user_data_plan import render_user_data
 from components.catalog.batch import image_type
 from components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
 from components.compute.placement_group import ClusterPlacementGroup, ClusterPlacementGroupArgs
+from components.naming import COMPUTE_ENVIRONMENT, LAUNCH
 
 UPDATE_TIMEOUT_MINUTES = 360
 """How long jobs run on when an update replaces their nodes: the most that the provider takes, since
@@ -103,10 +104,10 @@ class BatchComputeEnvironment(pulumi.ComponentResource):
             child,
         )
         template = NodeLaunchTemplate(
-            f"{name}-launch", self._launch_template_args(name, args, child), child
+            f"{name}{LAUNCH}", self._launch_template_args(name, args, child), child
         )
         environment = aws.batch.ComputeEnvironment(
-            f"{name}-environment",
+            f"{name}{COMPUTE_ENVIRONMENT}",
             name_prefix=f"{name}-",
             type="MANAGED",
             state="ENABLED",

@@ -19,6 +19,7 @@ import pulumi_aws as aws
 from components.capacity.plan import CapacityPlan
 from components.compute.interface_plan import InterfacePlan, NetworkInterface
 from components.compute.root_volume import RootVolume
+from components.naming import TEMPLATE
 
 METADATA_HOP_LIMIT = 2
 """One hop for the node and one for a pod that is not on the host network; more would let the
@@ -88,7 +89,7 @@ class NodeLaunchTemplate(pulumi.ComponentResource):
         super().__init__("trainyard:compute:NodeLaunchTemplate", name, {}, opts)
 
         template = aws.ec2.LaunchTemplate(
-            f"{name}-template",
+            f"{name}{TEMPLATE}",
             instance_type=args.instance_type,
             image_id=args.image_id,
             key_name=args.ssh_key_name,

@@ -18,6 +18,7 @@ from components.eks.node_group_args import NodeGroupArgs, placement_group_name
 from components.eks.node_group_schedule import NodeGroupSchedule, NodeGroupScheduleArgs
 from components.eks.nodeadm_plan import render_managed_user_data
 from components.eks.plan import NodeGroupPlan, Taint
+from components.naming import LAUNCH, MANAGED_NODE_GROUP
 
 TAINT_EFFECTS = {
     "NoSchedule": "NO_SCHEDULE",
@@ -60,7 +61,7 @@ class ManagedNodeGroup(pulumi.ComponentResource):
         plan = args.plan
 
         template = NodeLaunchTemplate(
-            f"{name}-launch",
+            f"{name}{LAUNCH}",
             NodeLaunchTemplateArgs(
                 instance_type=plan.instance_type.name,
                 capacity=plan.capacity,
@@ -81,7 +82,7 @@ class ManagedNodeGroup(pulumi.ComponentResource):
             child,
         )
         group = aws.eks.NodeGroup(
-            f"{name}-node-group",
+            f"{name}{MANAGED_NODE_GROUP}",
             cluster_name=args.access.cluster_name,
             node_role_arn=args.role.arn,
             subnet_ids=list(args.subnet_ids),

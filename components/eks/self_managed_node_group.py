@@ -17,6 +17,7 @@ from components.eks.nodeadm_plan import render_self_managed_user_data
 from components.eks.plan import NodeGroupPlan
 from components.identity.addon_policies import autoscaler_tags
 from components.identity.instance_profile import NodeInstanceProfile, NodeInstanceProfileArgs
+from components.naming import AUTO_SCALING_GROUP, LAUNCH
 
 WAIT_FOR_CAPACITY = "20m"
 """A p5.48xlarge needs up to 10 minutes from its launch to be in service."""
@@ -58,7 +59,7 @@ class SelfManagedNodeGroup(pulumi.ComponentResource):
         template = self._launch_template(name, args, child)
 
         group = aws.autoscaling.Group(
-            f"{name}-nodes",
+            f"{name}{AUTO_SCALING_GROUP}",
             min_size=schedule.minimum,
             desired_capacity=schedule.desired,
             max_size=schedule.maximum,
@@ -101,7 +102,7 @@ class SelfManagedNodeGroup(pulumi.ComponentResource):
             opts,
         )
         return NodeLaunchTemplate(
-            f"{name}-launch",
+            f"{name}{LAUNCH}",
             NodeLaunchTemplateArgs(
                 instance_type=plan.instance_type.name,
                 capacity=plan.capacity,

@@ -9,9 +9,10 @@ import re
 from collections.abc import Collection
 from fnmatch import fnmatchcase
 
+from components.naming import AUTO_SCALING_GROUP, MANAGED_NODE_GROUP
 from sandbox.faults.kind import Answer, Fault, Kind, Request, Schedule
 
-_KIND = "(?:-nodes|-node-group)?"
+_KIND = f"(?:{AUTO_SCALING_GROUP}|{MANAGED_NODE_GROUP})?"
 """What names of node groups say after the group's own."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from components import naming
 from components.catalog.instance_types import INSTANCE_TYPES
 from tools.changes.steps import Step
 
@@ -14,12 +15,11 @@ AUTO_SCALING_GROUP = "aws:autoscaling/group:Group"
 COMPUTE_ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 _SUFFIXES = {
-    NODE_GROUP: "-node-group",
-    AUTO_SCALING_GROUP: "-nodes",
-    COMPUTE_ENVIRONMENT: "-environment",
+    NODE_GROUP: naming.MANAGED_NODE_GROUP,
+    AUTO_SCALING_GROUP: naming.AUTO_SCALING_GROUP,
+    COMPUTE_ENVIRONMENT: naming.COMPUTE_ENVIRONMENT,
 }
-_TEMPLATE_SUFFIX = "-launch-template"
-"""Ends of the logical names of a group and of its template; what precedes them is the pool's."""
+_TEMPLATE_SUFFIX = naming.LAUNCH + naming.TEMPLATE
 _TARGET = "capacityReservationTarget"
 
 Side = Literal["old", "new"]
