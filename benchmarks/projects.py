@@ -26,9 +26,9 @@ import sys
 
 sys.path.insert(0, {root!r})
 
-from policies.configured import served
+from policies.pack.configured import served
 from policies.rules.security.ebs_encrypted import POLICY
-from policies.servicer import PackServicer, serve
+from policies.pack.servicer import PackServicer, serve
 
 serve(PackServicer("one-rule", served([POLICY])))
 '''

@@ -17,8 +17,8 @@ from pulumi_policy import (
     StackValidationPolicy,
 )
 
-from policies.props import Facts
-from policies.stack import Stack
+from policies.resources.props import Facts
+from policies.resources.stack import Stack
 
 Rule = ResourceValidationPolicy | StackValidationPolicy
 Config = Mapping[str, Any]

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from policies import props, resource_types
-from policies.pack import POLICIES
+from policies.pack.discovery import POLICIES
+from policies.resources import props
+from policies.resources import types as resource_types
 from tests.support import aws_sdk
 from tests.support.aws_sdk import Declared
 from tests.support.corpus.case import broken, good

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from policies.pack import POLICIES
+from policies.pack.discovery import POLICIES
 from tests.support.rule_programs import programs_of, rule_modules
 
 ROOT = Path(__file__).resolve().parents[2]

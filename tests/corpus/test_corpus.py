@@ -13,7 +13,7 @@ import pytest
 
 from components.architectures.build import build
 from components.config.load import load_stack_config
-from policies.pack_config import pack_config
+from policies.pack.stack_config import pack_config
 from tests.support.cloud import Cloud
 from tests.support.corpus.case import CASE, Case, broken, good
 from tests.support.corpus.stages import Outcome, judged, live, offline

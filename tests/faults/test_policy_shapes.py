@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from policies.pack import POLICIES
+from policies.pack.discovery import POLICIES
 from tests.support.fuzzing import examples
 from tests.support.odd_properties import SPELLINGS, odd_programs, respelled
 from tests.support.policy import Program, check

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from policies.pack import POLICIES
+from policies.pack.discovery import POLICIES
 from tests.support.cloud import Cloud
 from tests.support.judged_program import declared
 from tests.support.policy import check

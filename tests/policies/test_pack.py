@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.pack import POLICIES
+from policies.pack.discovery import POLICIES
 from tests.support.policy import Declared, check
 
 

@@ -8,7 +8,7 @@ import grpc
 import pytest
 from pulumi.runtime.proto import analyzer_pb2
 
-from policies.pack import POLICIES
+from policies.pack.discovery import POLICIES
 from tests.support.policy import UNKNOWN
 from tests.support.policy_process import Pack, running_pack
 from tests.support.policy_programs import EFA_NETWORK, OWN_GROUP, OWN_ID, in_odcr, template

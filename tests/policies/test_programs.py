@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from components.architectures.build import build
-from policies.pack_config import pack_config
+from policies.pack.stack_config import pack_config
 from tests.support.cloud import Cloud
 from tests.support.judged_program import violations
 from tests.support.policy_programs import ASSISTED_ID, BLOCK_ID

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import unknown_checking_proxy
 
-from policies.props import UNKNOWN, Facts, Nested, is_set, number_of
+from policies.resources.props import UNKNOWN, Facts, Nested, is_set, number_of
 from tests.support.policy import UNKNOWN as SENT_UNKNOWN
 
 

@@ -16,11 +16,11 @@ from pulumi_policy import (
     StackValidationPolicy,
 )
 
-from policies.account_facts import RESERVATIONS
-from policies.configured import configured, served
-from policies.pack import POLICIES
-from policies.reservation_lookup import LookupFailedError, ReservationLookup, boto3_client
-from policies.suppressions import Ledger
+from policies.pack.configured import configured, served
+from policies.pack.discovery import POLICIES
+from policies.pack.lookup import LookupFailedError, ReservationLookup, boto3_client
+from policies.pack.suppressions import Ledger
+from policies.resources.reservations import DECLARED_SCHEMA
 from tests.support.policy import Declared, check
 from tests.support.policy_programs import ASSISTED_ID, BLOCK_ID, OWN_GROUP, OWN_ID, in_odcr
 
@@ -131,7 +131,7 @@ def test_the_region_is_that_of_the_provider_of_the_resource():
     rule = ResourceValidationPolicy(
         name="asks",
         description="Asks for reservations.",
-        config_schema=RESERVATIONS,
+        config_schema=DECLARED_SCHEMA,
         validate=lambda args, _: seen.append(args.get_config()["own_reservations"]),
     )
     served_rule = configured(rule, Ledger(), ReservationLookup(account.client))
@@ -146,7 +146,7 @@ def test_a_stack_is_asked_for_in_the_regions_of_all_its_resources():
     rule = StackValidationPolicy(
         name="asks",
         description="Asks for reservations.",
-        config_schema=RESERVATIONS,
+        config_schema=DECLARED_SCHEMA,
         validate=lambda args, _: seen.append(args.get_config()["capacity_blocks"]),
     )
     served_rule = configured(rule, Ledger(), ReservationLookup(account.client))
@@ -187,8 +187,8 @@ def test_a_pack_without_boto3_says_so(monkeypatch):
         return real(name, *arguments, **more)
 
     monkeypatch.setattr(builtins, "__import__", without_boto3)
-    with pytest.raises(LookupFailedError, match="boto3 is missing"):
+    with pytest.raises(LookupFailedError, match="boto3 is not installed"):
         boto3_client("ec2", None)
     program = in_odcr(OWN_ID, placement={"groupName": OWN_GROUP})
     (message,) = lookup_advisories(ReservationLookup(), program)
-    assert "boto3 is missing" in message
+    assert "boto3 is not installed" in message

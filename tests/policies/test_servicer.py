@@ -11,9 +11,9 @@ from google.protobuf import struct_pb2
 from pulumi.runtime.proto import analyzer_pb2
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, StackValidationPolicy
 
-from policies.configured import served
-from policies.pack import PACK_NAME, POLICIES
-from policies.servicer import PackServicer, SdkServicer
+from policies.pack.configured import served
+from policies.pack.discovery import PACK_NAME, POLICIES
+from policies.pack.servicer import PackServicer, SdkServicer
 from tests.support.policy import UNKNOWN, Declared
 from tests.support.policy_process import configuration, resource_requests, stack_request
 from tests.support.policy_programs import EFA_NETWORK, auto_scaling_group, template

@@ -10,10 +10,10 @@ import pytest
 from google.protobuf import json_format
 from pulumi.runtime.proto import analyzer_pb2
 
-from policies.configured import served
-from policies.pack import PACK_NAME, POLICIES
-from policies.servicer import PackServicer
-from policies.suppressions import Ledger, Suppression, suppressions_of
+from policies.pack.configured import served
+from policies.pack.discovery import PACK_NAME, POLICIES
+from policies.pack.servicer import PackServicer
+from policies.pack.suppressions import Ledger, Suppression, suppressions_of
 from tests.support.policy import Declared
 from tests.support.policy_process import (
     Pack,

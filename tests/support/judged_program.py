@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from policies.pack import POLICIES
+from policies.pack.discovery import POLICIES
 from tests.support.cloud import Cloud
 from tests.support.policy import Declared, check
 

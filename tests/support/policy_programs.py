@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from policies.resource_types import (
+from policies.resources.types import (
     AUTO_SCALING_GROUP,
     BATCH_COMPUTE_ENVIRONMENT,
     CLOUDFORMATION_STACK,

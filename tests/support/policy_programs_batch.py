@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from policies.resource_types import BATCH_JOB_DEFINITION, ECR_REPOSITORY
+from policies.resources.types import BATCH_JOB_DEFINITION, ECR_REPOSITORY
 from tests.support.policy import UNKNOWN, Declared
 
 EFA_DEVICE = {"hostPath": "/dev/infiniband/uverbs0", "containerPath": "/dev/infiniband/uverbs0"}

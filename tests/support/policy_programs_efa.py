@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from policies.resource_types import (
+from policies.resources.types import (
     BATCH_COMPUTE_ENVIRONMENT,
     DAEMON_SET,
     EC2_FLEET,

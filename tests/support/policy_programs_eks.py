@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from policies.resource_types import (
+from policies.resources.types import (
     AUTO_SCALING_GROUP,
     CONFIG_MAP,
     CONFIG_MAP_PATCH,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from policies.resource_types import IAM_ROLE_POLICY
+from policies.resources.types import IAM_ROLE_POLICY
 from tests.support.policy import Declared
 
 BUCKET = "arn:aws:s3:::checkpoints/*"

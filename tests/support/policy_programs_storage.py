@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from policies.resource_types import CLOUDFORMATION_STACK, LUSTRE_FILE_SYSTEM
+from policies.resources.types import CLOUDFORMATION_STACK, LUSTRE_FILE_SYSTEM
 from tests.support.policy import Declared
 from tests.support.policy_programs_capacity import slurm
 from tests.support.tracked import ROOT

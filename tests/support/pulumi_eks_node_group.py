@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from components.catalog.instance_types import INSTANCE_TYPES
-from policies.resource_types import EKS_NODE_GROUP, LAUNCH_TEMPLATE, PLACEMENT_GROUP
+from policies.resources.types import EKS_NODE_GROUP, LAUNCH_TEMPLATE, PLACEMENT_GROUP
 from tests.support.policy import Declared
 
 COMPONENT = "eks:index:ManagedNodeGroup"

@@ -79,7 +79,7 @@ def config_of(
     except ConfigError as error:
         raise ConfigError([*missing, *error.problems], stack_file=name) from error
     if config.policies:  # only then, because the pack takes a second to import
-        from policies.pack_config import unknown_rules
+        from policies.pack.stack_config import unknown_rules
 
         missing += unknown_rules(config, stack_file=name)
     if missing:
@@ -121,7 +121,7 @@ def policy_pack(workspace: Workspace) -> list[str]:
     """Return the arguments that attach the pack, configured with what only the stack file says."""
     import json
 
-    from policies.pack_config import pack_config
+    from policies.pack.stack_config import pack_config
     from tools.workspace.files import write_whole
     from tools.workspace.stack_files import ROOT
 

@@ -13,7 +13,7 @@ from tools.findings.resource_places import ResourcePlaces
 from tools.workspace.stack_files import StackFile
 
 SUPPRESSIONS = "suppressions"
-"""The policy that reports what is suppressed, as `policies/announcements.py` names it."""
+"""The policy that reports what is suppressed, as `policies/pack/configured.py` names it."""
 
 _SUPPRESSED = re.compile(
     r"(?P<rule>[a-z0-9-]+) is (?P<reason>suppressed until .+?); it would say: (?P<message>.+)",

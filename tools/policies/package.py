@@ -3,7 +3,7 @@
 It has the shape that `pulumi policy publish` takes, and works without this repository.
 The rules read facts of `components/catalog` and pure modules of `components/config`; the package
 holds those that are imported and nothing else. What configures the pack for our own stacks
-(`policies/pack_config.py`) is not imported, and stays here.
+(`policies/pack/stack_config.py`) is not imported, and stays here.
 
 Source:
     https://www.pulumi.com/docs/insights/policy/policy-packs/authoring/

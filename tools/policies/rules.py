@@ -12,10 +12,10 @@ from types import ModuleType
 from typing import Any
 
 import policies.rules
-from policies.announcements import announcements
-from policies.pack import POLICIES
-from policies.reservation_lookup import ReservationLookup
-from policies.suppressions import Ledger
+from policies.pack.configured import announcements
+from policies.pack.discovery import POLICIES
+from policies.pack.lookup import ReservationLookup
+from policies.pack.suppressions import Ledger
 
 _SECTION = re.compile(r"^(Why|Fix|Source):\n((?:    .*\n?|\n)+)", flags=re.MULTILINE)
 REQUIREMENT = re.compile(r"[A-H]\d+")

@@ -22,8 +22,8 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.props import UNKNOWN, Facts, is_set
-from policies.resource_types import BATCH_COMPUTE_ENVIRONMENT
+from policies.resources.props import UNKNOWN, Facts, is_set
+from policies.resources.types import BATCH_COMPUTE_ENVIRONMENT
 from policies.rule import Config, on_types
 
 # Batch updates `BEST_FIT_PROGRESSIVE_ORDERED` and `SPOT_CAPACITY_OPTIMIZED_PRIORITIZED` too; the

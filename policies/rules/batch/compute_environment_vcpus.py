@@ -20,9 +20,9 @@ from itertools import pairwise
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
-from policies.batch_jobs import FARGATE
-from policies.props import UNKNOWN, Facts, number_of
-from policies.resource_types import BATCH_COMPUTE_ENVIRONMENT
+from policies.resources.batch import FARGATE
+from policies.resources.props import UNKNOWN, Facts, number_of
+from policies.resources.types import BATCH_COMPUTE_ENVIRONMENT
 from policies.rule import Config, on_types
 
 _IN_ORDER = ("minVcpus", "desiredVcpus", "maxVcpus")

@@ -19,9 +19,8 @@ from typing import Any
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.documents import members, objects, parsed_members
-from policies.props import Facts, is_true
-from policies.resource_types import BATCH_JOB_DEFINITION
+from policies.resources.props import Facts, is_true, members, objects, parsed_members
+from policies.resources.types import BATCH_JOB_DEFINITION
 from policies.rule import Config, on_types
 
 EFA_DEVICES = "/dev/infiniband"

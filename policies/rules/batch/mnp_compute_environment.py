@@ -17,10 +17,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.batch_jobs import fit_environments, multi_node_jobs, why_unfit
-from policies.resource_types import BATCH_COMPUTE_ENVIRONMENT
+from policies.resources.batch import fit_environments, multi_node_jobs, why_unfit
+from policies.resources.stack import Stack
+from policies.resources.types import BATCH_COMPUTE_ENVIRONMENT
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

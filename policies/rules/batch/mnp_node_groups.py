@@ -25,10 +25,9 @@ from pulumi_policy import (
     Severity,
 )
 
-from policies.batch_jobs import containers, node_properties, node_ranges
-from policies.documents import texts
-from policies.props import Facts, number_of
-from policies.resource_types import BATCH_JOB_DEFINITION
+from policies.resources.batch import containers, node_properties, node_ranges
+from policies.resources.props import Facts, number_of, texts
+from policies.resources.types import BATCH_JOB_DEFINITION
 from policies.rule import Config, on_types
 
 MOST_GROUPS = 5

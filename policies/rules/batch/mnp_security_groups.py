@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.batch_jobs import fit_environments, multi_node_jobs
+from policies.resources.batch import fit_environments, multi_node_jobs
+from policies.resources.stack import Stack
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 MOST_GROUPS = 5
 

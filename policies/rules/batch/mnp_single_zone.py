@@ -17,14 +17,13 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
-from policies.batch_jobs import fit_environments, multi_node_jobs
-from policies.launch import Launch
-from policies.props import UNKNOWN
-from policies.resource_types import LAUNCH_TEMPLATE
+from policies.resources.batch import fit_environments, multi_node_jobs
+from policies.resources.launches import Launch, templates_of
+from policies.resources.props import UNKNOWN
+from policies.resources.stack import Stack
+from policies.resources.subnets import subnets_of, zones_of
+from policies.resources.types import LAUNCH_TEMPLATE
 from policies.rule import Config, on_stack
-from policies.stack import Stack
-from policies.subnets import subnets_of, zones_of
-from policies.templates import templates_of
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -19,13 +19,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
-from policies.launch import CAPACITY_BLOCK, Launch
-from policies.reservations import is_made_here
-from policies.reserved_placement import CONFIG_SCHEMA, placement_fault
-from policies.resource_types import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE
+from policies.resources.launches import CAPACITY_BLOCK, Launch, templates_of
+from policies.resources.reservations import DECLARED_SCHEMA, is_made_here, placement_fault
+from policies.resources.stack import Stack
+from policies.resources.types import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE
 from policies.rule import Config, on_stack
-from policies.stack import Stack
-from policies.templates import templates_of
 
 _TARGET = ("capacityReservationSpecification", "capacityReservationTarget")
 
@@ -75,7 +73,7 @@ POLICY = StackValidationPolicy(
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.CRITICAL,
     tags=["capacity", "placement", "B7", "B8", "B9", "B10"],
-    config_schema=CONFIG_SCHEMA,
+    config_schema=DECLARED_SCHEMA,
     remediation_steps="Remove placement_group from the Auto Scaling group.",
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html",
     validate=on_stack(_check),

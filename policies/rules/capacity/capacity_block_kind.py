@@ -20,15 +20,15 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.account_facts import ASSISTED, CAPACITY_BLOCKS, OWN, RESERVATIONS
-from policies.clusters import CAPACITY_BLOCK as BLOCK_OF_A_QUEUE
-from policies.clusters import compute_resources
-from policies.launch import CAPACITY_BLOCK, LAUNCHES, Launch
-from policies.nodes import reserved_nodes
-from policies.props import UNKNOWN
-from policies.resource_types import CAPACITY_BLOCK_RESERVATION, CLOUDFORMATION_STACK
+from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch
+from policies.resources.parallelcluster import CAPACITY_BLOCK as BLOCK_OF_A_QUEUE
+from policies.resources.parallelcluster import compute_resources
+from policies.resources.props import UNKNOWN
+from policies.resources.reservations import ASSISTED, CAPACITY_BLOCKS, DECLARED_SCHEMA, OWN
+from policies.resources.reserved_nodes import reserved_nodes
+from policies.resources.stack import Stack
+from policies.resources.types import CAPACITY_BLOCK_RESERVATION, CLOUDFORMATION_STACK
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 
 def _check(stack: Stack, config: Config) -> Iterator[tuple[str, str]]:
@@ -91,7 +91,7 @@ POLICY = StackValidationPolicy(
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
     tags=["capacity", "D6"],
-    config_schema=RESERVATIONS,
+    config_schema=DECLARED_SCHEMA,
     remediation_steps="Set the market type for a Capacity Block, remove it for a reservation.",
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-launch.html",
     validate=on_stack(_check),

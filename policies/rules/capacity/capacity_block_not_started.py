@@ -19,13 +19,17 @@ from datetime import UTC, datetime
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.launch import CAPACITY_BLOCK
-from policies.node_facts import sizes_of
-from policies.nodes import reserved_nodes
-from policies.resource_types import AUTO_SCALING_GROUP, EKS_NODE_GROUP
+from policies.resources.launches import CAPACITY_BLOCK
+from policies.resources.node_groups import sizes_of
+from policies.resources.reserved_nodes import (
+    block_time,
+    in_capacity_block,
+    reserved_nodes,
+    scheduled_sizes,
+)
+from policies.resources.stack import Stack
+from policies.resources.types import AUTO_SCALING_GROUP, EKS_NODE_GROUP
 from policies.rule import Config, on_stack
-from policies.schedules import block_time, in_capacity_block, scheduled_sizes
-from policies.stack import Stack
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

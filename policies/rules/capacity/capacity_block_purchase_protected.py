@@ -21,7 +21,7 @@ from pulumi_policy import (
     Severity,
 )
 
-from policies.resource_types import CAPACITY_BLOCK_RESERVATION
+from policies.resources.types import CAPACITY_BLOCK_RESERVATION
 
 
 def _validate(args: ResourceValidationArgs, report_violation: ReportViolation) -> None:

@@ -20,11 +20,16 @@ from datetime import UTC, datetime, timedelta
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
-from policies.nodes import Nodes, reserved_nodes
-from policies.resource_types import AUTO_SCALING_GROUP
+from policies.resources.reserved_nodes import (
+    Nodes,
+    block_time,
+    in_capacity_block,
+    reserved_nodes,
+    scheduled_sizes,
+)
+from policies.resources.stack import Stack
+from policies.resources.types import AUTO_SCALING_GROUP
 from policies.rule import Config, on_stack
-from policies.schedules import block_time, in_capacity_block, scheduled_sizes
-from policies.stack import Stack
 
 BEFORE_END = timedelta(minutes=30)
 ULTRASERVER_BEFORE_END = timedelta(minutes=60)

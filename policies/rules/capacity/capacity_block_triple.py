@@ -21,12 +21,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
-from policies.launch import CAPACITY_BLOCK, LAUNCHES, Launch
-from policies.node_pools import POOLS, Pool
-from policies.resource_types import EKS_NODE_GROUP, INSTANCE
+from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch, templates_of
+from policies.resources.pools import POOLS, Pool
+from policies.resources.stack import Stack
+from policies.resources.types import EKS_NODE_GROUP, INSTANCE
 from policies.rule import Config, on_stack
-from policies.stack import Stack
-from policies.templates import templates_of
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

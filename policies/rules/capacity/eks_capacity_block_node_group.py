@@ -19,13 +19,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
-from policies.launch import CAPACITY_BLOCK
-from policies.props import UNKNOWN, is_set
-from policies.resource_types import EKS_NODE_GROUP
+from policies.resources.launches import CAPACITY_BLOCK, templates_of
+from policies.resources.props import UNKNOWN, is_set
+from policies.resources.stack import Stack
+from policies.resources.subnets import zones_of_group
+from policies.resources.types import EKS_NODE_GROUP
 from policies.rule import Config, on_stack
-from policies.stack import Stack
-from policies.templates import templates_of
-from policies.zones import zones_of_group
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -23,11 +23,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.launch import CAPACITY_BLOCK, LAUNCHES, Launch
-from policies.reservations import is_made_here
-from policies.reserved_placement import CONFIG_SCHEMA, placement_fault
+from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch
+from policies.resources.reservations import DECLARED_SCHEMA, is_made_here, placement_fault
+from policies.resources.stack import Stack
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 
 def _check(stack: Stack, config: Config) -> Iterator[tuple[str, str]]:
@@ -52,7 +51,7 @@ POLICY = StackValidationPolicy(
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.CRITICAL,
     tags=["capacity", "placement", "B8", "B9", "B10"],
-    config_schema=CONFIG_SCHEMA,
+    config_schema=DECLARED_SCHEMA,
     remediation_steps="Remove the placement group from the launch template.",
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html",
     validate=on_stack(_check),

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.clusters import compute_resources
-from policies.props import Facts
-from policies.resource_types import CLOUDFORMATION_STACK
+from policies.resources.parallelcluster import compute_resources
+from policies.resources.props import Facts
+from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, on_types
 
 ON_DEMAND_STRATEGIES = ("lowest-price", "prioritized")

@@ -18,10 +18,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.clusters import CAPACITY_BLOCK, ComputeResource, compute_resources
-from policies.props import Facts
-from policies.reserved_placement import CONFIG_SCHEMA, placement_fault
-from policies.resource_types import CLOUDFORMATION_STACK
+from policies.resources.parallelcluster import CAPACITY_BLOCK, ComputeResource, compute_resources
+from policies.resources.props import Facts
+from policies.resources.reservations import DECLARED_SCHEMA, placement_fault
+from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, on_types
 
 
@@ -54,7 +54,7 @@ POLICY = ResourceValidationPolicy(
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.CRITICAL,
     tags=["capacity", "placement", "B7", "B8", "B9", "B10"],
-    config_schema=CONFIG_SCHEMA,
+    config_schema=DECLARED_SCHEMA,
     remediation_steps="Set PlacementGroup: {Enabled: false} in the queue.",
     url="https://docs.aws.amazon.com/parallelcluster/latest/ug/launch-instances-odcr-v3.html",
     validate=on_types(CLOUDFORMATION_STACK, check=_check),

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.props import UNKNOWN, Facts
-from policies.reservations import targeted_groups
-from policies.resource_types import AUTO_SCALING_GROUP, INSTANCE, LAUNCH_TEMPLATE
+from policies.resources.props import UNKNOWN, Facts
+from policies.resources.reservations import targeted_groups
+from policies.resources.stack import Stack
+from policies.resources.types import AUTO_SCALING_GROUP, INSTANCE, LAUNCH_TEMPLATE
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 POOL = "AWS::EC2::CapacityReservationPool"
 

@@ -20,10 +20,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.launch import CAPACITY_BLOCK, LAUNCHES, Launch
-from policies.props import UNKNOWN, Facts, is_set
-from policies.reservations import ONLY, PREFERENCE, TARGET
-from policies.resource_types import AUTO_SCALING_GROUP
+from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch
+from policies.resources.props import UNKNOWN, Facts, is_set
+from policies.resources.reservations import ONLY, PREFERENCE, TARGET
+from policies.resources.types import AUTO_SCALING_GROUP
 from policies.rule import Config, on_types
 
 _GROUP = "capacityReservationResourceGroupArn"

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.launch import LAUNCHES
-from policies.props import UNKNOWN, Facts
-from policies.reservations import ONLY, PREFERENCE
-from policies.resource_types import AUTO_SCALING_GROUP
+from policies.resources.launches import LAUNCHES
+from policies.resources.props import UNKNOWN, Facts
+from policies.resources.reservations import ONLY, PREFERENCE
+from policies.resources.types import AUTO_SCALING_GROUP
 from policies.rule import Config, on_types
 
 OF_LAUNCHES = (ONLY, "open", "none")

@@ -18,13 +18,13 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.clusters import compute_resources
-from policies.node_pools import Pool, pools
-from policies.props import is_set
-from policies.reservations import TARGET
-from policies.resource_types import CLOUDFORMATION_STACK
+from policies.resources.parallelcluster import compute_resources
+from policies.resources.pools import Pool, pools
+from policies.resources.props import is_set
+from policies.resources.reservations import TARGET
+from policies.resources.stack import Stack
+from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -16,11 +16,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.clusters import compute_resources
-from policies.launch import LAUNCHES
-from policies.props import Facts, is_set
-from policies.reservations import TARGET
-from policies.resource_types import CLOUDFORMATION_STACK
+from policies.resources.launches import LAUNCHES
+from policies.resources.parallelcluster import compute_resources
+from policies.resources.props import Facts, is_set
+from policies.resources.reservations import TARGET
+from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, on_types
 
 _BOTH = (

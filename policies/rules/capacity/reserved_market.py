@@ -18,10 +18,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.clusters import compute_resources
-from policies.launch import LAUNCHES, Launch
-from policies.props import UNKNOWN, Facts
-from policies.resource_types import CLOUDFORMATION_STACK
+from policies.resources.launches import LAUNCHES, Launch
+from policies.resources.parallelcluster import compute_resources
+from policies.resources.props import UNKNOWN, Facts
+from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, on_types
 
 MARKETS = ("spot", "capacity-block", "interruptible-capacity-reservation", "on-demand")

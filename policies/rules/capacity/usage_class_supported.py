@@ -18,10 +18,10 @@ from collections.abc import Iterator, Sequence
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
-from policies.clusters import compute_resources
-from policies.launch import LAUNCHES, Launch
-from policies.props import Facts
-from policies.resource_types import CLOUDFORMATION_STACK, EKS_NODE_GROUP
+from policies.resources.launches import LAUNCHES, Launch
+from policies.resources.parallelcluster import compute_resources
+from policies.resources.props import Facts
+from policies.resources.types import CLOUDFORMATION_STACK, EKS_NODE_GROUP
 from policies.rule import Config, on_types
 
 _USAGE_CLASSES = {

@@ -20,12 +20,11 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
 from components.catalog.instance_types import INSTANCE_TYPES
-from policies.attached_interfaces import attached_interfaces, interface_type
-from policies.interface_layout import layout_faults
-from policies.launch import EFA_TYPES
-from policies.resource_types import INSTANCE, NETWORK_INTERFACE, NETWORK_INTERFACE_ATTACHMENT
+from policies.resources.interfaces import attached_interfaces, interface_type, layout_faults
+from policies.resources.launches import EFA_TYPES
+from policies.resources.stack import Stack
+from policies.resources.types import INSTANCE, NETWORK_INTERFACE, NETWORK_INTERFACE_ATTACHMENT
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

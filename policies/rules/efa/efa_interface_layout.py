@@ -22,10 +22,10 @@ from collections.abc import Iterator, Sequence
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
-from policies.interface_layout import layout_faults
-from policies.launch import Interface, Launch
-from policies.props import Facts, is_set, is_true
-from policies.resource_types import LAUNCH_TEMPLATE
+from policies.resources.interfaces import layout_faults
+from policies.resources.launches import Interface, Launch
+from policies.resources.props import Facts, is_set, is_true
+from policies.resources.types import LAUNCH_TEMPLATE
 from policies.rule import Config, on_types
 
 ADDRESS_PROPERTIES = (

@@ -22,14 +22,14 @@ from collections.abc import Iterable, Iterator
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
 from components.catalog.instance_types import INSTANCE_TYPES
-from policies.clusters import CAPACITY_BLOCK as PARALLELCLUSTER_BLOCK
-from policies.clusters import ComputeResource, compute_resources
-from policies.launch import CAPACITY_BLOCK, Launch
-from policies.node_pools import Pool, pools
-from policies.props import UNKNOWN, is_true
-from policies.resource_types import CLOUDFORMATION_STACK
+from policies.resources.launches import CAPACITY_BLOCK, Launch
+from policies.resources.parallelcluster import CAPACITY_BLOCK as PARALLELCLUSTER_BLOCK
+from policies.resources.parallelcluster import ComputeResource, compute_resources
+from policies.resources.pools import Pool, pools
+from policies.resources.props import UNKNOWN, is_true
+from policies.resources.stack import Stack
+from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

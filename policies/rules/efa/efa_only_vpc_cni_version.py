@@ -17,10 +17,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.kubernetes_nodes import EfaNodes, efa_nodes
-from policies.resource_types import EKS_ADDON
+from policies.resources.kubernetes import EfaNodes, efa_nodes
+from policies.resources.stack import Stack
+from policies.resources.types import EKS_ADDON
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 _FIRST = (1, 18, 5)
 _VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.props import Facts, is_set
-from policies.resource_types import NETWORK_INTERFACE
+from policies.resources.props import Facts, is_set
+from policies.resources.types import NETWORK_INTERFACE
 from policies.rule import Config, on_types
 
 _LISTS = ("ipv4Prefixes", "ipv6Addresses", "ipv6AddressLists", "ipv6Prefixes", "privateIps")

@@ -21,12 +21,12 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
 from components.catalog.instance_types import INSTANCE_TYPES
-from policies.launch import CAPACITY_BLOCK
-from policies.node_pools import Pool, pools
-from policies.props import UNKNOWN
-from policies.resource_types import CAPACITY_RESERVATION
+from policies.resources.launches import CAPACITY_BLOCK
+from policies.resources.pools import Pool, pools
+from policies.resources.props import UNKNOWN
+from policies.resources.stack import Stack
+from policies.resources.types import CAPACITY_RESERVATION
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -19,11 +19,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.efa_plugins import PLUGIN, plugins
-from policies.kubernetes_nodes import efa_nodes
-from policies.resource_types import HELM_RELEASE
+from policies.resources.kubernetes import PLUGIN, efa_nodes, plugins
+from policies.resources.stack import Stack
+from policies.resources.types import HELM_RELEASE
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -16,11 +16,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.efa_plugins import DRIVER, PLUGIN, EfaPlugin, plugins
-from policies.props import Nested, is_true
-from policies.resource_types import AUTO_SCALING_GROUP, EKS_CLUSTER, EKS_NODE_GROUP
+from policies.resources.kubernetes import DRIVER, PLUGIN, EfaPlugin, plugins
+from policies.resources.props import Nested, is_true
+from policies.resources.stack import Stack
+from policies.resources.types import AUTO_SCALING_GROUP, EKS_CLUSTER, EKS_NODE_GROUP
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 _FIRST_MINOR = 34
 

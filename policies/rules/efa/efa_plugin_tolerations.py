@@ -18,10 +18,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.efa_plugins import DRIVER, PLUGIN, EfaPlugin, plugins
-from policies.kubernetes_nodes import EfaNodes, efa_nodes
+from policies.resources.kubernetes import DRIVER, PLUGIN, EfaNodes, EfaPlugin, efa_nodes, plugins
+from policies.resources.stack import Stack
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

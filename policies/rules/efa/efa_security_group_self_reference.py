@@ -18,13 +18,18 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
-from policies.attached_interfaces import interface_type
-from policies.launch import EFA_TYPES, Launch
-from policies.props import UNKNOWN
-from policies.resource_types import LAUNCH_TEMPLATE, NETWORK_INTERFACE
+from policies.resources.interfaces import interface_type
+from policies.resources.launches import EFA_TYPES, Launch
+from policies.resources.props import UNKNOWN
+from policies.resources.security_groups import (
+    DIRECTIONS,
+    Direction,
+    SelfReferences,
+    security_groups_of,
+)
+from policies.resources.stack import Stack
+from policies.resources.types import LAUNCH_TEMPLATE, NETWORK_INTERFACE
 from policies.rule import Config, on_stack
-from policies.security_groups import DIRECTIONS, Direction, SelfReferences, security_groups_of
-from policies.stack import Stack
 
 Path = tuple[str | int, ...]
 

@@ -22,11 +22,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
-from policies.props import UNKNOWN
-from policies.resource_types import BATCH_COMPUTE_ENVIRONMENT, INSTANCE, LAUNCH_TEMPLATE
+from policies.resources.launches import templates_of
+from policies.resources.props import UNKNOWN
+from policies.resources.stack import Stack
+from policies.resources.types import BATCH_COMPUTE_ENVIRONMENT, INSTANCE, LAUNCH_TEMPLATE
 from policies.rule import Config, on_stack
-from policies.stack import Stack
-from policies.templates import templates_of
 
 _GROUPS: dict[str, tuple[tuple[str, ...], ...]] = {
     LAUNCH_TEMPLATE: (("vpcSecurityGroupIds",), ("securityGroupNames",)),

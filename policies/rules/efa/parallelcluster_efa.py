@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
-from policies.clusters import CAPACITY_BLOCK, ComputeResource, compute_resources
-from policies.props import Facts, is_true
-from policies.resource_types import CLOUDFORMATION_STACK
+from policies.resources.parallelcluster import CAPACITY_BLOCK, ComputeResource, compute_resources
+from policies.resources.props import Facts, is_true
+from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, on_types
 
 

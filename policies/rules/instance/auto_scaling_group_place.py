@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.props import Facts, is_set
-from policies.resource_types import AUTO_SCALING_GROUP
+from policies.resources.props import Facts, is_set
+from policies.resources.types import AUTO_SCALING_GROUP
 from policies.rule import Config, on_types
 
 

@@ -18,12 +18,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
-from policies.kubernetes_nodes import of_kubernetes
-from policies.props import UNKNOWN, is_true
-from policies.resource_types import EKS_CLUSTER, VPC
+from policies.resources.kubernetes import of_kubernetes
+from policies.resources.props import UNKNOWN, is_true
+from policies.resources.stack import Stack
+from policies.resources.subnets import SUBNETS_OF, networks_of, subnets_at
+from policies.resources.types import EKS_CLUSTER, VPC
 from policies.rule import Config, on_stack
-from policies.stack import Stack
-from policies.subnets import SUBNETS_OF, networks_of, subnets_at
 
 _SUBNETS = {EKS_CLUSTER: ("vpcConfig", "subnetIds"), **SUBNETS_OF}
 

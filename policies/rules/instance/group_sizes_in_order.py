@@ -18,8 +18,8 @@ from itertools import pairwise
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.props import UNKNOWN, Facts, number_of
-from policies.resource_types import AUTO_SCALING_GROUP, AUTO_SCALING_SCHEDULE, EKS_NODE_GROUP
+from policies.resources.props import UNKNOWN, Facts, number_of
+from policies.resources.types import AUTO_SCALING_GROUP, AUTO_SCALING_SCHEDULE, EKS_NODE_GROUP
 from policies.rule import Config, on_types
 
 UNCHANGED = -1

@@ -16,12 +16,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
-from policies.props import UNKNOWN
-from policies.resource_types import SECURITY_GROUP
+from policies.resources.launches import templates_of
+from policies.resources.props import UNKNOWN
+from policies.resources.stack import Stack
+from policies.resources.subnets import SUBNETS_OF, networks_of, subnets_of
+from policies.resources.types import SECURITY_GROUP
 from policies.rule import Config, on_stack
-from policies.stack import Stack
-from policies.subnets import SUBNETS_OF, networks_of, subnets_of
-from policies.templates import templates_of
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -21,8 +21,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
-from policies.props import UNKNOWN, Facts, is_set, is_true
-from policies.resource_types import (
+from policies.resources.props import UNKNOWN, Facts, is_set, is_true
+from policies.resources.stack import Stack
+from policies.resources.types import (
     CONFIG_MAP,
     CONFIG_MAP_PATCH,
     EKS_CLUSTER,
@@ -31,7 +32,6 @@ from policies.resource_types import (
     IAM_ROLE,
 )
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 _ROLES = {EKS_NODE_GROUP: "nodeRoleArn", FARGATE_PROFILE: "podExecutionRoleArn"}
 _FORCE = "pulumi.com/patchForce"

@@ -19,13 +19,12 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
 from components.catalog.instance_types import INSTANCE_TYPES
-from policies.efa_plugins import PLUGIN as EFA_PLUGIN
-from policies.efa_plugins import EfaPlugin, plugins
-from policies.kubernetes_nodes import Taint, of_kubernetes, taints_of
-from policies.node_pools import Pool, pools
-from policies.resource_types import EKS_CLUSTER, HELM_RELEASE
+from policies.resources.kubernetes import PLUGIN as EFA_PLUGIN
+from policies.resources.kubernetes import EfaPlugin, Taint, of_kubernetes, plugins, taints_of
+from policies.resources.pools import Pool, pools
+from policies.resources.stack import Stack
+from policies.resources.types import EKS_CLUSTER, HELM_RELEASE
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 _KINDS = {
     "nvidia": ("NVIDIA", ("k8s-device-plugin", "nvidia-device-plugin")),

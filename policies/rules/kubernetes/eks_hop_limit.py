@@ -21,12 +21,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.kubernetes_nodes import of_kubernetes
-from policies.props import UNKNOWN
-from policies.resource_types import AUTO_SCALING_GROUP, EKS_NODE_GROUP
+from policies.resources.kubernetes import of_kubernetes
+from policies.resources.launches import templates_of
+from policies.resources.props import UNKNOWN
+from policies.resources.stack import Stack
+from policies.resources.types import AUTO_SCALING_GROUP, EKS_NODE_GROUP
 from policies.rule import Config, on_stack
-from policies.stack import Stack
-from policies.templates import templates_of
 
 PODS_NEED = 2
 

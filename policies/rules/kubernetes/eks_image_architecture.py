@@ -16,10 +16,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.eks_images import instance_types_of, is_image_of_eks
-from policies.resource_types import EKS_NODE_GROUP
+from policies.resources.node_groups import is_image_of_eks, known_instance_types
+from policies.resources.stack import Stack
+from policies.resources.types import EKS_NODE_GROUP
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 _NAMED = {"x86_64": "x86_64", "arm64": "ARM_64"}
 """How the names of images spell the architectures of EC2."""
@@ -30,7 +30,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
         image = stack.facts_of(group.urn).get("amiType")
         if not is_image_of_eks(image):
             continue
-        for instance_type in instance_types_of(stack, group):
+        for instance_type in known_instance_types(stack, group):
             if _NAMED[instance_type.architecture] not in image:
                 yield (
                     group.urn,

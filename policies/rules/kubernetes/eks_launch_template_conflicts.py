@@ -18,11 +18,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.props import Facts, is_set
-from policies.resource_types import EKS_NODE_GROUP
+from policies.resources.launches import templates_of
+from policies.resources.props import Facts, is_set
+from policies.resources.stack import Stack
+from policies.resources.types import EKS_NODE_GROUP
 from policies.rule import Config, on_stack
-from policies.stack import Stack
-from policies.templates import templates_of
 
 _IN_THE_TEMPLATE_ONLY = ("diskSize", "remoteAccess")
 _WITHOUT_AN_IMAGE = ("amiType", "releaseVersion", "version")

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
-from policies.props import Facts
-from policies.resource_types import LAUNCH_TEMPLATE
+from policies.resources.props import Facts
+from policies.resources.types import LAUNCH_TEMPLATE
 from policies.rule import Config, on_types
 
 _NODEADM = "node.eks.aws"

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.props import Facts
-from policies.resource_types import EKS_NODE_GROUP
+from policies.resources.props import Facts
+from policies.resources.types import EKS_NODE_GROUP
 from policies.rule import Config, on_types
 
 _PAIRS = (

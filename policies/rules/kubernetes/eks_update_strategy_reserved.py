@@ -17,12 +17,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
-from policies.launch import Launch
-from policies.props import UNKNOWN
-from policies.resource_types import EKS_NODE_GROUP, LAUNCH_TEMPLATE
+from policies.resources.launches import Launch, templates_of
+from policies.resources.props import UNKNOWN
+from policies.resources.stack import Stack
+from policies.resources.types import EKS_NODE_GROUP, LAUNCH_TEMPLATE
 from policies.rule import Config, on_stack
-from policies.stack import Stack
-from policies.templates import templates_of
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -20,13 +20,11 @@ from typing import Any
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
-from policies.launch import CAPACITY_BLOCK, PLACEMENT_GROUP_PATHS, Launch
-from policies.reservations import is_made_here
-from policies.reserved_placement import CONFIG_SCHEMA, placement_fault
-from policies.resource_types import BATCH_COMPUTE_ENVIRONMENT, INSTANCE, LAUNCH_TEMPLATE
+from policies.resources.launches import CAPACITY_BLOCK, PLACEMENT_GROUP_PATHS, Launch, templates_of
+from policies.resources.reservations import DECLARED_SCHEMA, is_made_here, placement_fault
+from policies.resources.stack import Stack
+from policies.resources.types import BATCH_COMPUTE_ENVIRONMENT, INSTANCE, LAUNCH_TEMPLATE
 from policies.rule import Config, on_stack
-from policies.stack import Stack
-from policies.templates import templates_of
 
 _PATHS = {
     BATCH_COMPUTE_ENVIRONMENT: (("computeResources", "placementGroup"),),
@@ -68,7 +66,7 @@ POLICY = StackValidationPolicy(
     enforcement_level=EnforcementLevel.MANDATORY,
     severity=Severity.CRITICAL,
     tags=["placement", "capacity", "batch", "B7", "B8", "B9", "B10"],
-    config_schema=CONFIG_SCHEMA,
+    config_schema=DECLARED_SCHEMA,
     remediation_steps="Remove the placement group.",
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html",
     validate=on_stack(_check),

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.launch import LAUNCHES, Launch
-from policies.props import Facts, is_set
-from policies.resource_types import INSTANCE, LAUNCH_TEMPLATE
+from policies.resources.launches import LAUNCHES, Launch
+from policies.resources.props import Facts, is_set
+from policies.resources.types import INSTANCE, LAUNCH_TEMPLATE
 from policies.rule import Config, on_types
 
 _TENANCY: dict[str, tuple[str, ...]] = {LAUNCH_TEMPLATE: ("placement",), INSTANCE: ()}

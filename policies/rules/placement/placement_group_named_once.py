@@ -17,10 +17,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.clusters import compute_resources
-from policies.launch import LAUNCHES, PLACEMENT_GROUP_PATHS
-from policies.props import Facts, is_set, is_true
-from policies.resource_types import CLOUDFORMATION_STACK
+from policies.resources.launches import LAUNCHES, PLACEMENT_GROUP_PATHS
+from policies.resources.parallelcluster import compute_resources
+from policies.resources.props import Facts, is_set, is_true
+from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, on_types
 
 

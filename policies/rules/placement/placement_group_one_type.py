@@ -16,13 +16,13 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.clusters import compute_resources
-from policies.node_pools import Pool, pools
-from policies.placements import is_cluster, placement_of_pool
-from policies.props import UNKNOWN
-from policies.resource_types import CLOUDFORMATION_STACK
+from policies.resources.parallelcluster import compute_resources
+from policies.resources.placements import is_cluster, placement_of_pool
+from policies.resources.pools import Pool, pools
+from policies.resources.props import UNKNOWN
+from policies.resources.stack import Stack
+from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.props import UNKNOWN, Facts, is_true
-from policies.resource_types import EBS_VOLUME, INSTANCE, LAUNCH_TEMPLATE
+from policies.resources.props import UNKNOWN, Facts, is_true
+from policies.resources.types import EBS_VOLUME, INSTANCE, LAUNCH_TEMPLATE
 from policies.rule import Config, on_types
 
 

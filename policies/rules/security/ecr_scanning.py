@@ -16,10 +16,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.props import UNKNOWN, is_true
-from policies.resource_types import ECR_REGISTRY_SCANNING, ECR_REPOSITORY
+from policies.resources.props import UNKNOWN, is_true
+from policies.resources.stack import Stack
+from policies.resources.types import ECR_REGISTRY_SCANNING, ECR_REPOSITORY
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.props import UNKNOWN, Facts, is_true
-from policies.resource_types import EFS_FILE_SYSTEM
+from policies.resources.props import UNKNOWN, Facts, is_true
+from policies.resources.types import EFS_FILE_SYSTEM
 from policies.rule import Config, on_types
 
 

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.props import UNKNOWN, Facts
-from policies.resource_types import EKS_CLUSTER
+from policies.resources.props import UNKNOWN, Facts
+from policies.resources.types import EKS_CLUSTER
 from policies.rule import Config, on_types
 
 

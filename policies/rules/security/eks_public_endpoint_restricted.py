@@ -17,8 +17,8 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.props import UNKNOWN, Facts, is_true
-from policies.resource_types import EKS_CLUSTER
+from policies.resources.props import UNKNOWN, Facts, is_true
+from policies.resources.types import EKS_CLUSTER
 from policies.rule import Config, on_types
 
 _WORLD = ("0.0.0.0/0", "::/0")

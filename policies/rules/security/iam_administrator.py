@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.iam_documents import POLICY_HOLDERS, permissions
-from policies.props import Facts
-from policies.resource_types import (
+from policies.resources.iam import POLICY_HOLDERS, permissions
+from policies.resources.props import Facts
+from policies.resources.types import (
     IAM_GROUP_POLICY_ATTACHMENT,
     IAM_POLICY_ATTACHMENT,
     IAM_ROLE_POLICY_ATTACHMENT,

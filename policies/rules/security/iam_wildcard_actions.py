@@ -17,8 +17,8 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.iam_documents import POLICY_HOLDERS, permissions
-from policies.props import Facts
+from policies.resources.iam import POLICY_HOLDERS, permissions
+from policies.resources.props import Facts
 from policies.rule import Config, on_types
 
 

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.launch import LAUNCHES, Launch
-from policies.props import UNKNOWN, Facts
+from policies.resources.launches import LAUNCHES, Launch
+from policies.resources.props import UNKNOWN, Facts
 from policies.rule import Config, on_types
 
 

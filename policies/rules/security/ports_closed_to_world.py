@@ -21,9 +21,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.open_ports import RULE_HOLDERS, opened_to_the_world
-from policies.props import UNKNOWN, Facts, is_set
-from policies.resource_types import EKS_NODE_GROUP
+from policies.resources.props import UNKNOWN, Facts, is_set
+from policies.resources.security_groups import RULE_HOLDERS, opened_to_the_world
+from policies.resources.types import EKS_NODE_GROUP
 from policies.rule import Config, on_types
 
 PORTS = {

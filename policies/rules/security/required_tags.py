@@ -22,8 +22,8 @@ from pulumi_policy import (
     Severity,
 )
 
-from policies.props import UNKNOWN, Facts
-from policies.resource_types import (
+from policies.resources.props import UNKNOWN, Facts
+from policies.resources.types import (
     AUTO_SCALING_GROUP,
     BATCH_COMPUTE_ENVIRONMENT,
     CLOUDFORMATION_STACK,

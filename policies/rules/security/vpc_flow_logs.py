@@ -21,9 +21,9 @@ from pulumi_policy import (
     StackValidationPolicy,
 )
 
-from policies.resource_types import FLOW_LOG, VPC
+from policies.resources.stack import Stack
+from policies.resources.types import FLOW_LOG, VPC
 from policies.rule import Config, on_stack
-from policies.stack import Stack
 
 
 def _check(stack: Stack, config: Config) -> Iterator[tuple[str, str]]:

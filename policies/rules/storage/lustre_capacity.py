@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
 from components.config.lustre_rules import capacity_rule
-from policies.lustre import LUSTRE_MAKERS, lustre_systems
-from policies.props import UNKNOWN, Facts
+from policies.resources.lustre import LUSTRE_MAKERS, lustre_systems
+from policies.resources.props import UNKNOWN, Facts
 from policies.rule import Config, on_types
 
 

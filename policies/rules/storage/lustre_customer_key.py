@@ -23,8 +23,8 @@ from pulumi_policy import (
 )
 
 from components.config.lustre_rules import is_persistent
-from policies.lustre import LUSTRE_MAKERS, lustre_systems
-from policies.props import Facts, is_set
+from policies.resources.lustre import LUSTRE_MAKERS, lustre_systems
+from policies.resources.props import Facts, is_set
 from policies.rule import Config, on_types
 
 

@@ -17,11 +17,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.passed_ports import ports_not_passed
-from policies.resource_types import LUSTRE_FILE_SYSTEM
+from policies.resources.security_groups import DIRECTIONS, ports_not_passed, security_groups_of
+from policies.resources.stack import Stack
+from policies.resources.types import LUSTRE_FILE_SYSTEM
 from policies.rule import Config, on_stack
-from policies.security_groups import DIRECTIONS, security_groups_of
-from policies.stack import Stack
 
 PORTS = ((988, 988), (1018, 1023))
 

@@ -17,11 +17,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
 
-from policies.node_pools import pools
-from policies.resource_types import LUSTRE_FILE_SYSTEM, SUBNET
+from policies.resources.pools import pools
+from policies.resources.stack import Stack
+from policies.resources.subnets import zones_of_group, zones_of_subnets
+from policies.resources.types import LUSTRE_FILE_SYSTEM, SUBNET
 from policies.rule import Config, on_stack
-from policies.stack import Stack
-from policies.zones import zones_of_group, zones_of_subnets
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

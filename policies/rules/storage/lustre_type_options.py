@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
 from components.config.lustre_rules import is_persistent
-from policies.lustre import LUSTRE_MAKERS, Lustre, lustre_systems
-from policies.props import Facts, is_set
+from policies.resources.lustre import LUSTRE_MAKERS, Lustre, lustre_systems
+from policies.resources.props import Facts, is_set
 from policies.rule import Config, on_types
 
 

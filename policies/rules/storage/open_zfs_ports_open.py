@@ -16,11 +16,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
 
-from policies.passed_ports import ports_not_passed
-from policies.resource_types import OPENZFS_FILE_SYSTEM
+from policies.resources.security_groups import ports_not_passed, security_groups_of
+from policies.resources.stack import Stack
+from policies.resources.types import OPENZFS_FILE_SYSTEM
 from policies.rule import Config, on_stack
-from policies.security_groups import security_groups_of
-from policies.stack import Stack
 
 PORTS = ((111, 111), (2049, 2049), (20001, 20003))
 

@@ -18,10 +18,9 @@ from typing import Any
 
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
 
-from policies.clusters import clusters
-from policies.documents import members, objects
-from policies.props import Facts
-from policies.resource_types import CLOUDFORMATION_STACK
+from policies.resources.parallelcluster import clusters
+from policies.resources.props import Facts, members, objects
+from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, on_types
 
 

@@ -25,10 +25,9 @@ from components.catalog.parallelcluster import (
     MAXIMUM_NEW_FILE_SYSTEMS,
     RESERVED_DIRECTORIES,
 )
-from policies.clusters import clusters
-from policies.documents import members, objects
-from policies.props import Facts
-from policies.resource_types import CLOUDFORMATION_STACK
+from policies.resources.parallelcluster import clusters
+from policies.resources.props import Facts, members, objects
+from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, on_types
 
 _IDS = ("FileSystemId", "VolumeId", "FileCacheId")

@@ -21,7 +21,7 @@ from pulumi_policy import (
     Severity,
 )
 
-from policies.resource_types import EFS_FILE_SYSTEM, LUSTRE_FILE_SYSTEM, OPENZFS_FILE_SYSTEM
+from policies.resources.types import EFS_FILE_SYSTEM, LUSTRE_FILE_SYSTEM, OPENZFS_FILE_SYSTEM
 
 FILE_SYSTEMS = frozenset({EFS_FILE_SYSTEM, LUSTRE_FILE_SYSTEM, OPENZFS_FILE_SYSTEM})
 

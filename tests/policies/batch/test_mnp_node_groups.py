@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from policies.resource_types import BATCH_JOB_DEFINITION
+from policies.resources.types import BATCH_JOB_DEFINITION
 from policies.rules.batch.mnp_node_groups import POLICY
 from tests.support.policy import Declared, check
 from tests.support.policy_programs_batch import (

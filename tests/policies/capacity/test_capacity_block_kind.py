@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import INSTANCE
+from policies.resources.types import INSTANCE
 from policies.rules.capacity.capacity_block_kind import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import AUTO_SCALING_SCHEDULE
+from policies.resources.types import AUTO_SCALING_SCHEDULE
 from policies.rules.capacity.capacity_block_not_started import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (

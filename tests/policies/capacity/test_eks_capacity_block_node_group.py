@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import EKS_NODE_GROUP, LAUNCH_TEMPLATE
+from policies.resources.types import EKS_NODE_GROUP, LAUNCH_TEMPLATE
 from policies.rules.capacity.eks_capacity_block_node_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, node_group, template

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import INSTANCE, PLACEMENT_GROUP, RESOURCE_GROUP
+from policies.resources.types import INSTANCE, PLACEMENT_GROUP, RESOURCE_GROUP
 from policies.rules.capacity.odcr_aws_assisted_no_placement_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
@@ -39,7 +39,7 @@ GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/training"
 def test_fails_for_a_reservation_that_is_declared_as_aws_assisted():
     program = in_odcr(ASSISTED_ID, placement={"groupName": "mine"})
     (message,) = check(POLICY, program, config={"assisted_reservations": [ASSISTED_ID]}).messages
-    assert "which AWS made in a placement group of its own" in message
+    assert "which AWS created in another placement group" in message
     assert "'mine'" in message
     assert message.endswith("remove the placement group")
 
@@ -77,7 +77,7 @@ def test_fails_for_an_own_reservation_in_another_group_than_its_own():
     (message,) = check(
         POLICY, in_odcr(OWN_ID, placement={"groupName": "mine"}), config=CONFIG
     ).messages
-    assert f"was made in {OWN_GROUP!r}" in message
+    assert f"was created in {OWN_GROUP!r}" in message
     assert message.endswith(f"use {OWN_GROUP!r}, or remove the placement group")
 
 

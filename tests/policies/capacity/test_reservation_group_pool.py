@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.compute.reservation_group import ReservationGroup, ReservationGroupArgs
-from policies.resource_types import RESOURCE_GROUP
+from policies.resources.types import RESOURCE_GROUP
 from policies.rules.capacity.reservation_group_pool import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, OWN_ID

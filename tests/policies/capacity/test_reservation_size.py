@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import INSTANCE
+from policies.resources.types import INSTANCE
 from policies.rules.capacity.reservation_size import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, auto_scaling_group, compute_environment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import INSTANCE
+from policies.resources.types import INSTANCE
 from policies.rules.capacity.reservation_target_exclusive import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, ONLY, OWN_ID, in_odcr, template

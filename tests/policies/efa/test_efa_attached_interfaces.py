@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import INSTANCE, NETWORK_INTERFACE_ATTACHMENT
+from policies.resources.types import INSTANCE, NETWORK_INTERFACE_ATTACHMENT
 from policies.rules.efa.efa_attached_interfaces import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK

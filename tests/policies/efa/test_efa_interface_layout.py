@@ -29,7 +29,7 @@ def of_p5(*interfaces, instance_type="p5.48xlarge"):
         pytest.param([interface(1, 0)], "no network interface at card 0 device 0", id="no-primary"),
         pytest.param(
             [PRIMARY, interface(1, 0), interface(1, 0, "interface")],
-            "2 network interfaces stand at card 1 device 0",
+            "2 network interfaces are at card 1 device 0",
             id="same-place",
         ),
         pytest.param(

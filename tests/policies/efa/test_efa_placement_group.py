@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import CAPACITY_RESERVATION
+from policies.resources.types import CAPACITY_RESERVATION
 from policies.rules.efa.efa_placement_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, OWN_ID, in_odcr, reservation, template

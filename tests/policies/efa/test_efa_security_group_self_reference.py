@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import EKS_CLUSTER, SECURITY_GROUP, SECURITY_GROUP_RULE
+from policies.resources.types import EKS_CLUSTER, SECURITY_GROUP, SECURITY_GROUP_RULE
 from policies.rules.efa.efa_security_group_self_reference import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE, SUBNET
+from policies.resources.types import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE, SUBNET
 from policies.rules.efa.efa_single_zone import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import AUTO_SCALING_GROUP
+from policies.resources.types import AUTO_SCALING_GROUP
 from policies.rules.instance.auto_scaling_group_place import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 

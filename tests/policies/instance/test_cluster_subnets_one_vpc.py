@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import AUTO_SCALING_GROUP
+from policies.resources.types import AUTO_SCALING_GROUP
 from policies.rules.instance.cluster_subnets_one_vpc import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs_eks import cluster, eks_template, role, subnet, vpc, workers

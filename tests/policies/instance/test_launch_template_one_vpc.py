@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import LAUNCH_TEMPLATE, SECURITY_GROUP
+from policies.resources.types import LAUNCH_TEMPLATE, SECURITY_GROUP
 from policies.rules.instance.launch_template_one_vpc import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs_eks import role, subnet, vpc, workers

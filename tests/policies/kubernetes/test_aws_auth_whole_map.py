@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import CONFIG_MAP, FARGATE_PROFILE
+from policies.resources.types import CONFIG_MAP, FARGATE_PROFILE
 from policies.rules.kubernetes.aws_auth_whole_map import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs_eks import aws_auth, cluster, eks_template, role, workers

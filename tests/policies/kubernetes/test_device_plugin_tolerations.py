@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import DAEMON_SET, HELM_RELEASE
+from policies.resources.types import DAEMON_SET, HELM_RELEASE
 from policies.rules.kubernetes.device_plugin_tolerations import POLICY
 from tests.support.policy import Declared, check
 from tests.support.policy_programs_eks import eks_template, role, workers

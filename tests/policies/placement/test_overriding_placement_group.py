@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import INSTANCE, LAUNCH_TEMPLATE
+from policies.resources.types import INSTANCE, LAUNCH_TEMPLATE
 from policies.rules.placement.overriding_placement_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import INSTANCE, PLACEMENT_GROUP
+from policies.resources.types import INSTANCE, PLACEMENT_GROUP
 from policies.rules.placement.placement_group_instance_type import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs_efa import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import PLACEMENT_GROUP
+from policies.resources.types import PLACEMENT_GROUP
 from policies.rules.placement.placement_group_single_zone import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import INSTANCE, PLACEMENT_GROUP
+from policies.resources.types import INSTANCE, PLACEMENT_GROUP
 from policies.rules.placement.reservation_other_placement_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, OWN_ID, reservation

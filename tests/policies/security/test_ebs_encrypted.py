@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import EBS_VOLUME, INSTANCE
+from policies.resources.types import EBS_VOLUME, INSTANCE
 from policies.rules.security.ebs_encrypted import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import template

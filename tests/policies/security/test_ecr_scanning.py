@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import ECR_REGISTRY_SCANNING, ECR_REPOSITORY
+from policies.resources.types import ECR_REGISTRY_SCANNING, ECR_REPOSITORY
 from policies.rules.security.ecr_scanning import POLICY
 from tests.support.policy import Declared, check
 

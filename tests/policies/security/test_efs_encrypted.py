@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import EFS_FILE_SYSTEM
+from policies.resources.types import EFS_FILE_SYSTEM
 from policies.rules.security.efs_encrypted import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 

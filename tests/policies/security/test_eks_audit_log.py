@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import EKS_CLUSTER
+from policies.resources.types import EKS_CLUSTER
 from policies.rules.security.eks_audit_log import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 

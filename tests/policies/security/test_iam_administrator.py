@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from policies.resource_types import (
+from policies.resources.types import (
     IAM_POLICY,
     IAM_POLICY_ATTACHMENT,
     IAM_ROLE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import INSTANCE
+from policies.resources.types import INSTANCE
 from policies.rules.security.imdsv2_required import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, template

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import (
+from policies.resources.types import (
     DEFAULT_SECURITY_GROUP,
     SECURITY_GROUP,
     SECURITY_GROUP_INGRESS_RULE,

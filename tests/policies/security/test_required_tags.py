@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import AUTO_SCALING_GROUP, EBS_VOLUME, SECURITY_GROUP
+from policies.resources.types import AUTO_SCALING_GROUP, EBS_VOLUME, SECURITY_GROUP
 from policies.rules.security.required_tags import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 

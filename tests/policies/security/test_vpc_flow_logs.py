@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import FLOW_LOG
+from policies.resources.types import FLOW_LOG
 from policies.rules.security.vpc_flow_logs import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs_eks import vpc

@@ -2,7 +2,7 @@
 
 import pytest
 
-from policies.resource_types import (
+from policies.resources.types import (
     EKS_CLUSTER,
     LUSTRE_FILE_SYSTEM,
     SECURITY_GROUP,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resource_types import OPENZFS_FILE_SYSTEM, SECURITY_GROUP
+from policies.resources.types import OPENZFS_FILE_SYSTEM, SECURITY_GROUP
 from policies.rules.storage.open_zfs_ports_open import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from policies.resource_types import EFS_FILE_SYSTEM, OPENZFS_FILE_SYSTEM, SECURITY_GROUP
+from policies.resources.types import EFS_FILE_SYSTEM, OPENZFS_FILE_SYSTEM, SECURITY_GROUP
 from policies.rules.storage.shared_storage_protected import POLICY
 from tests.support.policy import Declared, check
 from tests.support.policy_programs import LUSTRE_NETWORK, lustre

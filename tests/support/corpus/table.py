@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pulumi_policy import EnforcementLevel
 
-from policies.pack import POLICIES
+from policies.pack.discovery import POLICIES
 from tests.support.corpus.case import STAGES, Case, Stage, broken, good
 
 PAGE = Path(__file__).parents[3] / "docs" / "corpus.md"

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from policies.pack import POLICIES
+from policies.pack.discovery import POLICIES
 from tests.support.stack_files import changed
 from tools.policies.explanation import EXAMPLE_DAYS
 from tools.policies.requirements import requirements
@@ -75,7 +75,7 @@ def test_explains_what_the_pack_tells_of_its_own_configuration(trainyard) -> Non
     """A preview names these policies too, so that somebody will ask."""
     result = trainyard("explain", "expired-suppressions")
     assert result.exit_code == 0
-    assert "fix       Mend the resource" in result.stdout
+    assert "fix       Fix the resource" in result.stdout
     assert "suppressions:" not in result.stdout
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from policies.suppressions import Ledger, Suppression
+from policies.pack.suppressions import Ledger, Suppression
 from tools.findings.finding import Finding, as_json
 from tools.findings.policy_events import event_findings
 from tools.workspace.engine_events import resource_changes
@@ -61,7 +61,7 @@ def test_a_suppressed_violation_is_a_note_of_its_own_rule_with_the_reason(stack_
 
 
 def test_the_packs_own_words_for_a_suppression_are_understood(stack_file) -> None:
-    """The sentence is written in `policies/suppressions.py` and read here."""
+    """The sentence is written in `policies/pack/suppressions.py` and read here."""
     ledger = Ledger(lambda: date(2026, 1, 1))
     entry = Suppression("ebs-encrypted", "v", "scratch; it would not matter", date(2026, 2, 1))
     ledger.judge([entry], "v", "urn:v", "v: it is not encrypted; encrypt it")

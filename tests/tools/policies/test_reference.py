@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policies.pack import POLICIES
+from policies.pack.discovery import POLICIES
 from tools.policies import __main__ as command
 from tools.policies.reference import reference
 

@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from policies.pack import POLICIES
+from policies.pack.discovery import POLICIES
 from tests.support.tracked import ROOT
 from tools.policies.coverage import rules_by_requirement
 from tools.policies.requirements import STAGES, Requirement, requirements

@@ -1,11 +1,11 @@
-"""Reservations of the account as EC2 describes them, for packs that are allowed to ask.
+"""Lookup of the reservations of the account in EC2, for packs that enable it.
 
-Two calls that read: `ec2:DescribeCapacityReservations`, and `sts:GetCallerIdentity`, which needs
-no permission. What EC2 does not show is left out, so that the strictest reading stays: a
-reservation without a placement group of its own does not say whether AWS made it. One in a group
-of another account counts as made by AWS, whoever owns the reservation: nobody else can launch into
-that group by its name. The stack files read `provenance: auto` alike
-(`components/account/provenance.py`).
+The lookup makes two read-only calls: `ec2:DescribeCapacityReservations`, and
+`sts:GetCallerIdentity`, which needs no permission. EC2 does not show who created a reservation
+without a placement group, so the lookup leaves it out and the strictest reading applies. A
+reservation in a placement group of another account counts as AWS-assisted, whoever owns it: other
+accounts cannot launch into that group by its name. Stack files read `provenance: auto` in the same
+way (`components/account/provenance.py`).
 
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html, fields
@@ -20,24 +20,32 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from policies.account_facts import ASSISTED, CAPACITY_BLOCKS, OWN
+from policies.resources.reservations import ASSISTED, CAPACITY_BLOCKS, OWN
+
+LOOKUP = "lookup"
+LOOKUP_SCHEMA: Mapping[str, Any] = {
+    "type": "boolean",
+    "description": (
+        "Ask EC2 for the reservations that the other keys do not name (read-only; off by default)."
+    ),
+}
 
 Client = Callable[[str, str | None], Any]
-"""Takes the name of a service and a region, None for that of the environment; gives a client."""
+"""Returns a client for a service and a region; None means the region of the environment."""
 
 _NO_BOTO3 = (
-    "reservations were not looked up: boto3 is missing beside the pack; install it there, or "
-    "declare the reservations in the configuration"
+    "reservations were not looked up: boto3 is not installed; install it in the environment of "
+    "the pack, or declare the reservations in the configuration"
 )
 
 
 class LookupFailedError(Exception):
-    """The account was not asked; the text says why and what to do."""
+    """The lookup failed; the message has the cause and the fix."""
 
 
 @dataclass(slots=True)
 class Found:
-    """What EC2 tells of the reservations of one region."""
+    """The reservations of one region."""
 
     own: dict[str, str] = field(default_factory=dict)
     assisted: list[str] = field(default_factory=list)
@@ -45,23 +53,23 @@ class Found:
 
 
 def boto3_client(service: str, region: str | None) -> Any:
-    """Return a client of the environment's credentials.
+    """Return a client with the credentials of the environment.
 
     Raises:
-        LookupFailedError: there is no boto3.
+        LookupFailedError: boto3 is not installed.
     """
     try:
         import boto3
         from botocore.config import Config
     except ImportError as error:
         raise LookupFailedError(_NO_BOTO3) from error
-    # A preview waits for this: better a fact less than a minute of retries.
+    # A preview waits for the answer, so the client does not retry for minutes.
     patience = Config(connect_timeout=3, read_timeout=10, retries={"total_max_attempts": 2})
     return boto3.client(service, region_name=region, config=patience)
 
 
 class ReservationLookup:
-    """Asks each region once, and remembers what could not be asked."""
+    """Looks up each region once, and records failures."""
 
     def __init__(self, client: Client = boto3_client) -> None:
         self._client = client
@@ -71,16 +79,13 @@ class ReservationLookup:
 
     @property
     def failures(self) -> Collection[str]:
-        """Why regions could not be asked, one message a cause."""
+        """One message for each cause of a failed lookup."""
         return tuple(self._failures)
 
     def completed(
         self, config: Mapping[str, Any], regions: Collection[str | None]
     ) -> Mapping[str, Any]:
-        """Return the facts of a rule's configuration and those of the account.
-
-        What is declared goes before what EC2 says.
-        """
+        """Return the declared reservations and those of the account; declared ones win."""
         found = [self._of_region(region) for region in regions]
         own = dict(config.get(OWN) or {})
         assisted = list(config.get(ASSISTED) or ())

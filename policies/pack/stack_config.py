@@ -1,9 +1,8 @@
-"""The configuration of the pack for one stack: what its rules cannot see in the resources.
+"""The configuration of the pack for one stack: facts that resources do not show.
 
-Who made a reservation, and in which placement group, stands in the stack file only, and so do the
-rules that do not fit the stack. The launcher writes what `pack_config` returns to a file and passes
-it as `--policy-pack-config`; a program that is not ours is checked without it, by the strictest
-reading.
+Only the stack file has the provenance and the placement group of a reservation, and the settings of
+rules for the stack. The launcher writes the result of `pack_config` to a file and passes it as
+`--policy-pack-config`. Other programs run without it, with the strictest reading.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from components.config.policies import RuleSettings
 from components.config.problems import ROOT, Problem, remove_command
 from components.config.reservations import CapacityBlock, Odcr, OdcrGroup
 from components.config.stack import StackConfig
-from policies.account_facts import ASSISTED, CAPACITY_BLOCKS, OWN
-from policies.pack import POLICIES
-from policies.suppressions import SUPPRESSIONS
+from policies.pack.discovery import POLICIES
+from policies.pack.suppressions import SUPPRESSIONS
+from policies.resources.reservations import ASSISTED, CAPACITY_BLOCKS, OWN
 
 
 def pack_config(config: StackConfig) -> dict[str, dict[str, Any]]:
-    """Return the configuration of each rule that has one, by rule name; plain JSON.
+    """Return the configuration of each rule that has one, by rule name, as plain JSON.
 
-    The names of rules in the stack file are those that `unknown_rules` let pass.
+    It ignores unknown rule names, which `unknown_rules` reports.
     """
     facts = _reservation_facts(config)
     found: dict[str, dict[str, Any]] = {}
@@ -50,7 +49,7 @@ def _unknown(name: str, names: list[str], stack_file: str) -> Problem:
     nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return Problem(
         path=path,
-        problem="is no rule of the policy pack, so nothing would come of it",
+        problem="is not a rule of the policy pack, so it has no effect",
         found=name,
         allowed="the name of a rule in docs/policies.md",
         remedy=f"rename it to `{nearest[0]}`, or {remove}" if nearest else remove,
@@ -77,13 +76,13 @@ def _reservation_facts(config: StackConfig) -> dict[str, Any]:
         for target in _targets(reservation):
             if reservation.provenance == "aws-assisted":
                 assisted.append(target)
-            elif reservation.provenance == "own":  # of `auto` only the account knows
+            elif reservation.provenance == "own":  # `auto` needs the account
                 own[target] = reservation.placement_group or ""
     return {OWN: own, ASSISTED: assisted, CAPACITY_BLOCKS: blocks}
 
 
 def _targets(reservation: Odcr | OdcrGroup) -> Iterator[str]:
-    """Yield what launch templates target; for a group that the stack makes, its members."""
+    """Yield what launch templates target; for a group that the stack creates, its members."""
     if isinstance(reservation, Odcr):
         yield reservation.reservation_id
     elif reservation.group_arn is not None:

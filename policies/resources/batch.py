@@ -1,4 +1,4 @@
-"""Multi-node parallel jobs of AWS Batch, and the compute environments that may run them.
+"""AWS Batch: multi-node parallel jobs, and the compute environments that can run them.
 
 Source: https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
 """
@@ -10,18 +10,17 @@ from typing import Any
 
 from pulumi_policy import PolicyResource
 
-from policies.documents import members, objects, parsed_members
-from policies.props import UNKNOWN, Facts, is_set
-from policies.resource_types import BATCH_COMPUTE_ENVIRONMENT, BATCH_JOB_DEFINITION
-from policies.stack import Stack
+from policies.resources.props import UNKNOWN, Facts, is_set, members, objects, parsed_members
+from policies.resources.stack import Stack
+from policies.resources.types import BATCH_COMPUTE_ENVIRONMENT, BATCH_JOB_DEFINITION
 
 FARGATE = ("FARGATE", "FARGATE_SPOT")
 
 
 def node_properties(facts: Facts) -> Mapping[str, Any]:
-    """Return the node properties of a job definition; empty for a job of one node.
+    """Return the node properties of a job definition; empty for a single-node job.
 
-    They are JSON, so one value in them that is not known yet hides them all.
+    They are one JSON string, so a single unknown value makes all of them unknown.
     """
     return parsed_members(facts.needed("nodeProperties"))
 
@@ -32,7 +31,7 @@ def node_ranges(properties: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def containers(node_range: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the containers of a node group, in the older form and in that of ECS tasks."""
+    """Yield the containers of a node group, from `container` and from `ecsProperties`."""
     if "container" in node_range:
         yield members(node_range, "container")
     for task in objects(members(node_range, "ecsProperties"), "taskProperties"):
@@ -49,7 +48,7 @@ def multi_node_jobs(stack: Stack) -> list[PolicyResource]:
 
 
 def why_unfit(facts: Facts) -> str | None:
-    """Return why a compute environment runs no multi-node parallel job; None if it may."""
+    """Return why a compute environment cannot run multi-node parallel jobs; None if it can."""
     kind = facts.get("computeResources", "type")
     if facts.get("type") == "UNMANAGED":
         return "is unmanaged"
@@ -61,7 +60,7 @@ def why_unfit(facts: Facts) -> str | None:
 
 
 def fit_environments(stack: Stack) -> list[PolicyResource]:
-    """Return the compute environments of a stack that may run multi-node parallel jobs."""
+    """Return the compute environments of a stack that can run multi-node parallel jobs."""
     return [
         environment
         for environment in stack.of_type(BATCH_COMPUTE_ENVIRONMENT)

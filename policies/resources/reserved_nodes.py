@@ -1,42 +1,43 @@
-"""Groups of nodes that launch into a reservation of their own stack.
+"""Groups of nodes that launch into a reservation of the same stack, and their schedules.
 
-Only such a reservation shows its type, its zone, its platform and its size; of one that exists
-already a resource shows the id, and the account has to be asked for the rest.
+The instance type, zone, platform and size of a reservation are known only if the stack creates it.
+For an existing reservation a resource shows only the id.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from pulumi_policy import PolicyResource
 
 from components.catalog.parallelcluster import RESERVATION_PLATFORMS
-from policies.clusters import ComputeResource, compute_resources
-from policies.launch import CAPACITY_BLOCK, LAUNCHES, Launch
-from policies.node_facts import instance_types_of, platform_of, sizes_of
-from policies.props import UNKNOWN, Facts, is_set, whole_number
-from policies.reservations import (
+from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch, templates_of
+from policies.resources.node_groups import instance_types_of, platform_of, sizes_of
+from policies.resources.parallelcluster import ComputeResource, compute_resources
+from policies.resources.props import UNKNOWN, Facts, is_set, whole_number
+from policies.resources.reservations import (
     ONLY,
     PREFERENCE,
-    RESERVATIONS,
+    RESERVATION_TYPES,
     TARGET,
     Target,
     target_by_name,
     target_of,
 )
-from policies.resource_types import (
+from policies.resources.stack import Stack
+from policies.resources.subnets import zones_by_id, zones_of_group
+from policies.resources.types import (
     AUTO_SCALING_GROUP,
+    AUTO_SCALING_SCHEDULE,
     BATCH_COMPUTE_ENVIRONMENT,
     CLOUDFORMATION_STACK,
     EKS_NODE_GROUP,
     INSTANCE,
     LAUNCH_TEMPLATE,
 )
-from policies.stack import Stack
-from policies.templates import templates_of
-from policies.zones import zones_by_id, zones_of_group
 
 _BOUGHT = "aws:ec2capacityreservation:incrementalRequestedQuantity"
 GROUPS = (AUTO_SCALING_GROUP, EKS_NODE_GROUP, BATCH_COMPUTE_ENVIRONMENT, INSTANCE)
@@ -44,34 +45,34 @@ GROUPS = (AUTO_SCALING_GROUP, EKS_NODE_GROUP, BATCH_COMPUTE_ENVIRONMENT, INSTANC
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nodes:
-    """Nodes that target a reservation of the stack. What is not known is None."""
+    """Nodes that target a reservation of the stack. Unknown values are None."""
 
     urn: str
     where: str = ""
-    """Which part of the resource it is, as the beginning of a message; empty for all of it."""
+    """Which part of the resource it is, as the beginning of a message; empty for the whole."""
     target: Target
     market: Any
     """`capacity-block`, `spot`, None for On-Demand, or `UNKNOWN`."""
     confined: bool
-    """Whether they run in reserved capacity or not at all."""
+    """Whether they run only in reserved capacity."""
     instance_types: frozenset[str] | None
     zones: frozenset[str] | None
     """Names of the zones of their subnets."""
     platform: str | None
     """As reservations name it, such as `Linux/UNIX`."""
     wanted: int | None
-    """Nodes that are launched at once."""
+    """Nodes that launch at once."""
     maximum: int | None
 
     @property
     def names(self) -> str:
-        """Names of the reservations, as a message says them."""
+        """Names of the reservations, for a message."""
         return " and ".join(each.name for each in self.target.reservations)
 
     def reserved(self, stack: Stack, key: str) -> frozenset[str] | None:
-        """Return what the reservations say under a key.
+        """Return the values of a property of the reservations.
 
-        None where one does not say it yet, and where there may be others.
+        None if a value is unknown, or if there may be other reservations.
         """
         found = {stack.facts_of(each.urn).get(key) for each in self.target.reservations}
         if self.target.elsewhere or found & {None, UNKNOWN}:
@@ -80,8 +81,8 @@ class Nodes:
 
 
 def reserved_nodes(stack: Stack) -> Iterator[Nodes]:
-    """Yield the groups of nodes, instances and unused launch templates that target one."""
-    if next(stack.of_type(*RESERVATIONS), None) is None:
+    """Yield the groups of nodes, instances and unused launch templates with such a target."""
+    if next(stack.of_type(*RESERVATION_TYPES), None) is None:
         return
     used: set[str] = set()
     for group in stack.of_type(*GROUPS):
@@ -100,7 +101,7 @@ def reserved_nodes(stack: Stack) -> Iterator[Nodes]:
 def _of_group(
     stack: Stack, group: PolicyResource, template: PolicyResource | None
 ) -> Iterator[Nodes]:
-    # What a group or an instance says goes before what its template says.
+    # Settings of a group or an instance override those of its template.
     sources = [each for each in (group, template) if each is not None and _has_target(each)]
     found = [(each, target_of(stack, each)) for each in sources]
     source, target = next(((s, t) for s, t in found if t is not None), (None, None))
@@ -147,12 +148,14 @@ def _has_target(resource: PolicyResource) -> bool:
 
 
 def _is_confined(stack: Stack, source: PolicyResource) -> bool:
-    """Whether a target is all that a launch takes.
+    """Whether a launch runs only in its target.
 
-    By id it always is in EC2; with a group of reservations, and in an Auto Scaling group, the
-    preference decides.
-    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html
-    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html
+    A target by id in EC2 always confines the launch. For a group of reservations, and in an Auto
+    Scaling group, the preference decides.
+
+    Source:
+        https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html
+        https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html
     """
     facts = stack.facts_of(source.urn)
     by_id = is_set(facts.get(*TARGET, "capacityReservationId"))
@@ -170,14 +173,14 @@ def _market(stack: Stack, group: PolicyResource, template: PolicyResource | None
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Nodes that share the same reservations, and how many instances those hold."""
+    """Nodes that share reservations, and how many instances the reservations hold."""
 
     nodes: tuple[Nodes, ...]
     instances: int
 
 
 def demands(stack: Stack) -> Iterator[Demand]:
-    """Yield the nodes of each reservation, or of each group of them, whose size is known."""
+    """Yield the nodes of each reservation, or group of reservations, with a known size."""
     shared: dict[frozenset[str], list[Nodes]] = {}
     for nodes in reserved_nodes(stack):
         if not nodes.target.elsewhere:
@@ -191,5 +194,62 @@ def demands(stack: Stack) -> Iterator[Demand]:
 
 
 def _instances(facts: Facts) -> int | None:
-    # A Capacity Block has no instances until it starts; what was bought stands in a tag of AWS.
+    # A Capacity Block has no instances until it starts; a tag of AWS has the purchased count.
     return whole_number(facts.first(("instanceCount",), ("tagsAll", _BOUGHT)))
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledSize:
+    """The size that a scheduled action gives a group."""
+
+    at: datetime | None
+    """When; None if that is unknown, or if the action recurs."""
+    desired: int
+    """Number of nodes from then on."""
+
+
+def in_capacity_block(stack: Stack, group: PolicyResource) -> bool:
+    """Whether a launch template of a group has the market of a Capacity Block."""
+    return any(
+        stack.facts_of(template.urn).get("instanceMarketOptions", "marketType") == CAPACITY_BLOCK
+        for template in templates_of(stack, group)
+    )
+
+
+def scheduled_sizes(stack: Stack, group: PolicyResource) -> Iterator[ScheduledSize]:
+    """Yield the sizes that scheduled actions of the stack give a group of nodes."""
+    for action in stack.of_type(AUTO_SCALING_SCHEDULE):
+        if group.urn not in _groups(stack, action, group.resource_type):
+            continue
+        facts = stack.facts_of(action.urn)
+        desired = facts.number("desiredCapacity")
+        if desired is not UNKNOWN:
+            once = facts.get("recurrence") in (None, "")
+            # The default of the provider is 0; -1 does not change the size.
+            yield ScheduledSize(_time(facts.get("startTime")) if once else None, int(desired or 0))
+
+
+def _groups(stack: Stack, action: PolicyResource, type_: str) -> set[str]:
+    name = "autoscalingGroupName"
+    reference = stack.refers(action, name, to=type_)
+    found = reference.resources if reference else ()
+    # A managed node group has another name than its Auto Scaling group.
+    return {each.urn for each in (*found, *stack.dependencies(action, name, type_))}
+
+
+def block_time(stack: Stack, nodes: Nodes, key: str) -> datetime | None:
+    """Return when the Capacity Block of nodes starts (`startDate`) or ends (`endDate`).
+
+    None if the stack does not create the block, or has not bought it yet.
+    """
+    found = nodes.reserved(stack, key)
+    times = [_time(each) for each in found or ()]
+    return times[0] if len(times) == 1 else None
+
+
+def _time(value: object) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=moment.tzinfo or UTC) if moment else None

@@ -1,4 +1,4 @@
-"""Which placement groups of a stack something launches into.
+"""Placement groups of a stack that launches and pools use.
 
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
@@ -13,29 +13,21 @@ from typing import Any
 
 from pulumi_policy import PolicyResource
 
-from policies.launch import LAUNCHES, PLACEMENT_GROUP_PATHS, Launch
-from policies.node_pools import Pool
-from policies.props import UNKNOWN, is_set
-from policies.reservations import target_of
-from policies.resource_types import (
-    AUTO_SCALING_GROUP,
-    BATCH_COMPUTE_ENVIRONMENT,
+from policies.resources.launches import LAUNCHES, PLACEMENT_GROUP_PATHS, Launch
+from policies.resources.pools import Pool
+from policies.resources.props import UNKNOWN, is_set
+from policies.resources.reservations import target_of
+from policies.resources.stack import Reference, Stack
+from policies.resources.types import (
     CAPACITY_RESERVATION,
     PLACEMENT_GROUP,
 )
-from policies.stack import Reference, Stack
-
-_PATHS: dict[str, tuple[tuple[str, ...], ...]] = {
-    **PLACEMENT_GROUP_PATHS,
-    AUTO_SCALING_GROUP: (("placementGroup",),),
-    BATCH_COMPUTE_ENVIRONMENT: (("computeResources", "placementGroup"),),
-}
 
 
 def placement_of(stack: Stack, resource: PolicyResource) -> Reference | None:
-    """Return the placement group that a launch or a pool names itself; None where it names none."""
+    """Return the placement group that a launch or a pool itself names; None if it names none."""
     facts = stack.facts_of(resource.urn)
-    for path in _PATHS.get(resource.resource_type, ()):
+    for path in PLACEMENT_GROUP_PATHS.get(resource.resource_type, ()):
         value = facts.get(*path)
         if not is_set(value):
             continue
@@ -53,13 +45,13 @@ def placement_of(stack: Stack, resource: PolicyResource) -> Reference | None:
 def placement_of_pool(
     stack: Stack, pool: Pool, template: PolicyResource | None
 ) -> Reference | None:
-    """Return the placement group of a pool: its own, or else that of its launch template."""
+    """Return the placement group that a pool sets, or else its launch template."""
     own = placement_of(stack, pool.resource)
     return own if own is not None or template is None else placement_of(stack, template)
 
 
 def is_cluster(stack: Stack, placement: Reference | None) -> bool:
-    """Whether it is a cluster placement group; not where another program made the group."""
+    """Whether it is a cluster placement group; False if another program creates the group."""
     if placement is None or placement.elsewhere:
         return False
     strategies = {stack.facts_of(each.urn).get("strategy") for each in placement.resources}
@@ -68,21 +60,21 @@ def is_cluster(stack: Stack, placement: Reference | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReservedPlacement:
-    """A launch in a placement group, with the reservations of the stack that may serve it."""
+    """A launch into a placement group, with the reservations of the stack that may serve it."""
 
     stack: Stack
     urn: str
-    """Of the launch."""
+    """URN of the launch."""
     group: str | None
-    """Name of its group: of the resource, or as it is spelled; None if only the id is known."""
+    """Name of its group: of the resource, or as given; None if only the id is known."""
     reservations: tuple[PolicyResource, ...]
 
     def is_placed(self, reservation: PolicyResource) -> bool:
-        """Whether a reservation was made in a placement group."""
+        """Whether a reservation is in a placement group."""
         return is_set(self.stack.facts_of(reservation.urn).get("placementGroupArn"))
 
     def name_of(self, reservation: PolicyResource) -> str | None:
-        """Return the name of a reservation's group; None without one, or if not known yet."""
+        """Return the name of the group of a reservation; None without a group or if unknown."""
         group = self.stack.refers(reservation, "placementGroupArn", to=PLACEMENT_GROUP)
         if group is None:
             return None
@@ -91,9 +83,9 @@ class ReservedPlacement:
 
 
 def reserved_placements(stack: Stack, *, open_ones: bool = False) -> Iterator[ReservedPlacement]:
-    """Yield the launches in a placement group that target On-Demand reservations of the stack.
+    """Yield the launches into a placement group that target On-Demand reservations of the stack.
 
-    With `open_ones` also those that target none and match an open reservation by their type.
+    With `open_ones`, also launches without a target that match the type of an open reservation.
     """
     for launch in stack.of_type(*LAUNCHES):
         placement = placement_of(stack, launch)
@@ -105,8 +97,9 @@ def reserved_placements(stack: Stack, *, open_ones: bool = False) -> Iterator[Re
             found = tuple(_open_matches(stack, launch))
         of_this = tuple(r for r in found if r.resource_type == CAPACITY_RESERVATION)
         if of_this:
-            path = next(p for p in _PATHS[launch.resource_type] if _is_given(stack, launch, p))
-            by_name = path == PLACEMENT_GROUP_PATHS[launch.resource_type][0]
+            paths = PLACEMENT_GROUP_PATHS[launch.resource_type]
+            path = next(p for p in paths if _is_given(stack, launch, p))
+            by_name = path == paths[0]
             spelled = stack.facts_of(launch.urn).get(*path) if by_name else UNKNOWN
             name = _name(placement, spelled)
             yield ReservedPlacement(stack, launch.urn, name, of_this)

@@ -1,7 +1,8 @@
-"""Compute resources of ParallelCluster, as a CloudFormation template declares them.
+"""ParallelCluster compute resources, as a CloudFormation template declares them.
 
-Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/cloudformation-v3.html and
-https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
+Source:
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/cloudformation-v3.html
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
 """
 
 from __future__ import annotations
@@ -11,8 +12,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from policies.documents import entries, members, objects, parsed
-from policies.props import UNKNOWN, is_true, whole_number
+from policies.resources.props import (
+    UNKNOWN,
+    entries,
+    is_true,
+    members,
+    objects,
+    parsed,
+    whole_number,
+)
 
 CLUSTER = "Custom::PclusterCluster"
 CAPACITY_BLOCK = "CAPACITY_BLOCK"
@@ -20,47 +28,48 @@ CAPACITY_BLOCK = "CAPACITY_BLOCK"
 
 @dataclass(frozen=True, slots=True)
 class ComputeResource:
-    """How the nodes of one compute resource are bought, placed and counted."""
+    """Purchase option, placement, network and size of one compute resource."""
 
     name: str
-    """Its queue's name and its own, as `queue/compute-resource`."""
+    """`queue/compute-resource`."""
     capacity_type: str
     """`ONDEMAND`, `SPOT` or `CAPACITY_BLOCK`."""
     placement_group: Any
-    """Name or id; `UNKNOWN` for one that ParallelCluster makes; None without one."""
+    """Name or id; `UNKNOWN` for a group that ParallelCluster creates; None without a group."""
     reservation_id: str | None = None
     names_reservation: bool = False
-    """Whether it has an id of a reservation, if only one that CloudFormation computes."""
+    """Whether it has the id of a reservation, including one that CloudFormation computes."""
     reservation_group: str | None = None
     """ARN of a group of reservations."""
     instance_types: tuple[str, ...] = ()
     flexible: bool = False
-    """Whether the types are listed in `Instances`, from which Slurm launches whatever it gets."""
+    """Whether the types are listed in `Instances`; Slurm launches any that has capacity."""
     subnets: tuple[str | None, ...] = ()
-    """Ids of the subnets of its queue; None for one that CloudFormation computes."""
+    """Ids of the subnets of its queue; None for an id that CloudFormation computes."""
     minimum: int | None = None
-    """`MinCount`, as `maximum` is `MaxCount`; None where the template says something computed."""
+    """`MinCount`; None if CloudFormation computes it."""
     maximum: int | None = None
+    """`MaxCount`; None if CloudFormation computes it."""
     allocation_strategy: str | None = None
     operating_system: str | None = None
     """`Os` of the image, such as `alinux2023`."""
     efa: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Its section `Efa`."""
+    """The section `Efa`."""
     placement: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """The section `PlacementGroup` that counts for it: its own, or that of its queue."""
+    """The section `PlacementGroup` of the compute resource, or else of its queue."""
     public_address: bool = False
     """`AssignPublicIp` of its queue."""
 
     @property
     def reservation(self) -> str | None:
-        """Id of a reservation, or ARN of a group of them."""
+        """Id of a reservation, or ARN of a group of reservations."""
         return self.reservation_id or self.reservation_group
 
 
 def clusters(template: object) -> Iterator[Mapping[str, Any]]:
-    """Yield the configuration of every cluster in a template that is JSON.
+    """Yield the configuration of every cluster in a JSON template.
 
-    Of a template that is not, or that is not known yet, nothing is told.
+    A YAML template, or one that is not known yet, yields nothing.
     """
     document = _document(template) if isinstance(template, str) else {}
     for resource in members(document, "Resources").values():
@@ -77,7 +86,7 @@ def compute_resources(template: object) -> Iterator[ComputeResource]:
                 yield _compute_resource(queue, nodes, system)
 
 
-# A dozen rules ask for the same text, one after the other.
+# Many rules read the same template.
 @lru_cache(maxsize=8)
 def _document(text: str) -> Mapping[str, Any]:
     document = parsed(text)
@@ -87,7 +96,7 @@ def _document(text: str) -> Mapping[str, Any]:
 def _compute_resource(
     queue: Mapping[str, Any], nodes: Mapping[str, Any], system: str | None
 ) -> ComputeResource:
-    # What the compute resource says goes before what its queue says.
+    # Settings of the compute resource override those of its queue.
     target = _nearest(queue, nodes, "CapacityReservationTarget")
     listed = [_text(each.get("InstanceType")) for each in objects(nodes, "Instances")]
     types = listed or [_text(nodes.get("InstanceType"))]
@@ -103,7 +112,7 @@ def _compute_resource(
         instance_types=tuple(each for each in types if each),
         flexible="Instances" in nodes,
         subnets=tuple(map(_text, entries(networking, "SubnetIds"))),
-        # What is left out: https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
+        # Defaults: https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
         minimum=whole_number(nodes.get("MinCount", 0)),
         maximum=whole_number(nodes.get("MaxCount", 10)),
         allocation_strategy=_text(queue.get("AllocationStrategy")),
@@ -128,5 +137,5 @@ def _nearest(outer: Mapping[str, Any], inner: Mapping[str, Any], name: str) -> M
 
 
 def _text(value: object) -> str | None:
-    """Return a word; None for what is missing, and for what CloudFormation computes."""
+    """Return a string; None if it is missing or if CloudFormation computes it."""
     return value if isinstance(value, str) and value else None

@@ -1,12 +1,12 @@
-"""The SDK's analyzer, except that it reads each request once.
+"""The analyzer of the SDK, with one decoding of each request.
 
-`pulumi_policy` decodes all properties of a resource again for every rule, and the whole stack again
-for every stack rule, so the time of a preview grows with the number of rules. Here the SDK decodes
-a request for one rule that only keeps what it is given, and every rule of the pack judges that.
+`pulumi_policy` decodes all properties of a resource for every rule, and the whole stack for every
+stack rule, so the time of a preview grows with the number of rules. This servicer lets the SDK
+decode a request for one rule that keeps its arguments, and runs every rule of the pack on them.
 
-This leans on what the SDK keeps to itself: the class `_PolicyAnalyzerServicer` and three of its
-methods. `tests/policies/test_servicer.py` holds its answers against those of the SDK, message by
-message, and fails when a version of the SDK answers otherwise.
+It depends on private parts of the SDK: the class `_PolicyAnalyzerServicer` and three of its
+methods. `tests/policies/test_servicer.py` compares its answers with those of the SDK, message by
+message, and fails if a new version of the SDK answers differently.
 
 Source:
     https://github.com/pulumi/pulumi-policy/blob/main/sdk/python/lib/pulumi_policy/policy.py
@@ -36,21 +36,21 @@ from pulumi_policy.policy import _PolicyAnalyzerServicer as SdkServicer
 from pulumi_policy.proxy import UnknownValueError
 
 from components.permission import ask_early, granted_early
+from policies.resources.stack import Resources
 from policies.rule import Rule
-from policies.stack import Resources
 
 _VERSION = "0.0.1"
-"""What the SDK says; the engine takes the version of `PulumiPolicy.yaml`."""
-# As the SDK's: a stack is one message.
+"""The version that the SDK reports; the engine uses that of `PulumiPolicy.yaml`."""
+# The limit of the SDK; a stack is one message.
 _LARGEST_MESSAGE_BYTES = 400 * 1024 * 1024
 _THREADS = 4
 _ONE_DAY_SECONDS = 24 * 60 * 60
 _EVERY_RULE = "all"
-"""Key that sets the level of every rule; the engine applies it, and hands it on too."""
+"""Key that sets the level of every rule; the engine applies it and also passes it on."""
 
 
 class PackServicer(SdkServicer):
-    """Serves a pack: the SDK's answers, from one reading of each request."""
+    """Serves a pack with the answers of the SDK, and decodes each request once."""
 
     def __init__(self, name: str, policies: Sequence[Rule]) -> None:
         super().__init__(name, _VERSION, list(policies), EnforcementLevel.ADVISORY)
@@ -61,10 +61,9 @@ class PackServicer(SdkServicer):
     def Configure(
         self, request: analyzer_pb2.ConfigureAnalyzerRequest, context: grpc.ServicerContext
     ) -> empty_pb2.Empty:
-        """Take the configuration, unless it is for a rule that the pack does not have.
+        """Apply the configuration, or reject it if it names an unknown rule.
 
-        The engine hands on names that it does not know, so a misspelt one would change nothing
-        and nobody would be told.
+        The engine passes on unknown names, so a typo would have no effect and no message.
         """
         known = {_EVERY_RULE, *(policy.name for policy in self._policies)}
         unknown = sorted(request.policyConfig.keys() - known)
@@ -76,18 +75,18 @@ class PackServicer(SdkServicer):
     def ConfigureStack(
         self, request: analyzer_pb2.AnalyzerStackConfigureRequest, context: grpc.ServicerContext
     ) -> analyzer_pb2.AnalyzerStackConfigureResponse:
-        """Take the tags of the stack."""
+        """Store the tags of the stack."""
         self._stack_tags = request
         return super().ConfigureStack(request, context)
 
     def Analyze(
         self, request: analyzer_pb2.AnalyzeRequest, context: grpc.ServicerContext
     ) -> analyzer_pb2.AnalyzeResponse:
-        """Judge one resource as it is registered."""
+        """Run the resource rules on one resource at its registration."""
         read: list[ResourceValidationArgs] = []
         reader = ResourceValidationPolicy(
             name="reader",
-            description="Keeps what the SDK decoded.",
+            description="Keeps the decoded arguments.",
             validate=lambda args, _report: read.append(args),
         )
         self._sdk(reader).Analyze(request, context)
@@ -101,12 +100,12 @@ class PackServicer(SdkServicer):
     def AnalyzeStack(
         self, request: analyzer_pb2.AnalyzeStackRequest, context: grpc.ServicerContext
     ) -> analyzer_pb2.AnalyzeResponse:
-        """Judge all resources of the stack together; refuse for the launcher where it does."""
+        """Run the stack rules on all resources; report a violation if the launcher refuses."""
         ask_early(os.environ)
         read: list[StackValidationArgs] = []
         reader = StackValidationPolicy(
             name="reader",
-            description="Keeps what the SDK decoded.",
+            description="Keeps the decoded arguments.",
             validate=lambda args, _report: read.append(args),
         )
         self._sdk(reader).AnalyzeStack(request, context)
@@ -117,7 +116,7 @@ class PackServicer(SdkServicer):
             if isinstance(policy, StackValidationPolicy):
                 rule_args = StackValidationArgs(resources, self._config(policy), args.stack_tags)
                 self._run(policy, level, rule_args, response)
-        # The rules were at work while the launcher judged.
+        # The launcher decides while the rules run.
         if not granted_early(os.environ):
             response.diagnostics.append(self._refusal())
         return response
@@ -127,13 +126,13 @@ class PackServicer(SdkServicer):
             policyName="update-permission",
             policyPackName=self._name,
             policyPackVersion=_VERSION,
-            message="./trainyard does not let this update begin; it says why below",
-            description="Nothing is lost that was not named.",
+            message="./trainyard does not let this update begin; the reason is below",
+            description="An update deletes only what the user named.",
             enforcementLevel=analyzer_pb2.MANDATORY,
         )
 
     def _sdk(self, reader: Rule) -> SdkServicer:
-        """Return the SDK's servicer of one rule, made for each request: requests overlap."""
+        """Return a servicer of the SDK with one rule; concurrent requests need one each."""
         servicer = SdkServicer(self._name, _VERSION, [reader], EnforcementLevel.ADVISORY)
         if self._stack_tags is not None:
             servicer.ConfigureStack(self._stack_tags, None)
@@ -142,7 +141,7 @@ class PackServicer(SdkServicer):
     def _enabled(self) -> Iterator[tuple[Rule, EnforcementLevel]]:
         for policy in self._policies:
             level = self._get_enforcement_level(policy)
-            if level == EnforcementLevel.REMEDIATE:  # no rule of the pack remediates
+            if level == EnforcementLevel.REMEDIATE:  # the pack has no remediation
                 level = EnforcementLevel.MANDATORY
             if level != EnforcementLevel.DISABLED:
                 yield policy, level
@@ -175,13 +174,13 @@ class PackServicer(SdkServicer):
     def _no_such_rule(self, name: str) -> str:
         near = difflib.get_close_matches(name, [policy.name for policy in self._policies], n=1)
         meant = f"; did you mean {near[0]!r}?" if near else ""
-        return f"the configuration names {name!r}, which is no rule of the pack{meant}"
+        return f"the configuration names {name!r}, which is not a rule of the pack{meant}"
 
 
 def _resource_args(
     args: ResourceValidationArgs, config: dict[str, Any] | None
 ) -> ResourceValidationArgs:
-    """Return what the SDK decoded, with the configuration of one rule."""
+    """Return the decoded arguments with the configuration of one rule."""
     return ResourceValidationArgs(
         args.resource_type,
         args.props,
@@ -195,7 +194,7 @@ def _resource_args(
 
 
 def serve(servicer: PackServicer) -> None:
-    """Serve a pack until the engine ends the process; the first line written is the port."""
+    """Serve a pack until the engine ends the process; the first line of output is the port."""
     limit = ("grpc.max_receive_message_length", _LARGEST_MESSAGE_BYTES)
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=_THREADS), options=[limit])
     analyzer_pb2_grpc.add_AnalyzerServicer_to_server(servicer, server)

@@ -1,23 +1,24 @@
-"""What a group of nodes says of its instance types, its operating system and its size."""
+"""Instance types, operating system and size of a group of nodes."""
 
 from __future__ import annotations
 
 import math
+from typing import TypeGuard
 
 from pulumi_policy import PolicyResource
 
+from components.catalog.instance_type import InstanceType
 from components.catalog.instance_types import INSTANCE_TYPES
-from policies.launch import LAUNCHES
-from policies.node_pools import POOLS, Pool
-from policies.props import UNKNOWN, Facts, whole_number
-from policies.resource_types import (
+from policies.resources.launches import LAUNCHES, MIXED
+from policies.resources.pools import POOLS, Pool
+from policies.resources.props import UNKNOWN, Facts, whole_number
+from policies.resources.stack import Stack
+from policies.resources.types import (
     AUTO_SCALING_GROUP,
     BATCH_COMPUTE_ENVIRONMENT,
     EKS_NODE_GROUP,
     INSTANCE,
 )
-from policies.stack import Stack
-from policies.templates import MIXED
 
 LINUX, WINDOWS = "Linux/UNIX", "Windows"
 
@@ -29,12 +30,12 @@ _IMAGE_TYPE = (_RESOURCES, "ec2Configurations", 0, "imageType")
 def instance_types_of(
     stack: Stack, group: PolicyResource, template: PolicyResource | None
 ) -> frozenset[str] | None:
-    """Return the types that a group launches; None where one is not known, or is a family."""
+    """Return the types that a group launches; None if one is unknown or is a family."""
     found: set[object] = set(_listed_types(stack, group))
     for each in (group, template):
         if not found and each is not None and each.resource_type in LAUNCHES:
             found = {stack.facts_of(each.urn).needed("instanceType")} - {None}
-    # Batch takes a family (`p5`) and `optimal` too, which are no types yet.
+    # Batch also accepts a family (`p5`) and `optimal`, which do not name a type.
     known = {str(each) for each in found if each and each is not UNKNOWN and "." in str(each)}
     return frozenset(known) if known and len(known) == len(found) else None
 
@@ -44,9 +45,9 @@ def _listed_types(stack: Stack, group: PolicyResource) -> list[object]:
 
 
 def platform_of(stack: Stack, group: PolicyResource) -> str | None:
-    """Return the platform of a group's images, in the words of a capacity reservation.
+    """Return the platform of the images of a group, as capacity reservations name it.
 
-    None where the group has an image of its own, of which only the id is known.
+    None for a custom image, which has only an id.
 
     Source:
         https://docs.aws.amazon.com/eks/latest/APIReference/API_Nodegroup.html, amiType
@@ -71,7 +72,7 @@ def platform_of(stack: Stack, group: PolicyResource) -> str | None:
 def sizes_of(
     stack: Stack, group: PolicyResource, types: frozenset[str] | None
 ) -> tuple[int | None, int | None]:
-    """Return how many nodes a group launches at once, and at most; None where it is not known."""
+    """Return how many nodes a group launches at once, and at most; None if that is unknown."""
     facts = stack.facts_of(group.urn)
     if group.resource_type == INSTANCE:
         return 1, 1
@@ -88,7 +89,7 @@ def sizes_of(
 
 
 def _weighted(facts: Facts) -> bool:
-    """Whether the numbers of an Auto Scaling group count something else than instances."""
+    """Whether the sizes of an Auto Scaling group count something other than instances."""
     if facts.get("desiredCapacityType") not in (None, "", "units"):
         return True
     weights = (
@@ -111,3 +112,21 @@ def _batch_sizes(facts: Facts, types: frozenset[str] | None) -> tuple[int | None
 
 def _number(facts: Facts, *path: str | int) -> int | None:
     return whole_number(facts.get(*path))
+
+
+def is_image_of_eks(image: object) -> TypeGuard[str]:
+    """Whether `amiType` names an image of EKS: neither a custom image nor unknown.
+
+    Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_Nodegroup.html, amiType
+    """
+    return isinstance(image, str) and image not in ("", "CUSTOM")
+
+
+def known_instance_types(stack: Stack, group: PolicyResource) -> list[InstanceType]:
+    """Return the types of the catalog that a node group or its template names, by name."""
+    pool = Pool(stack, group)
+    names = {*pool.instance_types()}
+    for _, launch in pool.templates():
+        names.update(pool.launched_types(launch))
+    known = {each.name: each for name in names if (each := INSTANCE_TYPES.get(name))}
+    return [known[name] for name in sorted(known)]

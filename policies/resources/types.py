@@ -1,4 +1,4 @@
-"""Pulumi type tokens that the rules match on."""
+"""Pulumi type tokens of the resources that the rules read."""
 
 from __future__ import annotations
 

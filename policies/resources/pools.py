@@ -1,7 +1,6 @@
-"""What launches several nodes alike, under one set of names.
+"""Pools: resources that launch several nodes, with one set of names for their properties.
 
-An Auto Scaling group, a node group of EKS, a compute environment of Batch and a fleet say in
-words of their own which types they launch, where and how many.
+A pool is an Auto Scaling group, an EKS node group, a Batch compute environment or a fleet.
 """
 
 from __future__ import annotations
@@ -13,9 +12,18 @@ from typing import Any
 from pulumi_policy import PolicyResource
 
 from components.catalog.instance_types import INSTANCE_TYPES
-from policies.launch import Launch
-from policies.props import UNKNOWN, Facts, is_set
-from policies.resource_types import (
+from policies.resources.launches import (
+    FLEET_CONFIGS,
+    MIXED,
+    PLACEMENT_GROUP_PATHS,
+    Launch,
+    templates_of,
+)
+from policies.resources.props import UNKNOWN, Facts, is_set
+from policies.resources.reservations import TARGET
+from policies.resources.stack import Stack
+from policies.resources.subnets import SUBNETS_OF, zones_of
+from policies.resources.types import (
     AUTO_SCALING_GROUP,
     BATCH_COMPUTE_ENVIRONMENT,
     EC2_FLEET,
@@ -24,9 +32,6 @@ from policies.resource_types import (
     SPOT_FLEET_REQUEST,
     SUBNET,
 )
-from policies.stack import Stack
-from policies.subnets import SUBNETS_OF, zones_of
-from policies.templates import FLEET_CONFIGS, MIXED, templates_of
 
 Path = tuple[str | int, ...]
 
@@ -40,12 +45,6 @@ _MAXIMA: dict[str, Path] = {
     EKS_NODE_GROUP: ("scalingConfig", "maxSize"),
     SPOT_FLEET_REQUEST: ("targetCapacity",),
 }
-_PLACEMENT_GROUPS: dict[str, Path] = {
-    AUTO_SCALING_GROUP: ("placementGroup",),
-    BATCH_COMPUTE_ENVIRONMENT: ("computeResources", "placementGroup"),
-}
-_RESERVED = ("capacityReservationSpecification", "capacityReservationTarget")
-
 POOLS = (
     AUTO_SCALING_GROUP,
     BATCH_COMPUTE_ENVIRONMENT,
@@ -58,7 +57,7 @@ POOLS = (
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Several places over which a pool spreads its nodes."""
+    """Several subnets or zones in which a pool launches its nodes."""
 
     count: int
     what: str
@@ -68,7 +67,7 @@ class Spread:
 
 
 class Pool:
-    """One pool of nodes. A value that is not given is None, one not known yet is `UNKNOWN`."""
+    """One pool of nodes. Missing values are None, unknown values are `UNKNOWN`."""
 
     def __init__(self, stack: Stack, resource: PolicyResource) -> None:
         self._stack = stack
@@ -77,7 +76,7 @@ class Pool:
         self._type = resource.resource_type
 
     def templates(self) -> Iterator[tuple[PolicyResource, Launch]]:
-        """Yield the launch templates of the stack that its nodes may come from."""
+        """Yield the launch templates of the stack that the pool may use."""
         for template in templates_of(self._stack, self.resource):
             yield template, Launch(LAUNCH_TEMPLATE, self._stack.facts_of(template.urn))
 
@@ -87,28 +86,21 @@ class Pool:
 
     @property
     def placement_group(self) -> Any:
-        """Name of the placement group that stands in the pool itself."""
-        path = _PLACEMENT_GROUPS.get(self._type)
-        value = self.facts.get(*path) if path else None
-        return value if is_set(value) else None
-
-    @property
-    def placement_group_path(self) -> Path:
-        """Where `placement_group` stands."""
-        return _PLACEMENT_GROUPS[self._type]
+        """Name of the placement group that the pool itself sets."""
+        return self.facts.first(*PLACEMENT_GROUP_PATHS.get(self._type, ()))
 
     @property
     def reservation(self) -> Any:
-        """The reservation, or group of them, that the pool itself targets."""
+        """The reservation, or group of reservations, that the pool itself targets."""
         return self.facts.first(
-            (*_RESERVED, "capacityReservationIds", 0),
-            (*_RESERVED, "capacityReservationResourceGroupArns", 0),
+            (*TARGET, "capacityReservationIds", 0),
+            (*TARGET, "capacityReservationResourceGroupArns", 0),
         )
 
     def instance_types(self) -> list[Any]:
-        """Return the types that the pool itself lists, in its order; they go before a template's.
+        """Return the types that the pool itself lists; they override that of a template.
 
-        Batch may list a family (`p5`) or `optimal` instead of a type.
+        A Batch environment can list a family (`p5`) or `optimal` instead of a type.
         """
         if self._type in _TYPE_LISTS:
             path = _TYPE_LISTS[self._type]
@@ -117,12 +109,12 @@ class Pool:
         return [each for each in found if is_set(each)]
 
     def launched_types(self, launch: Launch) -> list[Any]:
-        """Return the types that the pool launches from one of its templates."""
+        """Return the types that the pool launches with one of its templates."""
         listed = self.instance_types()
         return listed or [each for each in [launch.instance_type] if is_set(each)]
 
     def may_hold_several(self, launch: Launch) -> bool:
-        """Whether it may hold more than one node; no where its size is not known."""
+        """Whether it can have more than one node; False if its size is unknown."""
         if self._type == BATCH_COMPUTE_ENVIRONMENT:
             known = [INSTANCE_TYPES.get(each) for each in self.launched_types(launch)]
             vcpus = self.facts.number("computeResources", "maxVcpus")
@@ -132,13 +124,13 @@ class Pool:
         return isinstance(size, float) and size > 1
 
     def spreads(self) -> Iterator[Spread]:
-        """Yield the subnets and the zones of the pool, where they are, or may be, several zones."""
+        """Yield the subnets and the zones of the pool that are, or may be, in several zones."""
         if self._type in SUBNETS_OF:
             path = SUBNETS_OF[self._type]
             paths: list[Path] = [(*path, i) for i in range(self.facts.count(*path))]
             yield from self._spread(paths, str(path[-1]))
             zones = self.facts.count("availabilityZones")
-            # Once a group is made, AWS reports the zones of its subnets here.
+            # For an existing group AWS reports the zones of its subnets here.
             if zones > 1 and not paths:
                 yield Spread(zones, "zones", "availabilityZones")
             return
@@ -150,7 +142,7 @@ class Pool:
             yield Spread(len(found - {None, UNKNOWN}), "zones", "overrides")
 
     def subnets(self) -> list[PolicyResource]:
-        """Return the subnets of the stack in which its nodes may be launched."""
+        """Return the subnets of the stack in which it may launch nodes."""
         paths = [(*path, "subnetId") for path in self._overrides()]
         if self._type in SUBNETS_OF:
             path = SUBNETS_OF[self._type]
@@ -167,7 +159,7 @@ class Pool:
         return path if value is None or value is UNKNOWN else value
 
     def _one_zone(self, paths: list[Path]) -> bool:
-        """Whether every subnet is one of the stack, and all of them lie in the same zone."""
+        """Whether all subnets are in the stack and in the same zone."""
         found: list[PolicyResource] = []
         for path in paths:
             reference = self._stack.refers(self.resource, *path, to=SUBNET)
@@ -189,5 +181,5 @@ class Pool:
 
 
 def pools(stack: Stack) -> Iterator[Pool]:
-    """Yield the pools of a stack, in the order in which they were registered."""
+    """Yield the pools of a stack, in the order of their registration."""
     return (Pool(stack, resource) for resource in stack.of_type(*POOLS))

@@ -1,7 +1,7 @@
-"""What the pack adds to every rule: suppressions, and facts of the account that are looked up.
+"""Rules as the pack serves them: with suppressions and lookups, and with policies that report both.
 
-A rule knows nothing of either. It is served as a policy of the same name whose configuration has
-the additional keys, and which passes on to the rule what is left after them.
+A rule does not know about either. The pack serves it as a policy of the same name with additional
+configuration keys, and passes the remaining violations on.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pulumi_policy import (
+    EnforcementLevel,
     PolicyConfigSchema,
     PolicyProviderResource,
     ReportViolation,
     ResourceValidationArgs,
     ResourceValidationPolicy,
+    Severity,
     StackValidationArgs,
     StackValidationPolicy,
 )
 from pulumi_policy.proxy import UnknownValueError
 
-from policies import suppressions
-from policies.account_facts import LOOKUP, LOOKUP_SCHEMA, RESERVATION_KEYS
-from policies.announcements import announcements
-from policies.reservation_lookup import ReservationLookup
+from policies.pack.lookup import LOOKUP, LOOKUP_SCHEMA, ReservationLookup
+from policies.pack.suppressions import SCHEMA, SUPPRESSIONS, Ledger, suppressions_of
+from policies.resources.reservations import DECLARED_KEYS
 from policies.rule import Rule
-from policies.suppressions import Ledger, suppressions_of
 
 Validate = Callable[[Any, ReportViolation], None]
 
@@ -33,7 +33,7 @@ Validate = Callable[[Any, ReportViolation], None]
 def served(
     rules: Sequence[Rule], ledger: Ledger | None = None, lookup: ReservationLookup | None = None
 ) -> list[Rule]:
-    """Return the policies of a pack of these rules; of its own ledger and lookup, if not given."""
+    """Return the policies of a pack with these rules, and those that report on it."""
     ledger, lookup = ledger or Ledger(), lookup or ReservationLookup()
     return [*(configured(rule, ledger, lookup) for rule in rules), *announcements(ledger, lookup)]
 
@@ -48,12 +48,12 @@ def configured(rule: Rule, ledger: Ledger, lookup: ReservationLookup) -> Rule:
 
 
 def _described(rule: Rule) -> dict[str, Any]:
-    """Return what a rule says of itself, with the keys of the pack in its schema."""
+    """Return the description of a rule, with the keys of the pack in its schema."""
     own = rule.config_schema
     properties = dict(own.properties) if own else {}
-    if not RESERVATION_KEYS.isdisjoint(properties):
+    if not DECLARED_KEYS.isdisjoint(properties):
         properties[LOOKUP] = dict(LOOKUP_SCHEMA)
-    properties[suppressions.SUPPRESSIONS] = dict(suppressions.SCHEMA)
+    properties[SUPPRESSIONS] = dict(SCHEMA)
     return {
         "name": rule.name,
         "description": rule.description,
@@ -73,7 +73,7 @@ def _on_resource(
 ) -> Validate:
     def validate(args: ResourceValidationArgs, report_violation: ReportViolation) -> None:
         config = args.get_config()
-        if not config:  # as most rules are: each is asked of each resource
+        if not config:  # the common case: every rule runs on every resource
             rule.validate(args, report_violation)
             return
         given = suppressions_of(rule.name, config)
@@ -123,7 +123,7 @@ def _on_stack(rule: StackValidationPolicy, ledger: Ledger, lookup: ReservationLo
 
 
 class _LookedUp(Mapping[str, Any]):
-    """A rule's configuration that asks EC2 when the rule first asks for a reservation."""
+    """Configuration of a rule that asks EC2 when the rule first reads a key of reservations."""
 
     def __init__(self, given: Mapping[str, Any], look_up: Callable[[], Mapping[str, Any]]) -> None:
         self._given = given
@@ -131,17 +131,17 @@ class _LookedUp(Mapping[str, Any]):
         self._all: Mapping[str, Any] | None = None
 
     def __getitem__(self, key: str) -> Any:
-        if key not in RESERVATION_KEYS:
+        if key not in DECLARED_KEYS:
             return self._given[key]
         if self._all is None:
             self._all = self._look_up()
         return self._all[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._given.keys() | RESERVATION_KEYS)
+        return iter(self._given.keys() | DECLARED_KEYS)
 
     def __len__(self) -> int:
-        return len(self._given.keys() | RESERVATION_KEYS)
+        return len(self._given.keys() | DECLARED_KEYS)
 
 
 def _completed(
@@ -149,14 +149,14 @@ def _completed(
     lookup: ReservationLookup,
     regions: Callable[[], frozenset[str | None]],
 ) -> Mapping[str, Any]:
-    """Return a rule's configuration, with what EC2 says of reservations where that is allowed."""
+    """Return the configuration of a rule, with reservations from EC2 if `lookup` is on."""
     if not config.get(LOOKUP):
         return config
     return _LookedUp(config, lambda: lookup.completed(config, regions()))
 
 
 def _regions(providers: Iterable[PolicyProviderResource | None]) -> frozenset[Any]:
-    """Return the regions of providers of AWS; None stands for the one of the environment."""
+    """Return the regions of the AWS providers; None means the region of the environment."""
     found = {
         _region(provider)
         for provider in providers
@@ -170,3 +170,66 @@ def _region(provider: PolicyProviderResource) -> str | None:
         return provider.props.get("region")
     except UnknownValueError:
         return None
+
+
+Messages = Callable[[], Iterator[tuple[str | None, str]]]
+"""Yields URNs (None for the stack) and messages."""
+
+
+def announcements(ledger: Ledger, lookup: ReservationLookup) -> list[StackValidationPolicy]:
+    """Return the policies that report on suppressions and lookups; they run after every rule.
+
+    The SDK has no other output than violations, and each has the level of its policy.
+    """
+
+    def use() -> Iterator[tuple[str | None, str]]:
+        yield from ledger.used()
+        yield from ((None, message) for message in ledger.unused())
+
+    def expiry() -> Iterator[tuple[str | None, str]]:
+        return ((None, message) for message in ledger.expired())
+
+    def failures() -> Iterator[tuple[str | None, str]]:
+        return ((None, message) for message in lookup.failures)
+
+    return [
+        StackValidationPolicy(
+            name="suppressions",
+            display_name="Suppressions in use",
+            description="Reports violations that are suppressed, and suppressions without effect.",
+            enforcement_level=EnforcementLevel.ADVISORY,
+            severity=Severity.LOW,
+            tags=["pack"],
+            remediation_steps="Fix the resource before the last day of the suppression.",
+            validate=_telling(use),
+        ),
+        StackValidationPolicy(
+            name="expired-suppressions",
+            display_name="No suppression has expired",
+            description="A suppression applies until its last day, and is an error after it.",
+            enforcement_level=EnforcementLevel.MANDATORY,
+            severity=Severity.MEDIUM,
+            tags=["pack"],
+            remediation_steps="Fix the resource and remove the suppression, or extend it.",
+            validate=_telling(expiry),
+        ),
+        StackValidationPolicy(
+            name="account-lookup",
+            display_name="Reservations were looked up",
+            description="Reports why a lookup of reservations in the account failed.",
+            enforcement_level=EnforcementLevel.ADVISORY,
+            severity=Severity.LOW,
+            tags=["pack"],
+            remediation_steps="Allow ec2:DescribeCapacityReservations, or declare reservations.",
+            validate=_telling(failures),
+        ),
+    ]
+
+
+def _telling(messages: Messages) -> Callable[[StackValidationArgs, ReportViolation], None]:
+    def validate(args: StackValidationArgs, report_violation: ReportViolation) -> None:
+        known = {resource.urn for resource in args.resources}
+        for urn, message in messages():
+            report_violation(message, urn if urn in known else None)
+
+    return validate

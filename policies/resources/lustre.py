@@ -1,4 +1,4 @@
-"""FSx for Lustre file systems, as a program makes them and as a ParallelCluster does.
+"""FSx for Lustre file systems, as resources and in ParallelCluster templates.
 
 Source:
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from components.config.lustre_rules import DeploymentType, StorageType
-from policies.clusters import clusters
-from policies.documents import members, objects
-from policies.props import UNKNOWN, Facts, is_true, number_of
-from policies.resource_types import CLOUDFORMATION_STACK, LUSTRE_FILE_SYSTEM
+from policies.resources.parallelcluster import clusters
+from policies.resources.props import UNKNOWN, Facts, is_true, members, number_of, objects
+from policies.resources.types import CLOUDFORMATION_STACK, LUSTRE_FILE_SYSTEM
 
 LUSTRE_MAKERS = (LUSTRE_FILE_SYSTEM, CLOUDFORMATION_STACK)
 """Types that `lustre_systems` reads."""
@@ -28,27 +27,27 @@ _DEFAULT_TYPES: Mapping[str, DeploymentType] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lustre:
-    """One new file system. A value that is not known yet is `UNKNOWN`, a missing one None."""
+    """One new file system. Unknown values are `UNKNOWN`, missing ones None."""
 
     where: str = ""
-    """Which part of the resource it is, as the beginning of a message; empty for all of it."""
+    """Which part of the resource it is, as the beginning of a message; empty for the whole."""
     deployment_type: DeploymentType
     storage_type: StorageType
     throughput: Any
-    """MB/s for each TiB, a whole number."""
+    """MB/s for each TiB."""
     capacity: Any
-    """GiB, a whole number."""
+    """GiB."""
     drive_cache: Any
     key: Any
-    """The customer's KMS key."""
+    """The customer managed KMS key."""
     efa: bool
 
 
 def lustre_systems(type_: str, facts: Facts) -> Iterator[Lustre]:
-    """Yield the file systems that a resource makes anew.
+    """Yield the new file systems of a resource.
 
-    One made from a backup takes its type and its size from there; one whose type is not known yet,
-    or is newer than `components.config.lustre_rules`, is left out.
+    It skips file systems from a backup, which determines their type and size, and file systems
+    whose type is unknown or newer than `components.config.lustre_rules`.
     """
     if type_ == LUSTRE_FILE_SYSTEM:
         yield from _lustre(type_, "", lambda key: facts.needed(key[0].lower() + key[1:]))
@@ -81,7 +80,7 @@ def _lustre(type_: str, where: str, get: Callable[[str], Any]) -> Iterator[Lustr
 
 
 def _number(value: Any) -> Any:
-    """Return a whole number; `UNKNOWN` also for what CloudFormation computes."""
+    """Return a whole number; `UNKNOWN` for a value that CloudFormation computes."""
     if value is None or value is UNKNOWN:
         return value
     number = number_of(value)

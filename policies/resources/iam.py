@@ -1,4 +1,4 @@
-"""What IAM policies allow, wherever a resource holds one.
+"""IAM policy documents: what the policies of a resource allow.
 
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements.html
 """
@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from policies.documents import objects, parsed, texts
-from policies.props import Facts
-from policies.resource_types import (
+from policies.resources.props import Facts, objects, parsed, texts
+from policies.resources.types import (
     IAM_GROUP_POLICY,
     IAM_POLICY,
     IAM_ROLE,
@@ -20,24 +19,24 @@ from policies.resource_types import (
 )
 
 POLICY_HOLDERS = (IAM_POLICY, IAM_ROLE_POLICY, IAM_USER_POLICY, IAM_GROUP_POLICY, IAM_ROLE)
-"""Types with policies that say what may be done; who may take a role is another matter."""
+"""Types that hold identity-based policies; trust policies are not read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """One statement that allows something."""
+    """One `Allow` statement."""
 
     actions: tuple[str, ...]
-    """As they are written, `*` among them; empty where it says `NotAction`."""
+    """As written, including `*`; empty for a statement with `NotAction`."""
     all_but: tuple[str, ...]
-    """What `NotAction` leaves out."""
+    """The actions in `NotAction`."""
     resources: tuple[str, ...]
     conditional: bool
-    """Whether a condition narrows it."""
+    """Whether it has a condition."""
 
 
 def permissions(facts: Facts) -> Iterator[Permission]:
-    """Yield what the policies of a resource allow; one that is not known yet is said."""
+    """Yield what the policies of a resource allow; the rule reports a policy that is unknown."""
     count = facts.count("inlinePolicies")
     inline = [facts.needed("inlinePolicies", index, "policy") for index in range(count)]
     for text in (facts.needed("policy"), *inline):

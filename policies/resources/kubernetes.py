@@ -1,9 +1,10 @@
-"""The EFA device plugin and the EFA driver for dynamic resource allocation, however installed.
+"""Kubernetes: groups of nodes with EFA, and the device plugins that a stack installs.
 
-As a DaemonSet of the program's own, or as a Helm release of the charts of AWS. A chart that is
-rendered by the program (`Chart`) registers a DaemonSet.
+A plugin is a DaemonSet of the program or a Helm release. A chart that the program renders (`Chart`)
+registers a DaemonSet.
 
-Sources:
+Source:
+    https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html
     https://github.com/aws/eks-charts, `stable/aws-efa-k8s-device-plugin` and `stable/aws-dranet`
     https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
     https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/
@@ -13,14 +14,107 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from pulumi_policy import PolicyResource
 
 from components.catalog.efa_device_plugin import chart_version_with
-from policies.kubernetes_nodes import Taint
-from policies.props import UNKNOWN, Facts, is_set
-from policies.resource_types import DAEMON_SET, HELM_RELEASE
-from policies.stack import Stack
+from policies.resources.launches import Launch
+from policies.resources.pools import pools
+from policies.resources.props import UNKNOWN, Facts, is_set
+from policies.resources.stack import Stack
+from policies.resources.types import (
+    AUTO_SCALING_GROUP,
+    DAEMON_SET,
+    EKS_CLUSTER,
+    EKS_NODE_GROUP,
+    HELM_RELEASE,
+)
+
+_OWNED = "kubernetes.io/cluster/"
+"""Prefix of the tag that every self-managed EKS node must have.
+
+https://docs.aws.amazon.com/eks/latest/userguide/worker.html"""
+
+_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute"}
+"""Names of the effects that keep a pod off a node, in EKS and in Kubernetes.
+
+https://docs.aws.amazon.com/eks/latest/userguide/node-taints-managed-node-groups.html"""
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """A taint that keeps pods without a toleration off a node."""
+
+    key: str
+    value: str
+    effect: str
+    """`NoSchedule` or `NoExecute`."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EfaNodes:
+    """A group of Kubernetes nodes with EFA interfaces."""
+
+    resource: PolicyResource
+    template: PolicyResource
+    launch: Launch
+    instance_types: tuple[str, ...]
+    """The types that are known."""
+    taints: tuple[Taint, ...]
+    """Taints of a managed node group; the user data of other groups is not read."""
+
+
+def efa_nodes(stack: Stack) -> list[EfaNodes]:
+    """Return the groups with EFA if the stack has one cluster, otherwise nothing.
+
+    A Kubernetes resource does not show which of several clusters it is in.
+    """
+    if len(list(stack.of_type(EKS_CLUSTER))) > 1:
+        return []
+    return list(_efa_nodes(stack))
+
+
+def _efa_nodes(stack: Stack) -> Iterator[EfaNodes]:
+    for pool in pools(stack):
+        found = pool.efa_template()
+        if found is None or not of_kubernetes(stack, pool.resource):
+            continue
+        template, launch = found
+        types = (each for each in pool.launched_types(launch) if isinstance(each, str))
+        yield EfaNodes(
+            pool.resource, template, launch, tuple(types), tuple(taints_of(stack, pool.resource))
+        )
+
+
+def of_kubernetes(stack: Stack, group: PolicyResource) -> bool:
+    """Whether the nodes of a group join a cluster: a managed group, or a group with its tag."""
+    if group.resource_type == EKS_NODE_GROUP:
+        return True
+    facts = stack.facts_of(group.urn)
+    keys = (facts.get("tags", i, "key") for i in range(facts.count("tags")))
+    return group.resource_type == AUTO_SCALING_GROUP and any(_owned(key) for key in keys)
+
+
+def _owned(key: Any) -> bool:
+    return isinstance(key, str) and key.startswith(_OWNED)
+
+
+def taints_of(stack: Stack, group: PolicyResource) -> Iterator[Taint]:
+    """Yield the known taints of a managed node group that keep pods away."""
+    if group.resource_type != EKS_NODE_GROUP:
+        return
+    facts = stack.facts_of(group.urn)
+    for index in range(facts.count("taints")):
+        key, value, effect = (facts.get("taints", index, k) for k in ("key", "value", "effect"))
+        if effect in _EFFECTS and key not in (None, UNKNOWN) and value is not UNKNOWN:
+            yield Taint(str(key), str(value or ""), _EFFECTS[effect])
+
 
 PLUGIN = "aws-efa-k8s-device-plugin"
 DRIVER = "dranet"
@@ -45,7 +139,7 @@ class EfaPlugin:
     facts: Facts
 
     def runs_on(self, instance_type: str) -> bool:
-        """Whether its pods may be scheduled on an instance type; yes where that is not known."""
+        """Whether its pods can run on an instance type; True if that is unknown."""
         if self.resource.resource_type == HELM_RELEASE:
             return self._chart_lists(instance_type)
         for label in _INSTANCE_TYPE_LABELS:
@@ -56,10 +150,10 @@ class EfaPlugin:
         return not count or any(self._admits(i, instance_type) for i in range(count))
 
     def tolerates(self, taint: Taint) -> bool:
-        """Whether its pods tolerate a taint; yes where that is not known."""
+        """Whether its pods tolerate a taint; True if that is unknown."""
         path: Path = (*_POD, "tolerations")
         if self.resource.resource_type == HELM_RELEASE:
-            path = ("values", "tolerations")  # beside the chart's own, for CriticalAddonsOnly
+            path = ("values", "tolerations")  # added to that of the chart for CriticalAddonsOnly
             if taint.key == "CriticalAddonsOnly" or self._has_value_files():
                 return True
         if self.facts.needed(*path) is UNKNOWN:
@@ -85,7 +179,7 @@ class EfaPlugin:
         return is_set(self.facts.get("valueYamlFiles"))
 
     def _admits(self, index: int, instance_type: str) -> bool:
-        """Whether one term of the affinity admits a type; what asks of other labels is granted."""
+        """Whether one term of the affinity admits a type; other labels are taken as matching."""
         path = (*_TERMS, index, "matchExpressions")
         for i in range(self.facts.count(*path)):
             key, operator = (self.facts.get(*path, i, k) for k in ("key", "operator"))
@@ -114,7 +208,7 @@ class EfaPlugin:
 
 
 def plugins(stack: Stack, kind: str) -> list[EfaPlugin]:
-    """Return what the stack installs of `PLUGIN` or `DRIVER`."""
+    """Return the installations of a plugin, such as `PLUGIN` or `DRIVER`, in the stack."""
     return [
         EfaPlugin(resource, stack.facts_of(resource.urn))
         for resource in stack.of_type(DAEMON_SET, HELM_RELEASE)
@@ -123,7 +217,7 @@ def plugins(stack: Stack, kind: str) -> list[EfaPlugin]:
 
 
 def _names(resource: PolicyResource, facts: Facts) -> Iterator[str]:
-    """Yield the chart of a release, or the images of a DaemonSet without registry and version."""
+    """Yield the chart of a release, or the images of a DaemonSet without their registry."""
     if resource.resource_type == HELM_RELEASE:
         chart = facts.get("chart")
         yield from [chart.rstrip("/").rpartition("/")[2]] if isinstance(chart, str) else []

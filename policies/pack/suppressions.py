@@ -1,8 +1,7 @@
-"""Violations that somebody took on knowingly, for one resource, until a day.
+"""Suppressions: violations that a team accepts for one resource until a date.
 
-A suppression stands in the configuration of its rule. A violation that it covers is not reported
-as one; that it was covered is reported as an advisory. After its last day it is an error itself,
-and the violation counts again.
+A suppression is part of the configuration of its rule. The pack reports a suppressed violation as
+an advisory. After its last day the suppression is an error, and the violation counts again.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 SUPPRESSIONS = "suppressions"
-"""Key of a rule's configuration."""
+"""Key in the configuration of a rule."""
 
 SCHEMA: Mapping[str, Any] = {
     "type": "array",
     "description": (
-        "Resources for which the rule does not count, each with a reason and the last day of "
-        "that. `resource` is a name, a URN, or a pattern of either with `*` and `?`."
+        "Resources for which the rule does not count, each with a reason and a last day. "
+        "`resource` is a name, a URN, or a pattern of either with `*` and `?`."
     ),
     "items": {
         "type": "object",
         "additionalProperties": False,
         "required": ["resource", "reason", "expires"],
         "properties": {
-            # Not wildcards alone: that would be a rule turned off, which `enforcementLevel` does.
+            # Not only wildcards: `enforcementLevel` disables a rule.
             "resource": {"type": "string", "pattern": "[^*?]"},
             "reason": {"type": "string", "pattern": "[^\\s]"},
             "expires": {
@@ -38,27 +37,27 @@ SCHEMA: Mapping[str, Any] = {
         },
     },
 }
-"""JSON Schema of the key; the engine refuses what does not fit before a rule runs."""
+"""JSON Schema of the key; the engine validates it before a rule runs."""
 
 
 def today() -> date:
-    """Return the day, in UTC so that it is the same for everybody."""
+    """Return the current date in UTC, so that it is the same for all users."""
     return datetime.now(UTC).date()
 
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """One entry of a rule's configuration."""
+    """One entry in the configuration of a rule."""
 
     rule: str
     resource: str
     """Name, URN, or a pattern of either."""
     reason: str
     expires: date
-    """The last day on which it holds."""
+    """The last day on which it applies."""
 
     def covers(self, name: str, urn: str) -> bool:
-        """Whether a resource is meant."""
+        """Whether it applies to a resource."""
         return self.resource in (name, urn) or any(
             fnmatch.fnmatchcase(text, self.resource.replace("[", "[[]")) for text in (name, urn)
         )
@@ -69,7 +68,7 @@ class Suppression:
 
 
 def suppressions_of(rule: str, config: Mapping[str, Any]) -> list[Suppression]:
-    """Return the suppressions in the configuration of a rule, of the form of `SCHEMA`."""
+    """Return the suppressions in the configuration of a rule, which fits `SCHEMA`."""
     return [
         Suppression(
             rule, entry["resource"], entry["reason"].strip(), date.fromisoformat(entry["expires"])
@@ -79,12 +78,12 @@ def suppressions_of(rule: str, config: Mapping[str, Any]) -> list[Suppression]:
 
 
 class Ledger:
-    """What became of every suppression of the pack while one stack was judged.
+    """Records which suppressions applied during the analysis of one stack.
 
-    Resources are judged in several threads, but each entry is written whole and never changed.
+    Several threads write to it. Each writes whole entries, which never change.
 
     Args:
-        day: gives the day of now.
+        day: returns the current date.
     """
 
     def __init__(self, day: Callable[[], date] = today) -> None:
@@ -93,13 +92,13 @@ class Ledger:
         self._covered: dict[tuple[Suppression, str, str], None] = {}
 
     def see(self, suppressions: Sequence[Suppression]) -> None:
-        """Take note of the suppressions of a rule, whether or not anything comes of them."""
+        """Record the suppressions of a rule."""
         self._seen.update(dict.fromkeys(suppressions))
 
     def judge(
         self, suppressions: Sequence[Suppression], name: str, urn: str, message: str
     ) -> str | None:
-        """Return what to report of a violation: its message, or None where it is suppressed."""
+        """Return the message to report for a violation, or None if it is suppressed."""
         found = [each for each in suppressions if each.covers(name, urn)]
         holding = next((each for each in found if not each.has_expired(self._day())), None)
         if holding is not None:
@@ -110,7 +109,7 @@ class Ledger:
         return message
 
     def used(self) -> Iterator[tuple[str, str]]:
-        """Yield the URN and a message for each violation that was suppressed."""
+        """Yield the URN and a message for each suppressed violation."""
         for suppression, urn, message in list(self._covered):
             yield (
                 urn,
@@ -121,7 +120,7 @@ class Ledger:
             )
 
     def unused(self) -> Iterator[str]:
-        """Yield a message for each suppression that holds and covered nothing."""
+        """Yield a message for each active suppression that covered no violation."""
         used = {suppression for suppression, _, _ in list(self._covered)}
         for each in list(self._seen):
             if each not in used and not each.has_expired(self._day()):
@@ -131,11 +130,11 @@ class Ledger:
                 )
 
     def expired(self) -> Iterator[str]:
-        """Yield a message for each suppression that does not hold any more."""
+        """Yield a message for each expired suppression."""
         for each in list(self._seen):
             if each.has_expired(self._day()):
                 yield (
-                    f"{each.rule}, {each.resource}: {_expired(each)}; mend the resource and remove "
+                    f"{each.rule}, {each.resource}: {_expired(each)}; fix the resource and remove "
                     "the suppression, or give it a later day in expires"
                 )
 

@@ -1,0 +1,1 @@
+"""The policy pack as a server: its rules, suppressions, lookups and configuration."""

@@ -1,0 +1,1 @@
+"""Readers of the resources of a stack, one file for each noun."""
