@@ -1,1 +1,1 @@
-"""What must hold for every resource, whoever planned it."""
+"""The policy pack: rules for every resource, whichever program registers it."""

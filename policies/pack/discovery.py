@@ -1,209 +1,27 @@
-"""Every rule of the pack, by domain. Importing this module starts nothing."""
+"""The rules of the pack: every module in a folder of `policies/rules`, by topic and name."""
 
 from __future__ import annotations
 
-from policies.rules.batch import (
-    compute_environment_updatable,
-    compute_environment_vcpus,
-    job_container_privileged,
-    mnp_compute_environment,
-    mnp_node_groups,
-    mnp_security_groups,
-    mnp_single_zone,
-)
-from policies.rules.capacity import (
-    auto_scaling_group_placement_group,
-    capacity_block_kind,
-    capacity_block_no_placement_group,
-    capacity_block_not_started,
-    capacity_block_purchase_protected,
-    capacity_block_scale_in,
-    capacity_block_triple,
-    eks_capacity_block_node_group,
-    odcr_aws_assisted_no_placement_group,
-    parallelcluster_allocation_strategy,
-    parallelcluster_capacity_block,
-    parallelcluster_placement_group,
-    reservation_every_zone,
-    reservation_group_pool,
-    reservation_instance_type,
-    reservation_maximum_size,
-    reservation_only_preference,
-    reservation_platform,
-    reservation_preference_known,
-    reservation_single_type,
-    reservation_size,
-    reservation_target_exclusive,
-    reservation_zone,
-    reserved_market,
-    usage_class_supported,
-)
-from policies.rules.efa import (
-    efa_attached_interfaces,
-    efa_interface_count,
-    efa_interface_layout,
-    efa_left_unused,
-    efa_only_vpc_cni_version,
-    efa_only_without_address,
-    efa_placement_group,
-    efa_plugin_instance_types,
-    efa_plugin_or_driver,
-    efa_plugin_tolerations,
-    efa_pool_instance_types,
-    efa_security_group_self_reference,
-    efa_single_zone,
-    interface_security_groups,
-    parallelcluster_efa,
-    several_interfaces_private_subnet,
-)
-from policies.rules.instance import (
-    auto_scaling_group_place,
-    cluster_subnets_one_vpc,
-    group_sizes_in_order,
-    launch_template_one_vpc,
-    parallelcluster_queue_subnets,
-)
-from policies.rules.kubernetes import (
-    aws_auth_whole_map,
-    device_plugin_tolerations,
-    eks_accelerated_image,
-    eks_hop_limit,
-    eks_image_architecture,
-    eks_launch_template_conflicts,
-    eks_local_storage,
-    eks_node_repair_thresholds,
-    eks_update_strategy_reserved,
-)
-from policies.rules.placement import (
-    overriding_placement_group,
-    placement_group_excludes,
-    placement_group_instance_type,
-    placement_group_named_once,
-    placement_group_one_type,
-    placement_group_single_zone,
-    reservation_other_placement_group,
-    reservation_outside_placement_group,
-)
-from policies.rules.security import (
-    ebs_encrypted,
-    ecr_scanning,
-    efs_encrypted,
-    eks_audit_log,
-    eks_public_endpoint_restricted,
-    iam_administrator,
-    iam_wildcard_actions,
-    iam_wildcard_resources,
-    imdsv2_required,
-    ports_closed_to_world,
-    required_tags,
-    vpc_flow_logs,
-)
-from policies.rules.storage import (
-    lustre_capacity,
-    lustre_customer_key,
-    lustre_ports_open,
-    lustre_same_zone,
-    lustre_throughput,
-    lustre_type_options,
-    open_zfs_ports_open,
-    parallelcluster_managed_lustre,
-    parallelcluster_mount_directories,
-    shared_storage_protected,
-)
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from policies.rule import Rule
 
 PACK_NAME = "trainyard"
+_RULES = Path(__file__).resolve().parents[1] / "rules"
 
-POLICIES = (
-    odcr_aws_assisted_no_placement_group.POLICY,
-    capacity_block_no_placement_group.POLICY,
-    auto_scaling_group_placement_group.POLICY,
-    parallelcluster_placement_group.POLICY,
-    capacity_block_triple.POLICY,
-    eks_capacity_block_node_group.POLICY,
-    reservation_only_preference.POLICY,
-    reservation_instance_type.POLICY,
-    reservation_zone.POLICY,
-    reservation_platform.POLICY,
-    reservation_target_exclusive.POLICY,
-    reservation_preference_known.POLICY,
-    reservation_single_type.POLICY,
-    reservation_group_pool.POLICY,
-    reservation_size.POLICY,
-    reservation_maximum_size.POLICY,
-    reservation_every_zone.POLICY,
-    reserved_market.POLICY,
-    usage_class_supported.POLICY,
-    capacity_block_kind.POLICY,
-    parallelcluster_capacity_block.POLICY,
-    parallelcluster_allocation_strategy.POLICY,
-    capacity_block_not_started.POLICY,
-    capacity_block_scale_in.POLICY,
-    capacity_block_purchase_protected.POLICY,
-    efa_interface_count.POLICY,
-    efa_interface_layout.POLICY,
-    efa_security_group_self_reference.POLICY,
-    efa_single_zone.POLICY,
-    efa_attached_interfaces.POLICY,
-    efa_pool_instance_types.POLICY,
-    efa_only_without_address.POLICY,
-    interface_security_groups.POLICY,
-    several_interfaces_private_subnet.POLICY,
-    parallelcluster_efa.POLICY,
-    efa_only_vpc_cni_version.POLICY,
-    efa_plugin_instance_types.POLICY,
-    efa_plugin_tolerations.POLICY,
-    efa_plugin_or_driver.POLICY,
-    efa_left_unused.POLICY,
-    efa_placement_group.POLICY,
-    overriding_placement_group.POLICY,
-    reservation_other_placement_group.POLICY,
-    reservation_outside_placement_group.POLICY,
-    placement_group_instance_type.POLICY,
-    placement_group_single_zone.POLICY,
-    placement_group_one_type.POLICY,
-    placement_group_named_once.POLICY,
-    placement_group_excludes.POLICY,
-    imdsv2_required.POLICY,
-    ebs_encrypted.POLICY,
-    shared_storage_protected.POLICY,
-    lustre_ports_open.POLICY,
-    open_zfs_ports_open.POLICY,
-    lustre_capacity.POLICY,
-    lustre_customer_key.POLICY,
-    lustre_same_zone.POLICY,
-    lustre_throughput.POLICY,
-    lustre_type_options.POLICY,
-    parallelcluster_managed_lustre.POLICY,
-    parallelcluster_mount_directories.POLICY,
-    compute_environment_updatable.POLICY,
-    mnp_compute_environment.POLICY,
-    mnp_node_groups.POLICY,
-    mnp_single_zone.POLICY,
-    mnp_security_groups.POLICY,
-    compute_environment_vcpus.POLICY,
-    job_container_privileged.POLICY,
-    group_sizes_in_order.POLICY,
-    parallelcluster_queue_subnets.POLICY,
-    auto_scaling_group_place.POLICY,
-    launch_template_one_vpc.POLICY,
-    cluster_subnets_one_vpc.POLICY,
-    aws_auth_whole_map.POLICY,
-    eks_update_strategy_reserved.POLICY,
-    eks_launch_template_conflicts.POLICY,
-    eks_hop_limit.POLICY,
-    eks_local_storage.POLICY,
-    device_plugin_tolerations.POLICY,
-    eks_accelerated_image.POLICY,
-    eks_image_architecture.POLICY,
-    eks_node_repair_thresholds.POLICY,
-    iam_administrator.POLICY,
-    iam_wildcard_actions.POLICY,
-    iam_wildcard_resources.POLICY,
-    ports_closed_to_world.POLICY,
-    efs_encrypted.POLICY,
-    eks_public_endpoint_restricted.POLICY,
-    eks_audit_log.POLICY,
-    ecr_scanning.POLICY,
-    vpc_flow_logs.POLICY,
-    required_tags.POLICY,
-)
+
+def rule_files() -> list[Path]:
+    """Return the file of each rule, sorted by topic and name."""
+    return sorted(_RULES.glob("*/[!_]*.py"))
+
+
+def rule_modules() -> Iterator[ModuleType]:
+    """Import and yield the module of each rule, sorted by topic and name."""
+    for path in rule_files():
+        yield import_module(f"policies.rules.{path.parent.name}.{path.stem}")
+
+
+POLICIES: tuple[Rule, ...] = tuple(module.POLICY for module in rule_modules())

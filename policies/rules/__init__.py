@@ -1,1 +1,1 @@
-"""The rules of the pack, one a module, named after its file."""
+"""Rules of the pack: one module each, in a folder for each topic."""

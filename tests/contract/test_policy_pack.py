@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-from policies.pack.discovery import POLICIES
-from tests.support.rule_programs import programs_of, rule_modules
+from policies.pack.discovery import POLICIES, rule_modules
+from tests.support.rule_programs import programs_of
+from tests.support.tracked import ROOT, tracked
 
-ROOT = Path(__file__).resolve().parents[2]
-MODULES = rule_modules()
+MODULES = list(rule_modules())
 ID = re.compile(r"[A-H]\d{1,2}")
 """A rule of `rules.md`."""
 each_module = pytest.mark.parametrize("module", MODULES, ids=lambda module: module.POLICY.name)
 
 
-def test_every_rule_module_is_in_the_pack_once():
-    assert sorted(id(module.POLICY) for module in MODULES) == sorted(map(id, POLICIES))
+def test_the_pack_finds_every_file_under_rules_in_a_fixed_order():
+    files = [path for path in tracked(".py") if path.parts[:2] == ("policies", "rules")]
+    rules = sorted(path for path in files if path.stem != "__init__")
+    assert {len(path.parts) for path in rules} == {4}, "policies/rules/<topic>/<rule>.py"
+    assert [policy.name for policy in POLICIES] == [path.stem.replace("_", "-") for path in rules]
+
+
+def test_no_two_rules_have_one_name():
+    assert len({policy.name for policy in POLICIES}) == len(POLICIES)
 
 
 @each_module

@@ -7,7 +7,6 @@ rule's configuration for all of them.
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import policies.rules
+from policies.pack.discovery import rule_modules
 from tests.support.policy import Program
 
 TESTS = Path(__file__).resolve().parents[1] / "policies"
@@ -28,15 +27,6 @@ class RulePrograms:
     violating: tuple[Program, ...]
     clean: tuple[Program, ...]
     config: Mapping[str, Any]
-
-
-def rule_modules() -> list[ModuleType]:
-    """Return every module under `policies/rules`, registered or not."""
-    return [
-        importlib.import_module(found.name)
-        for found in pkgutil.walk_packages(policies.rules.__path__, "policies.rules.")
-        if not found.ispkg
-    ]
 
 
 def programs_of(module: ModuleType) -> RulePrograms:

@@ -1,9 +1,8 @@
-"""The policy pack as a folder of its own: `python -m tools.policies.package <folder>`.
+"""Write the policy pack to a separate folder: `python -m tools.policies.package <folder>`.
 
-It has the shape that `pulumi policy publish` takes, and works without this repository.
-The rules read facts of `components/catalog` and pure modules of `components/config`; the package
-holds those that are imported and nothing else. What configures the pack for our own stacks
-(`policies/pack/stack_config.py`) is not imported, and stays here.
+It has the form that `pulumi policy publish` requires, and works without this repository. It holds
+the rules, the modules that they import, and nothing else. They do not import
+`policies/pack/stack_config.py`, which configures the pack for a stack file.
 
 Source:
     https://www.pulumi.com/docs/insights/policy/policy-packs/authoring/
@@ -21,12 +20,13 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from policies.pack.discovery import rule_files
 from tools.lock import PROGRAM, normalised
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = Path("policies") / "PulumiPolicy.yaml"
 ENTRY = Path("policies") / "__main__.py"
-_OURS = ("policies", "components")
+_TOP_LEVEL = ("policies", "components")
 
 _MAIN = '''\
 """Start the policy pack: the engine runs this folder."""
@@ -47,12 +47,12 @@ A Pulumi policy pack for clusters for distributed training on AWS. It needs Pyth
 
 or, for an organization, `pulumi policy publish <organization>`. Every rule takes
 `enforcementLevel` and `suppressions`; rules on reservations take the account's reservations, or
-`lookup: true`, for which boto3 has to be installed beside the pack.
+`lookup: true`, which requires boto3 in the environment of the pack.
 """
 
 
 def main(arguments: list[str]) -> int:
-    """Write the package into the folder that is named; return the exit code."""
+    """Write the package to the given folder; return the exit code."""
     if len(arguments) != 1:
         sys.stderr.write("usage: python -m tools.policies.package <folder>\n")
         return 2
@@ -63,7 +63,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     sys.stdout.write(
-        f"wrote {len(files)} files; go on with\n"
+        f"wrote {len(files)} files; continue with\n"
         f"  cd {directory} && pulumi policy install\n"
         f"  pulumi preview --policy-pack {directory}, or pulumi policy publish <organization>\n"
     )
@@ -71,17 +71,17 @@ def main(arguments: list[str]) -> int:
 
 
 def write_package(directory: Path) -> list[Path]:
-    """Write the pack into a folder, and return the paths of the files in it.
+    """Write the pack to a folder, and return the paths of its files.
 
     Raises:
-        FileExistsError: something is in the folder.
-        NotADirectoryError: it is a file.
+        FileExistsError: the folder is not empty.
+        NotADirectoryError: the path is a file.
     """
     if directory.is_file():
         raise NotADirectoryError(f"{directory} is a file; name a folder that does not exist yet")
     if directory.exists() and any(directory.iterdir()):
         raise FileExistsError(f"{directory} is not empty; name a folder that does not exist yet")
-    modules = imported_modules(ENTRY)
+    modules = pack_modules()
     for path in sorted({*modules, *_data_files(modules)}):
         (directory / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / path, directory / path)
@@ -97,10 +97,11 @@ def write_package(directory: Path) -> list[Path]:
     return sorted(path.relative_to(directory) for path in directory.rglob("*") if path.is_file())
 
 
-def imported_modules(entry: Path) -> frozenset[Path]:
-    """Return a module of this repository and all that it imports, relative to the root."""
+def pack_modules() -> frozenset[Path]:
+    """Return the modules of the pack and everything of this repository that they import."""
+    rules = (path.relative_to(ROOT).with_suffix("") for path in rule_files())
     found: set[Path] = set()
-    waiting = [entry]
+    waiting = [ENTRY, *(file for rule in rules for file in _files_of(".".join(rule.parts)))]
     while waiting:
         path = waiting.pop()
         if path not in found:
@@ -110,10 +111,10 @@ def imported_modules(entry: Path) -> frozenset[Path]:
 
 
 def requirements(modules: Iterable[Path]) -> str:
-    """Return the lines of the lock for what modules import from elsewhere, with their hashes.
+    """Return the lines of the lock for the dependencies of modules, with hashes.
 
     Raises:
-        LookupError: something that is imported is not locked.
+        LookupError: the lock lacks a dependency.
     """
     locked = _locked()
     names = _with_dependencies(_distributions(modules))
@@ -124,9 +125,9 @@ def requirements(modules: Iterable[Path]) -> str:
 
 
 def _imports(path: Path) -> Iterator[str]:
-    """Yield the modules that a module imports as a whole, and those that it may import from one.
+    """Yield the modules that a module imports, including names that may be modules.
 
-    Imports inside of a function are for what may be missing, and are not followed.
+    Imports in functions are optional dependencies, so they are not included.
     """
     for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Import):
@@ -137,9 +138,9 @@ def _imports(path: Path) -> Iterator[str]:
 
 
 def _files_of(module: str) -> Iterator[Path]:
-    """Yield the file of a module of ours, and the packages above it."""
+    """Yield the file of a module of this repository, and of the packages above it."""
     parts = module.split(".")
-    if parts[0] not in _OURS:
+    if parts[0] not in _TOP_LEVEL:
         return
     for count in range(1, len(parts) + 1):
         path = Path(*parts[:count])
@@ -149,7 +150,7 @@ def _files_of(module: str) -> Iterator[Path]:
 
 
 def _data_files(modules: Iterable[Path]) -> Iterator[Path]:
-    """Yield the files beside modules that they name."""
+    """Yield the data files that modules name."""
     for module in modules:
         text = (ROOT / module).read_text(encoding="utf-8")
         for file in (ROOT / module).parent.glob("data/*"):
@@ -158,22 +159,22 @@ def _data_files(modules: Iterable[Path]) -> Iterator[Path]:
 
 
 def _project() -> str:
-    """Return the description of the pack, with an environment in its own folder."""
+    """Return the project file of the pack, with a virtual environment in its folder."""
     text = (ROOT / PROJECT).read_text(encoding="utf-8")
     return text.replace("virtualenv: ../.venv", "virtualenv: venv")
 
 
 def _distributions(modules: Iterable[Path]) -> set[str]:
-    """Return the packages that modules import from elsewhere."""
+    """Return the distributions that modules import."""
     known = importlib.metadata.packages_distributions()
     tops = {name.partition(".")[0] for path in modules for name in _imports(path)}
-    others = tops - {*sys.stdlib_module_names, *_OURS}
+    others = tops - {*sys.stdlib_module_names, *_TOP_LEVEL}
     # `google` is shared by several packages; protobuf comes with the SDK.
     return {normalised(known[top][0]) for top in others - {"google"}}
 
 
 def _with_dependencies(names: set[str]) -> set[str]:
-    """Return packages and, all the way down, what they need where this runs."""
+    """Return packages and their transitive dependencies on this platform."""
     found: set[str] = set()
     waiting = list(names)
     while waiting:
@@ -189,7 +190,7 @@ def _with_dependencies(names: set[str]) -> set[str]:
 
 
 def _locked() -> dict[str, str]:
-    """Return the entry of each package in the lock, as it stands there."""
+    """Return the entry of each package in the lock, unchanged."""
     text = (ROOT / PROGRAM.path).read_text(encoding="utf-8")
     entries = re.findall(r"^([a-zA-Z0-9._-]+)(==.*\n(?:    .*\n)*)", text, flags=re.MULTILINE)
     return {normalised(name): f"{name}{rest}" for name, rest in entries}

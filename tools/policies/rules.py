@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-import policies.rules
 from policies.pack.configured import announcements
-from policies.pack.discovery import POLICIES
+from policies.pack.discovery import rule_modules
 from policies.pack.lookup import ReservationLookup
 from policies.pack.suppressions import Ledger
 
@@ -53,8 +50,7 @@ class Rule:
 
 def rules() -> tuple[Rule, ...]:
     """Return every rule, in the order of the pack."""
-    modules = {module.POLICY.name: module for module in _modules()}
-    return tuple(_rule(modules[policy.name]) for policy in POLICIES)
+    return tuple(_rule(module) for module in rule_modules())
 
 
 def own_policies() -> tuple[Rule, ...]:
@@ -88,12 +84,6 @@ def _level(policy: Any) -> str:
 
 def _severity(policy: Any) -> str:
     return policy.severity.value
-
-
-def _modules() -> Iterator[ModuleType]:
-    for found in pkgutil.walk_packages(policies.rules.__path__, "policies.rules."):
-        if not found.ispkg:
-            yield importlib.import_module(found.name)
 
 
 def _rule(module: ModuleType) -> Rule:

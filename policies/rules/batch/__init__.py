@@ -1,1 +1,1 @@
-"""Rules on AWS Batch: what keeps a compute environment alive when it changes."""
+"""Rules for AWS Batch: compute environments and job definitions."""

@@ -1,1 +1,1 @@
-"""Rules on how capacity is bought: reservations, Capacity Blocks, placement groups."""
+"""Rules for purchase options: reservations, Capacity Blocks and their placement groups."""

@@ -1,1 +1,1 @@
-"""Rules on Elastic Fabric Adapter (EFA): interfaces, their security groups, their zone."""
+"""Rules for Elastic Fabric Adapter (EFA): interfaces, security groups, zones, device plugins."""

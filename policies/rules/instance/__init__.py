@@ -1,1 +1,1 @@
-"""Rules on nodes and where they launch: sizes, subnets, networks, launch templates."""
+"""Rules for groups of nodes: sizes, subnets, VPCs, launch templates."""

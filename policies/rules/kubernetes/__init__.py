@@ -1,1 +1,1 @@
-"""Rules on EKS: node groups and their templates, who may join, what runs on the nodes."""
+"""Rules for EKS: node groups, launch templates, authorization, device plugins."""

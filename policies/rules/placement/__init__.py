@@ -1,1 +1,1 @@
-"""Rules on cluster placement groups: which types, how many zones, beside which capacity."""
+"""Rules for cluster placement groups: instance types, zones, reservations."""

@@ -1,1 +1,1 @@
-"""Rules on what a node gives away: its credentials and its data."""
+"""Rules for security: credentials, permissions, encryption, open ports, logs, tags."""

@@ -1,1 +1,1 @@
-"""Shared file systems: kept from mistakes, reached by their clients."""
+"""Rules for shared file systems: protection, limits, ports."""

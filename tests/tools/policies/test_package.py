@@ -14,7 +14,7 @@ from tests.support.policy_process import running_pack
 from tests.support.policy_programs import EFA_NETWORK, p5_interfaces, template
 from tools.lock import PROGRAM, locked
 from tools.policies import package as command
-from tools.policies.package import ENTRY, imported_modules, requirements, write_package
+from tools.policies.package import pack_modules, requirements, write_package
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,8 @@ def test_the_package_finds_violations_from_another_working_directory(package, tm
 
 def test_the_package_holds_what_the_pack_imports_and_nothing_of_our_stacks(package):
     found = {path.relative_to(package) for path in package.rglob("*.py")}
-    assert found == {*imported_modules(ENTRY), Path("__main__.py")}
+    assert found == {*pack_modules(), Path("__main__.py")}
+    assert Path("policies/rules/efa/efa_interface_count.py") in found
     assert not any(path.stem == "stack_config" for path in found)
     assert not [path for path in found if path.parts[:2] == ("components", "architectures")]
     assert (package / "components" / "catalog" / "data" / "instance_types.json").is_file()
@@ -52,7 +53,7 @@ def test_the_package_is_described_as_the_engine_wants_it(package):
 
 
 def test_the_package_pins_the_sdk_and_all_that_it_needs_with_hashes():
-    text = requirements(imported_modules(ENTRY))
+    text = requirements(pack_modules())
     pins = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", text, flags=re.MULTILINE))
     versions = locked(PROGRAM.path)
     assert pins == {name: versions[name] for name in pins}
@@ -64,7 +65,7 @@ def test_the_package_pins_the_sdk_and_all_that_it_needs_with_hashes():
 def test_what_is_not_locked_is_named(monkeypatch):
     monkeypatch.setattr(command, "_locked", dict)
     with pytest.raises(LookupError, match="pulumi-policy"):
-        requirements(imported_modules(ENTRY))
+        requirements(pack_modules())
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path, capsys):
