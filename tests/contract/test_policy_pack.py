@@ -7,6 +7,7 @@ import re
 import pytest
 
 from policies.pack.discovery import POLICIES, rule_modules
+from policies.rule import RuleText
 from tests.support.rule_programs import programs_of
 from tests.support.tracked import ROOT, tracked
 
@@ -28,39 +29,32 @@ def test_no_two_rules_have_one_name():
 
 
 @each_module
-def test_a_rule_is_named_after_its_file(module):
-    stem = module.__name__.rpartition(".")[2]
-    assert module.POLICY.name == stem.replace("_", "-")
+def test_a_rule_states_what_must_hold_why_the_fix_and_its_sources(module):
+    assert re.findall(r"^(\w+):$", module.__doc__, flags=re.MULTILINE) == ["Why", "Fix", "Source"]
+    text = RuleText.parsed(module.__doc__)
+    assert text.holds.endswith(".")
+    assert "\n" not in text.holds
+    assert text.why.endswith((".", ")."))
+    assert text.fix.endswith(".")
+    assert any(source.startswith("https://") for source in text.sources)
 
 
 @each_module
-def test_a_rule_says_how_to_fix_it_how_bad_it_is_and_where_that_is_written(module):
-    policy = module.POLICY
-    for text in (policy.display_name, policy.description, policy.remediation_steps, policy.tags):
-        assert text
-    assert policy.severity
-    assert policy.enforcement_level
+def test_the_policy_of_a_rule_has_the_texts_of_its_docstring(module):
+    policy, text = module.POLICY, RuleText.parsed(module.__doc__)
+    assert policy.description == text.holds
+    assert policy.display_name == text.holds.removesuffix(".")
+    assert policy.remediation_steps == " ".join(text.fix.split())
+    assert text.sources[0].startswith(policy.url)
     assert policy.url.startswith("https://")
-    assert policy.url in module.__doc__.replace("\n", ""), "the docstring cites the same page"
+    assert policy.severity
 
 
 @each_module
-def test_a_rule_says_which_known_mistakes_it_stops_or_that_it_is_baseline(module):
+def test_a_rule_names_its_topic_first_and_its_requirements_or_baseline(module):
     tags = module.POLICY.tags
-    assert tags[0] == module.__name__.split(".")[2], "the domain comes first"
+    assert tags[0] == module.__name__.split(".")[2]
     assert "baseline" in tags or any(ID.fullmatch(tag) for tag in tags)
-
-
-@each_module
-def test_a_rule_explains_itself_under_the_headings_of_the_reference(module):
-    headings = re.findall(r"^(\w+):$", module.__doc__, flags=re.MULTILINE)
-    assert headings == ["Why", "Fix", "Source"]
-    why, fix, source = (
-        text.strip() for text in re.split(r"^\w+:$", module.__doc__, flags=re.M)[1:]
-    )
-    assert why
-    assert fix
-    assert "https://" in source
 
 
 @each_module

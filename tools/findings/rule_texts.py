@@ -1,4 +1,4 @@
-"""What the rules of the policy pack say of themselves, for documents that list findings."""
+"""Texts of the rules of the policy pack, for documents that list findings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ def rule_texts() -> dict[str, RuleText]:
     """Return the text of every policy that the pack serves, by its name."""
     return {
         rule.name: RuleText(
-            summary=rule.description, why=rule.why, fix=rule.fix, url=rule.url, tags=rule.tags
+            summary=rule.text.holds,
+            why=rule.text.why,
+            fix=rule.text.fix,
+            url=rule.url,
+            tags=rule.tags,
         )
         for rule in (*rules(), *own_policies())
     }

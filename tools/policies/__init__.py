@@ -1,1 +1,1 @@
-"""What the rules say: the reference of the policy pack, and where each rule is enforced."""
+"""Documents and packaging of the policy pack."""

@@ -1,4 +1,4 @@
-"""What there is to say of one rule: of the pack by its name, of `docs/rules.md` by its id."""
+"""The explanation of one rule: of the pack by its name, or of `docs/rules.md` by its id."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from tools.policies.requirements import STAGES, Requirement, requirements, stage
 from tools.policies.rules import Rule, own_policies, rules
 
 EXAMPLE_DAYS = 30
-"""How long the suppression of the example lasts."""
-
+"""Duration of the suppression in the example."""
 
 _NEAREST = 3
-"""Most names that are offered instead of one that there is not."""
+"""Maximum number of suggestions for an unknown name."""
 _SHORTEST_WORD = 3
-"""Letters from which on a name is looked for inside of others, such as `imds`."""
+"""Minimum length of a part of a name that is searched for, such as `imds`."""
 
 
 class UnknownRuleError(LookupError):
-    """There is no such rule; `nearest` are names that are close, the closest first."""
+    """The rule does not exist; `nearest` lists similar names, the closest first."""
 
     def __init__(self, name: str, nearest: list[str]) -> None:
         super().__init__(name)
@@ -38,7 +37,7 @@ class Listing:
     requirements: tuple[tuple[Requirement, tuple[Rule, ...]], ...]
     """Each with the rules of the pack that enforce it."""
     own: tuple[Rule, ...]
-    """What the pack tells of its own configuration."""
+    """Policies that report on the configuration of the pack."""
 
 
 def listing() -> Listing:
@@ -53,7 +52,7 @@ def find(name: str, every: Listing) -> Rule | tuple[Requirement, tuple[Rule, ...
     """Return the rule of the pack, or the requirement with its rules, of this name.
 
     Raises:
-        UnknownRuleError: there is none.
+        UnknownRuleError: no rule has this name.
     """
     wanted = name.strip().lower().replace("_", "-")
     by_name: dict[str, Rule | tuple[Requirement, tuple[Rule, ...]]] = {
@@ -72,10 +71,10 @@ def rule_as_json(rule: Rule, *, today: date) -> dict[str, Any]:
     found: dict[str, Any] = {
         "kind": "policy",
         "name": rule.name,
-        "holds": rule.description,
-        "why": _line(rule.why),
-        "fix": _line(rule.fix),
-        "sources": list(rule.sources),
+        "holds": rule.text.holds,
+        "why": _line(rule.text.why),
+        "fix": _line(rule.text.fix),
+        "sources": list(rule.text.sources),
         "enforced": {"policy": [f"{rule.module}.py"]},
         "enforces": list(rule.requirements),
         "elsewhere": {name: list(requirements()[name].enforced) for name in rule.requirements},
@@ -85,8 +84,8 @@ def rule_as_json(rule: Rule, *, today: date) -> dict[str, Any]:
             key: str(schema.get("description", "")) for key, schema in rule.configuration.items()
         },
     }
-    # What tells of suppressions cannot be suppressed.
-    example = {"suppression": {rule.name: _example(today)}} if rule.sources else {}
+    # The policies that report on suppressions cannot be suppressed.
+    example = {"suppression": {rule.name: _example(today)}} if rule.text.sources else {}
     return {**found, **example}
 
 

@@ -1,9 +1,9 @@
-"""A compute environment has room for one instance, and its vCPUs are in order.
+"""The maximum vCPUs of a compute environment fit one instance, and its vCPU sizes are in order.
 
 Why:
-    Batch launches nothing when the smallest instance that the environment may launch has more
-    vCPUs than its maximum: jobs wait in RUNNABLE for ever, and nothing says why. A minimum above
-    the maximum is refused when the environment is made.
+    AWS Batch launches nothing if the smallest instance type of the environment has more vCPUs than
+    the maximum. Jobs stay in RUNNABLE without an error. AWS Batch rejects a minimum above the
+    maximum when it creates the environment.
 Fix:
     Raise `max_vcpus` to the vCPUs of all nodes that a job needs (192 for each p5.48xlarge), and
     keep minimum, desired and maximum in order.
@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.resources.batch import FARGATE
 from policies.resources.props import UNKNOWN, Facts, number_of
 from policies.resources.types import BATCH_COMPUTE_ENVIRONMENT
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 _IN_ORDER = ("minVcpus", "desiredVcpus", "maxVcpus")
 _NAMES = {"minVcpus": "min_vcpus", "desiredVcpus": "desired_vcpus", "maxVcpus": "max_vcpus"}
@@ -38,11 +38,11 @@ def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
         if known[lower] > known[upper]:
             yield (
                 f"its {_NAMES[lower]} is {known[lower]:g} and its {_NAMES[upper]} "
-                f"{known[upper]:g}, which AWS Batch refuses; keep min_vcpus, desired_vcpus and "
+                f"{known[upper]:g}, which AWS Batch rejects; keep min_vcpus, desired_vcpus and "
                 "max_vcpus in order"
             )
     smallest = _smallest(facts)
-    # None at all is how an environment is put aside.
+    # A maximum of 0 disables an environment on purpose.
     if smallest and 0 < known.get("maxVcpus", smallest[0]) < smallest[0]:
         vcpus, name = smallest
         yield (
@@ -53,27 +53,22 @@ def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
 
 
 def _smallest(facts: Facts) -> tuple[int, str] | None:
-    """Return vCPUs and name of the smallest instance type; None if one of them is not known."""
+    """Return vCPUs and name of the smallest instance type; None if one type is unknown."""
     sizes: list[tuple[int, str]] = []
     for index in range(facts.count("computeResources", "instanceTypes")):
         name = facts.get("computeResources", "instanceTypes", index)
-        if name not in INSTANCE_TYPES:  # a family, `optimal`, or a type that the catalog lacks
+        if name not in INSTANCE_TYPES:  # a family, `optimal`, or a type outside the catalog
             return None
         sizes.append((INSTANCE_TYPES[name].vcpus, name))
     return min(sizes, default=None)
 
 
-POLICY = ResourceValidationPolicy(
-    name="compute-environment-vcpus",
-    display_name="Compute environments have room for an instance",
-    description=(
-        "The most vCPUs of a compute environment are at least those of one instance, and minimum, "
-        "desired and maximum are in order."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["batch", "G4"],
-    remediation_steps="Raise max_vcpus to the vCPUs of all nodes that a job needs.",
-    url="https://docs.aws.amazon.com/batch/latest/APIReference/API_ComputeResource.html",
-    validate=on_types(BATCH_COMPUTE_ENVIRONMENT, check=_check),
+    tags=["G4"],
+    types=(BATCH_COMPUTE_ENVIRONMENT,),
+    check=_check,
 )

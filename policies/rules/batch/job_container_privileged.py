@@ -1,12 +1,12 @@
-"""Containers of jobs are not privileged, unless they run over EFA.
+"""Single-node job containers are not privileged, unless they use EFA devices.
 
 Why:
-    A privileged container has the devices and the kernel of its node, and with them the node's
-    role and every other job there. General rule sets flag all of them, also those of multi-node
-    parallel jobs, which reach EFA in no other way than through the devices of the node: a job of
-    several nodes, and one that names the devices of EFA, is exempt here.
+    A privileged container has access to the devices and the kernel of its node, and through them to
+    the node role and to every other job on the node. Multi-node parallel jobs, and jobs that name
+    EFA devices, are exempt because EFA needs the devices of the node. General-purpose rule packs
+    report those as well.
 Fix:
-    Leave `privileged` out, and name the devices that the job needs in `linuxParameters.devices`.
+    Remove `privileged`, and list the devices that the job needs in `linuxParameters.devices`.
 Source:
     https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerProperties.html
     https://docs.aws.amazon.com/batch/latest/userguide/efa.html
@@ -17,22 +17,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.props import Facts, is_true, members, objects, parsed_members
 from policies.resources.types import BATCH_JOB_DEFINITION
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 EFA_DEVICES = "/dev/infiniband"
 
 
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
-    # Jobs of several nodes have node properties instead, which are not read: they are exempt.
+    # Multi-node jobs are exempt: they have node properties instead.
     for container in _containers(facts):
         if is_true(container.get("privileged")) and not _names_efa_devices(container):
             yield (
-                "its container is privileged and has no device of EFA, so whatever runs in it has "
-                "its node; leave privileged out, and name the devices that it needs in "
+                "its container is privileged and uses no EFA device, so the job has full access to "
+                "its node; remove privileged, and list the devices that it needs in "
                 "linuxParameters.devices"
             )
 
@@ -48,14 +48,12 @@ def _names_efa_devices(container: Mapping[str, Any]) -> bool:
     return any(str(device.get("hostPath")).startswith(EFA_DEVICES) for device in devices)
 
 
-POLICY = ResourceValidationPolicy(
-    name="job-container-privileged",
-    display_name="Job containers are not privileged, except with EFA",
-    description="A job of one node has no privileged container, unless it names devices of EFA.",
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.MEDIUM,
-    tags=["batch", "security", "baseline", "G6", "H4"],
-    remediation_steps="Leave privileged out of the container properties.",
-    url="https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerProperties.html",
-    validate=on_types(BATCH_JOB_DEFINITION, check=_check),
+    tags=["security", "baseline", "G6", "H4"],
+    types=(BATCH_JOB_DEFINITION,),
+    check=_check,
 )

@@ -1,11 +1,13 @@
-"""Multi-node parallel jobs have a compute environment that can run them.
+"""Multi-node parallel jobs have a managed compute environment with On-Demand EC2 instances.
 
 Why:
-    AWS Batch runs no multi-node parallel job on Spot Instances, on Fargate, or in an unmanaged
-    compute environment. The job definition is accepted beside such environments; the job is
-    refused when it is submitted, or waits in RUNNABLE for ever.
+    AWS Batch does not run multi-node parallel jobs on Spot Instances, on Fargate, or in an
+    unmanaged compute environment. It accepts the job definition, and then rejects the job on
+    submission or leaves it in RUNNABLE. A stack without any compute environment passes, because its
+    jobs may use one that another program creates.
 Fix:
-    Give the compute environment the type `MANAGED` and its compute resources the type `EC2`.
+    Set the type of the compute environment to `MANAGED` and the type of its compute resources to
+    `EC2`.
 Source:
     https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
     https://docs.aws.amazon.com/batch/latest/APIReference/API_RegisterJobDefinition.html
@@ -15,17 +17,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.batch import fit_environments, multi_node_jobs, why_unfit
 from policies.resources.stack import Stack
 from policies.resources.types import BATCH_COMPUTE_ENVIRONMENT
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
     environments = list(stack.of_type(BATCH_COMPUTE_ENVIRONMENT))
-    # A job may also go to environments made elsewhere, if the stack has none.
+    # Jobs of a stack without environments use those of another program.
     if not environments or fit_environments(stack):
         return
     reasons = ", ".join(f"{e.name} {why_unfit(stack.facts_of(e.urn))}" for e in environments)
@@ -40,17 +42,11 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
         )
 
 
-POLICY = StackValidationPolicy(
-    name="mnp-compute-environment",
-    display_name="Multi-node parallel jobs have a compute environment that can run them",
-    description=(
-        "A stack with multi-node parallel jobs has a managed compute environment of On-Demand "
-        "instances, if it has compute environments."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["batch", "G1"],
-    remediation_steps="Give a managed compute environment the type EC2.",
-    url="https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html",
-    validate=on_stack(_check),
+    tags=["G1"],
+    check=_check,
 )

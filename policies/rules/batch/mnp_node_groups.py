@@ -1,12 +1,12 @@
-"""A multi-node parallel job keeps within what AWS Batch takes of node groups.
+"""A multi-node parallel job stays within the limits of AWS Batch node groups.
 
 Why:
-    A job has at most five node groups and 1,000 nodes, all of one instance type; every node is in
-    a group, and the main node is one of them. Batch refuses the definition, or the job when it is
-    submitted.
+    A job has at most five node groups and 1,000 nodes, all of the same instance type. Every node
+    belongs to a node group, and the main node is one of them. AWS Batch rejects other definitions
+    when it registers them or when the job is submitted.
 Fix:
-    Change `numNodes`, `mainNode`, `targetNodes` and `instanceTypes` in the node properties. If
-    AWS has raised your limit of nodes, set `most_nodes` in this rule's configuration.
+    Change `numNodes`, `mainNode`, `targetNodes` and `instanceTypes` in the node properties. If AWS
+    has raised your node limit, set `most_nodes` in the configuration of this rule.
 Source:
     https://docs.aws.amazon.com/batch/latest/userguide/mnp-node-groups.html
     https://docs.aws.amazon.com/batch/latest/APIReference/API_NodeRangeProperty.html
@@ -21,18 +21,17 @@ from typing import Any
 from pulumi_policy import (
     EnforcementLevel,
     PolicyConfigSchema,
-    ResourceValidationPolicy,
     Severity,
 )
 
 from policies.resources.batch import containers, node_properties, node_ranges
 from policies.resources.props import Facts, number_of, texts
 from policies.resources.types import BATCH_JOB_DEFINITION
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 MOST_GROUPS = 5
 MOST_NODES = 1000
-"""Unless AWS raised it: the limit of instances in a cluster of ECS."""
+"""Default quota of instances in an ECS cluster."""
 _RANGE = re.compile(r"(\d{0,9})(:?)(\d{0,9})")
 
 
@@ -42,21 +41,21 @@ def _check(_type: str, facts: Facts, config: Config) -> Iterator[str]:
         return
     if "FARGATE" in facts.values("platformCapabilities"):
         yield (
-            "it is a multi-node parallel job for Fargate, which runs none; set "
+            "it is a multi-node parallel job for Fargate, which does not support them; set "
             "platform_capabilities to EC2"
         )
     ranges = node_ranges(properties)
     if len(ranges) > MOST_GROUPS:
         yield (
-            f"it has {len(ranges)} node groups and takes at most {MOST_GROUPS}; put nodes with "
+            f"it has {len(ranges)} node groups, and the maximum is {MOST_GROUPS}; put nodes with "
             "the same container into one group of nodeRangeProperties"
         )
     types = sorted({name for each in ranges for name in _instance_types(each)})
     if len(types) > 1:
         yield (
             f"its node groups have the instance types {', '.join(types)}, and a multi-node "
-            "parallel job has one; set the same instanceTypes everywhere, or leave them to the "
-            "compute environment"
+            "parallel job has one; set the same instanceTypes in all groups, or remove them and "
+            "use those of the compute environment"
         )
     yield from _nodes(properties, ranges, int(config.get("most_nodes") or MOST_NODES))
 
@@ -90,7 +89,7 @@ def _nodes(
 
 
 def _targets(text: object, count: int) -> range | None:
-    """Return the nodes of `n`, `n:`, `:n` or `n:m`; None for what is no such text."""
+    """Return the nodes of `n`, `n:`, `:n` or `n:m`; None for another string."""
     match = _RANGE.fullmatch(str(text or ""))
     if match is None or not match.group(0):
         return None
@@ -108,16 +107,12 @@ def _instance_types(node_range: Mapping[str, Any]) -> Iterator[str]:
             yield name
 
 
-POLICY = ResourceValidationPolicy(
-    name="mnp-node-groups",
-    display_name="Multi-node parallel jobs keep within the limits of node groups",
-    description=(
-        "A multi-node parallel job has at most five node groups and 1,000 nodes, all in a group "
-        "and of one instance type."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["batch", "G1"],
+    tags=["G1"],
     config_schema=PolicyConfigSchema(
         {
             "most_nodes": {
@@ -126,7 +121,6 @@ POLICY = ResourceValidationPolicy(
             }
         }
     ),
-    remediation_steps="Change the node groups in node_properties.",
-    url="https://docs.aws.amazon.com/batch/latest/userguide/mnp-node-groups.html",
-    validate=on_types(BATCH_JOB_DEFINITION, check=_check),
+    types=(BATCH_JOB_DEFINITION,),
+    check=_check,
 )

@@ -1,11 +1,11 @@
 """Compute environments for multi-node parallel jobs have at most five security groups.
 
 Why:
-    Batch gives each container of a multi-node parallel job a network interface of its own with
-    the security groups of the environment, and ECS takes five. With a sixth the environment is
-    made and its multi-node jobs do not start.
+    AWS Batch gives each container of a multi-node parallel job its own network interface with the
+    security groups of the environment, and Amazon ECS accepts five. With six groups AWS Batch
+    creates the environment, but multi-node jobs do not start.
 Fix:
-    Merge security groups until five are left in `compute_resources.security_group_ids`.
+    Merge security groups until `compute_resources.security_group_ids` has at most five.
 Source:
     https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
 """
@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.batch import fit_environments, multi_node_jobs
 from policies.resources.stack import Stack
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 MOST_GROUPS = 5
 
@@ -32,21 +32,18 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             yield (
                 environment.urn,
                 (
-                    f"the stack has multi-node parallel jobs, and it has {count} security groups "
-                    f"where they take at most {MOST_GROUPS}; merge groups until {MOST_GROUPS} are "
-                    "left in compute_resources.security_group_ids"
+                    f"it has {count} security groups, and multi-node parallel jobs support at most "
+                    f"{MOST_GROUPS}; merge groups until compute_resources.security_group_ids has "
+                    f"at most {MOST_GROUPS}"
                 ),
             )
 
 
-POLICY = StackValidationPolicy(
-    name="mnp-security-groups",
-    display_name="Multi-node parallel jobs have at most five security groups",
-    description="Compute environments beside multi-node parallel jobs name five groups at most.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.MEDIUM,
-    tags=["batch", "network", "G3"],
-    remediation_steps="Merge security groups until five are left.",
-    url="https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html",
-    validate=on_stack(_check),
+    tags=["network", "G3"],
+    check=_check,
 )

@@ -1,11 +1,11 @@
-"""The nodes of a multi-node parallel job stand in one zone.
+"""Compute environments for multi-node parallel jobs have subnets in one Availability Zone.
 
 Why:
-    Batch fills an environment over all its subnets, and a job whose nodes stand in several zones
-    pays for every byte between them and waits on it. Where the launch template has EFA, another
-    rule refuses that outright; this one is for jobs over TCP.
+    AWS Batch spreads nodes over all subnets of an environment. A job whose nodes run in several
+    zones pays for the traffic between them and waits for it. This rule covers jobs over TCP;
+    `efa-single-zone` rejects launch templates with EFA.
 Fix:
-    Give the compute environment the subnets of one zone, and with capacity that is not reserved a
+    Give the compute environment subnets of one zone and, for capacity that is not reserved, a
     cluster placement group.
 Source:
     https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
 from policies.resources.batch import fit_environments, multi_node_jobs
 from policies.resources.launches import Launch, templates_of
@@ -23,7 +23,7 @@ from policies.resources.props import UNKNOWN
 from policies.resources.stack import Stack
 from policies.resources.subnets import subnets_of, zones_of
 from policies.resources.types import LAUNCH_TEMPLATE
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -35,9 +35,9 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             yield (
                 environment.urn,
                 (
-                    f"the stack has multi-node parallel jobs, and its subnets lie in "
-                    f"{', '.join(sorted(map(str, zones)))}, so the nodes of a job may too; leave "
-                    "subnets of one zone in compute_resources.subnets"
+                    f"its subnets are in {', '.join(sorted(map(str, zones)))}, so the nodes of a "
+                    "multi-node parallel job can run in different zones; keep subnets of one zone "
+                    "in compute_resources.subnets"
                 ),
             )
 
@@ -49,14 +49,11 @@ def _has_efa(stack: Stack, environment: PolicyResource) -> bool:
     )
 
 
-POLICY = StackValidationPolicy(
-    name="mnp-single-zone",
-    display_name="Multi-node parallel jobs run in one zone",
-    description="Compute environments beside multi-node parallel jobs have subnets of one zone.",
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.MEDIUM,
-    tags=["batch", "network", "G2"],
-    remediation_steps="Leave subnets of one zone in the compute environment.",
-    url="https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html",
-    validate=on_stack(_check),
+    tags=["network", "G2"],
+    check=_check,
 )

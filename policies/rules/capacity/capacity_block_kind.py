@@ -1,14 +1,15 @@
-"""Only a Capacity Block is launched into as one.
+"""A launch uses the market type capacity-block if, and only if, it targets a Capacity Block.
 
 Why:
-    A Capacity Block and an On-Demand Capacity Reservation both have ids that begin with `cr-`, but
-    EC2 launches into a block only with the market type `capacity-block`, and into a reservation
-    only without it. Each other way is refused at the launch, when the node group waits already.
-    Which of the two a reservation is shows where the program makes it; of others it is declared in
-    `capacity_blocks`, `own_reservations` and `assisted_reservations` of the configuration.
+    The ids of Capacity Blocks and of On-Demand Capacity Reservations both begin with `cr-`. EC2
+    launches into a Capacity Block only with the market type `capacity-block`, and into an On-Demand
+    Capacity Reservation only without it. The error appears at launch, when the node group already
+    waits for nodes. The rule knows the kind of a reservation that the program creates. For other
+    reservations, declare the kind in `capacity_blocks`, `own_reservations` and
+    `assisted_reservations`.
 Fix:
-    Set the market type of the launch template (or `CapacityType` of the queue) for a Capacity
-    Block, remove it for an On-Demand Capacity Reservation.
+    For a Capacity Block, set the market type of the launch template (`CapacityType` of a
+    ParallelCluster queue). For an On-Demand Capacity Reservation, remove it.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-launch.html
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html
@@ -18,23 +19,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch
-from policies.resources.parallelcluster import CAPACITY_BLOCK as BLOCK_OF_A_QUEUE
+from policies.resources.parallelcluster import CAPACITY_BLOCK as QUEUE_BLOCK
 from policies.resources.parallelcluster import compute_resources
 from policies.resources.props import UNKNOWN
 from policies.resources.reservations import ASSISTED, CAPACITY_BLOCKS, DECLARED_SCHEMA, OWN
 from policies.resources.reserved_nodes import reserved_nodes
 from policies.resources.stack import Stack
 from policies.resources.types import CAPACITY_BLOCK_RESERVATION, CLOUDFORMATION_STACK
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, config: Config) -> Iterator[tuple[str, str]]:
     for nodes in reserved_nodes(stack):
         kinds = {each.resource_type for each in nodes.target.reservations}
-        # A group may hold both kinds, and there may be others that are not seen.
+        # A group may hold both kinds, or reservations outside the stack.
         if len(kinds) == 1 and not nodes.target.elsewhere and nodes.market is not UNKNOWN:
             bought = kinds == {CAPACITY_BLOCK_RESERVATION}
             fault = _fault(nodes.names, bought=bought, as_block=nodes.market == CAPACITY_BLOCK)
@@ -44,7 +45,7 @@ def _check(stack: Stack, config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _declared(stack: Stack, config: Config) -> Iterator[tuple[str, str]]:
-    """Yield the launches into a reservation of which the configuration tells the kind."""
+    """Yield the violations for reservations whose kind the configuration declares."""
     blocks = set(config.get(CAPACITY_BLOCKS) or ())
     others = {*(config.get(OWN) or ()), *(config.get(ASSISTED) or ())}
     for urn, where, target, as_block in _launches(stack):
@@ -55,7 +56,7 @@ def _declared(stack: Stack, config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _launches(stack: Stack) -> Iterator[tuple[str, str, str, bool]]:
-    """Yield URN, beginning of a message, target, and whether it is launched into as a block."""
+    """Yield URN, beginning of a message, target, and whether the launch uses it as a block."""
     for resource in stack.of_type(*LAUNCHES):
         launch = Launch(resource.resource_type, stack.facts_of(resource.urn))
         market, target = launch.market_type, launch.reservation
@@ -66,14 +67,14 @@ def _launches(stack: Stack) -> Iterator[tuple[str, str, str, bool]]:
         for nodes in compute_resources(stack.facts_of(clusters.urn).get("templateBody")):
             if nodes.reservation is not None:
                 where = f"in its compute resource {nodes.name}, "
-                as_block = nodes.capacity_type == BLOCK_OF_A_QUEUE
+                as_block = nodes.capacity_type == QUEUE_BLOCK
                 yield clusters.urn, where, nodes.reservation, as_block
 
 
 def _fault(names: str, *, bought: bool, as_block: bool) -> str | None:
     if bought and not as_block:
         return (
-            f"it targets the Capacity Block {names} without the market type that EC2 wants for it; "
+            f"it targets the Capacity Block {names} without the market type that EC2 requires; "
             f"set market_type to {CAPACITY_BLOCK}"
         )
     if as_block and not bought:
@@ -84,15 +85,12 @@ def _fault(names: str, *, bought: bool, as_block: bool) -> str | None:
     return None
 
 
-POLICY = StackValidationPolicy(
-    name="capacity-block-kind",
-    display_name="Blocks and reservations are launched into each in its way",
-    description="A launch has the market type capacity-block if it targets a Capacity Block.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["capacity", "D6"],
+    tags=["D6"],
     config_schema=DECLARED_SCHEMA,
-    remediation_steps="Set the market type for a Capacity Block, remove it for a reservation.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-launch.html",
-    validate=on_stack(_check),
+    check=_check,
 )

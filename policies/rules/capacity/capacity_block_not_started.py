@@ -1,12 +1,12 @@
-"""No node is wanted of a Capacity Block before it starts.
+"""No nodes are requested from a Capacity Block before it starts.
 
 Why:
-    Until a block starts every launch into it fails. A managed node group that wants nodes becomes
-    CREATE_FAILED, an Auto Scaling group tries again and again and `up` waits for it in vain, though
-    nothing is wrong but the time.
+    Launches into a Capacity Block fail until it starts. A managed node group that wants nodes
+    becomes CREATE_FAILED. An Auto Scaling group keeps retrying, and `up` waits for nodes that
+    cannot launch.
 Fix:
-    Set the desired and minimum size to 0, and let a scheduled action at the start of the block give
-    the group its size.
+    Set the desired and minimum size to 0, and add a scheduled action that sets the size when the
+    block starts.
 Source:
     https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks.html
     https://docs.aws.amazon.com/autoscaling/ec2/userguide/launch-template-capacity-blocks.html
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.launches import CAPACITY_BLOCK
 from policies.resources.node_groups import sizes_of
@@ -29,7 +29,7 @@ from policies.resources.reserved_nodes import (
 )
 from policies.resources.stack import Stack
 from policies.resources.types import AUTO_SCALING_GROUP, EKS_NODE_GROUP
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -45,7 +45,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             continue
         wanted, _ = sizes_of(stack, group, None)
         for action in scheduled_sizes(stack, group):
-            # An action that brings a group to the size that it has is that of a block's start.
+            # An action that sets the current size of the group marks the start of the block.
             if wanted and action.desired == wanted and action.at is not None and action.at > now:
                 yield group.urn, _message(wanted, action.at)
                 break
@@ -53,20 +53,17 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
 
 def _message(wanted: int, start: datetime) -> str:
     return (
-        f"it wants {wanted} nodes now, but its Capacity Block starts at "
-        f"{start.astimezone(UTC):%Y-%m-%d %H:%M} UTC and nothing launches before; set the desired "
-        "and minimum size to 0 until then"
+        f"it requests {wanted} nodes now, but its Capacity Block starts at "
+        f"{start.astimezone(UTC):%Y-%m-%d %H:%M} UTC, and launches fail until then; set the "
+        "desired and minimum size to 0 until it starts"
     )
 
 
-POLICY = StackValidationPolicy(
-    name="capacity-block-not-started",
-    display_name="No node before its Capacity Block starts",
-    description="Nodes in a Capacity Block that has not started are wanted by nobody yet.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["capacity", "D8"],
-    remediation_steps="Set the desired and minimum size to 0 until the block starts.",
-    url="https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks.html",
-    validate=on_stack(_check),
+    tags=["D8"],
+    check=_check,
 )

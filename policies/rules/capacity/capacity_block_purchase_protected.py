@@ -1,11 +1,11 @@
-"""The purchase of a Capacity Block is protected.
+"""A resource that buys a Capacity Block has the resource option protect.
 
 Why:
-    The resource buys the block when it is made, and nothing gives the money back: a destroy drops
-    it from the state only, and a change of its offering replaces it, which buys a second block.
-    `protect` makes the engine refuse both.
+    Creating the resource buys the block, without a refund. A destroy removes the block from the
+    Pulumi state only, and a changed offering replaces the resource, which buys a second block. With
+    `protect` the engine rejects both.
 Fix:
-    Set the resource option `protect`; take it away when the block is over.
+    Set the resource option `protect`. Remove it when the block has ended.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-release.html
     https://www.pulumi.com/registry/packages/aws/api-docs/ec2/capacityblockreservation/
@@ -13,36 +13,21 @@ Source:
 
 from __future__ import annotations
 
-from pulumi_policy import (
-    EnforcementLevel,
-    ReportViolation,
-    ResourceValidationArgs,
-    ResourceValidationPolicy,
-    Severity,
-)
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.types import CAPACITY_BLOCK_RESERVATION
+from policies.rule import protection_rule
 
-
-def _validate(args: ResourceValidationArgs, report_violation: ReportViolation) -> None:
-    if args.resource_type == CAPACITY_BLOCK_RESERVATION and not args.opts.protect:
-        report_violation(
-            f"{args.name}: the purchase of the Capacity Block is not protected: a destroy gives no "
-            "money back, and a changed offering buys a second block; set the resource option "
-            "protect",
-            None,
-        )
-
-
-POLICY = ResourceValidationPolicy(
-    name="capacity-block-purchase-protected",
-    display_name="Purchases of Capacity Blocks are protected",
-    description="A resource that buys a Capacity Block has the resource option protect.",
-    # Whoever wants to forget a block that is over has to take the protection away first.
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = protection_rule(
+    __name__,
+    __doc__,
+    # Advisory: to remove a block that has ended, users first remove the protection.
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.MEDIUM,
-    tags=["capacity", "cost", "D15"],
-    remediation_steps="Set the resource option protect.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-release.html",
-    validate=_validate,
+    tags=["cost", "D15"],
+    types=(CAPACITY_BLOCK_RESERVATION,),
+    fault=(
+        "the purchase of the Capacity Block is not protected: a destroy gives no refund, and a "
+        "changed offering buys a second block"
+    ),
 )

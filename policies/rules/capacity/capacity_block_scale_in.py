@@ -1,10 +1,10 @@
-"""Self-managed nodes leave a Capacity Block before it ends.
+"""An Auto Scaling group in a Capacity Block scales in before the block ends.
 
 Why:
-    EC2 begins to terminate the instances of a block 30 minutes before its end (those of an
-    UltraServer 60), without asking the scheduler. Managed node groups of EKS are scaled in by EKS
-    40 minutes before it; of an Auto Scaling group nobody takes care, and the job loses what it did
-    since its last checkpoint.
+    EC2 starts to terminate the instances of a block 30 minutes before it ends (60 minutes for
+    UltraServers), without notice to the scheduler. EKS drains managed node groups 40 minutes before
+    the end. It does not drain self-managed Auto Scaling groups, and jobs on them lose their work
+    since the last checkpoint.
 Fix:
     Add a scheduled action that sets the desired capacity to 0 at least 30 minutes before the end
     (in a stack file: `ends_at` of the reservation), and drain nodes that terminate.
@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
 from policies.resources.reserved_nodes import (
     Nodes,
@@ -29,7 +29,7 @@ from policies.resources.reserved_nodes import (
 )
 from policies.resources.stack import Stack
 from policies.resources.types import AUTO_SCALING_GROUP
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 BEFORE_END = timedelta(minutes=30)
 ULTRASERVER_BEFORE_END = timedelta(minutes=60)
@@ -49,35 +49,33 @@ def _fault(stack: Stack, group: PolicyResource, nodes: Nodes | None) -> str | No
     leaving = [size for size in scheduled_sizes(stack, group) if size.desired == 0]
     if not leaving:
         return (
-            "it launches into a Capacity Block, at whose end EC2 terminates its nodes under the "
-            "jobs; add a scheduled action that sets the desired capacity to 0 before the end"
+            "it launches into a Capacity Block without a scheduled scale-in, so EC2 terminates its "
+            "nodes while jobs run; add a scheduled action that sets the desired capacity to 0 "
+            "before the end"
         )
     last = _latest(stack, nodes) if nodes is not None else None
     if last is None or any(size.at is None or size.at <= last for size in leaving):
         return None
     return (
-        "its scheduled action comes when EC2 terminates the nodes of the Capacity Block already; "
+        "its scheduled action runs after EC2 starts to terminate the nodes of the Capacity Block; "
         f"move it to {last.astimezone(UTC):%Y-%m-%d %H:%M} UTC or earlier"
     )
 
 
 def _latest(stack: Stack, nodes: Nodes) -> datetime | None:
-    """Return when the last nodes must be leaving; None where the end is not known."""
+    """Return the latest time to scale in; None if the end of the block is unknown."""
     end = block_time(stack, nodes, "endDate")
     types = nodes.reserved(stack, "instanceType") or frozenset()
     ultra = any(each.startswith(ULTRASERVERS) for each in types)
     return end - (ULTRASERVER_BEFORE_END if ultra else BEFORE_END) if end else None
 
 
-POLICY = StackValidationPolicy(
-    name="capacity-block-scale-in",
-    display_name="Nodes leave a Capacity Block before it ends",
-    description="An Auto Scaling group in a Capacity Block is scaled in before the block ends.",
-    # The capacity is used to the end without it; what is lost is the job's last minutes.
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    # Advisory: the jobs only lose their last minutes.
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.MEDIUM,
-    tags=["capacity", "D9"],
-    remediation_steps="Add a scheduled action to 0 at least 30 minutes before the block ends.",
-    url="https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks.html",
-    validate=on_stack(_check),
+    tags=["D9"],
+    check=_check,
 )

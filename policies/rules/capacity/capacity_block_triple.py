@@ -1,14 +1,13 @@
-"""A launch into a Capacity Block says market, reservation and instance type, all three.
+"""A launch into a Capacity Block names the market type, the reservation and the instance type.
 
 Why:
-    EC2 launches into a block only if the request has the market type `capacity-block`, targets
-    the block's reservation, and names the instance type; EKS demands all three in the launch
-    template. One that is missing is not refused when the template is made, but at the launch,
-    and the error reaches the user through the Auto Scaling group minutes later. An Auto Scaling
-    group may say the reservation and the type in the template's place.
+    EC2 launches into a Capacity Block only if the request has all three; EKS requires them in the
+    launch template. EC2 accepts an incomplete template, the launch fails, and the Auto Scaling
+    group reports the error minutes later. An Auto Scaling group can set the reservation and the
+    instance type itself.
 Fix:
-    Set `instance_market_options.market_type`, the capacity reservation target and
-    `instance_type` in the same launch template.
+    Set `instance_market_options.market_type`, the capacity reservation target and `instance_type`
+    in the same launch template.
 Source:
     https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-launch.html
@@ -19,13 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
 from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch, templates_of
 from policies.resources.pools import POOLS, Pool
 from policies.resources.stack import Stack
 from policies.resources.types import EKS_NODE_GROUP, INSTANCE
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -52,12 +51,12 @@ def _faults(stack: Stack, launch: Launch, users: list[PolicyResource]) -> Iterat
         return
     if launch.reservation is None and not any(_targets(stack, user) for user in users):
         yield (
-            "its market is capacity-block but it targets no reservation, so nothing can launch; "
+            "its market type is capacity-block but it targets no reservation, so launches fail; "
             "set the capacity reservation target to the cr- id of the Capacity Block"
         )
     if launch.instance_type is None and not any(_has_type(stack, user) for user in users):
         yield (
-            "its market is capacity-block but it names no instance type, and a block holds "
+            "its market type is capacity-block but it names no instance type, and a block holds "
             "exactly one; set instance_type to that of the Capacity Block"
         )
 
@@ -71,21 +70,15 @@ def _targets(stack: Stack, user: PolicyResource) -> bool:
 def _has_type(stack: Stack, user: PolicyResource) -> bool:
     if user.resource_type == INSTANCE:
         return Launch(INSTANCE, stack.facts_of(user.urn)).instance_type is not None
-    # EKS wants the type of a managed node group in the template, so its own list is none here.
+    # EKS requires the type in the launch template of a managed node group.
     return user.resource_type != EKS_NODE_GROUP and bool(Pool(stack, user).instance_types())
 
 
-POLICY = StackValidationPolicy(
-    name="capacity-block-triple",
-    display_name="Capacity Block launches say market, reservation and instance type",
-    description=(
-        "A launch with the market type capacity-block targets a reservation "
-        "and names its instance type."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["capacity", "D1", "D2", "D4"],
-    remediation_steps="Set the reservation target and the instance type in the launch template.",
-    url="https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",
-    validate=on_stack(_check),
+    tags=["D1", "D2", "D4"],
+    check=_check,
 )

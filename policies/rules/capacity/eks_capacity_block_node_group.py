@@ -1,14 +1,14 @@
-"""A managed node group and its launch template agree on the Capacity Block.
+"""An EKS node group and its launch template agree on the Capacity Block.
 
 Why:
-    EKS uses a Capacity Block only if the node group has the capacity type CAPACITY_BLOCK and a
-    launch template of its own whose market is `capacity-block`; the instance type then stands in
-    the template and nowhere else. One without the other fails when the node group is made, after
-    the control plane has been waited for. A subnet outside of the block's zone makes launches fail
-    there, at random.
+    EKS uses a Capacity Block only if the node group has the capacity type CAPACITY_BLOCK and its
+    launch template has the market type `capacity-block` and the instance type. EKS rejects a
+    mismatch when it creates the node group, after the control plane is ready. Launches in subnets
+    outside the zone of the block fail.
 Fix:
-    Set `capacity_type` of the node group to CAPACITY_BLOCK, its template's market type to
-    `capacity-block`, leave `instance_types` out, and list subnets of the block's zone only.
+    Set `capacity_type` of the node group to CAPACITY_BLOCK and the market type of its launch
+    template to `capacity-block`. Remove `instance_types`, and list only subnets in the zone of the
+    block.
 Source:
     https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
 """
@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
 from policies.resources.launches import CAPACITY_BLOCK, templates_of
 from policies.resources.props import UNKNOWN, is_set
 from policies.resources.stack import Stack
 from policies.resources.subnets import zones_of_group
 from policies.resources.types import EKS_NODE_GROUP
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -46,21 +46,21 @@ def _faults(stack: Stack, group: PolicyResource) -> Iterator[str]:
         )
     if from_block and is_set(facts.get("instanceTypes")) and facts.count("instanceTypes"):
         yield (
-            "its capacity type is CAPACITY_BLOCK and it lists instance types, which EKS refuses; "
+            "its capacity type is CAPACITY_BLOCK and it lists instance types, which EKS rejects; "
             "remove instance_types and set the type in the launch template"
         )
     zones = zones_of_group(stack, group) if from_block else None
     if zones is not None and len(zones) > 1:
         yield (
-            f"its capacity type is CAPACITY_BLOCK but its subnets lie in {', '.join(sorted(zones))}"
-            ", and a block lies in one zone; leave the subnets of that zone in subnet_ids"
+            f"its capacity type is CAPACITY_BLOCK but its subnets are in {', '.join(sorted(zones))}"
+            ", and a block is in one zone; keep only the subnets of that zone in subnet_ids"
         )
     for template in templates_of(stack, group):
         market = stack.facts_of(template.urn).get("instanceMarketOptions", "marketType")
         if from_block and market not in (CAPACITY_BLOCK, UNKNOWN):
             yield (
                 f"its capacity type is CAPACITY_BLOCK but its launch template {template.name} has "
-                f"another market; set market_type of the template to {CAPACITY_BLOCK}"
+                f"another market type; set market_type of the template to {CAPACITY_BLOCK}"
             )
         if market == CAPACITY_BLOCK and not from_block:
             yield (
@@ -69,17 +69,11 @@ def _faults(stack: Stack, group: PolicyResource) -> Iterator[str]:
             )
 
 
-POLICY = StackValidationPolicy(
-    name="eks-capacity-block-node-group",
-    display_name="Managed node groups and their templates agree on the Capacity Block",
-    description=(
-        "An EKS node group with capacity type CAPACITY_BLOCK has a launch template "
-        "for a Capacity Block, and only such a one."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["capacity", "eks", "D3"],
-    remediation_steps="Set capacity_type and the launch template's market type together.",
-    url="https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",
-    validate=on_stack(_check),
+    tags=["eks", "D3"],
+    check=_check,
 )

@@ -1,8 +1,8 @@
-"""A queue of ParallelCluster has an allocation strategy only where EC2 has a choice.
+"""A ParallelCluster queue of On-Demand nodes has no allocation strategy for Spot.
 
 Why:
     `capacity-optimized` and `price-capacity-optimized` choose among Spot pools. ParallelCluster
-    refuses them for On-Demand nodes, and the cluster is not made.
+    rejects them for On-Demand nodes and does not create the cluster.
 Fix:
     Set `AllocationStrategy` to `lowest-price` or `prioritized`, or remove it.
 Source:
@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.parallelcluster import compute_resources
 from policies.resources.props import Facts
 from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 ON_DEMAND_STRATEGIES = ("lowest-price", "prioritized")
 
@@ -32,18 +32,16 @@ def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     for queue, strategy in refused.items():
         yield (
             f"its queue {queue} has On-Demand nodes and the allocation strategy {strategy}, which "
-            "is one for Spot; set AllocationStrategy to lowest-price, or remove it"
+            "is for Spot; set AllocationStrategy to lowest-price, or remove it"
         )
 
 
-POLICY = ResourceValidationPolicy(
-    name="parallelcluster-allocation-strategy",
-    display_name="On-Demand queues have no strategy for Spot",
-    description="A queue of On-Demand nodes has no allocation strategy for Spot.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.MEDIUM,
-    tags=["capacity", "C14"],
-    remediation_steps="Set AllocationStrategy to lowest-price, or remove it.",
-    url="https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html",
-    validate=on_types(CLOUDFORMATION_STACK, check=_check),
+    tags=["C14"],
+    types=(CLOUDFORMATION_STACK,),
+    check=_check,
 )

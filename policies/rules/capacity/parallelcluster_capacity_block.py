@@ -1,12 +1,12 @@
-"""A queue of ParallelCluster in a Capacity Block names the block and has fixed nodes only.
+"""A ParallelCluster queue in a Capacity Block names the block and has static nodes only.
 
 Why:
-    ParallelCluster launches the nodes of a Capacity Block when the block starts, all of them, and
-    never again: it wants the id of the block, as many static nodes as nodes at all, and no
-    allocation strategy. Anything else stops the creation of the cluster.
+    ParallelCluster launches all nodes of a Capacity Block once, when the block starts. It requires
+    the id of the block, a minimum count equal to the maximum count, and no allocation strategy.
+    Anything else stops the creation of the cluster.
 Fix:
-    Give the compute resource a `CapacityReservationId`, set `MinCount` to `MaxCount`, above 0, and
-    remove `AllocationStrategy` from the queue.
+    Set `CapacityReservationId` of the compute resource, set `MinCount` equal to `MaxCount` and
+    above 0, and remove `AllocationStrategy` from the queue.
 Source:
     https://docs.aws.amazon.com/parallelcluster/latest/ug/launch-instances-capacity-blocks.html
     https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.parallelcluster import CAPACITY_BLOCK, ComputeResource, compute_resources
 from policies.resources.props import Facts
 from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
@@ -46,21 +46,16 @@ def _faults(nodes: ComputeResource) -> Iterator[str]:
     if nodes.allocation_strategy is not None:
         yield (
             f"the queue has the allocation strategy {nodes.allocation_strategy}, which a Capacity "
-            "Block does not take; remove AllocationStrategy"
+            "Block does not support; remove AllocationStrategy"
         )
 
 
-POLICY = ResourceValidationPolicy(
-    name="parallelcluster-capacity-block",
-    display_name="Queues in a Capacity Block name it and have static nodes",
-    description=(
-        "A ParallelCluster queue in a Capacity Block names its id, has as many static nodes as "
-        "nodes at all, and no allocation strategy."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["capacity", "D1", "D5", "D7"],
-    remediation_steps="Name the block, set MinCount to MaxCount, remove AllocationStrategy.",
-    url="https://docs.aws.amazon.com/parallelcluster/latest/ug/launch-instances-capacity-blocks.html",
-    validate=on_types(CLOUDFORMATION_STACK, check=_check),
+    tags=["D1", "D5", "D7"],
+    types=(CLOUDFORMATION_STACK,),
+    check=_check,
 )

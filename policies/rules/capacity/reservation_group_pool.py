@@ -1,9 +1,8 @@
 """A resource group that launches target is a pool of capacity reservations.
 
 Why:
-    EC2 launches only into groups with the configuration `AWS::EC2::CapacityReservationPool`. A
-    group made from a tag query, or without it, is a list that nobody launches from: every launch
-    that targets it is refused.
+    EC2 launches only into groups with the configuration `AWS::EC2::CapacityReservationPool`. It
+    rejects every launch that targets another group, such as one made from a tag query.
 Fix:
     Give the group the configurations `AWS::EC2::CapacityReservationPool` and
     `AWS::ResourceGroups::Generic` with `allowed-resource-types`, and no query.
@@ -16,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.props import UNKNOWN, Facts
 from policies.resources.reservations import targeted_groups
 from policies.resources.stack import Stack
 from policies.resources.types import AUTO_SCALING_GROUP, INSTANCE, LAUNCH_TEMPLATE
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 POOL = "AWS::EC2::CapacityReservationPool"
 
@@ -38,8 +37,8 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             yield (
                 urn,
                 (
-                    f"launches target the group, but it has no configuration {POOL}, so that they "
-                    "are refused; add the configurations of a pool of capacity reservations"
+                    f"launches target the group, but it has no configuration {POOL}, so EC2 "
+                    "rejects them; add the configurations of a pool of capacity reservations"
                 ),
             )
 
@@ -52,14 +51,11 @@ def _may_be_a_pool(facts: Facts) -> bool:
     return bool(types & {POOL, UNKNOWN})
 
 
-POLICY = StackValidationPolicy(
-    name="reservation-group-pool",
-    display_name="Targeted groups are pools of reservations",
-    description="A resource group that launches target is a pool of capacity reservations.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["capacity", "C6"],
-    remediation_steps="Add the configurations of a capacity reservation pool to the group.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html",
-    validate=on_stack(_check),
+    tags=["C6"],
+    check=_check,
 )

@@ -1,12 +1,12 @@
-"""Nodes that launch into a reservation are of its instance type.
+"""Nodes that target a reservation have the instance type of the reservation.
 
 Why:
-    A reservation holds instances of one type. A launch of another type that targets it fails, as
-    does one that must run in a group of reservations without the type; one that may run On-Demand
-    does so, while the reservation stands idle and is paid for.
+    A reservation holds instances of one type. Launches of another type fail if they target the
+    reservation by id or must use reserved capacity. Otherwise they run On-Demand while you pay for
+    the unused reservation.
 Fix:
-    Set the instance type of the launch template (or of the queue) to that of the reservation, or
-    make the reservation for the type.
+    Set the instance type of the launch template or the queue to that of the reservation, or create
+    the reservation for that type.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html
@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.reserved_nodes import reserved_nodes
 from policies.resources.stack import Stack
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -29,7 +29,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
         if nodes.instance_types is None or reserved is None:
             continue
         wrong = nodes.instance_types - reserved
-        # Nodes that go on with On-Demand capacity may do so with another type.
+        # Nodes that may run On-Demand can use another type there.
         if wrong and (nodes.confined or wrong == nodes.instance_types):
             yield (
                 nodes.urn,
@@ -41,14 +41,11 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             )
 
 
-POLICY = StackValidationPolicy(
-    name="reservation-instance-type",
-    display_name="Nodes are of the type of their reservation",
-    description="A launch that targets a reservation of the program has its instance type.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.CRITICAL,
-    tags=["capacity", "C1", "C7"],
-    remediation_steps="Set the instance type to that of the reservation.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html",
-    validate=on_stack(_check),
+    tags=["C1", "C7"],
+    check=_check,
 )

@@ -1,13 +1,13 @@
-"""A launch that targets reservations runs nowhere else.
+"""A launch that targets a reservation runs only in reserved capacity.
 
 Why:
-    Without the preference `capacity-reservations-only` a group of reservations is no promise: where
-    none of them has room or matches, the instances run On-Demand outside of it, at the full price,
-    while the reservations are paid as well. A reservation that is targeted by its id is one: a
-    launch that does not fit into it fails. With the preference `open` or `none` EC2 refuses the
-    target.
+    Without the preference `capacity-reservations-only`, instances that target a group of
+    reservations run On-Demand at full price if no reservation in the group matches or has room,
+    while you also pay for the reservations. A launch that targets a reservation by id fails if it
+    does not fit. EC2 rejects a target with the preference `open` or `none`.
 Fix:
-    Set `capacity_reservation_preference` to `capacity-reservations-only` beside the target.
+    Set `capacity_reservation_preference` to `capacity-reservations-only` in the specification that
+    has the target.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html
@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch
 from policies.resources.props import UNKNOWN, Facts, is_set
 from policies.resources.reservations import ONLY, PREFERENCE, TARGET
 from policies.resources.types import AUTO_SCALING_GROUP
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 _GROUP = "capacityReservationResourceGroupArn"
 _LISTS = ("capacityReservationIds", "capacityReservationResourceGroupArns")
@@ -40,10 +40,10 @@ def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     if is_set(launch.preference):
         yield (
             f"it targets a reservation with the preference {launch.preference!r}, which EC2 "
-            f"refuses together; set capacity_reservation_preference to {ONLY}"
+            f"rejects; set capacity_reservation_preference to {ONLY}"
         )
     elif launch.market_type != CAPACITY_BLOCK and is_set(facts.get(*TARGET, _GROUP)):
-        # A block is never left for On-Demand.
+        # Launches into a Capacity Block never run On-Demand.
         yield (
             "it targets a group of reservations but may run On-Demand outside of it, at the full "
             f"price; set capacity_reservation_preference to {ONLY}"
@@ -51,7 +51,7 @@ def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
 
 
 def _group(facts: Facts) -> Iterator[str]:
-    # `capacity-reservations-first` says that On-Demand is wanted for the rest.
+    # `capacity-reservations-first` requests On-Demand for the rest.
     preference = facts.get(*PREFERENCE)
     if preference == "none" and any(facts.count(*TARGET, key) for key in _LISTS):
         yield (
@@ -60,14 +60,12 @@ def _group(facts: Facts) -> Iterator[str]:
         )
 
 
-POLICY = ResourceValidationPolicy(
-    name="reservation-only-preference",
-    display_name="Launches that target a reservation stay in it",
-    description="A launch that targets a reservation runs only in reserved capacity.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["capacity", "cost", "C8", "C10"],
-    remediation_steps="Set capacity_reservation_preference to capacity-reservations-only.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html",
-    validate=on_types(*LAUNCHES, AUTO_SCALING_GROUP, check=_check),
+    tags=["cost", "C8", "C10"],
+    types=(*LAUNCHES, AUTO_SCALING_GROUP),
+    check=_check,
 )

@@ -1,11 +1,11 @@
-"""Nodes that launch into a reservation run an operating system of its platform.
+"""Nodes that target a reservation run an operating system of its platform.
 
 Why:
-    A reservation is for a platform, such as `Linux/UNIX` or `Red Hat Enterprise Linux`, and an
-    image of another one does not match it, however alike the two are. The reservation stays free
-    and the launch fails, or runs On-Demand.
+    A reservation has a platform, such as `Linux/UNIX` or `Red Hat Enterprise Linux`. Images of
+    another platform do not match it: the launch fails or runs On-Demand, and the reservation stays
+    unused.
 Fix:
-    Make the reservation with the platform of the nodes' image.
+    Create the reservation with the platform of the image of the nodes.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html
@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.reserved_nodes import reserved_nodes
 from policies.resources.stack import Stack
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -37,14 +37,11 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
         )
 
 
-POLICY = StackValidationPolicy(
-    name="reservation-platform",
-    display_name="Nodes run the platform of their reservation",
-    description="The images of nodes are of the platform of the reservation that they target.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["capacity", "C3", "D16"],
-    remediation_steps="Set instance_platform of the reservation to that of the nodes' image.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html",
-    validate=on_stack(_check),
+    tags=["C3", "D16"],
+    check=_check,
 )

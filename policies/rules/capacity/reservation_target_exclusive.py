@@ -1,8 +1,8 @@
-"""A launch targets one reservation or one group of them, never both.
+"""A launch targets a reservation by id or a resource group by ARN, not both.
 
 Why:
-    EC2 takes the id of a reservation or the ARN of a resource group. A launch template with both
-    is made without an error, and every launch from it is refused.
+    EC2 accepts the id of a reservation or the ARN of a resource group. It creates a launch template
+    with both, and rejects every launch from it.
 Fix:
     Remove the id or the ARN from the capacity reservation target.
 Source:
@@ -14,17 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.launches import LAUNCHES
 from policies.resources.parallelcluster import compute_resources
 from policies.resources.props import Facts, is_set
 from policies.resources.reservations import TARGET
 from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 _BOTH = (
-    "it targets a reservation by id and a resource group too, and EC2 takes one of the two; "
+    "it targets a reservation by id and a resource group, and EC2 accepts one of the two; "
     "remove the id or the ARN of the group"
 )
 
@@ -40,14 +40,12 @@ def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
         yield _BOTH
 
 
-POLICY = ResourceValidationPolicy(
-    name="reservation-target-exclusive",
-    display_name="A launch targets a reservation or a group",
-    description="A launch names the id of a reservation or the ARN of a group, not both.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["capacity", "C8"],
-    remediation_steps="Remove the id of the reservation or the ARN of the group.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservationTarget.html",
-    validate=on_types(*LAUNCHES, CLOUDFORMATION_STACK, check=_check),
+    tags=["C8"],
+    types=(*LAUNCHES, CLOUDFORMATION_STACK),
+    check=_check,
 )

@@ -1,12 +1,12 @@
-"""Nodes that launch into a reservation have a subnet in its zone.
+"""Nodes that target a reservation have a subnet in its Availability Zone.
 
 Why:
-    Capacity is reserved in one Availability Zone. Nodes whose subnets all lie in other zones never
-    launch into it; without the preference `capacity-reservations-only` they run On-Demand beside
-    the idle reservation, and with it they do not run at all.
+    A reservation holds capacity in one Availability Zone. Nodes without a subnet in that zone never
+    launch into it. With the preference `capacity-reservations-only` they do not launch at all;
+    without it they run On-Demand while you pay for the unused reservation.
 Fix:
-    Give the node group, Auto Scaling group, compute environment or queue the subnet of the
-    reservation's zone, and only that.
+    Give the node group, Auto Scaling group, compute environment or queue only the subnet in the
+    zone of the reservation.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-launch.html
@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.reserved_nodes import reserved_nodes
 from policies.resources.stack import Stack
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -32,19 +32,16 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             nodes.urn,
             (
                 f"{nodes.where}it launches in {', '.join(sorted(nodes.zones))}, but {nodes.names} "
-                f"lies in {', '.join(sorted(reserved))}; use a subnet of that zone"
+                f"is in {', '.join(sorted(reserved))}; use a subnet of that zone"
             ),
         )
 
 
-POLICY = StackValidationPolicy(
-    name="reservation-zone",
-    display_name="Nodes launch in the zone of their reservation",
-    description="A launch that targets a reservation of the program has a subnet in its zone.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.CRITICAL,
-    tags=["capacity", "network", "C2", "C7", "D16"],
-    remediation_steps="Use a subnet of the reservation's zone.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html",
-    validate=on_stack(_check),
+    tags=["network", "C2", "C7", "D16"],
+    check=_check,
 )

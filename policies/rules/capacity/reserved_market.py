@@ -1,11 +1,11 @@
-"""The market of a launch exists, and is none of Spot where a reservation is targeted.
+"""The market type of a launch is valid, and is not spot if the launch targets a reservation.
 
 Why:
-    Spot instances never run in reserved capacity: a launch with both is refused. A misspelt market
-    (`capacity_block`, as ParallelCluster and EKS write it in capitals) is refused as well, and
-    only by the launch.
+    Spot Instances do not run in reserved capacity, so EC2 rejects a launch with both. It also
+    rejects an unknown market type, such as the spelling `CAPACITY_BLOCK` of ParallelCluster and
+    EKS, but only at launch.
 Fix:
-    Set the market type to `capacity-block` for a Capacity Block, and leave it out for an On-Demand
+    Set the market type to `capacity-block` for a Capacity Block, and remove it for an On-Demand
     Capacity Reservation.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceMarketOptionsRequest.html
@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.launches import LAUNCHES, Launch
 from policies.resources.parallelcluster import compute_resources
 from policies.resources.props import UNKNOWN, Facts
 from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 MARKETS = ("spot", "capacity-block", "interruptible-capacity-reservation", "on-demand")
 _SPOT = (
@@ -43,22 +43,17 @@ def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
         yield _SPOT.format("market type spot")
     if market not in (None, "", UNKNOWN, *MARKETS):
         yield (
-            f"its market type is {market!r}, which EC2 does not know; set market_type to "
+            f"its market type is {market!r}, which EC2 does not accept; set market_type to "
             f"{', '.join(MARKETS[:-1])}, or leave it out"
         )
 
 
-POLICY = ResourceValidationPolicy(
-    name="reserved-market",
-    display_name="Reserved capacity is no Spot market",
-    description="The market type of a launch exists, and is not spot beside a reservation.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["capacity", "D4"],
-    remediation_steps="Set the market type to capacity-block, or leave it out.",
-    url=(
-        "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/"
-        "API_InstanceMarketOptionsRequest.html"
-    ),
-    validate=on_types(*LAUNCHES, CLOUDFORMATION_STACK, check=_check),
+    tags=["D4"],
+    types=(*LAUNCHES, CLOUDFORMATION_STACK),
+    check=_check,
 )

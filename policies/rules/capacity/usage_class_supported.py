@@ -1,11 +1,10 @@
-"""EC2 sells the instance type in the way in which it is bought.
+"""EC2 offers the instance type in the market of the launch.
 
 Why:
-    Capacity Blocks exist for a few instance types, and some types are not sold as Spot. A launch
-    in a way that the type is not sold in is refused, and the error reaches the user through the
-    Auto Scaling group minutes later.
+    Capacity Blocks exist for some instance types only, and EC2 does not sell every type as Spot.
+    EC2 rejects the launch, and the Auto Scaling group reports the error minutes later.
 Fix:
-    Change the market type (of a node group the capacity type) or the instance type.
+    Change the market type (the capacity type of a node group) or the instance type.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceTypeInfo.html
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html
@@ -15,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.resources.launches import LAUNCHES, Launch
 from policies.resources.parallelcluster import compute_resources
 from policies.resources.props import Facts
 from policies.resources.types import CLOUDFORMATION_STACK, EKS_NODE_GROUP
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 _USAGE_CLASSES = {
     "spot": "spot",
@@ -50,7 +49,7 @@ def _faults(market: object, instance_types: Sequence[object]) -> Iterator[str]:
     wanted = _USAGE_CLASSES.get(market) if isinstance(market, str) else None
     for name in instance_types:
         known = INSTANCE_TYPES.get(name) if isinstance(name, str) else None
-        # Of a type that the catalog does not know, nothing is told.
+        # Types that are not in the catalog pass.
         if wanted is not None and known is not None and wanted not in known.usage_classes:
             yield (
                 f"EC2 does not sell {known.name} as {wanted}, only as "
@@ -58,14 +57,12 @@ def _faults(market: object, instance_types: Sequence[object]) -> Iterator[str]:
             )
 
 
-POLICY = ResourceValidationPolicy(
-    name="usage-class-supported",
-    display_name="Instance types are bought as EC2 sells them",
-    description="The market of a launch is one in which EC2 sells the instance type.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["capacity", "C15"],
-    remediation_steps="Change the market type or the instance type.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceTypeInfo.html",
-    validate=on_types(*LAUNCHES, EKS_NODE_GROUP, CLOUDFORMATION_STACK, check=_check),
+    tags=["C15"],
+    types=(*LAUNCHES, EKS_NODE_GROUP, CLOUDFORMATION_STACK),
+    check=_check,
 )

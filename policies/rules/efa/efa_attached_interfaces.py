@@ -1,13 +1,12 @@
-"""EFA interfaces that are made beforehand fit the instance that they are attached to.
+"""EFA network interfaces of an instance fit its instance type, and attach at launch.
 
 Why:
-    An instance may start with network interfaces that are resources of their own. EC2 checks
-    their number and places only when the instance is launched, as it does for those of a launch
-    template, and it attaches an EFA to a stopped instance only: an attachment of its own, made
-    once the instance runs, is always refused.
+    An instance can start with network interfaces that are separate resources. EC2 checks their
+    number and layout only at launch. It attaches an EFA only to a stopped instance, so it rejects a
+    separate attachment resource, which Pulumi creates after the instance has started.
 Fix:
-    List the interfaces in `network_interfaces` of the instance, type `interface` (or `efa`) at
-    card 0 device 0 and one EFA interface for each further card; use no attachment resource.
+    List the interfaces in `network_interfaces` of the instance: type `interface` (or `efa`) at card
+    0 device 0, and one EFA interface for each further card. Remove the attachment resource.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-efa.html
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html
@@ -17,14 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.resources.interfaces import attached_interfaces, interface_type, layout_faults
 from policies.resources.launches import EFA_TYPES
 from policies.resources.stack import Stack
 from policies.resources.types import INSTANCE, NETWORK_INTERFACE, NETWORK_INTERFACE_ATTACHMENT
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -44,8 +43,8 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                 attachment.urn,
                 (
                     f"it attaches {efa[0].name}, an EFA, to {instance.resources[0].name}, which "
-                    "runs by then, and EC2 refuses that; list the interface in network_interfaces "
-                    "of the instance"
+                    "already runs by then, and EC2 rejects that; list the interface in "
+                    "network_interfaces of the instance"
                 ),
             )
 
@@ -65,17 +64,11 @@ def _faults(stack: Stack, instance: PolicyResource) -> Iterator[str]:
     yield from layout_faults(interfaces, instance_type)
 
 
-POLICY = StackValidationPolicy(
-    name="efa-attached-interfaces",
-    display_name="EFA interfaces of their own fit their instance",
-    description=(
-        "EFA network interfaces that an instance starts with stand where its type has room, and "
-        "none is attached while it runs."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["efa", "A1", "A4", "A11", "A12", "A13", "A14"],
-    remediation_steps="List the interfaces in network_interfaces of the instance.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-efa.html",
-    validate=on_stack(_check),
+    tags=["A1", "A4", "A11", "A12", "A13", "A14"],
+    check=_check,
 )

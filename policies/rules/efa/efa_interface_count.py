@@ -1,12 +1,12 @@
-"""A launch template has at most as many EFA interfaces as its instance type.
+"""A launch template has at most as many EFA interfaces as its instance type supports.
 
 Why:
-    EC2 refuses a launch with more EFA interfaces than the type's maximum, which is not the
-    number of its network cards: p6-b300 has 17 cards and 16 EFA interfaces. On a type without
-    EFA a single one is too many. The launch template itself is accepted, and only Auto Scaling
-    learns of it.
+    EC2 rejects a launch with more EFA interfaces than the maximum of the instance type. That
+    maximum is not the number of network cards: p6-b300 has 17 cards and 16 EFA interfaces. EC2
+    accepts the launch template, and only Auto Scaling reports the error.
 Fix:
-    Take the number from `NetworkInfo.EfaInfo.MaximumEfaInterfaces` of the instance type.
+    Use at most the number in `NetworkInfo.EfaInfo.MaximumEfaInterfaces` of the instance type; none
+    on a type without EFA.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_EfaInfo.html
@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.resources.launches import Launch
 from policies.resources.props import Facts
 from policies.resources.types import LAUNCH_TEMPLATE
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 
 def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
@@ -45,14 +45,12 @@ def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     )
 
 
-POLICY = ResourceValidationPolicy(
-    name="efa-interface-count",
-    display_name="No more EFA interfaces than the instance type has",
-    description="A launch template has at most as many EFA interfaces as its instance type.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["efa", "A1", "A4"],
-    remediation_steps="Give the launch template at most the type's maximum of EFA interfaces.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",
-    validate=on_types(LAUNCH_TEMPLATE, check=_check),
+    tags=["A1", "A4"],
+    types=(LAUNCH_TEMPLATE,),
+    check=_check,
 )

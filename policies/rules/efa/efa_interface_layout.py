@@ -1,14 +1,15 @@
-"""The network interfaces of a launch template with EFA stand where the instance type has room.
+"""The network interfaces of a launch template with EFA fit the cards of the instance type.
 
 Why:
-    EC2 checks the place of each interface only at the launch: the primary is card 0 device 0 and
-    has an address, so it is never `efa-only`; a card and a device are used once; a card takes one
-    EFA and only the interface types that it has (card 0 of p6-b300 has no EFA); an `efa-only`
-    interface has no address; a public address is not assigned to one of several interfaces. An
-    `efa-only` at device 1 of a further card is as legal as one at device 0.
+    EC2 checks the layout only at launch. The primary interface is card 0 device 0 and has an IP
+    address, so it is never `efa-only`. Each combination of card and device is used once. A card
+    takes one EFA, and only the interface types that it supports (card 0 of p6-b300 supports no
+    EFA). An `efa-only` interface has no IP address, and EC2 assigns no public address to an
+    instance with several interfaces. An `efa-only` interface at device 1 of a further card is as
+    valid as one at device 0.
 Fix:
-    Give the primary type `interface` (or `efa`) at card 0 device 0, and each further EFA card one
-    `efa-only` at device 0.
+    Give the primary interface the type `interface` (or `efa`) at card 0 device 0, and each further
+    EFA card one `efa-only` interface at device 0.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-efa.html
@@ -19,14 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.resources.interfaces import layout_faults
 from policies.resources.launches import Interface, Launch
 from policies.resources.props import Facts, is_set, is_true
 from policies.resources.types import LAUNCH_TEMPLATE
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 ADDRESS_PROPERTIES = (
     "ipv4AddressCount",
@@ -61,24 +62,17 @@ def _addresses(interfaces: Sequence[Interface]) -> Iterator[str]:
             )
         elif public and len(interfaces) > 1:
             yield (
-                f"{interface} asks for a public address, which EC2 refuses beside other network "
+                f"{interface} asks for a public address, which EC2 rejects with several network "
                 "interfaces; remove associatePublicIpAddress and launch in a private subnet"
             )
 
 
-POLICY = ResourceValidationPolicy(
-    name="efa-interface-layout",
-    display_name="EFA interfaces stand where the instance type has room",
-    description=(
-        "The network interfaces of a launch template with EFA use each place once, "
-        "within the network cards of the instance type."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["efa", "A10", "A11", "A12", "A13", "A14", "A15"],
-    remediation_steps=(
-        "Use type interface at card 0 device 0, and one efa-only interface for each EFA card."
-    ),
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",
-    validate=on_types(LAUNCH_TEMPLATE, check=_check),
+    tags=["A10", "A11", "A12", "A13", "A14", "A15"],
+    types=(LAUNCH_TEMPLATE,),
+    check=_check,
 )

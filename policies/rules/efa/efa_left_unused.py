@@ -1,17 +1,17 @@
-"""Nodes that are placed together for training use the EFA interfaces that they pay for.
+"""Nodes that are placed together for training use the EFA interfaces of their instance type.
 
 Why:
-    A p5.48xlarge without EFA interfaces has one network interface of 100 Gbit/s instead of
-    3,200 Gbit/s, and collective communication runs over TCP: the job works, several times
-    slower. EFA costs nothing. Said only of types with more than one EFA interface, in pools of
-    more than one node that are placed together, in a placement group or a Capacity Block: nodes
-    that serve requests on their own do without EFA rightly.
+    A p5.48xlarge without EFA interfaces has 100 Gbit/s of network bandwidth instead of 3,200
+    Gbit/s, and collective communication uses TCP. The job runs several times slower, without an
+    error. EFA has no extra cost. The rule applies to types with more than one EFA interface, in
+    pools of several nodes in a placement group or a Capacity Block. Nodes that serve requests
+    independently do not need EFA.
 Fix:
-    Give the launch template the EFA interfaces of its type, in ParallelCluster
-    `Efa: {Enabled: true}` (in a stack file: `efa_enabled: true` of the nodes).
+    Add the EFA interfaces of the instance type to the launch template; in ParallelCluster set `Efa:
+    {Enabled: true}` (in a stack file: `efa_enabled: true` of the nodes).
 Source:
-    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
     https://docs.aws.amazon.com/parallelcluster/latest/ug/efa-v3.html
 """
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.resources.launches import CAPACITY_BLOCK, Launch
@@ -29,7 +29,7 @@ from policies.resources.pools import Pool, pools
 from policies.resources.props import UNKNOWN, is_true
 from policies.resources.stack import Stack
 from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -46,7 +46,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _wasted(types: Iterable[object]) -> str | None:
-    """Return the type if it is one, of the catalog, with more than one EFA interface."""
+    """Return the only type, if it is in the catalog and has more than one EFA interface."""
     names = set(types)
     found = [INSTANCE_TYPES.get(str(name)) for name in names]
     if len(found) != 1 or found[0] is None or found[0].efa_interfaces < 2:
@@ -57,7 +57,7 @@ def _wasted(types: Iterable[object]) -> str | None:
 def _trains(pool: Pool, launch: Launch) -> bool:
     placed = pool.placement_group is not None or launch.placement_group is not None
     together = placed or launch.market_type == CAPACITY_BLOCK
-    # An unknown list of interfaces, or an unknown type in it, may be EFA.
+    # An unknown list of interfaces, or an unknown type in it, may include EFA.
     known = launch.facts.needed("networkInterfaces") is not UNKNOWN and all(
         isinstance(interface.type, str) for interface in launch.interfaces()
     )
@@ -73,23 +73,17 @@ def _trains_in_slurm(nodes: ComputeResource) -> bool:
 def _fault(name: str, where: str) -> str:
     count = INSTANCE_TYPES[name].efa_interfaces
     return (
-        f"{where} places several {name} together without an EFA interface, so they talk over "
-        f"TCP; use the {count} EFA interfaces of the type, or, for nodes that do not talk to one "
-        "another, no placement group"
+        f"{where} places several {name} together without an EFA interface, so they "
+        f"communicate over TCP; add the {count} EFA interfaces of the type, or remove the "
+        "placement group if the nodes do not communicate"
     )
 
 
-POLICY = StackValidationPolicy(
-    name="efa-left-unused",
-    display_name="Nodes that are placed together use their EFA interfaces",
-    description=(
-        "A pool of several nodes in a placement group or a Capacity Block has EFA interfaces "
-        "where its instance type has more than one."
-    ),
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.MEDIUM,
-    tags=["efa", "A2"],
-    remediation_steps="Give the launch template the EFA interfaces of its instance type.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",
-    validate=on_stack(_check),
+    tags=["A2"],
+    check=_check,
 )

@@ -1,10 +1,10 @@
-"""A network interface of type efa-only has no address.
+"""A network interface of type efa-only requests no IP address and no prefix.
 
 Why:
-    An EFA-only interface is the fabric device alone. EC2 assigns no IP address to it, and
-    refuses to make one with an address, a prefix or a check of the source.
+    An EFA-only interface is only the fabric device. EC2 assigns no IP address to it, and rejects a
+    request with an address or a prefix.
 Fix:
-    Remove the addresses, or use the type `efa`, which has an address.
+    Remove the addresses, or use the type `efa`, which has an IP address.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-efa.html
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateNetworkInterface.html
@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.props import Facts, is_set
 from policies.resources.types import NETWORK_INTERFACE
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 _LISTS = ("ipv4Prefixes", "ipv6Addresses", "ipv6AddressLists", "ipv6Prefixes", "privateIps")
 _OTHERS = (
@@ -42,14 +42,12 @@ def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
         )
 
 
-POLICY = ResourceValidationPolicy(
-    name="efa-only-without-address",
-    display_name="EFA-only interfaces have no address",
-    description="A network interface of type efa-only asks for no address and no prefix.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.MEDIUM,
-    tags=["efa", "A15"],
-    remediation_steps="Remove the addresses of the interface.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-efa.html",
-    validate=on_types(NETWORK_INTERFACE, check=_check),
+    tags=["A15"],
+    types=(NETWORK_INTERFACE,),
+    check=_check,
 )

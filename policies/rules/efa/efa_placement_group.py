@@ -1,24 +1,24 @@
-"""Nodes with EFA that no reservation has placed share a cluster placement group.
+"""Nodes with EFA outside reserved capacity share a cluster placement group.
 
 Why:
-    On-Demand and Spot instances stand anywhere in their zone. A cluster placement group puts
-    them next to one another, which is what EFA is used for; without it collective communication
-    takes longer paths, and nothing says so. Nodes of a reservation or a Capacity Block have
-    their place already, and are left alone here, as are groups of one node and of several zones.
+    EC2 places On-Demand and Spot Instances anywhere in their zone. A cluster placement group places
+    them close together, which reduces the latency of collective communication. EC2 already places
+    the nodes of a reservation or a Capacity Block, so the rule skips them. It also skips groups of
+    one node and groups in several zones.
 Fix:
-    Make an `aws.ec2.PlacementGroup` with the strategy `cluster`, and name it in `placement` of
-    the launch template (in a stack file: `workload: training` of the nodes, the default with
-    EFA, does so).
+    Create an `aws.ec2.PlacementGroup` with the strategy `cluster`, and name it in `placement` of
+    the launch template (in a stack file: `workload: training` of the nodes, the default with EFA,
+    does this).
 Source:
-    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.resources.launches import CAPACITY_BLOCK
@@ -26,7 +26,7 @@ from policies.resources.pools import Pool, pools
 from policies.resources.props import UNKNOWN
 from policies.resources.stack import Stack
 from policies.resources.types import CAPACITY_RESERVATION
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -39,7 +39,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             continue
         template, launch = found
         types = set(pool.launched_types(launch))
-        # An open reservation of the stack takes instances that do not name it.
+        # An open reservation of the stack also serves instances that do not target it.
         if types & reserved or UNKNOWN in types or not all(map(_may_be_placed, types)):
             continue
         if pool.may_hold_several(launch):
@@ -69,17 +69,11 @@ def _may_be_placed(name: object) -> bool:
     return instance_type is not None and instance_type.cluster_placement_supported
 
 
-POLICY = StackValidationPolicy(
-    name="efa-placement-group",
-    display_name="Nodes with EFA share a placement group where nothing else places them",
-    description=(
-        "A pool of several nodes with EFA interfaces in one zone, outside of reservations, has a "
-        "cluster placement group."
-    ),
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.MEDIUM,
-    tags=["efa", "placement", "A9"],
-    remediation_steps="Name a cluster placement group in the launch template.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html",
-    validate=on_stack(_check),
+    tags=["placement", "A9"],
+    check=_check,
 )

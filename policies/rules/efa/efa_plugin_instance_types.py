@@ -1,13 +1,13 @@
-"""The EFA device plugin runs on every instance type with EFA interfaces.
+"""The EFA device plugin runs on the instance type of every node group with EFA.
 
 Why:
-    The plugin schedules its pods only on the instance types that its manifest lists, and lists
-    grow old: those of chart 0.5.20 lack g7e, p5.4xlarge and p6-b300. On a type that is missing
-    there is no pod and no error: the DaemonSet counts none as desired, `vpc.amazonaws.com/efa`
-    does not exist on the node, and pods stay pending or talk over TCP.
+    The plugin schedules its pods only on the instance types that its manifest lists, and older
+    versions lack newer types: chart 0.5.20 lacks g7e, p5.4xlarge and p6-b300. On a missing type the
+    DaemonSet wants no pod and reports no error. The nodes do not offer `vpc.amazonaws.com/efa`, so
+    pods stay Pending or use TCP.
 Fix:
-    Install a chart whose list has the type, or add the type to `supportedInstanceLabels.values`
-    of the chart, or to the node affinity of the DaemonSet.
+    Install a chart version that lists the type, or add the type to `supportedInstanceLabels.values`
+    of the chart or to the node affinity of the DaemonSet.
 Source:
     https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html
     https://github.com/aws/eks-charts/tree/master/stable/aws-efa-k8s-device-plugin
@@ -17,17 +17,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.kubernetes import PLUGIN, efa_nodes, plugins
 from policies.resources.stack import Stack
 from policies.resources.types import HELM_RELEASE
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
     installed = plugins(stack, PLUGIN)
-    if not installed:  # which may be installed by other means than this program
+    if not installed:  # another program may install the plugin
         return
     plugin = installed[0].resource
     of_chart = plugin.resource_type == HELM_RELEASE
@@ -48,17 +48,11 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             )
 
 
-POLICY = StackValidationPolicy(
-    name="efa-plugin-instance-types",
-    display_name="The EFA device plugin runs on every type with EFA",
-    description=(
-        "The EFA device plugin of a program may be scheduled on the instance type of every node "
-        "group with EFA interfaces."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["efa", "kubernetes", "A19"],
-    remediation_steps="Add the instance type to the list of the plugin.",
-    url="https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html",
-    validate=on_stack(_check),
+    tags=["kubernetes", "A19"],
+    check=_check,
 )

@@ -1,11 +1,12 @@
-"""EFA devices of a cluster are managed by the device plugin or by the driver, and by one only.
+"""Either the EFA device plugin or the EFA driver manages the EFA devices of a cluster.
 
 Why:
-    The EFA device plugin and the driver for dynamic resource allocation (`aws-dranet`) each give
-    out every EFA device of a node. With both, two pods get the same device, one from each, and
-    the second fails. The driver needs Kubernetes 1.34, and does not run on EKS Auto Mode.
+    The EFA device plugin and the driver for dynamic resource allocation (`aws-dranet`) both
+    allocate every EFA device of a node. If both run, they can give the same device to two pods, and
+    the second pod fails. The driver requires Kubernetes 1.34 and does not run on EKS Auto Mode.
 Fix:
-    Remove one of the two: the driver on clusters before 1.34 and on Auto Mode, else the plugin.
+    Remove one of the two: the driver on clusters before 1.34 and on Auto Mode, otherwise the
+    plugin.
 Source:
     https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html
 """
@@ -14,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.kubernetes import DRIVER, PLUGIN, EfaPlugin, plugins
 from policies.resources.props import Nested, is_true
 from policies.resources.stack import Stack
 from policies.resources.types import AUTO_SCALING_GROUP, EKS_CLUSTER, EKS_NODE_GROUP
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 _FIRST_MINOR = 34
 
@@ -35,8 +36,8 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
         yield (
             driver,
             (
-                f"it gives out the EFA devices that {shared.resource.name}, the EFA device "
-                "plugin, gives out too; remove one of the two, or keep them on different "
+                f"it allocates the EFA devices that {shared.resource.name}, the EFA device "
+                "plugin, also allocates; remove one of the two, or keep them on different "
                 "instance types"
             ),
         )
@@ -63,7 +64,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _share_nodes(plugin: EfaPlugin, driver: EfaPlugin) -> bool:
-    """Whether both may run on one node; not where each has a node selector of its own."""
+    """Whether both may run on one node: False if they have different node selectors."""
     selectors = [_selector(each) for each in (plugin, driver)]
     return None in selectors or selectors[0] == selectors[1]
 
@@ -79,17 +80,11 @@ def _minor(version: str) -> int:
     return int(minor) if major == "1" and minor.isdigit() else _FIRST_MINOR
 
 
-POLICY = StackValidationPolicy(
-    name="efa-plugin-or-driver",
-    display_name="One thing manages the EFA devices of a cluster",
-    description=(
-        "A cluster has the EFA device plugin or the EFA driver for dynamic resource allocation, "
-        "and the driver only where it runs."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["efa", "kubernetes", "A21"],
-    remediation_steps="Remove the EFA device plugin or the driver.",
-    url="https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html",
-    validate=on_stack(_check),
+    tags=["kubernetes", "A21"],
+    check=_check,
 )

@@ -1,12 +1,12 @@
-"""The EFA device plugin tolerates the taints of every node group with EFA.
+"""The EFA device plugin or driver tolerates the taints of every node group with EFA.
 
 Why:
-    The chart tolerates `CriticalAddonsOnly` and nothing else by default. Accelerator nodes are
-    usually tainted (`nvidia.com/gpu`, `aws.amazon.com/neuron`), and on a taint that the plugin
-    does not tolerate its pod is never scheduled: the nodes have no `vpc.amazonaws.com/efa`, and
-    no error says so.
+    By default the chart tolerates only `CriticalAddonsOnly`. Accelerated nodes usually have a taint
+    (`nvidia.com/gpu`, `aws.amazon.com/neuron`). The scheduler does not place the plugin on nodes
+    with a taint that it does not tolerate, so they do not offer `vpc.amazonaws.com/efa`, and
+    nothing reports an error.
 Fix:
-    Add a toleration of the taint to `tolerations` of the chart's values or of the DaemonSet.
+    Add a toleration for the taint to `tolerations` in the values of the chart or in the DaemonSet.
 Source:
     https://docs.aws.amazon.com/eks/latest/userguide/node-taints-managed-node-groups.html
     https://github.com/aws/eks-charts/tree/master/stable/aws-efa-k8s-device-plugin
@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.kubernetes import DRIVER, PLUGIN, EfaNodes, EfaPlugin, efa_nodes, plugins
 from policies.resources.stack import Stack
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -35,15 +35,15 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _fault(installed: list[EfaPlugin], nodes: EfaNodes) -> str | None:
-    """Return the taints that no plugin passes, among those that run on the type at all."""
+    """Return the message for taints that no plugin for the type tolerates, or None."""
     meant = [p for p in installed if not nodes.instance_types or _runs_on_one(p, nodes)]
     refused = [[t for t in nodes.taints if not plugin.tolerates(t)] for plugin in meant]
     if not refused or not all(refused):
         return None
     taints = ", ".join(str(taint) for taint in min(refused, key=len))
     return (
-        f"it does not tolerate {taints} of {nodes.resource.name}, so it never starts on those "
-        "nodes and their EFA devices cannot be asked for; add the taint to its tolerations"
+        f"it does not tolerate {taints} of {nodes.resource.name}, so it does not start on those "
+        "nodes, and pods cannot request their EFA devices; add the taint to its tolerations"
     )
 
 
@@ -51,17 +51,11 @@ def _runs_on_one(plugin: EfaPlugin, nodes: EfaNodes) -> bool:
     return any(plugin.runs_on(name) for name in nodes.instance_types)
 
 
-POLICY = StackValidationPolicy(
-    name="efa-plugin-tolerations",
-    display_name="The EFA device plugin tolerates the taints of nodes with EFA",
-    description=(
-        "The EFA device plugin or driver of a program tolerates the taints of every managed node "
-        "group with EFA interfaces."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["efa", "kubernetes", "A20", "G8"],
-    remediation_steps="Add tolerations of the node groups' taints to the plugin.",
-    url="https://docs.aws.amazon.com/eks/latest/userguide/node-taints-managed-node-groups.html",
-    validate=on_stack(_check),
+    tags=["kubernetes", "A20", "G8"],
+    check=_check,
 )

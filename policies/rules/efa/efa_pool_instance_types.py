@@ -1,13 +1,13 @@
-"""Every instance type of a pool has the EFA interfaces of the pool's launch template.
+"""Every instance type of a pool supports the EFA interfaces of its launch template.
 
 Why:
-    A node group, an Auto Scaling group, a compute environment or a fleet may list types of its
-    own, which go before the type of its launch template; the interfaces stay those of the
-    template. A type without EFA, or with fewer EFA interfaces, is refused at each launch, and in
-    a list of several types such a pool starts with some of them and fails with the others.
+    A node group, Auto Scaling group, compute environment or fleet can list instance types that
+    replace the type of its launch template, but the interfaces remain those of the template. EC2
+    rejects launches of a type without EFA or with fewer EFA interfaces. A pool with several types
+    then starts with some types and fails with others.
 Fix:
-    List only types with at least as many EFA interfaces, or give each type a pool and a launch
-    template of its own.
+    List only types with at least as many EFA interfaces, or create a pool and a launch template for
+    each type.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html
     https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.resources.pools import Pool, pools
 from policies.resources.stack import Stack
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -47,21 +47,15 @@ def _faults(pool: Pool) -> Iterator[str]:
         yield (
             f"its launch template {template.name} has {count} {interfaces} and {name} takes "
             f"{has}, so a launch of that type fails; remove {name} from the instance types, or "
-            "give it a launch template of its own"
+            "give it a separate launch template"
         )
 
 
-POLICY = StackValidationPolicy(
-    name="efa-pool-instance-types",
-    display_name="Every type of a pool has the EFA interfaces of its launch template",
-    description=(
-        "The instance types that a node group, Auto Scaling group, compute environment or fleet "
-        "lists have at least as many EFA interfaces as its launch template."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["efa", "A1", "A4", "A8"],
-    remediation_steps="List only instance types with that many EFA interfaces.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",
-    validate=on_stack(_check),
+    tags=["A1", "A4", "A8"],
+    check=_check,
 )

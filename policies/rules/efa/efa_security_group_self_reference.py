@@ -1,12 +1,12 @@
-"""Every EFA interface has a security group that lets its members reach one another.
+"""Every EFA interface has a security group that allows all traffic between its members.
 
 Why:
-    EFA traffic passes only a rule that names the group itself, in both directions and for all
-    protocols; a rule for addresses, even 0.0.0.0/0, does not count. Without it the nodes come up
-    and look healthy, and NCCL hangs or falls back to TCP.
+    EFA traffic needs rules that reference the security group itself, in both directions and for all
+    protocols. A CIDR rule, even 0.0.0.0/0, does not count. Without these rules the nodes look
+    healthy, and NCCL hangs or uses TCP.
 Fix:
-    Add an ingress and an egress rule with all protocols (`-1`) whose source and destination are
-    the group itself, as resources of their own or within the group.
+    Add an ingress and an egress rule for all protocols (`-1`) with the group itself as source and
+    destination, in the group or as separate resources.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html, step 1
     https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
@@ -16,20 +16,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
 from policies.resources.interfaces import interface_type
 from policies.resources.launches import EFA_TYPES, Launch
 from policies.resources.props import UNKNOWN
 from policies.resources.security_groups import (
-    DIRECTIONS,
     Direction,
     SelfReferences,
     security_groups_of,
 )
 from policies.resources.stack import Stack
 from policies.resources.types import LAUNCH_TEMPLATE, NETWORK_INTERFACE
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 Path = tuple[str | int, ...]
 
@@ -43,7 +42,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             fault = _fault(stack, template, path, rules)
             if fault:
                 yield template.urn, f"{interface} {fault}"
-                break  # the others of the template are alike: one message is enough
+                break  # one message for each template
     for interface in stack.of_type(NETWORK_INTERFACE):
         if interface_type(stack, interface) in EFA_TYPES:
             fault = _fault(stack, interface, ("securityGroups",), rules)
@@ -55,10 +54,10 @@ def _fault(stack: Stack, resource: PolicyResource, path: Path, rules: SelfRefere
     facts = stack.facts_of(resource.urn)
     if facts.get(*path) is not UNKNOWN and not facts.count(*path):
         return (
-            "is an EFA and names no security group, so it gets the default one of "
+            "is an EFA and names no security group, so it uses the default security group of "
             "the VPC; give it a group with ingress and egress rules to itself"
         )
-    # Of groups that were made elsewhere, such as that of a cluster of EKS, nothing is told.
+    # The rules of groups outside the stack, such as that of an EKS cluster, are unknown.
     groups = security_groups_of(stack, resource, *path)
     missing = {group.name: rules.missing(group) for group in groups}
     if not groups or not all(missing.values()):
@@ -75,19 +74,11 @@ def _described(directions: tuple[Direction, ...]) -> str:
     return " and an ".join(directions)
 
 
-POLICY = StackValidationPolicy(
-    name="efa-security-group-self-reference",
-    display_name="EFA security groups let their members reach one another",
-    description=(
-        "Every EFA interface has a security group with ingress and egress to itself, "
-        "for all protocols."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["efa", "network", "A5", "A16"],
-    remediation_steps=(
-        f"Add {' and '.join(DIRECTIONS)} rules for all protocols from the group to itself."
-    ),
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html",
-    validate=on_stack(_check),
+    tags=["network", "A5", "A16"],
+    check=_check,
 )

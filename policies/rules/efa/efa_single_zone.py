@@ -1,11 +1,11 @@
-"""Nodes with EFA launch in one zone.
+"""A group of nodes with EFA interfaces launches in one Availability Zone.
 
 Why:
-    EFA traffic does not cross Availability Zones. A group that spreads its nodes over subnets of
-    several zones starts without an error, and the job on it hangs or runs over TCP.
+    EFA traffic does not cross Availability Zones. A group with subnets in several zones starts
+    without an error, and its jobs hang or use TCP.
 Fix:
-    Give the node group, Auto Scaling group or compute environment one subnet, that of the zone of
-    the reservation.
+    Give the node group, Auto Scaling group or compute environment one subnet, in the zone of the
+    reservation.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
     https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.pools import pools
 from policies.resources.stack import Stack
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -33,19 +33,16 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                 (
                     f"its launch template {found[0].name} has EFA interfaces, but it spreads "
                     f"nodes over {spread.count} {spread.what}, and EFA does not cross zones; "
-                    f"leave only one in {spread.key}, that of the zone of the capacity"
+                    f"keep only one in {spread.key}, in the zone of the capacity"
                 ),
             )
 
 
-POLICY = StackValidationPolicy(
-    name="efa-single-zone",
-    display_name="Nodes with EFA launch in one zone",
-    description="A group of nodes with EFA interfaces launches in one Availability Zone.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["efa", "network", "A6"],
-    remediation_steps="Give the node group or Auto Scaling group a single subnet.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html",
-    validate=on_stack(_check),
+    tags=["network", "A6"],
+    check=_check,
 )

@@ -1,14 +1,14 @@
-"""Where network interfaces are listed, security groups stand in them and nowhere else.
+"""A launch with listed network interfaces names its security groups only in the interfaces.
 
 Why:
-    EC2 takes security groups for the instance or for its interfaces, never for both: "Network
-    interfaces and an instance-level security groups may not be specified on the same request".
-    A launch template accepts both, and each launch from it fails. Batch says the same of its
-    environment: "Either compute environment Security Groups or Network Interfaces in Launch
-    template are exclusively allowed".
+    EC2 accepts security groups for the instance or for its network interfaces, not both: "Network
+    interfaces and an instance-level security groups may not be specified on the same request". It
+    accepts a launch template with both, and every launch from it fails. AWS Batch has the same
+    rule: "Either compute environment Security Groups or Network Interfaces in Launch template are
+    exclusively allowed".
 Fix:
-    Move the groups into `security_groups` of each entry of `network_interfaces`, for EFA the
-    group that names itself into every one.
+    Move the groups into `security_groups` of each entry of `network_interfaces`. For EFA, add the
+    group that references itself to every entry.
 Source:
     https://docs.aws.amazon.com/pcs/latest/userguide/working-with_networking_efa_create-lt.html
     https://docs.aws.amazon.com/autoscaling/ec2/userguide/create-launch-template.html
@@ -20,13 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
 from policies.resources.launches import templates_of
 from policies.resources.props import UNKNOWN
 from policies.resources.stack import Stack
 from policies.resources.types import BATCH_COMPUTE_ENVIRONMENT, INSTANCE, LAUNCH_TEMPLATE
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 _GROUPS: dict[str, tuple[tuple[str, ...], ...]] = {
     LAUNCH_TEMPLATE: (("vpcSecurityGroupIds",), ("securityGroupNames",)),
@@ -59,11 +59,11 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _groups(stack: Stack, resource: PolicyResource) -> str | None:
-    """Return where a resource names groups for the whole instance, None if nowhere."""
+    """Return the property with security groups for the whole instance, None if there is none."""
     facts = stack.facts_of(resource.urn)
     for path in _GROUPS[resource.resource_type]:
         if resource.resource_type == INSTANCE and not resource.property_dependencies.get(path[0]):
-            continue  # once an instance runs, AWS reports the groups of its interfaces here
+            continue  # AWS reports the groups of the interfaces of a running instance here
         if facts.get(*path) is UNKNOWN or facts.count(*path):
             return _WORDS[path[-1]]
     return None
@@ -75,22 +75,16 @@ def _lists_interfaces(stack: Stack, template: PolicyResource) -> bool:
 
 def _fault(what: str, key: str) -> str:
     return (
-        f"{what}, and {key} names security groups for the whole instance, which AWS refuses "
-        f"together; remove {key} and name the groups in security_groups of each network interface"
+        f"{what}, and {key} names security groups for the whole instance, which AWS "
+        f"rejects; remove {key} and name the groups in security_groups of each network interface"
     )
 
 
-POLICY = StackValidationPolicy(
-    name="interface-security-groups",
-    display_name="Security groups stand in the network interfaces where there are any",
-    description=(
-        "A launch with listed network interfaces names security groups in them, and none for the "
-        "whole instance."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["efa", "network", "A16"],
-    remediation_steps="Name the security groups in each network interface only.",
-    url="https://docs.aws.amazon.com/pcs/latest/userguide/working-with_networking_efa_create-lt.html",
-    validate=on_stack(_check),
+    tags=["network", "A16"],
+    check=_check,
 )

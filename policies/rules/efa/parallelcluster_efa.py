@@ -1,13 +1,13 @@
-"""A queue of ParallelCluster has EFA as ParallelCluster accepts it.
+"""A ParallelCluster queue with EFA has settings that ParallelCluster accepts.
 
 Why:
-    ParallelCluster checks EFA when the cluster is made, and the deployment around it then rolls
-    back: a type without EFA; GPUDirect without EFA; nodes over several subnets; EFA without a
-    word on the placement group, where silence is an error; public addresses for nodes with
-    several interfaces.
+    ParallelCluster validates EFA when it creates the cluster, and the deployment then rolls back.
+    It rejects EFA on a type without EFA, GPUDirect without EFA, EFA over several subnets, EFA
+    without a `PlacementGroup` setting, and public addresses for nodes with several network
+    interfaces.
 Fix:
-    Set `Efa: {Enabled: true}` only for types with EFA and a queue with one subnet, and
-    `PlacementGroup: {Enabled: …}` beside it; leave `AssignPublicIp` out.
+    Set `Efa: {Enabled: true}` only for types with EFA in a queue with one subnet, together with
+    `PlacementGroup: {Enabled: …}`, and remove `AssignPublicIp`.
 Source:
     https://docs.aws.amazon.com/parallelcluster/latest/ug/efa-v3.html
     https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
@@ -19,13 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.resources.parallelcluster import CAPACITY_BLOCK, ComputeResource, compute_resources
 from policies.resources.props import Facts, is_true
 from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
@@ -45,14 +45,13 @@ def _efa_faults(nodes: ComputeResource) -> Iterator[str]:
             yield f"EFA is on, but {name} has no EFA; set Efa: {{Enabled: false}}"
     if len(nodes.subnets) > 1:
         yield (
-            f"EFA is on over {len(nodes.subnets)} subnets, and EFA does not cross zones; leave "
+            f"EFA is on over {len(nodes.subnets)} subnets, and EFA does not cross zones; keep "
             "one subnet in SubnetIds of the queue"
         )
     elif not nodes.placement and nodes.capacity_type != CAPACITY_BLOCK:
         yield (
-            "EFA is on and nothing says whether there is a placement group, which ParallelCluster "
-            "refuses; set PlacementGroup: {Enabled: true}, or false where a reservation has its "
-            "place already"
+            "EFA is on without a PlacementGroup setting, which ParallelCluster rejects; set "
+            "PlacementGroup: {Enabled: true}, or false if a reservation already has a placement"
         )
 
 
@@ -66,17 +65,12 @@ def _address_faults(nodes: ComputeResource) -> Iterator[str]:
             )
 
 
-POLICY = ResourceValidationPolicy(
-    name="parallelcluster-efa",
-    display_name="ParallelCluster queues have EFA as ParallelCluster accepts it",
-    description=(
-        "A compute resource of ParallelCluster with EFA has a type with EFA, one subnet, a word "
-        "on its placement group and no public addresses."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["efa", "A1", "A3", "A6", "A8", "A9", "A10"],
-    remediation_steps="Set Efa, SubnetIds and PlacementGroup of the queue together.",
-    url="https://docs.aws.amazon.com/parallelcluster/latest/ug/efa-v3.html",
-    validate=on_types(CLOUDFORMATION_STACK, check=_check),
+    tags=["A1", "A3", "A6", "A8", "A9", "A10"],
+    types=(CLOUDFORMATION_STACK,),
+    check=_check,
 )

@@ -1,12 +1,12 @@
-"""The subnets of a cluster are of one VPC, and that VPC resolves names.
+"""The subnets of a cluster or a node group belong to one VPC, which for EKS resolves DNS names.
 
 Why:
-    EKS and Auto Scaling refuse subnets of several VPCs. EKS also needs DNS support and DNS host
-    names, which a VPC does not have unless it is told: without them nodes do not find the private
-    endpoint and never join.
+    EKS and Auto Scaling reject subnets of several VPCs. EKS also needs DNS support and DNS
+    hostnames in the VPC; DNS hostnames are off by default. Without them nodes cannot resolve the
+    private endpoint and do not join.
 Fix:
-    Set `enable_dns_hostnames` (and leave `enable_dns_support` on) for the VPC; name subnets of one
-    VPC.
+    Set `enable_dns_hostnames` of the VPC to true, keep `enable_dns_support` on, and name subnets of
+    one VPC.
 Source:
     https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
     https://docs.aws.amazon.com/vpc/latest/userguide/AmazonDNS-concepts.html
@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
 from policies.resources.kubernetes import of_kubernetes
 from policies.resources.props import UNKNOWN, is_true
 from policies.resources.stack import Stack
 from policies.resources.subnets import SUBNETS_OF, networks_of, subnets_at
 from policies.resources.types import EKS_CLUSTER, VPC
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 _SUBNETS = {EKS_CLUSTER: ("vpcConfig", "subnetIds"), **SUBNETS_OF}
 
@@ -36,8 +36,8 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             yield (
                 group.urn,
                 (
-                    f"its subnets are of {len(networks)} VPCs, which AWS refuses; name subnets of "
-                    "one VPC"
+                    f"its subnets belong to {len(networks)} VPCs, which AWS rejects; name subnets "
+                    "of one VPC"
                 ),
             )
         if group.resource_type == EKS_CLUSTER or of_kubernetes(stack, group):
@@ -49,7 +49,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                 vpc.urn,
                 (
                     f"nodes of {used[vpc.urn]} launch in it, and it has no "
-                    f"{' and no '.join(lacking)}, so they find no private endpoint by name; set "
+                    f"{' and no '.join(lacking)}, so they cannot resolve the private endpoint; set "
                     "enable_dns_hostnames and enable_dns_support to true"
                 ),
             )
@@ -58,7 +58,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
 def _subnets(stack: Stack, group: PolicyResource) -> list[PolicyResource]:
     path = _SUBNETS[group.resource_type]
     if stack.facts_of(group.urn).get(*path) is UNKNOWN:
-        # Which of the subnets that went into it are meant is not known, nor whether all are.
+        # An unknown list does not show which of the subnets that it depends on it contains.
         return []
     return subnets_at(stack, group, path) or []
 
@@ -68,21 +68,15 @@ def _lacking(stack: Stack, vpc: PolicyResource) -> list[str]:
     support, names = facts.get("enableDnsSupport"), facts.get("enableDnsHostnames")
     missing = [] if support in (None, UNKNOWN) or is_true(support) else ["DNS support"]
     if names is not UNKNOWN and not is_true(names):
-        missing.append("DNS host names")
+        missing.append("DNS hostnames")
     return missing
 
 
-POLICY = StackValidationPolicy(
-    name="cluster-subnets-one-vpc",
-    display_name="Clusters have subnets of one VPC that resolves names",
-    description=(
-        "The subnets of a cluster or a group of nodes are of one VPC; that of EKS has DNS support "
-        "and DNS host names."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["instance", "network", "E2"],
-    remediation_steps="Name subnets of one VPC, and turn its DNS host names on.",
-    url="https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html",
-    validate=on_stack(_check),
+    tags=["network", "E2"],
+    check=_check,
 )

@@ -1,10 +1,10 @@
-"""The security groups of a launch template are of the VPC in which its nodes launch.
+"""The security groups of a launch template belong to the VPC in which its nodes launch.
 
 Why:
-    EC2 refuses the launch ("the security group and subnet belong to different networks"). The
-    launch template and the group of nodes are accepted, and the group stays empty.
+    EC2 rejects the launch ("the security group and subnet belong to different networks"). AWS
+    accepts the launch template and the node group, and the group stays empty.
 Fix:
-    Use security groups of the VPC of the group's subnets.
+    Use security groups of the VPC of the subnets of the group.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
     https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html
@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
 from policies.resources.launches import templates_of
 from policies.resources.props import UNKNOWN
 from policies.resources.stack import Stack
 from policies.resources.subnets import SUBNETS_OF, networks_of, subnets_of
 from policies.resources.types import SECURITY_GROUP
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -35,15 +35,15 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                     yield (
                         template.urn,
                         (
-                            f"its security group {security_group.name} is of another VPC than the "
-                            f"subnets of {group.name}, so every launch fails; use a security "
+                            f"its security group {security_group.name} belongs to another VPC than "
+                            f"the subnets of {group.name}, so every launch fails; use a security "
                             "group of that VPC"
                         ),
                     )
 
 
 def _security_groups(stack: Stack, template: PolicyResource) -> list[PolicyResource]:
-    """Return the groups of the stack that a template names for certain, each once."""
+    """Return the known security groups of a template in the stack, each once."""
     found: dict[str, PolicyResource] = {}
     facts = stack.facts_of(template.urn)
     interfaces = range(facts.count("networkInterfaces"))
@@ -57,17 +57,11 @@ def _security_groups(stack: Stack, template: PolicyResource) -> list[PolicyResou
     return list(found.values())
 
 
-POLICY = StackValidationPolicy(
-    name="launch-template-one-vpc",
-    display_name="Security groups of a launch template are of its nodes' VPC",
-    description=(
-        "The security groups of a launch template and the subnets of the groups that use it are "
-        "of one VPC."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["instance", "network", "E10"],
-    remediation_steps="Use security groups of the VPC of the subnets.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html",
-    validate=on_stack(_check),
+    tags=["network", "E10"],
+    check=_check,
 )

@@ -1,11 +1,11 @@
-"""A queue of ParallelCluster has the subnets that it may have.
+"""A ParallelCluster queue lists each subnet once, and several only with flexible instance types.
 
 Why:
-    ParallelCluster refuses a subnet that stands twice in a queue, and more than one subnet where a
-    compute resource has one instance type by `InstanceType`: several subnets are for flexible
-    compute resources (`Instances`). It says so when the stack is made, after a quarter of an hour.
+    ParallelCluster rejects a duplicate subnet in a queue. It also rejects several subnets if a
+    compute resource has a single instance type in `InstanceType`; several subnets need `Instances`.
+    The error appears when the stack is created, after about 15 minutes.
 Fix:
-    Leave one subnet in the queue's `SubnetIds`, or list the types under `Instances`.
+    Keep one subnet in `SubnetIds` of the queue, or list the instance types under `Instances`.
 Source:
     https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
 """
@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.parallelcluster import compute_resources
 from policies.resources.props import Facts
 from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
@@ -32,26 +32,24 @@ def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
         if twice and queue not in seen:
             yield (
                 f"its queue {queue} names {', '.join(twice)} more than once, which "
-                "ParallelCluster refuses; name each subnet once in SubnetIds"
+                "ParallelCluster rejects; name each subnet once in SubnetIds"
             )
         seen.add(queue)
         count = len(known) + nodes.subnets.count(None)
         if count > 1 and not nodes.flexible:
             yield (
                 f"its queue {queue} has {count} subnets and {nodes.name} one "
-                "instance type, which ParallelCluster refuses; leave one subnet in SubnetIds, or "
+                "instance type, which ParallelCluster rejects; keep one subnet in SubnetIds, or "
                 "list types under Instances"
             )
 
 
-POLICY = ResourceValidationPolicy(
-    name="parallelcluster-queue-subnets",
-    display_name="Queues of ParallelCluster have the subnets that they may have",
-    description="A queue names a subnet once, and several only for flexible compute resources.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["instance", "network", "E3"],
-    remediation_steps="Leave one subnet in the queue.",
-    url="https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html",
-    validate=on_types(CLOUDFORMATION_STACK, check=_check),
+    tags=["network", "E3"],
+    types=(CLOUDFORMATION_STACK,),
+    check=_check,
 )

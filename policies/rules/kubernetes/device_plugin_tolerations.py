@@ -1,11 +1,11 @@
-"""The device plugins of NVIDIA and Neuron tolerate the taints of the nodes they are for.
+"""The NVIDIA and Neuron device plugins tolerate the taints of the nodes with their accelerators.
 
 Why:
-    Accelerated pools are tainted so that nothing else lands there, and a plugin that does not
-    tolerate the taint does not land there either. The nodes are Ready, cost what they cost, and
-    offer no `nvidia.com/gpu` or `aws.amazon.com/neuron`: every training pod stays Pending.
+    Taints keep other pods off accelerated nodes, and also a device plugin that does not tolerate
+    them. The nodes are Ready and billed, but do not offer `nvidia.com/gpu` or
+    `aws.amazon.com/neuron`, so training pods stay Pending.
 Fix:
-    Add a toleration for the taint to the DaemonSet, or to `tolerations` of the chart's values.
+    Add a toleration for the taint to the DaemonSet, or to `tolerations` in the values of the chart.
 Source:
     https://docs.aws.amazon.com/eks/latest/userguide/node-taints-managed-node-groups.html
     https://github.com/NVIDIA/k8s-device-plugin/blob/main/deployments/helm/nvidia-device-plugin/values.yaml
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.resources.kubernetes import PLUGIN as EFA_PLUGIN
@@ -24,19 +24,19 @@ from policies.resources.kubernetes import EfaPlugin, Taint, of_kubernetes, plugi
 from policies.resources.pools import Pool, pools
 from policies.resources.stack import Stack
 from policies.resources.types import EKS_CLUSTER, HELM_RELEASE
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 _KINDS = {
     "nvidia": ("NVIDIA", ("k8s-device-plugin", "nvidia-device-plugin")),
     "neuron": ("Neuron", ("neuron-device-plugin",)),
 }
-"""By manufacturer: what it is called, and images and charts of its plugin."""
+"""By manufacturer: the name in messages, and the images and charts of the plugin."""
 _GPU = "nvidia.com/gpu"
 _CRITICAL = "CriticalAddonsOnly"
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
-    # A resource inside a cluster does not show which cluster it is in.
+    # A Kubernetes resource does not show which of several clusters it is in.
     if len(list(stack.of_type(EKS_CLUSTER))) > 1:
         return
     for pool in pools(stack):
@@ -51,7 +51,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                         found[0].resource.urn,
                         (
                             f"the {label} device plugin does not tolerate the taint {taint} of "
-                            f"{pool.resource.name}, whose nodes then offer no accelerators; add a "
+                            f"{pool.resource.name}, so its nodes offer no accelerators; add a "
                             "toleration for it"
                         ),
                     )
@@ -64,7 +64,7 @@ def _manufacturers(pool: Pool) -> set[str]:
 
 
 def _plugins(stack: Stack, kinds: tuple[str, ...]) -> list[EfaPlugin]:
-    # The name of the plugin for EFA ends in that of NVIDIA's.
+    # The name of the EFA plugin ends in that of the NVIDIA plugin.
     others = {plugin.resource.urn for plugin in plugins(stack, EFA_PLUGIN)}
     found = {plugin.resource.urn: plugin for kind in kinds for plugin in plugins(stack, kind)}
     return [plugin for urn, plugin in found.items() if urn not in others]
@@ -72,24 +72,18 @@ def _plugins(stack: Stack, kinds: tuple[str, ...]) -> list[EfaPlugin]:
 
 def _tolerates(plugin: EfaPlugin, taint: Taint) -> bool:
     if plugin.resource.resource_type == HELM_RELEASE:
-        # The chart of NVIDIA tolerates these two as long as its values name nothing else.
+        # The NVIDIA chart tolerates these two unless its values override the tolerations.
         of_the_chart = (taint.key, taint.effect) == (_GPU, "NoSchedule") or taint.key == _CRITICAL
         if of_the_chart and plugin.facts.get("values", "tolerations") is None:
             return True
     return plugin.tolerates(taint)
 
 
-POLICY = StackValidationPolicy(
-    name="device-plugin-tolerations",
-    display_name="Device plugins tolerate the taints of accelerated nodes",
-    description=(
-        "The device plugins of NVIDIA and Neuron tolerate the taints of the node groups with their "
-        "accelerators."
-    ),
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.HIGH,
-    tags=["kubernetes", "G8"],
-    remediation_steps="Add a toleration for the taint to the device plugin.",
-    url="https://docs.aws.amazon.com/eks/latest/userguide/node-taints-managed-node-groups.html",
-    validate=on_stack(_check),
+    tags=["G8"],
+    check=_check,
 )

@@ -1,12 +1,12 @@
-"""Accelerated node groups of EKS have an image with the driver of their accelerators.
+"""The image type of an accelerated node group has the drivers of its accelerators.
 
 Why:
-    EKS launches a p5.48xlarge with the image AL2023_x86_64_STANDARD without a word. The node is
-    Ready, has no driver, and offers no GPU: pods stay Pending on the most expensive nodes there
-    are. Neuron devices have images of their own.
+    EKS launches a p5.48xlarge with the image AL2023_x86_64_STANDARD without a warning. The node
+    becomes Ready without a driver and offers no GPU, so pods stay Pending on expensive nodes.
+    Neuron devices need a Neuron image.
 Fix:
-    Set `ami_type` to AL2023_x86_64_NVIDIA or AL2023_x86_64_NEURON; with drivers that you install
-    yourself, use an image of your own (`CUSTOM`).
+    Set `ami_type` to AL2023_x86_64_NVIDIA or AL2023_x86_64_NEURON. If you install the drivers
+    yourself, use a custom image (`CUSTOM`).
 Source:
     https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-optimized-ami.html
     https://docs.aws.amazon.com/eks/latest/APIReference/API_Nodegroup.html
@@ -16,16 +16,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.node_groups import is_image_of_eks, known_instance_types
 from policies.resources.stack import Stack
 from policies.resources.types import EKS_NODE_GROUP
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 _DRIVERS = {"nvidia": ("_NVIDIA", "_GPU"), "neuron": ("_NEURON", "_GPU", "BOTTLEROCKET_")}
-"""Parts of the names of images with drivers. The accelerated AL2 has both, and Bottlerocket has
-Neuron's in every variant."""
+"""Parts of the names of images with drivers.
+
+The accelerated AL2 image has both drivers, and every Bottlerocket variant has that of Neuron.
+"""
 _FIX = {"nvidia": "AL2023_x86_64_NVIDIA", "neuron": "AL2023_x86_64_NEURON"}
 
 
@@ -51,14 +53,11 @@ def _has_driver(image: str, manufacturer: str) -> bool:
     return any(part in image for part in _DRIVERS[manufacturer])
 
 
-POLICY = StackValidationPolicy(
-    name="eks-accelerated-image",
-    display_name="Accelerated node groups have an image with drivers",
-    description="The image type of a node group has the drivers of its accelerators.",
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.HIGH,
-    tags=["kubernetes", "instance", "E5", "E6"],
-    remediation_steps="Set ami_type to one with the driver.",
-    url="https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-optimized-ami.html",
-    validate=on_stack(_check),
+    tags=["instance", "E5", "E6"],
+    check=_check,
 )

@@ -1,14 +1,15 @@
-"""Nodes of EKS answer pods that ask for instance metadata.
+"""Launch templates of EKS nodes have a metadata hop limit of at least 2.
 
 Why:
-    A pod that is not on the host network is one hop away from its node, so with a hop limit of 1
-    it never has an answer: device plugins, drivers and agents that ask for their region or
-    instance type fail. Two hops suffice, with session tokens required. The practices of EKS advise
-    1 to keep pods away from the node's role, which is right where none of its pods asks. A limit
-    that is left out is the image's, which is 2 for those of EKS with Amazon Linux 2023.
+    A pod that is not on the host network is one hop away from its node. With a hop limit of 1 it
+    gets no answer from the instance metadata service, and device plugins, drivers and agents that
+    read their region or instance type fail. Two hops are enough, with session tokens required. The
+    EKS best practices recommend 1 to keep pods away from the node role, which is right only if no
+    pod needs instance metadata. Without a limit in the launch template the image decides; the EKS
+    images with Amazon Linux 2023 use 2.
 Fix:
-    Set `http_put_response_hop_limit` to 2 in the metadata options of the launch template. Where 1
-    is meant, suppress the rule for that template.
+    Set `http_put_response_hop_limit` to 2 in the metadata options of the launch template. If you
+    want 1, suppress the rule for that template.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-options.html
     https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
@@ -19,14 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.kubernetes import of_kubernetes
 from policies.resources.launches import templates_of
 from policies.resources.props import UNKNOWN
 from policies.resources.stack import Stack
 from policies.resources.types import AUTO_SCALING_GROUP, EKS_NODE_GROUP
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 PODS_NEED = 2
 
@@ -39,7 +40,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
         for template in templates_of(stack, group):
             path = ("metadataOptions", "httpPutResponseHopLimit")
             limit = stack.facts_of(template.urn).number(*path)
-            # The provider reads a limit that was left out back as 0; EC2 takes 1 to 64.
+            # The provider reports a missing limit as 0; EC2 accepts 1 to 64.
             if limit not in (None, UNKNOWN, 0) and limit < PODS_NEED and template.urn not in seen:
                 seen.add(template.urn)
                 yield (
@@ -52,17 +53,11 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                 )
 
 
-POLICY = StackValidationPolicy(
-    name="eks-hop-limit",
-    display_name="Pods of EKS reach instance metadata",
-    description="Launch templates of EKS nodes have no hop limit below 2.",
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.MEDIUM,
-    tags=["kubernetes", "security", "baseline", "E15", "H3"],
-    remediation_steps="Set http_put_response_hop_limit to 2.",
-    url=(
-        "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/"
-        "configuring-instance-metadata-options.html"
-    ),
-    validate=on_stack(_check),
+    tags=["security", "baseline", "E15", "H3"],
+    check=_check,
 )

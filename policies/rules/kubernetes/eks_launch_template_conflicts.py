@@ -1,12 +1,12 @@
-"""A managed node group does not say what only its launch template may, nor the other way round.
+"""A managed node group and its launch template do not set the same or conflicting options.
 
 Why:
-    EKS refuses a node group with a launch template and a disk size, remote access, or instance
-    types in both; a launch template with a subnet or an instance profile; and, beside an image of
-    one's own in the template, an image type, a release or a version. It does so when the group is
-    made, after the control plane has been waited for.
+    EKS rejects a node group with a launch template if the node group sets a disk size or remote
+    access, if both set instance types, or if the template sets a subnet or an instance profile.
+    With a custom image in the template, EKS also rejects an image type, a release or a version in
+    the node group. The error appears after the control plane is ready.
 Fix:
-    Leave the setting in one place: the launch template, or the node group.
+    Keep the setting either in the launch template or in the node group.
 Source:
     https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
     https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html
@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.launches import templates_of
 from policies.resources.props import Facts, is_set
 from policies.resources.stack import Stack
 from policies.resources.types import EKS_NODE_GROUP
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 _IN_THE_TEMPLATE_ONLY = ("diskSize", "remoteAccess")
 _WITHOUT_AN_IMAGE = ("amiType", "releaseVersion", "version")
@@ -38,7 +38,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                 yield (
                     group.urn,
                     (
-                        f"it has a launch template and {name}, which EKS refuses; say it in the "
+                        f"it has a launch template and {name}, which EKS rejects; set it in the "
                         "launch template"
                     ),
                 )
@@ -49,51 +49,46 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
 
 def _faults(group: Facts, template: Facts) -> Iterator[str]:
     both = is_set(template.get("instanceType")) and group.count("instanceTypes")
-    # For a Capacity Block there is a rule of its own.
+    # eks-capacity-block-node-group covers Capacity Blocks.
     if both and group.get("capacityType") != "CAPACITY_BLOCK":
         yield (
-            "it has instance types in both places, which EKS refuses; leave instance_types of the "
-            "node group out"
+            "it has instance types in both places, which EKS rejects; remove instance_types "
+            "from the node group"
         )
     if is_set(template.get("imageId")):
         given = [name for name in _WITHOUT_AN_IMAGE if _says(group, name)]
         if given:
             yield (
-                f"it has an image of its own and {', '.join(given)}, which EKS refuses; leave them "
-                "out of the node group"
+                f"it has a custom image and {', '.join(given)}, which EKS rejects; remove them "
+                "from the node group"
             )
     if is_set(template.get("iamInstanceProfile")):
         yield (
-            "it has an instance profile, and EKS makes one of the node role; leave "
-            "iam_instance_profile out of the launch template"
+            "it has an instance profile, and EKS creates one from the node role; remove "
+            "iam_instance_profile from the launch template"
         )
     for index in range(template.count("networkInterfaces")):
         if is_set(template.get("networkInterfaces", index, "subnetId")):
             yield (
-                f"network interface {index} names a subnet, which EKS refuses; leave subnet_id out "
-                "of the launch template, and set subnet_ids of the node group"
+                f"network interface {index} names a subnet, which EKS rejects; remove subnet_id "
+                "from the launch template, and set subnet_ids of the node group"
             )
 
 
 def _says(group: Facts, name: str) -> bool:
     value = group.get(name)
-    # Of a group that exists EKS tells the version and the release (the image's id), whatever the
-    # program says of them; such a group was not refused.
+    # EKS reports the version and the release (the image id) of an existing group, even if the
+    # program does not set them.
     if name != "amiType" and isinstance(group.get("arn"), str):
         return False
     return is_set(value) and value != "CUSTOM"
 
 
-POLICY = StackValidationPolicy(
-    name="eks-launch-template-conflicts",
-    display_name="Managed node groups and their templates do not say things twice",
-    description=(
-        "A managed node group and its launch template do not both say what EKS takes in one place."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["kubernetes", "instance", "E11"],
-    remediation_steps="Leave the setting in one place.",
-    url="https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html",
-    validate=on_stack(_check),
+    tags=["instance", "E11"],
+    check=_check,
 )

@@ -1,9 +1,9 @@
-"""Accelerated nodes of EKS use the disks that they came with.
+"""Launch templates with a NodeConfig format the local NVMe disks of accelerated nodes.
 
 Why:
-    A p5.48xlarge has 30 TB of NVMe, and Amazon Linux 2023 leaves it unformatted unless nodeadm is
-    told what to do with it. Images of 20 GB and shards of data then go to the root volume, and
-    pulls and data loading are slow on the most expensive nodes there are.
+    A p5.48xlarge has 30 TB of NVMe, and Amazon Linux 2023 does not format it unless nodeadm is
+    configured to. Container images and data shards then use the root volume, which slows down image
+    pulls and data loading.
 Fix:
     Set `spec.instance.localStorage.strategy: RAID0` in the NodeConfig of the user data.
 Source:
@@ -17,12 +17,12 @@ import base64
 import binascii
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.resources.props import Facts
 from policies.resources.types import LAUNCH_TEMPLATE
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 _NODEADM = "node.eks.aws"
 
@@ -34,7 +34,7 @@ def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     if not instance_type.local_nvme_disks:
         return
     script = _decoded(facts.needed("userData"))
-    # A node that says nothing to nodeadm may format its disks in a way of its own.
+    # User data without a NodeConfig may format the disks in another way.
     if _NODEADM in script and "localStorage" not in script and "mkfs" not in script:
         yield (
             f"its {instance_type.local_nvme_gb} GB of local NVMe stay unformatted; set "
@@ -51,14 +51,12 @@ def _decoded(text: object) -> str:
         return text
 
 
-POLICY = ResourceValidationPolicy(
-    name="eks-local-storage",
-    display_name="Accelerated nodes use their local disks",
-    description="Launch templates with a NodeConfig for types with local disks format them.",
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.LOW,
-    tags=["kubernetes", "storage", "G9"],
-    remediation_steps="Set localStorage.strategy to RAID0.",
-    url="https://docs.aws.amazon.com/eks/latest/userguide/al2023.html",
-    validate=on_types(LAUNCH_TEMPLATE, check=_check),
+    tags=["storage", "G9"],
+    types=(LAUNCH_TEMPLATE,),
+    check=_check,
 )

@@ -1,9 +1,9 @@
-"""Node groups on reserved capacity end old nodes before they launch new ones.
+"""Managed node groups on reserved capacity have the update strategy MINIMAL.
 
 Why:
-    An update of a managed node group launches new nodes first. On a reservation or a Capacity
-    Block that is full there is no room for them: the update fails with
-    InsufficientInstanceCapacity after long waits, with the group half way.
+    By default, an update of a managed node group launches new nodes before it terminates old ones.
+    A full reservation or Capacity Block has no room for them, so the update fails with
+    InsufficientInstanceCapacity after a long wait and leaves the group partly updated.
 Fix:
     Set `update_strategy` in `update_config` to `MINIMAL`.
 Source:
@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
 from policies.resources.launches import Launch, templates_of
 from policies.resources.props import UNKNOWN
 from policies.resources.stack import Stack
 from policies.resources.types import EKS_NODE_GROUP, LAUNCH_TEMPLATE
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -32,7 +32,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                 group.urn,
                 (
                     "it launches into reserved capacity, and its updates launch new nodes before "
-                    "they end old ones, for which a full reservation has no room; set "
+                    "they terminate old ones, so they fail in a full reservation; set "
                     "update_strategy in update_config to MINIMAL"
                 ),
             )
@@ -47,14 +47,11 @@ def _is_reserved(stack: Stack, group: PolicyResource) -> bool:
     )
 
 
-POLICY = StackValidationPolicy(
-    name="eks-update-strategy-reserved",
-    display_name="Node groups on reserved capacity end nodes before they launch",
-    description="Managed node groups on reserved capacity have the update strategy MINIMAL.",
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.MEDIUM,
-    tags=["kubernetes", "capacity", "G11"],
-    remediation_steps="Set update_strategy to MINIMAL.",
-    url="https://docs.aws.amazon.com/eks/latest/APIReference/API_NodegroupUpdateConfig.html",
-    validate=on_stack(_check),
+    tags=["capacity", "G11"],
+    check=_check,
 )

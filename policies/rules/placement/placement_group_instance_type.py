@@ -1,11 +1,11 @@
-"""Only types that can launch into a cluster placement group do so.
+"""An instance type that launches into a cluster placement group supports it.
 
 Why:
-    Burstable types (t3) and a few others cannot be in a cluster placement group. The group and
-    the launch template are made without a word, and each launch is refused.
+    Burstable types (t3) and some other types cannot launch into a cluster placement group. AWS
+    accepts the group and the launch template, and rejects every launch.
 Fix:
-    Remove the placement group, or choose a type whose `PlacementGroupInfo.SupportedStrategies`
-    has `cluster`.
+    Remove the placement group, or choose a type that has `cluster` in
+    `PlacementGroupInfo.SupportedStrategies`.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_PlacementGroupInfo.html
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.resources.launches import LAUNCHES
@@ -24,7 +24,7 @@ from policies.resources.placements import is_cluster, placement_of, placement_of
 from policies.resources.pools import Pool, pools
 from policies.resources.stack import Stack
 from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -42,7 +42,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _placed_types(stack: Stack, pool: Pool) -> Iterator[object]:
-    """Yield the types in a placement group that no launch template alone puts there."""
+    """Yield the types in a placement group because of the pool, not of its template alone."""
     own = pool.instance_types() or pool.placement_group is not None
     for template, launch in pool.templates():
         if own and is_cluster(stack, placement_of_pool(stack, pool, template)):
@@ -54,19 +54,16 @@ def _faults(names: Iterable[object]) -> Iterator[str]:
         instance_type = INSTANCE_TYPES.get(str(name))
         if instance_type is not None and not instance_type.cluster_placement_supported:
             yield (
-                f"it launches {name} into a cluster placement group, where EC2 has no place for "
+                f"it launches {name} into a cluster placement group, which does not support "
                 "that type; remove the placement group, or choose another type"
             )
 
 
-POLICY = StackValidationPolicy(
-    name="placement-group-instance-type",
-    display_name="Types in a cluster placement group can be there",
-    description="An instance type that launches into a cluster placement group supports it.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.MEDIUM,
-    tags=["placement", "B4"],
-    remediation_steps="Remove the placement group, or choose another instance type.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html",
-    validate=on_stack(_check),
+    tags=["B4"],
+    check=_check,
 )

@@ -1,34 +1,33 @@
-"""A launch names its placement group once, and only where it has one.
+"""A launch names its placement group by name or by id, and only where the group is enabled.
 
 Why:
-    EC2 takes a placement group by name or by id, never both. ParallelCluster refuses both as
-    well, and a name or an id where the group is disabled; the cluster's deployment then rolls
-    back.
+    EC2 accepts a placement group by name or by id, not both. ParallelCluster rejects both as well,
+    and a name or id with a disabled group, and the deployment of the cluster rolls back.
 Fix:
-    Keep the name or the id; in ParallelCluster remove it where `Enabled` is false.
+    Keep the name or the id. In ParallelCluster, remove it if `Enabled` is false.
 Source:
-    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplatePlacementRequest.html
     https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplatePlacementRequest.html
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.launches import LAUNCHES, PLACEMENT_GROUP_PATHS
 from policies.resources.parallelcluster import compute_resources
 from policies.resources.props import Facts, is_set, is_true
 from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 
 def _check(type_: str, facts: Facts, _config: Config) -> Iterator[str]:
     if type_ == CLOUDFORMATION_STACK:
         yield from _parallelcluster(facts)
     elif all(is_set(facts.get(*path)) for path in PLACEMENT_GROUP_PATHS[type_]):
-        yield "it names a placement group by name and by id; remove one of the two"
+        yield "it names a placement group by name and by id, which EC2 rejects; remove one of them"
 
 
 def _parallelcluster(facts: Facts) -> Iterator[str]:
@@ -47,17 +46,12 @@ def _parallelcluster(facts: Facts) -> Iterator[str]:
             )
 
 
-POLICY = ResourceValidationPolicy(
-    name="placement-group-named-once",
-    display_name="A placement group is named once",
-    description=(
-        "A launch names its placement group by name or by id, and in ParallelCluster only where "
-        "it is enabled."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.MEDIUM,
-    tags=["placement", "B1", "B2"],
-    remediation_steps="Keep the name or the id of the placement group.",
-    url="https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html",
-    validate=on_types(*LAUNCHES, CLOUDFORMATION_STACK, check=_check),
+    tags=["B1", "B2"],
+    types=(*LAUNCHES, CLOUDFORMATION_STACK),
+    check=_check,
 )

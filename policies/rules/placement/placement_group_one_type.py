@@ -1,11 +1,11 @@
-"""A pool in a cluster placement group launches one instance type.
+"""A pool of nodes in a cluster placement group launches one instance type.
 
 Why:
-    Instances of several types rarely find room side by side, and AWS advises one type in a
-    cluster placement group: with more, launches fail with InsufficientInstanceCapacity although
-    there is capacity outside of the group.
+    AWS recommends one instance type in a cluster placement group. With several types, launches are
+    more likely to fail with InsufficientInstanceCapacity, although capacity exists outside the
+    group.
 Fix:
-    Leave one instance type in the pool, or remove the placement group.
+    Keep one instance type in the pool, or remove the placement group.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.parallelcluster import compute_resources
 from policies.resources.placements import is_cluster, placement_of_pool
@@ -22,7 +22,7 @@ from policies.resources.pools import Pool, pools
 from policies.resources.props import UNKNOWN
 from policies.resources.stack import Stack
 from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -33,7 +33,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                 pool.resource.urn,
                 (
                     f"it launches {', '.join(types)} into one cluster placement group, where "
-                    "several types seldom find room together; leave one type, or remove the "
+                    "launches of several types often fail; keep one type, or remove the "
                     "placement group"
                 ),
             )
@@ -45,14 +45,14 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                     (
                         f"in its compute resource {nodes.name}, "
                         f"{', '.join(nodes.instance_types)} launch into one placement group, where "
-                        "several types seldom find room together; leave one type, or set "
+                        "launches of several types often fail; keep one type, or set "
                         "PlacementGroup: {Enabled: false}"
                     ),
                 )
 
 
 def _types(pool: Pool) -> list[str]:
-    """Return the different types that it lists; a family of Batch counts as one."""
+    """Return the distinct types that a pool lists; a family of Batch counts as one."""
     return list(dict.fromkeys(str(t) for t in pool.instance_types() if t is not UNKNOWN))
 
 
@@ -61,14 +61,11 @@ def _is_placed(stack: Stack, pool: Pool) -> bool:
     return any(is_cluster(stack, placement_of_pool(stack, pool, t)) for t in templates)
 
 
-POLICY = StackValidationPolicy(
-    name="placement-group-one-type",
-    display_name="A cluster placement group holds one instance type",
-    description="A pool of nodes in a cluster placement group launches one instance type.",
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.MEDIUM,
-    tags=["placement", "B6"],
-    remediation_steps="Leave one instance type in the pool.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html",
-    validate=on_stack(_check),
+    tags=["B6"],
+    check=_check,
 )

@@ -1,11 +1,11 @@
-"""A pool in a cluster placement group launches in one zone.
+"""A pool of nodes in a cluster placement group launches in one Availability Zone.
 
 Why:
-    A cluster placement group lies in one Availability Zone: that of its first instance. Auto
-    Scaling refuses several zones with such a group, and elsewhere the launches of every other
-    zone fail. Pools with EFA have the same limit for EFA itself, and a rule of their own.
+    A cluster placement group is in the Availability Zone of its first instance. Auto Scaling
+    rejects several zones with such a group; elsewhere, launches in the other zones fail.
+    `efa-single-zone` covers pools with EFA.
 Fix:
-    Leave one subnet in the pool, or remove the placement group.
+    Keep one subnet in the pool, or remove the placement group.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
     https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_CreateAutoScalingGroup.html
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.parallelcluster import compute_resources
 from policies.resources.placements import is_cluster, placement_of_pool
@@ -24,7 +24,7 @@ from policies.resources.pools import pools
 from policies.resources.props import is_true
 from policies.resources.stack import Stack
 from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -37,8 +37,8 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             yield (
                 pool.resource.urn,
                 (
-                    f"it launches into a cluster placement group, which lies in one zone, and "
-                    f"spreads nodes over {spread.count} {spread.what}; leave only one in "
+                    f"it launches into a cluster placement group, which is in one zone, and "
+                    f"spreads nodes over {spread.count} {spread.what}; keep only one in "
                     f"{spread.key}, or remove the placement group"
                 ),
             )
@@ -49,21 +49,18 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                 yield (
                     clusters.urn,
                     (
-                        f"in its compute resource {nodes.name}, a placement group, which lies in "
-                        f"one zone, stands beside {len(nodes.subnets)} subnets; leave only one in "
+                        f"in its compute resource {nodes.name}, nodes use a placement group, which "
+                        f"is in one zone, and {len(nodes.subnets)} subnets; keep only one in "
                         "SubnetIds, or set PlacementGroup: {Enabled: false}"
                     ),
                 )
 
 
-POLICY = StackValidationPolicy(
-    name="placement-group-single-zone",
-    display_name="A cluster placement group lies in one zone",
-    description="A pool of nodes in a cluster placement group launches in one Availability Zone.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["placement", "network", "B5"],
-    remediation_steps="Leave one subnet in the pool, or remove the placement group.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html",
-    validate=on_stack(_check),
+    tags=["network", "B5"],
+    check=_check,
 )

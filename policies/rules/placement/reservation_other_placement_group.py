@@ -1,11 +1,11 @@
-"""A launch into a reservation in a placement group launches into that group.
+"""A launch that targets a reservation in a placement group names no other placement group.
 
 Why:
-    A reservation that was made in a cluster placement group serves launches in that group. A
-    launch that targets it and names another group, whether the program makes both or not, finds
-    no capacity while the reservation is paid for.
+    A reservation in a cluster placement group serves only launches into that group. A launch that
+    targets the reservation and names another group finds no capacity while you pay for the
+    reservation.
 Fix:
-    Name the group of the reservation in `placement` of the launch, or leave `placement` out.
+    Name the placement group of the reservation in `placement` of the launch, or remove `placement`.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-cpg-odcr-crg.html
@@ -16,17 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.placements import reserved_placements
 from policies.resources.stack import Stack
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
     for each in reserved_placements(stack):
         names = [each.name_of(reservation) for reservation in each.reservations]
-        # A group of reservations serves a launch when one of its members is in the same place.
+        # One matching member of a group of reservations is enough for a launch.
         if None in names or each.group in names or each.group is None:
             continue
         yield (
@@ -39,17 +39,11 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
         )
 
 
-POLICY = StackValidationPolicy(
-    name="reservation-other-placement-group",
-    display_name="A launch names the placement group of its reservation",
-    description=(
-        "A launch that targets a reservation of the program, made in a placement group, names no "
-        "other group."
-    ),
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.CRITICAL,
-    tags=["placement", "capacity", "B8"],
-    remediation_steps="Name the placement group of the reservation in the launch template.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html",
-    validate=on_stack(_check),
+    tags=["capacity", "B8"],
+    check=_check,
 )

@@ -1,12 +1,12 @@
-"""A launch in a placement group does not count on a reservation outside of it.
+"""A launch into a placement group does not use a reservation that was created outside one.
 
 Why:
-    A reservation made outside of a placement group reserves capacity anywhere in its zone. A
-    launch into a cluster placement group needs it in one place, and may fail with
-    InsufficientInstanceCapacity while the reservation has room. That holds for a reservation
-    that is targeted, and for an open one of the same type.
+    A reservation outside a placement group holds capacity anywhere in its zone. A launch into a
+    cluster placement group needs capacity in one place, and can fail with
+    InsufficientInstanceCapacity although the reservation has room. This applies to targeted
+    reservations and to open reservations of the same instance type.
 Fix:
-    Make the reservation in the placement group (`placement_group_arn`), or remove the placement
+    Create the reservation in the placement group (`placement_group_arn`), or remove the placement
     group from the launch.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html
@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.placements import reserved_placements
 from policies.resources.stack import Stack
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -39,17 +39,11 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             )
 
 
-POLICY = StackValidationPolicy(
-    name="reservation-outside-placement-group",
-    display_name="Launches in a placement group have their reservation in it",
-    description=(
-        "A launch in a placement group targets, or matches, no reservation of the program that "
-        "was made outside of one."
-    ),
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.HIGH,
-    tags=["placement", "capacity", "B9"],
-    remediation_steps="Make the reservation in the placement group.",
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html",
-    validate=on_stack(_check),
+    tags=["capacity", "B9"],
+    check=_check,
 )

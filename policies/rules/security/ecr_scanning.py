@@ -1,11 +1,11 @@
-"""Images are scanned when they are pushed.
+"""ECR repositories scan images on push, unless the registry has a scanning configuration.
 
 Why:
-    Training images carry whole distributions, and live longer than anybody looks at them. Basic
-    scanning costs nothing.
+    Training images contain many packages and stay in use for a long time, so they collect known
+    vulnerabilities. Basic scanning is free.
 Fix:
-    Set `scan_on_push` in the repository's image scanning configuration, or scan the whole
-    registry by an `aws.ecr.RegistryScanningConfiguration`.
+    Set `scan_on_push` in the image scanning configuration of the repository, or scan the whole
+    registry with an `aws.ecr.RegistryScanningConfiguration`.
 Source:
     https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-scanning.html
 """
@@ -14,16 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.props import UNKNOWN, is_true
 from policies.resources.stack import Stack
 from policies.resources.types import ECR_REGISTRY_SCANNING, ECR_REPOSITORY
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
-    # What the registry says goes before what its repositories say.
+    # The configuration of the registry overrides that of its repositories.
     if next(stack.of_type(ECR_REGISTRY_SCANNING), None) is not None:
         return
     for repository in stack.of_type(ECR_REPOSITORY):
@@ -35,14 +35,11 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             )
 
 
-POLICY = StackValidationPolicy(
-    name="ecr-scanning",
-    display_name="Images are scanned when they are pushed",
-    description="ECR repositories scan on push, unless the registry is scanned as a whole.",
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.LOW,
-    tags=["security", "baseline"],
-    remediation_steps="Set scan_on_push.",
-    url="https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-scanning.html",
-    validate=on_stack(_check),
+    tags=["baseline"],
+    check=_check,
 )

@@ -1,8 +1,8 @@
-"""An EKS cluster keeps its audit log.
+"""The control plane of an EKS cluster sends its audit log to CloudWatch.
 
 Why:
-    Who took a node's role, read a secret or drained a pool stands in the audit log and nowhere
-    else, and what happened before it was turned on is gone. CloudWatch bills for what it takes.
+    Only the audit log shows who used a node role, read a secret or drained a node pool, and only
+    from the time it is enabled. CloudWatch charges for ingestion.
 Fix:
     Add `audit` to `enabled_cluster_log_types` (in a stack file: `log_types`).
 Source:
@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.props import UNKNOWN, Facts
 from policies.resources.types import EKS_CLUSTER
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
@@ -25,19 +25,17 @@ def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     if facts.get("enabledClusterLogTypes") is UNKNOWN or UNKNOWN in kinds or "audit" in kinds:
         return
     yield (
-        "it keeps no audit log, so nothing tells later who did what in the cluster; add audit to "
+        "it has no audit log, so you cannot see later who did what in the cluster; add audit to "
         "enabled_cluster_log_types (in a stack file: log_types)"
     )
 
 
-POLICY = ResourceValidationPolicy(
-    name="eks-audit-log",
-    display_name="EKS clusters keep their audit log",
-    description="The control plane of an EKS cluster sends its audit log to CloudWatch.",
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.LOW,
-    tags=["security", "kubernetes", "baseline", "H5"],
-    remediation_steps="Add audit to enabled_cluster_log_types.",
-    url="https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html",
-    validate=on_types(EKS_CLUSTER, check=_check),
+    tags=["kubernetes", "baseline", "H5"],
+    types=(EKS_CLUSTER,),
+    check=_check,
 )

@@ -1,12 +1,12 @@
-"""No role of a cluster may do everything.
+"""No policy allows every action on every resource, and no attachment grants such a policy.
 
 Why:
-    Whatever runs on a node can ask for its role, and a job is anybody's code. With
-    AdministratorAccess, or with the action `*` on the resource `*`, one job has the account: its
-    data, its reservations and its bill.
+    Every process on a node can use the node role. With AdministratorAccess, or with the action `*`
+    on the resource `*`, one job controls the whole account: its data, its reservations and its
+    costs.
 Fix:
-    Allow the actions that the workload calls, or attach a managed policy that is made for it, such
-    as AmazonEKSWorkerNodePolicy or AmazonEC2ContainerServiceforEC2Role.
+    Allow the actions that the workload calls, or attach a managed policy for it, such as
+    AmazonEKSWorkerNodePolicy or AmazonEC2ContainerServiceforEC2Role.
 Source:
     https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html
     https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AdministratorAccess.html
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.iam import POLICY_HOLDERS, permissions
 from policies.resources.props import Facts
@@ -26,7 +26,7 @@ from policies.resources.types import (
     IAM_ROLE_POLICY_ATTACHMENT,
     IAM_USER_POLICY_ATTACHMENT,
 )
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 _ATTACHMENTS = (
     IAM_GROUP_POLICY_ATTACHMENT,
@@ -38,31 +38,29 @@ _ADMINISTRATOR = ":iam::aws:policy/AdministratorAccess"
 
 
 def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
-    # The ARN of a policy that the program makes itself is not known yet, and is not this one.
+    # The ARN of a policy that the program creates is unknown, and is another policy.
     listed = range(facts.count("managedPolicyArns"))
     attached = [facts.get("managedPolicyArns", index) for index in listed]
     if any(str(arn).endswith(_ADMINISTRATOR) for arn in (*attached, facts.get("policyArn"))):
         yield (
-            "it attaches AdministratorAccess, so whoever has the role has the account; attach a "
-            "policy with the actions that are needed"
+            "it attaches AdministratorAccess, which gives control of the account; attach a policy "
+            "with the actions that are needed"
         )
     for permission in permissions(facts) if resource_type in POLICY_HOLDERS else ():
         everything = "*" in permission.actions or "*:*" in permission.actions
         if everything and "*" in permission.resources and not permission.conditional:
             yield (
-                "it allows the action * on the resource *, so whoever has it has the account; "
+                "it allows the action * on the resource *, which gives control of the account; "
                 "name the actions that are needed"
             )
 
 
-POLICY = ResourceValidationPolicy(
-    name="iam-administrator",
-    display_name="No role may do everything",
-    description="No policy allows every action on every resource, and none attaches such a one.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.CRITICAL,
-    tags=["security", "baseline"],
-    remediation_steps="Name the actions that are needed.",
-    url="https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html",
-    validate=on_types(*_ATTACHMENTS, *POLICY_HOLDERS, check=_check),
+    tags=["baseline"],
+    types=(*_ATTACHMENTS, *POLICY_HOLDERS),
+    check=_check,
 )

@@ -1,14 +1,13 @@
-"""Nobody on the internet reaches the nodes by SSH, or their file systems by Lustre.
+"""No security group opens SSH or Lustre ports to 0.0.0.0/0 or ::/0.
 
 Why:
-    A node with port 22 open to 0.0.0.0/0 or ::/0 is tried by scanners from its first minute, and
-    Lustre has no login: whoever reaches TCP 988 and 1018-1023 may mount what is there. All
-    protocols from everywhere opens both. A managed node group of EKS with an SSH key, and without
-    source security groups, opens port 22 to the world without a rule to be seen. Rules between
-    security groups are not meant, nor that of an EFA group for all protocols from itself, which
-    general rule sets flag.
+    Scanners find an open port 22 within minutes. Lustre has no authentication: any client that
+    reaches TCP 988 and 1018-1023 can mount the file system. A rule for all protocols opens both.
+    For a managed node group with an SSH key and no source security groups, EKS opens port 22 to
+    0.0.0.0/0 without a visible rule. Rules between security groups are allowed, including the EFA
+    rule of a group for all protocols from itself, which general-purpose rule packs report.
 Fix:
-    Name the networks or the security group that may come in, or log in through Session Manager.
+    Name the networks or the security group that need access, or use Session Manager.
 Source:
     https://docs.aws.amazon.com/vpc/latest/userguide/security-group-rules.html
     https://docs.aws.amazon.com/eks/latest/APIReference/API_RemoteAccessConfig.html
@@ -19,12 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.props import UNKNOWN, Facts, is_set
 from policies.resources.security_groups import RULE_HOLDERS, opened_to_the_world
 from policies.resources.types import EKS_NODE_GROUP
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 PORTS = {
     "SSH (22)": range(22, 23),
@@ -42,7 +41,7 @@ def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
         if reached:
             yield (
                 f"it opens {', '.join(reached)} to {network}; name the networks or the security "
-                "group that may come in"
+                "group that need access"
             )
 
 
@@ -61,14 +60,12 @@ def _remote_access(facts: Facts) -> Iterator[str]:
         )
 
 
-POLICY = ResourceValidationPolicy(
-    name="ports-closed-to-world",
-    display_name="SSH and Lustre are closed to the internet",
-    description="No security group opens SSH or Lustre's ports to 0.0.0.0/0 or ::/0.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["security", "network", "baseline", "H1", "H2", "H5"],
-    remediation_steps="Name the networks or the security group that may come in.",
-    url="https://docs.aws.amazon.com/vpc/latest/userguide/security-group-rules.html",
-    validate=on_types(*RULE_HOLDERS, EKS_NODE_GROUP, check=_check),
+    tags=["network", "baseline", "H1", "H2", "H5"],
+    types=(*RULE_HOLDERS, EKS_NODE_GROUP),
+    check=_check,
 )

@@ -1,11 +1,11 @@
-"""What costs money carries the tags that the platform asks for.
+"""Compute, storage and clusters have the tags that the configuration of the rule names.
 
 Why:
-    Bills are split and idle capacity is found by tags. Which ones is for each platform to say, so
-    the rule asks for none until its configuration names some.
+    Tags allocate costs and find idle capacity. Each organization uses its own tags, so the rule
+    requires none until its configuration names some.
 Fix:
-    Add the tags to the resource, or to `default_tags` of the provider, which all but Auto Scaling
-    groups take.
+    Add the tags to the resource, or to `default_tags` of the provider, which apply to everything
+    except Auto Scaling groups.
 Source:
     https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
     https://www.hashicorp.com/blog/default-tags-in-the-terraform-aws-provider
@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from pulumi_policy import (
     EnforcementLevel,
     PolicyConfigSchema,
-    ResourceValidationPolicy,
     Severity,
 )
 
@@ -35,7 +34,7 @@ from policies.resources.types import (
     LUSTRE_FILE_SYSTEM,
     OPENZFS_FILE_SYSTEM,
 )
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 TAGGED = (
     AUTO_SCALING_GROUP,
@@ -57,7 +56,7 @@ def _check(resource_type: str, facts: Facts, config: Config) -> Iterator[str]:
         return
     missing = [key for key in wanted if not _has(resource_type, facts, key)]
     if missing:
-        # The provider's own tags do not reach Auto Scaling groups.
+        # `default_tags` of the provider do not apply to Auto Scaling groups.
         all_at_once = resource_type != AUTO_SCALING_GROUP
         other = ", or to default_tags of the provider" if all_at_once else ""
         yield f"it lacks the tags {', '.join(missing)}; add them to its tags{other}"
@@ -67,17 +66,16 @@ def _has(resource_type: str, facts: Facts, key: str) -> bool:
     if resource_type == AUTO_SCALING_GROUP:  # a list of pairs
         places = range(facts.count("tags"))
         return any(facts.get("tags", index, "key") in (key, UNKNOWN) for index in places)
-    # `tagsAll` has those of the provider too.
+    # `tagsAll` includes the tags of the provider.
     return facts.first(("tags", key), ("tagsAll", key)) is not None
 
 
-POLICY = ResourceValidationPolicy(
-    name="required-tags",
-    display_name="What costs money is tagged",
-    description="Compute, storage and clusters have the tags that the rule's configuration names.",
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.LOW,
-    tags=["security", "baseline"],
+    tags=["baseline"],
     config_schema=PolicyConfigSchema(
         {
             "tags": {
@@ -87,7 +85,6 @@ POLICY = ResourceValidationPolicy(
             }
         }
     ),
-    remediation_steps="Add the tags.",
-    url="https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html",
-    validate=on_types(*TAGGED, check=_check),
+    types=TAGGED,
+    check=_check,
 )

@@ -1,11 +1,11 @@
-"""A VPC has flow logs, where the platform asks for them.
+"""Every VPC has flow logs, if the configuration of the rule requires them.
 
 Why:
-    Without flow logs nobody can tell which connection was dropped, or where data went. They cost
-    by the gigabyte, and a training cluster moves many, so the rule speaks only where its
+    Flow logs show which connections were rejected and where data was sent. AWS charges for them by
+    volume, and training clusters produce a lot of traffic, so the rule applies only if its
     configuration has `required: true`.
 Fix:
-    Add an `aws.ec2.FlowLog` for the VPC (in a stack file of ours: `flow_logs` of the network).
+    Add an `aws.ec2.FlowLog` for the VPC (in a stack file: `flow_logs` of the network).
 Source:
     https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs.html
 """
@@ -18,12 +18,11 @@ from pulumi_policy import (
     EnforcementLevel,
     PolicyConfigSchema,
     Severity,
-    StackValidationPolicy,
 )
 
 from policies.resources.stack import Stack
 from policies.resources.types import FLOW_LOG, VPC
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, config: Config) -> Iterator[tuple[str, str]]:
@@ -38,13 +37,12 @@ def _check(stack: Stack, config: Config) -> Iterator[tuple[str, str]]:
             yield vpc.urn, "it has no flow logs; add an aws.ec2.FlowLog with its vpc_id"
 
 
-POLICY = StackValidationPolicy(
-    name="vpc-flow-logs",
-    display_name="VPCs have flow logs, where they are required",
-    description="Every VPC has flow logs, if the rule's configuration requires them.",
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.LOW,
-    tags=["security", "network", "baseline"],
+    tags=["network", "baseline"],
     config_schema=PolicyConfigSchema(
         {
             "required": {
@@ -53,7 +51,5 @@ POLICY = StackValidationPolicy(
             }
         }
     ),
-    remediation_steps="Add a flow log for the VPC.",
-    url="https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs.html",
-    validate=on_stack(_check),
+    check=_check,
 )

@@ -1,9 +1,8 @@
-"""Lustre file systems have a capacity that FSx sells.
+"""The capacity of an FSx for Lustre file system is one that FSx offers.
 
 Why:
-    FSx sells file systems in whole servers: 1200 GiB, and then steps that depend on deployment
-    type, disks, throughput and EFA. Another number is refused when the file system is made, often
-    after the cluster has been waited for.
+    FSx offers 1200 GiB, and then steps that depend on the deployment type, the storage type, the
+    throughput and EFA. It rejects other values when it creates the file system.
 Fix:
     Set the storage capacity to a multiple of the step (in a stack file: `storage_capacity_gib`).
 Source:
@@ -15,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from components.config.lustre_rules import capacity_rule
 from policies.resources.lustre import LUSTRE_MAKERS, lustre_systems
 from policies.resources.props import UNKNOWN, Facts
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 
 def _check(type_: str, facts: Facts, _config: Config) -> Iterator[str]:
@@ -30,13 +29,13 @@ def _check(type_: str, facts: Facts, _config: Config) -> Iterator[str]:
         rule = capacity_rule(
             system.deployment_type, system.storage_type, system.throughput, efa=system.efa
         )
-        # Without a rule the throughput is wrong, which is a fault of its own.
+        # Without a capacity rule, lustre-throughput reports the throughput.
         if rule is None or (system.capacity is not None and rule.allows(system.capacity)):
             continue
         kind = f"{system.deployment_type} on {system.storage_type}{' with EFA' * system.efa}"
         yield (
-            f"{system.where}its capacity is {_said(system.capacity)}, but {kind} comes in {rule}; "
-            f"set the storage capacity to {rule.nearest(system.capacity or 0)}"
+            f"{system.where}its capacity is {_said(system.capacity)}, but {kind} is available in "
+            f"{rule}; set the storage capacity to {rule.nearest(system.capacity or 0)}"
         )
 
 
@@ -44,14 +43,12 @@ def _said(capacity: int | None) -> str:
     return "missing" if capacity is None else f"{capacity} GiB"
 
 
-POLICY = ResourceValidationPolicy(
-    name="lustre-capacity",
-    display_name="Lustre file systems have a capacity that exists",
-    description="The capacity of an FSx for Lustre file system is one that FSx sells.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.MEDIUM,
-    tags=["storage", "F1"],
-    remediation_steps="Set the storage capacity to a multiple of the step.",
-    url="https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html",
-    validate=on_types(*LUSTRE_MAKERS, check=_check),
+    tags=["F1"],
+    types=LUSTRE_MAKERS,
+    check=_check,
 )

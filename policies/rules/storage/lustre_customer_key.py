@@ -1,10 +1,10 @@
-"""Lustre file systems are encrypted with a key of the customer, where the team wants that.
+"""Persistent Lustre file systems have a customer managed KMS key, if the configuration requires it.
 
 Why:
-    FSx encrypts every file system, by default with the AWS managed key of the account, whose
-    policy nobody can change: access cannot be withdrawn from one team, nor the key shared with
-    another account. Some teams must use keys of their own; the rule says nothing until
-    `customer_keys` of its configuration is true. Scratch file systems take no key.
+    FSx encrypts every file system, by default with the AWS managed key of the account. You cannot
+    change the policy of that key: you cannot withdraw access from one team or share the key with
+    another account. The rule applies only if `customer_keys` of its configuration is true. Scratch
+    file systems do not support a key.
 Fix:
     Set the KMS key of the file system (in a stack file: `kms_key_arn`).
 Source:
@@ -18,14 +18,13 @@ from collections.abc import Iterator
 from pulumi_policy import (
     EnforcementLevel,
     PolicyConfigSchema,
-    ResourceValidationPolicy,
     Severity,
 )
 
 from components.config.lustre_rules import is_persistent
 from policies.resources.lustre import LUSTRE_MAKERS, lustre_systems
 from policies.resources.props import Facts, is_set
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 
 def _check(type_: str, facts: Facts, config: Config) -> Iterator[str]:
@@ -39,13 +38,12 @@ def _check(type_: str, facts: Facts, config: Config) -> Iterator[str]:
             )
 
 
-POLICY = ResourceValidationPolicy(
-    name="lustre-customer-key",
-    display_name="Lustre file systems have a key of the customer",
-    description="Where the team wants it, persistent Lustre file systems have their own KMS key.",
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.LOW,
-    tags=["storage", "F12"],
+    tags=["F12"],
     config_schema=PolicyConfigSchema(
         {
             "customer_keys": {
@@ -54,7 +52,6 @@ POLICY = ResourceValidationPolicy(
             }
         }
     ),
-    remediation_steps="Set the KMS key of the file system.",
-    url="https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html",
-    validate=on_types(*LUSTRE_MAKERS, check=_check),
+    types=LUSTRE_MAKERS,
+    check=_check,
 )

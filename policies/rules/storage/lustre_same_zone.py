@@ -1,11 +1,10 @@
-"""Nodes with EFA lie in the zone of the Lustre file system of their program.
+"""Nodes with EFA are in the same Availability Zone as the Lustre file systems of the program.
 
 Why:
-    A Lustre file system lies in one zone. Nodes in another one mount it, and pay for every byte
-    that crosses, at a latency that a training job sees; with EFA or GPUDirect Storage the client
-    falls back to TCP.
+    A Lustre file system is in one zone. Nodes in other zones pay for the traffic and have a higher
+    latency. With EFA or GPUDirect Storage the client falls back to TCP.
 Fix:
-    Make the file system in the subnet of the nodes.
+    Create the file system in the subnet of the nodes.
 Source:
     https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html
     https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html
@@ -15,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, PolicyResource, Severity, StackValidationPolicy
+from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
 from policies.resources.pools import pools
 from policies.resources.stack import Stack
 from policies.resources.subnets import zones_of_group, zones_of_subnets
 from policies.resources.types import LUSTRE_FILE_SYSTEM, SUBNET
-from policies.rule import Config, on_stack
+from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -34,8 +33,8 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                 yield (
                     system.urn,
                     (
-                        f"it lies in {', '.join(where)}, and the nodes of {user.resource.name} "
-                        f"in {', '.join(sorted(zones))}; make it in a subnet of their zone"
+                        f"it is in {', '.join(where)}, and the nodes of {user.resource.name} are "
+                        f"in {', '.join(sorted(zones))}; create it in a subnet of their zone"
                     ),
                 )
 
@@ -46,14 +45,11 @@ def _zone(stack: Stack, system: PolicyResource) -> frozenset[str] | None:
     return found if found is not None and len(found) == 1 else None
 
 
-POLICY = StackValidationPolicy(
-    name="lustre-same-zone",
-    display_name="Lustre file systems lie in the zone of the nodes",
-    description="Nodes with EFA lie in the zone of the program's Lustre file systems.",
-    enforcement_level=EnforcementLevel.ADVISORY,
+POLICY = stack_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.ADVISORY,
     severity=Severity.MEDIUM,
-    tags=["storage", "network", "F8"],
-    remediation_steps="Make the file system in a subnet of the nodes' zone.",
-    url="https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html",
-    validate=on_stack(_check),
+    tags=["network", "F8"],
+    check=_check,
 )

@@ -1,11 +1,12 @@
-"""Persistent Lustre file systems have a throughput that FSx sells, scratch ones none.
+"""A persistent Lustre file system has a throughput that FSx offers, and a scratch one has none.
 
 Why:
-    Persistent file systems are bought with a throughput per TiB, from a few values that depend on
-    the deployment type and the disks. It has no default, and scratch file systems refuse it.
+    Persistent file systems need a throughput per TiB, from a few values that depend on the
+    deployment type and the storage type. There is no default, and FSx rejects a throughput for
+    scratch file systems.
 Fix:
-    Set the throughput to one of the values of the deployment type, or remove it from a scratch
-    file system (in a stack file: `per_unit_storage_throughput`).
+    Set the throughput to a value of the deployment type, or remove it from a scratch file system
+    (in a stack file: `per_unit_storage_throughput`).
 Source:
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
 """
@@ -14,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from components.config.lustre_rules import THROUGHPUTS, is_persistent
 from policies.resources.lustre import LUSTRE_MAKERS, Lustre, lustre_systems
 from policies.resources.props import UNKNOWN, Facts
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 
 def _check(type_: str, facts: Facts, _config: Config) -> Iterator[str]:
@@ -41,27 +42,22 @@ def _fault(system: Lustre) -> str | None:
             )
         )
     allowed = THROUGHPUTS.get((system.deployment_type, system.storage_type))
-    if allowed is None or given in allowed:  # disks that the type does not have are another fault
+    if allowed is None or given in allowed:  # lustre-type-options reports the storage type
         return None
     kind = f"{system.deployment_type} on {system.storage_type}"
     return (
-        f"its throughput is {'missing' if given is None else given}, but {kind} is bought with "
+        f"its throughput is {'missing' if given is None else given}, but {kind} requires "
         f"one of {', '.join(map(str, allowed))} MB/s/TiB; set the per-unit storage throughput to "
         "one of them"
     )
 
 
-POLICY = ResourceValidationPolicy(
-    name="lustre-throughput",
-    display_name="Lustre file systems have a throughput that exists",
-    description="A persistent FSx for Lustre file system has a throughput that FSx sells.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.MEDIUM,
-    tags=["storage", "F2"],
-    remediation_steps="Set the throughput to a value of the type, or remove it from scratch.",
-    url=(
-        "https://docs.aws.amazon.com/fsx/latest/APIReference/"
-        "API_CreateFileSystemLustreConfiguration.html"
-    ),
-    validate=on_types(*LUSTRE_MAKERS, check=_check),
+    tags=["F2"],
+    types=LUSTRE_MAKERS,
+    check=_check,
 )

@@ -1,11 +1,10 @@
-"""A ParallelCluster that makes its Lustre file system has queues of one subnet.
+"""A ParallelCluster that creates a Lustre file system has queues with one subnet.
 
 Why:
-    ParallelCluster makes the file system in one zone and puts it next to the queues. It refuses
-    that for a queue with several subnets, since nodes in another zone would pay for what they
-    read; and it makes one file system a cluster.
+    ParallelCluster creates the file system in one zone. It rejects queues with several subnets,
+    because nodes in another zone would pay for their reads.
 Fix:
-    Leave one subnet in each queue, or make the file system first and mount it as an existing one.
+    Keep one subnet in each queue, or create the file system first and mount it as an existing one.
 Source:
     https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html
     https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
@@ -16,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.parallelcluster import clusters
 from policies.resources.props import Facts, members, objects
 from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
@@ -32,8 +31,8 @@ def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
             if name is not None and isinstance(subnets, list) and len(subnets) > 1:
                 yield (
                     f"its queue {queue.get('Name')} has {len(subnets)} subnets, and the cluster "
-                    f"makes the Lustre file system {name} in one zone; leave one subnet in the "
-                    "queue, or mount a file system that exists"
+                    f"creates the Lustre file system {name} in one zone; keep one subnet in the "
+                    "queue, or mount an existing file system"
                 )
 
 
@@ -44,14 +43,12 @@ def _made(cluster: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield storage
 
 
-POLICY = ResourceValidationPolicy(
-    name="parallelcluster-managed-lustre",
-    display_name="Queues of a cluster with its own Lustre have one subnet",
-    description="A ParallelCluster that makes a Lustre file system has queues of one subnet.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.MEDIUM,
-    tags=["storage", "network", "F8"],
-    remediation_steps="Leave one subnet in each queue, or mount an existing file system.",
-    url="https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html",
-    validate=on_types(CLOUDFORMATION_STACK, check=_check),
+    tags=["network", "F8"],
+    types=(CLOUDFORMATION_STACK,),
+    check=_check,
 )

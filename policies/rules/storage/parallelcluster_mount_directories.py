@@ -1,12 +1,12 @@
-"""Shared storage of a ParallelCluster is mounted in directories of its own.
+"""Shared storage of a ParallelCluster has separate mount directories within its limits.
 
 Why:
-    Storage that is mounted over `/opt/slurm` or `/usr` hides what nodes start with, and two file
-    systems in one directory, or one inside of the other, hide each other. ParallelCluster refuses
-    reserved and equal directories, and finds no nested ones; it also makes one file system of each
-    service and mounts 20.
+    Storage mounted over `/opt/slurm` or `/usr` hides files that the nodes need. Two file systems in
+    the same directory, or one inside the other, hide each other. ParallelCluster rejects reserved
+    and equal directories, but does not find nested ones. It creates one file system of each service
+    and mounts at most 20.
 Fix:
-    Give each storage a `MountDir` of its own, such as `/fsx` (in a stack file: `mount_directory`).
+    Give each storage its own `MountDir`, such as `/fsx` (in a stack file: `mount_directory`).
 Source:
     https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html
     https://docs.aws.amazon.com/parallelcluster/latest/ug/directories-v3.html
@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from components.catalog.parallelcluster import (
     MAXIMUM_EXISTING_FILE_SYSTEMS,
@@ -28,7 +28,7 @@ from components.catalog.parallelcluster import (
 from policies.resources.parallelcluster import clusters
 from policies.resources.props import Facts, members, objects
 from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, on_types
+from policies.rule import Config, resource_rule
 
 _IDS = ("FileSystemId", "VolumeId", "FileCacheId")
 _SERVICES = {"Efs": "EFS", "FileCache": "FSx"}
@@ -51,14 +51,15 @@ def _faults(mounts: list[tuple[str, str]]) -> Iterator[str]:
     for index, (name, directory) in enumerate(mounts):
         if directory in RESERVED_DIRECTORIES:
             yield (
-                f"its storage {name} is mounted in {directory}, which the nodes need for "
-                "themselves; set MountDir to a directory of its own, such as /fsx"
+                f"its storage {name} is mounted in {directory}, which the nodes need; set "
+                "MountDir to a separate directory, such as /fsx"
             )
         for other, theirs in mounts[:index]:
             if f"{directory}/".startswith(f"{theirs}/") or f"{theirs}/".startswith(f"{directory}/"):
                 yield (
                     f"its storage {name} is mounted in {directory} and {other} in {theirs}, where "
-                    "one hides the other; set MountDir to directories of which none lies in another"
+                    "one hides the other; set MountDir to directories that do not contain each "
+                    "other"
                 )
 
 
@@ -73,21 +74,19 @@ def _too_many(storage: list[Mapping[str, Any]]) -> Iterator[str]:
     for (service, existing), count in counts.items():
         most = MAXIMUM_EXISTING_FILE_SYSTEMS if existing else MAXIMUM_NEW_FILE_SYSTEMS
         if count > most:
-            verb = "mounts" if existing else "makes"
+            verb = "mounts" if existing else "creates"
             yield (
                 f"it {verb} {count} file systems of {service}, and ParallelCluster {verb} at most "
                 f"{most}; remove some, or mount {'fewer' if existing else 'existing ones'}"
             )
 
 
-POLICY = ResourceValidationPolicy(
-    name="parallelcluster-mount-directories",
-    display_name="Shared storage is mounted in directories of its own",
-    description="Shared storage of a ParallelCluster has mount directories of its own.",
-    enforcement_level=EnforcementLevel.MANDATORY,
+POLICY = resource_rule(
+    __name__,
+    __doc__,
+    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    tags=["storage", "F10"],
-    remediation_steps="Give each storage a MountDir of its own.",
-    url="https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html",
-    validate=on_types(CLOUDFORMATION_STACK, check=_check),
+    tags=["F10"],
+    types=(CLOUDFORMATION_STACK,),
+    check=_check,
 )

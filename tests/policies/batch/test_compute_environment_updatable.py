@@ -28,14 +28,14 @@ def versioned(version):
 @pytest.mark.parametrize(
     ("program", "fault"),
     [
-        (compute_environment(serviceRole=OWN), "leave service_role out"),
-        (compute_environment(serviceRole=UNKNOWN), "leave service_role out"),
+        (compute_environment(serviceRole=OWN), "remove service_role"),
+        (compute_environment(serviceRole=UNKNOWN), "remove service_role"),
         (of(allocationStrategy="BEST_FIT"), "BEST_FIT cannot be updated in place"),
         (of(allocationStrategy=None), "BEST_FIT cannot be updated in place"),
         (of(allocationStrategy="BEST_FIT_PROGRESSIVE_ORDERED"), "_ORDERED cannot be updated in"),
-        (versioned("$Latest"), "takes version $Latest"),
-        (versioned("$Default"), "takes version $Default"),
-        (versioned(None), "takes version $Default"),
+        (versioned("$Latest"), "uses version $Latest"),
+        (versioned("$Default"), "uses version $Default"),
+        (versioned(None), "uses version $Default"),
     ],
     ids=[
         "own-role",

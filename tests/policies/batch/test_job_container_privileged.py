@@ -32,7 +32,7 @@ CLEAN = tuple((job,) for job in RIGHT.values())
 @pytest.mark.parametrize("program", VIOLATING, ids=["container", "task"])
 def test_fails(program):
     (message,) = check(POLICY, *program).messages
-    assert "leave privileged out" in message
+    assert "remove privileged" in message
 
 
 @pytest.mark.parametrize("job", RIGHT.values(), ids=RIGHT)

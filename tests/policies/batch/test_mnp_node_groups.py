@@ -29,7 +29,7 @@ def types(*names):
 FAULTS = {
     "six-groups": (
         multi_node_job(*(node_range(str(n)) for n in range(6)), node_properties={"numNodes": 6}),
-        "6 node groups and takes at most 5",
+        "6 node groups, and the maximum is 5",
     ),
     "too-many-nodes": (of(numNodes=1001), "has 1001 nodes, and a job has at most 1000"),
     "two-types": (types("p5.48xlarge", "p4d.24xlarge"), "p4d.24xlarge, p5.48xlarge"),

@@ -26,7 +26,7 @@ CLEAN = tuple(RIGHT.values())
 
 def test_fails():
     (message,) = check(POLICY, *VIOLATING[0]).messages
-    assert "6 security groups where they take at most 5" in message
+    assert "6 security groups, and multi-node parallel jobs support at most 5" in message
 
 
 @pytest.mark.parametrize("program", RIGHT.values(), ids=RIGHT)

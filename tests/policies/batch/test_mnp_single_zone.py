@@ -39,7 +39,7 @@ CLEAN = tuple(RIGHT.values())
 
 def test_fails():
     (message,) = check(POLICY, *VIOLATING[0]).messages
-    assert "lie in us-west-2a, us-west-2b" in message
+    assert "its subnets are in us-west-2a, us-west-2b" in message
 
 
 @pytest.mark.parametrize("program", RIGHT.values(), ids=RIGHT)

@@ -18,7 +18,7 @@ CLEAN = ((template(), *EFA_NETWORK),)
     [
         pytest.param({"groupName": "mine"}, "'mine'", id="by-name"),
         pytest.param({"groupId": "pg-1"}, "'pg-1'", id="by-id"),
-        pytest.param({"groupName": UNKNOWN}, "that this program makes", id="made-here"),
+        pytest.param({"groupName": UNKNOWN}, "that this program creates", id="made-here"),
     ],
 )
 def test_fails_with_a_placement_group(placement, named):

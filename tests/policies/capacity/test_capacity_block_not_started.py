@@ -36,8 +36,8 @@ CLEAN = (
 def test_fails(program):
     (message,) = check(POLICY, *program).messages
     assert message == (
-        "p5-asg: it wants 2 nodes now, but its Capacity Block starts at 2999-01-01 11:30 UTC and "
-        "nothing launches before; set the desired and minimum size to 0 until then"
+        "p5-asg: it requests 2 nodes now, but its Capacity Block starts at 2999-01-01 11:30 UTC, "
+        "and launches fail until then; set the desired and minimum size to 0 until it starts"
     )
 
 

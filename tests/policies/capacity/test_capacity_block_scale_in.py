@@ -31,7 +31,9 @@ CLEAN = (
 
 def test_fails_without_a_scheduled_action_to_zero():
     (message,) = check(POLICY, template(), GROUP, scheduled(1, IN_TIME)).messages
-    assert message.startswith("p5-asg: it launches into a Capacity Block, at whose end EC2")
+    assert message.startswith(
+        "p5-asg: it launches into a Capacity Block without a scheduled scale-in"
+    )
 
 
 def test_fails_for_an_action_in_the_last_thirty_minutes():

@@ -20,7 +20,7 @@ def test_the_message_names_the_queue_and_the_strategy():
     (message,) = check(POLICY, *VIOLATING[0]).messages
     assert message == (
         "slurm: its queue gpu has On-Demand nodes and the allocation strategy "
-        "price-capacity-optimized, which is one for Spot; set AllocationStrategy to lowest-price, "
+        "price-capacity-optimized, which is for Spot; set AllocationStrategy to lowest-price, "
         "or remove it"
     )
 

@@ -24,7 +24,7 @@ CLEAN = ((odcr(), into(), group(0, 2), *EFA_NETWORK),)
 def test_the_message_names_both_numbers():
     (message,) = check(POLICY, *VIOLATING[0]).messages
     assert message == (
-        "p5-asg: with it up to 4 nodes are launched into odcr, which holds 2; lower the maximum "
+        "p5-asg: with its nodes, up to 4 nodes launch into odcr, which holds 2; lower the maximum "
         "size, or raise the instance count of the reservation"
     )
 

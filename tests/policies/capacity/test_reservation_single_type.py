@@ -40,7 +40,7 @@ CLEAN = (
 def test_the_message_names_the_types():
     (message,) = check(POLICY, *VIOLATING[0]).messages
     assert message.startswith("p5-asg: it may launch p5.48xlarge, p5e.48xlarge, but its launch")
-    assert message.endswith("leave one type, or target a resource group of reservations")
+    assert message.endswith("keep one type, or target a resource group of reservations")
 
 
 def test_a_managed_node_group_with_several_types_fails_too():

@@ -49,8 +49,8 @@ CLEAN = (
 def test_groups_that_fit_alone_are_counted_together():
     (message,) = check(POLICY, *VIOLATING[1]).messages
     assert message == (
-        "second: with it 3 nodes are launched into odcr, which holds 2; lower the desired size, or "
-        "raise the instance count of the reservation"
+        "second: with its nodes, 3 nodes launch into odcr, which holds 2; lower the desired size, "
+        "or raise the instance count of the reservation"
     )
 
 
@@ -64,13 +64,13 @@ def test_a_compute_environment_counts_by_the_vcpus_of_its_type():
     resources = {"instanceTypes": ["p5.48xlarge"], "minVcpus": 3 * 192, "maxVcpus": 3 * 192}
     program = (odcr(), template, compute_environment(computeResources=resources))
     (message,) = check(POLICY, *program).messages
-    assert "3 nodes are launched" in message
+    assert "3 nodes launch" in message
 
 
 def test_static_nodes_of_a_queue_count():
     queue = slurm(reserved_queue("cr-1"), {"MinCount": 3, "MaxCount": 3})
     (message,) = check(POLICY, odcr(id="cr-1"), queue).messages
-    assert message.startswith("slurm: in its compute resource gpu/p5, with it 3 nodes")
+    assert message.startswith("slurm: in its compute resource gpu/p5, with its nodes, 3 nodes")
 
 
 def test_a_block_that_has_not_started_shows_what_was_bought_in_a_tag():

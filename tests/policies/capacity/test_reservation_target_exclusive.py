@@ -55,7 +55,7 @@ CLEAN = ((in_odcr(OWN_ID), *EFA_NETWORK),)
 )
 def test_fails(program):
     (message,) = check(POLICY, *program).messages
-    assert "targets a reservation by id and a resource group too" in message
+    assert "targets a reservation by id and a resource group, and EC2 accepts one" in message
     assert message.endswith("; remove the id or the ARN of the group")
 
 

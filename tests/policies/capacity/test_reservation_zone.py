@@ -35,7 +35,7 @@ CLEAN = (
 def test_the_message_names_both_zones():
     (message,) = check(POLICY, *VIOLATING[0]).messages
     assert message == (
-        "p5-asg: it launches in us-west-2c, but odcr lies in us-west-2b; use a subnet of that zone"
+        "p5-asg: it launches in us-west-2c, but odcr is in us-west-2b; use a subnet of that zone"
     )
 
 

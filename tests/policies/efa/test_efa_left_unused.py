@@ -39,7 +39,7 @@ CLEAN = (
 def test_says_what_is_lost(program):
     (message,) = check(POLICY, *program).messages
     assert "places several p5.48xlarge together without an EFA interface" in message
-    assert "use the 32 EFA interfaces of the type" in message
+    assert "add the 32 EFA interfaces of the type" in message
 
 
 @pytest.mark.parametrize("program", CLEAN)

@@ -26,12 +26,12 @@ CLEAN = (efa_cluster(DRIVER), efa_cluster(plugin()))
 @pytest.mark.parametrize(
     ("program", "fault"),
     [
-        (VIOLATING[0], "that efa-plugin, the EFA device plugin, gives out too"),
+        (VIOLATING[0], "that efa-plugin, the EFA device plugin, also allocates"),
         (VIOLATING[1], "needs Kubernetes 1.34, and cluster training has 1.33"),
         (VIOLATING[2], "does not run on EKS Auto Mode"),
         (
             efa_cluster(plugin(name="driver", image=DRIVER_IMAGE), plugin()),
-            "gives out too",
+            "also allocates",
         ),
     ],
     ids=["both", "old-kubernetes", "auto-mode", "daemon-sets"],

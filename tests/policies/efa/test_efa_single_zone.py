@@ -33,7 +33,7 @@ TWO = ["subnet-a", "subnet-b"]
     [
         (auto_scaling_group(vpcZoneIdentifiers=TWO), "over 2 subnets"),
         (auto_scaling_group(vpcZoneIdentifiers=[UNKNOWN, UNKNOWN]), "over 2 subnets"),
-        (node_group(subnetIds=TWO), "leave only one in subnetIds"),
+        (node_group(subnetIds=TWO), "keep only one in subnetIds"),
         (auto_scaling_group(vpcZoneIdentifiers=None, availabilityZones=TWO), "over 2 zones"),
         (auto_scaling_group(vpcZoneIdentifiers=TWO, availabilityZones=TWO), "over 2 subnets"),
     ],

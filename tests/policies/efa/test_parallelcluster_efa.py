@@ -27,7 +27,7 @@ CLEAN = ((queue(networking=PLACED, Efa=ON),), (queue(InstanceType="g5.xlarge"),)
         (VIOLATING[0], "EFA is on, but g5.xlarge has no EFA"),
         (VIOLATING[1], "GdrSupport is on without EFA"),
         (VIOLATING[2], "EFA is on over 2 subnets"),
-        (VIOLATING[3], "nothing says whether there is a placement group"),
+        (VIOLATING[3], "EFA is on without a PlacementGroup setting"),
         (VIOLATING[4], "AssignPublicIp is on, and p5.48xlarge has 32 network interfaces"),
     ],
 )

@@ -23,7 +23,7 @@ CLEAN = ((template(), node_group(subnetIds=["private-id"]), PRIVATE, *EFA_NETWOR
 @pytest.mark.parametrize("program", VIOLATING)
 def test_fails(program):
     (message,) = check(POLICY, *program).messages
-    assert "subnet public gives public addresses to instances with one only" in message
+    assert "subnet public assigns public addresses only to instances with one" in message
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ CLEAN = tuple((declared,) for declared in RIGHT.values())
 
 def test_fails():
     (message,) = check(POLICY, *VIOLATING[0]).messages
-    assert "leave availability_zones out" in message
+    assert "remove availability_zones" in message
 
 
 @pytest.mark.parametrize("declared", RIGHT.values(), ids=RIGHT)

@@ -20,14 +20,14 @@ WEB_SERVERS = Declared(
 FAULTS = {
     "host-names-left-out": (
         (Declared("aws:ec2/vpc:Vpc", "vpc", {"cidrBlock": "10.0.0.0/16"}), *SUBNETS, CLUSTER),
-        "no DNS host names",
+        "no DNS hostnames",
     ),
-    "host-names-off": ((vpc(enableDnsHostnames=False), *SUBNETS, CLUSTER), "no DNS host names"),
+    "host-names-off": ((vpc(enableDnsHostnames=False), *SUBNETS, CLUSTER), "no DNS hostnames"),
     "support-off": ((vpc(enableDnsSupport=False), *SUBNETS, CLUSTER), "no DNS support"),
     "nodes-only": ((vpc(enableDnsHostnames=False), *SUBNETS, *NODES), "nodes of workers"),
     "two-vpcs": (
         (vpc(), vpc("other"), SUBNETS[0], subnet("two", "us-west-2b", "other"), CLUSTER),
-        "its subnets are of 2 VPCs",
+        "its subnets belong to 2 VPCs",
     ),
 }
 VIOLATING = tuple(program for program, _ in FAULTS.values())

@@ -40,7 +40,7 @@ CLEAN = tuple(RIGHT.values())
 @pytest.mark.parametrize("program", VIOLATING, ids=["top", "interface"])
 def test_fails(program):
     (message,) = check(POLICY, *program).messages
-    assert message.startswith("workers-template: its security group nodes is of another VPC")
+    assert message.startswith("workers-template: its security group nodes belongs to another VPC")
 
 
 @pytest.mark.parametrize("program", RIGHT.values(), ids=RIGHT)

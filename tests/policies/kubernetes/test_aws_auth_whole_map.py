@@ -26,7 +26,7 @@ ELSEWHERE = Declared(
 FAULTS = {
     "adopted-cluster": (
         (*ROLES, aws_auth("self-managed-role")),
-        "of a cluster that this program does not make",
+        "of a cluster that this program does not create",
     ),
     "forced-patch": (
         (*ROLES, aws_auth("self-managed-role", patch=True, annotations=FORCE)),

@@ -28,11 +28,11 @@ FAULTS = {
     ),
     "image-and-kind": (
         pair(IMAGE, amiType="AL2023_x86_64_NVIDIA"),
-        "an image of its own and amiType",
+        "a custom image and amiType",
     ),
     "image-and-release": (
         pair(IMAGE, releaseVersion="1.35.7-20260911", version="1.35"),
-        "an image of its own and releaseVersion, version",
+        "a custom image and releaseVersion, version",
     ),
     "instance-profile": (pair({"iamInstanceProfile": {"name": "p"}}), "it has an instance profile"),
     "subnet": (

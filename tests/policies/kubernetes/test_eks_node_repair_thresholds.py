@@ -28,7 +28,7 @@ CLEAN = tuple(RIGHT.values())
 @pytest.mark.parametrize("program", FAULTS.values(), ids=FAULTS)
 def test_fails(program):
     (message,) = check(POLICY, *program).messages
-    assert "which EKS refuses; leave one of them out" in message
+    assert "which EKS rejects; remove one of them" in message
 
 
 @pytest.mark.parametrize("program", RIGHT.values(), ids=RIGHT)

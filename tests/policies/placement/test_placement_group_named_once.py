@@ -29,7 +29,10 @@ CLEAN = (
 @pytest.mark.parametrize(
     ("program", "fault"),
     [
-        (VIOLATING[0], "names a placement group by name and by id; remove one of the two"),
+        (
+            VIOLATING[0],
+            "names a placement group by name and by id, which EC2 rejects; remove one of them",
+        ),
         (VIOLATING[1], "PlacementGroup has a Name and an Id; remove one of the two"),
         (VIOLATING[2], "PlacementGroup has a Name and is not enabled; remove Name, or Enabled"),
     ],

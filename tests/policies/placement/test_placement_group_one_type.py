@@ -40,7 +40,7 @@ CLEAN = (
 def test_advises(program):
     (message,) = check(POLICY, *program).messages
     assert "m5.large, m5.xlarge" in message
-    assert "several types seldom find room together" in message
+    assert "launches of several types often fail" in message
 
 
 @pytest.mark.parametrize(

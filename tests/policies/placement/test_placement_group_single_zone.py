@@ -44,7 +44,7 @@ CLEAN = (
 )
 def test_fails(program):
     (message,) = check(POLICY, *program).messages
-    assert "lies in one zone" in message
+    assert "is in one zone" in message
     assert "2 subnets" in message
 
 
@@ -57,7 +57,7 @@ def test_fails_for_a_group_of_the_auto_scaling_group_itself():
 def test_fails_for_zones_of_a_fleet():
     zones = fleet({"availabilityZone": "us-west-2a"}, {"availabilityZone": "us-west-2b"})
     (message,) = check(POLICY, GROUP, TOGETHER, zones).messages
-    assert "2 zones; leave only one in overrides" in message
+    assert "2 zones; keep only one in overrides" in message
 
 
 def test_several_subnets_of_one_zone_pass():

@@ -14,7 +14,7 @@ FAULTS = {
     "everything-on-one-bucket": (role_policy(allow("*", BUCKET)), "it allows *, which"),
     "all-but": (
         role_policy({"Effect": "Allow", "NotAction": ["iam:*"], "Resource": "*"}),
-        "all actions but iam:*",
+        "all actions except iam:*",
     ),
 }
 VIOLATING = tuple((declared,) for declared, _ in FAULTS.values())

@@ -44,7 +44,8 @@ def test_fails(system, fix):
 def test_the_message_names_what_is_sold():
     (message,) = check(POLICY, *VIOLATING[1]).messages
     assert message.startswith(
-        "slurm: in its shared storage fsx, its capacity is 100 GiB, but PERSISTENT_2 on SSD comes"
+        "slurm: in its shared storage fsx, its capacity is 100 GiB, but PERSISTENT_2 on SSD is "
+        "available in"
     )
 
 

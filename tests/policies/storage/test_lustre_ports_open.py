@@ -56,7 +56,7 @@ INGRESS = (lustre_rule("ingress", 988, 988), lustre_rule("ingress", 1018, 1023))
 )
 def test_fails(rules, missing):
     (message,) = check(POLICY, lustre(), LUSTRE_GROUP, *rules).messages
-    assert f"pass no TCP {missing}" in message
+    assert f"do not allow TCP {missing}" in message
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ def test_no_groups_at_all_are_the_default_group_which_is_not_seen():
 def test_rules_in_the_group_and_rules_of_the_older_kind_are_read_too():
     inbound = (lustre(), inline(ingress=BOTH_PORTS[:1], egress=ALL))
     (message,) = check(POLICY, *inbound).messages
-    assert "pass no TCP ingress 1018-1023: mounts" in message
+    assert "do not allow TCP ingress 1018-1023, so mounts" in message
     one_way = (lustre(), LUSTRE_GROUP, *INGRESS, older("ingress", 0, 65535))
     (message,) = check(POLICY, *one_way).messages
-    assert "pass no TCP egress 988, egress 1018-1023: mounts" in message
+    assert "do not allow TCP egress 988, egress 1018-1023, so mounts" in message
 
 
 def test_a_further_group_from_elsewhere_decides_nothing():

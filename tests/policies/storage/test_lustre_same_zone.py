@@ -18,8 +18,8 @@ CLEAN = ((file_system(), template(), NODES, *subnets(ZONE, ZONE), *EFA_NETWORK),
 def test_the_message_names_both_zones():
     (message,) = check(POLICY, *VIOLATING[0]).messages
     assert message == (
-        "lustre: it lies in us-west-2c, and the nodes of p5-asg in us-west-2b; make it in a subnet "
-        "of their zone"
+        "lustre: it is in us-west-2c, and the nodes of p5-asg are in us-west-2b; create it in a "
+        "subnet of their zone"
     )
 
 

@@ -19,11 +19,11 @@ CLEAN = ((file_system(),), (cluster_with(shared_storage()),))
 @pytest.mark.parametrize(
     ("system", "fault"),
     [
-        (file_system(perUnitStorageThroughput=200), "is 200, but PERSISTENT_2 on SSD is bought"),
+        (file_system(perUnitStorageThroughput=200), "is 200, but PERSISTENT_2 on SSD requires"),
         (file_system(perUnitStorageThroughput=None), "is missing, but PERSISTENT_2 on SSD"),
         (
             file_system(deploymentType="PERSISTENT_1", storageType="HDD"),
-            "is 125, but PERSISTENT_1 on HDD is bought with one of 12, 40 MB/s/TiB",
+            "is 125, but PERSISTENT_1 on HDD requires one of 12, 40 MB/s/TiB",
         ),
         (file_system(**SCRATCH), "is 125, but SCRATCH_2 has a fixed one; remove the per-unit"),
     ],

@@ -38,8 +38,8 @@ CLEAN = ((SYSTEM, group(*PORTS)),)
 def test_the_message_names_the_ports():
     (message,) = check(POLICY, *VIOLATING[0]).messages
     assert message == (
-        "home: its security groups let no client in on TCP 111, 20001-20003: mounts may hang; add "
-        "ingress rules for 111, 2049 and 20001-20003 from the clients"
+        "home: its security groups do not allow clients on TCP 111, 20001-20003, so mounts may "
+        "hang; add ingress rules for 111, 2049 and 20001-20003 from the clients"
     )
 
 

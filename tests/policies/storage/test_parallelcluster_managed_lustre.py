@@ -18,8 +18,8 @@ CLEAN = ((cluster_with(shared_storage()),),)
 def test_the_message_names_the_queue_and_the_storage():
     (message,) = check(POLICY, *VIOLATING[0]).messages
     assert message == (
-        "slurm: its queue gpu has 2 subnets, and the cluster makes the Lustre file system fsx in "
-        "one zone; leave one subnet in the queue, or mount a file system that exists"
+        "slurm: its queue gpu has 2 subnets, and the cluster creates the Lustre file system fsx "
+        "in one zone; keep one subnet in the queue, or mount an existing file system"
     )
 
 

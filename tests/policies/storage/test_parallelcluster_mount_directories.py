@@ -44,10 +44,10 @@ CLEAN = ((cluster_with(shared_storage(), efs("home", "/home"), *MANY[:20]),),)
         zip(
             VIOLATING,
             (
-                "its storage fsx is mounted in /opt/slurm, which the nodes need for themselves",
+                "its storage fsx is mounted in /opt/slurm, which the nodes need; set",
                 "its storage home is mounted in /fsx and fsx in /fsx, where one hides the other",
                 "its storage home is mounted in /fsx/home and fsx in /fsx, where one hides",
-                "it makes 2 file systems of FSx, and ParallelCluster makes at most 1",
+                "it creates 2 file systems of FSx, and ParallelCluster creates at most 1",
                 "it mounts 21 file systems of FSx, and ParallelCluster mounts at most 20",
             ),
             strict=True,
