@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from pulumi_policy import PolicyResource
+
 from policies.resources.props import (
     UNKNOWN,
     entries,
@@ -21,6 +23,8 @@ from policies.resources.props import (
     parsed,
     whole_number,
 )
+from policies.resources.stack import Stack
+from policies.resources.types import CLOUDFORMATION_STACK
 
 CLUSTER = "Custom::PclusterCluster"
 CAPACITY_BLOCK = "CAPACITY_BLOCK"
@@ -61,6 +65,11 @@ class ComputeResource:
     """`AssignPublicIp` of its queue."""
 
     @property
+    def where(self) -> str:
+        """The beginning of a message about the compute resource."""
+        return f"in its compute resource {self.name}, "
+
+    @property
     def reservation(self) -> str | None:
         """Id of a reservation, or ARN of a group of reservations."""
         return self.reservation_id or self.reservation_group
@@ -84,6 +93,13 @@ def compute_resources(template: object) -> Iterator[ComputeResource]:
         for queue in objects(members(cluster, "Scheduling"), "SlurmQueues"):
             for nodes in objects(queue, "ComputeResources"):
                 yield _compute_resource(queue, nodes, system)
+
+
+def compute_resources_of(stack: Stack) -> Iterator[tuple[PolicyResource, ComputeResource]]:
+    """Yield every compute resource of a stack, with the resource that holds its template."""
+    for clusters in stack.of_type(CLOUDFORMATION_STACK):
+        for nodes in compute_resources(stack.facts_of(clusters.urn).get("templateBody")):
+            yield clusters, nodes
 
 
 # Many rules read the same template.

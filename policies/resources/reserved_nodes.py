@@ -16,7 +16,7 @@ from pulumi_policy import PolicyResource
 from components.catalog.parallelcluster import RESERVATION_PLATFORMS
 from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch, templates_of
 from policies.resources.node_groups import instance_types_of, platform_of, sizes_of
-from policies.resources.parallelcluster import ComputeResource, compute_resources
+from policies.resources.parallelcluster import ComputeResource, compute_resources_of
 from policies.resources.props import UNKNOWN, Facts, is_set, whole_number
 from policies.resources.reservations import (
     ONLY,
@@ -33,7 +33,6 @@ from policies.resources.types import (
     AUTO_SCALING_GROUP,
     AUTO_SCALING_SCHEDULE,
     BATCH_COMPUTE_ENVIRONMENT,
-    CLOUDFORMATION_STACK,
     EKS_NODE_GROUP,
     INSTANCE,
     LAUNCH_TEMPLATE,
@@ -93,9 +92,8 @@ def reserved_nodes(stack: Stack) -> Iterator[Nodes]:
     for template in stack.of_type(LAUNCH_TEMPLATE):
         if template.urn not in used:
             yield from _of_group(stack, template, template)
-    for clusters in stack.of_type(CLOUDFORMATION_STACK):
-        for nodes in compute_resources(stack.facts_of(clusters.urn).get("templateBody")):
-            yield from _of_compute_resource(stack, clusters, nodes)
+    for clusters, nodes in compute_resources_of(stack):
+        yield from _of_compute_resource(stack, clusters, nodes)
 
 
 def _of_group(
@@ -131,7 +129,7 @@ def _of_compute_resource(
         return
     yield Nodes(
         urn=clusters.urn,
-        where=f"in its compute resource {nodes.name}, ",
+        where=nodes.where,
         target=target,
         market={"CAPACITY_BLOCK": CAPACITY_BLOCK, "SPOT": "spot"}.get(nodes.capacity_type),
         confined=nodes.reservation_id is not None,

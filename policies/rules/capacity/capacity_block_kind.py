@@ -23,12 +23,12 @@ from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch
 from policies.resources.parallelcluster import CAPACITY_BLOCK as QUEUE_BLOCK
-from policies.resources.parallelcluster import compute_resources
+from policies.resources.parallelcluster import compute_resources_of
 from policies.resources.props import UNKNOWN
 from policies.resources.reservations import ASSISTED, CAPACITY_BLOCKS, DECLARED_SCHEMA, OWN
 from policies.resources.reserved_nodes import reserved_nodes
 from policies.resources.stack import Stack
-from policies.resources.types import CAPACITY_BLOCK_RESERVATION, CLOUDFORMATION_STACK
+from policies.resources.types import CAPACITY_BLOCK_RESERVATION
 from policies.rule import Config, stack_rule
 
 
@@ -63,12 +63,10 @@ def _launches(stack: Stack) -> Iterator[tuple[str, str, str, bool]]:
         elsewhere = market is None and launch.takes_the_rest_from_a_template
         if isinstance(target, str) and not elsewhere and market is not UNKNOWN:
             yield resource.urn, "", target, market == CAPACITY_BLOCK
-    for clusters in stack.of_type(CLOUDFORMATION_STACK):
-        for nodes in compute_resources(stack.facts_of(clusters.urn).get("templateBody")):
-            if nodes.reservation is not None:
-                where = f"in its compute resource {nodes.name}, "
-                as_block = nodes.capacity_type == QUEUE_BLOCK
-                yield clusters.urn, where, nodes.reservation, as_block
+    for clusters, nodes in compute_resources_of(stack):
+        if nodes.reservation is not None:
+            as_block = nodes.capacity_type == QUEUE_BLOCK
+            yield clusters.urn, nodes.where, nodes.reservation, as_block
 
 
 def _fault(names: str, *, bought: bool, as_block: bool) -> str | None:

@@ -28,7 +28,7 @@ def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     for nodes in compute_resources(facts.get("templateBody")):
         if nodes.capacity_type == CAPACITY_BLOCK:
             for fault in _faults(nodes):
-                yield f"in its compute resource {nodes.name}, {fault}"
+                yield nodes.where + fault
 
 
 def _faults(nodes: ComputeResource) -> Iterator[str]:

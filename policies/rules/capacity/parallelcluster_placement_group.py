@@ -33,7 +33,7 @@ def _check(_type: str, facts: Facts, config: Config) -> Iterator[str]:
     for nodes in compute_resources(facts.get("templateBody")):
         fault = _fault(nodes, config)
         if fault:
-            yield f"in its compute resource {nodes.name}, {fault}"
+            yield nodes.where + fault
 
 
 def _fault(nodes: ComputeResource, config: Config) -> str | None:

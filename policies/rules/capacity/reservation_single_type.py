@@ -18,12 +18,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.parallelcluster import compute_resources
+from policies.resources.parallelcluster import compute_resources_of
 from policies.resources.pools import Pool, pools
 from policies.resources.props import is_set
 from policies.resources.reservations import TARGET
 from policies.resources.stack import Stack
-from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, stack_rule
 
 
@@ -39,17 +38,16 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                     "group of reservations"
                 ),
             )
-    for clusters in stack.of_type(CLOUDFORMATION_STACK):
-        for nodes in compute_resources(stack.facts_of(clusters.urn).get("templateBody")):
-            if nodes.flexible and nodes.reservation_id is not None:
-                yield (
-                    clusters.urn,
-                    (
-                        f"in its compute resource {nodes.name}, it lists Instances and targets "
-                        "one reservation, which ParallelCluster rejects; set "
-                        "InstanceType instead of Instances, or target a resource group"
-                    ),
-                )
+    for clusters, nodes in compute_resources_of(stack):
+        if nodes.flexible and nodes.reservation_id is not None:
+            yield (
+                clusters.urn,
+                (
+                    f"{nodes.where}it lists Instances and targets "
+                    "one reservation, which ParallelCluster rejects; set "
+                    "InstanceType instead of Instances, or target a resource group"
+                ),
+            )
 
 
 def _targets_one(stack: Stack, pool: Pool) -> bool:

@@ -33,7 +33,7 @@ def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     if resource_type == CLOUDFORMATION_STACK:
         for nodes in compute_resources(facts.get("templateBody")):
             if nodes.reservation_id is not None and nodes.reservation_group is not None:
-                yield f"in its compute resource {nodes.name}, {_BOTH}"
+                yield nodes.where + _BOTH
         return
     keys = ("capacityReservationId", "capacityReservationResourceGroupArn")
     if all(is_set(facts.get(*TARGET, key)) for key in keys):

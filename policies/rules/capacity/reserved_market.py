@@ -35,7 +35,7 @@ def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     if resource_type == CLOUDFORMATION_STACK:
         for nodes in compute_resources(facts.get("templateBody")):
             if nodes.capacity_type == "SPOT" and nodes.reservation is not None:
-                yield f"in its compute resource {nodes.name}, {_SPOT.format('CapacityType SPOT')}"
+                yield nodes.where + _SPOT.format("CapacityType SPOT")
         return
     launch = Launch(resource_type, facts)
     market = facts.needed("instanceMarketOptions", "marketType")

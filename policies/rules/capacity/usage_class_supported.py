@@ -35,7 +35,7 @@ def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     if resource_type == CLOUDFORMATION_STACK:
         for nodes in compute_resources(facts.get("templateBody")):
             for fault in _faults(nodes.capacity_type, nodes.instance_types):
-                yield f"in its compute resource {nodes.name}, {fault}"
+                yield nodes.where + fault
     elif resource_type == EKS_NODE_GROUP:
         count = facts.count("instanceTypes")
         types = [facts.needed("instanceTypes", index) for index in range(count)]

@@ -24,11 +24,10 @@ from pulumi_policy import EnforcementLevel, Severity
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.resources.launches import CAPACITY_BLOCK, Launch
 from policies.resources.parallelcluster import CAPACITY_BLOCK as PARALLELCLUSTER_BLOCK
-from policies.resources.parallelcluster import ComputeResource, compute_resources
+from policies.resources.parallelcluster import ComputeResource, compute_resources_of
 from policies.resources.pools import Pool, pools
 from policies.resources.props import UNKNOWN, is_true
 from policies.resources.stack import Stack
-from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, stack_rule
 
 
@@ -38,11 +37,10 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             name = _wasted(pool.launched_types(launch))
             if name and _trains(pool, launch) and not launch.efa_interfaces():
                 yield pool.resource.urn, _fault(name, f"its launch template {template.name}")
-    for clusters in stack.of_type(CLOUDFORMATION_STACK):
-        for nodes in compute_resources(stack.facts_of(clusters.urn).get("templateBody")):
-            name = _wasted(nodes.instance_types)
-            if name and _trains_in_slurm(nodes):
-                yield clusters.urn, _fault(name, f"its compute resource {nodes.name}")
+    for clusters, nodes in compute_resources_of(stack):
+        name = _wasted(nodes.instance_types)
+        if name and _trains_in_slurm(nodes):
+            yield clusters.urn, _fault(name, f"its compute resource {nodes.name}")
 
 
 def _wasted(types: Iterable[object]) -> str | None:

@@ -31,7 +31,7 @@ from policies.rule import Config, resource_rule
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     for nodes in compute_resources(facts.get("templateBody")):
         for fault in (*_efa_faults(nodes), *_address_faults(nodes)):
-            yield f"in its compute resource {nodes.name}, {fault}"
+            yield nodes.where + fault
 
 
 def _efa_faults(nodes: ComputeResource) -> Iterator[str]:

@@ -19,11 +19,10 @@ from pulumi_policy import EnforcementLevel, Severity
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.resources.launches import LAUNCHES
-from policies.resources.parallelcluster import compute_resources
+from policies.resources.parallelcluster import compute_resources_of
 from policies.resources.placements import is_cluster, placement_of, placement_of_pool
 from policies.resources.pools import Pool, pools
 from policies.resources.stack import Stack
-from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, stack_rule
 
 
@@ -34,11 +33,10 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
             yield from ((launch.urn, fault) for fault in _faults([name]))
     for pool in pools(stack):
         yield from ((pool.resource.urn, fault) for fault in _faults(_placed_types(stack, pool)))
-    for clusters in stack.of_type(CLOUDFORMATION_STACK):
-        for nodes in compute_resources(stack.facts_of(clusters.urn).get("templateBody")):
-            types = nodes.instance_types if nodes.placement_group is not None else ()
-            for fault in _faults(types):
-                yield clusters.urn, f"in its compute resource {nodes.name}, {fault}"
+    for clusters, nodes in compute_resources_of(stack):
+        types = nodes.instance_types if nodes.placement_group is not None else ()
+        for fault in _faults(types):
+            yield clusters.urn, nodes.where + fault
 
 
 def _placed_types(stack: Stack, pool: Pool) -> Iterator[object]:

@@ -35,13 +35,10 @@ def _parallelcluster(facts: Facts) -> Iterator[str]:
         named = [key for key in ("Name", "Id") if nodes.placement.get(key)]
         enabled = nodes.placement.get("Enabled")
         if len(named) > 1:
-            yield (
-                f"in its compute resource {nodes.name}, PlacementGroup has a Name and an Id; "
-                "remove one of the two"
-            )
+            yield f"{nodes.where}PlacementGroup has a Name and an Id; remove one of the two"
         elif named and enabled is not None and not is_true(enabled):
             yield (
-                f"in its compute resource {nodes.name}, PlacementGroup has a {named[0]} and is "
+                f"{nodes.where}PlacementGroup has a {named[0]} and is "
                 f"not enabled; remove {named[0]}, or Enabled"
             )
 

@@ -16,12 +16,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.parallelcluster import compute_resources
+from policies.resources.parallelcluster import compute_resources_of
 from policies.resources.placements import is_cluster, placement_of_pool
 from policies.resources.pools import Pool, pools
 from policies.resources.props import UNKNOWN
 from policies.resources.stack import Stack
-from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, stack_rule
 
 
@@ -37,18 +36,17 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                     "placement group"
                 ),
             )
-    for clusters in stack.of_type(CLOUDFORMATION_STACK):
-        for nodes in compute_resources(stack.facts_of(clusters.urn).get("templateBody")):
-            if nodes.placement_group is not None and len(set(nodes.instance_types)) > 1:
-                yield (
-                    clusters.urn,
-                    (
-                        f"in its compute resource {nodes.name}, "
-                        f"{', '.join(nodes.instance_types)} launch into one placement group, where "
-                        "launches of several types often fail; keep one type, or set "
-                        "PlacementGroup: {Enabled: false}"
-                    ),
-                )
+    for clusters, nodes in compute_resources_of(stack):
+        if nodes.placement_group is not None and len(set(nodes.instance_types)) > 1:
+            yield (
+                clusters.urn,
+                (
+                    f"{nodes.where}"
+                    f"{', '.join(nodes.instance_types)} launch into one placement group, where "
+                    "launches of several types often fail; keep one type, or set "
+                    "PlacementGroup: {Enabled: false}"
+                ),
+            )
 
 
 def _types(pool: Pool) -> list[str]:

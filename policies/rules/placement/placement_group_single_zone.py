@@ -18,12 +18,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.parallelcluster import compute_resources
+from policies.resources.parallelcluster import compute_resources_of
 from policies.resources.placements import is_cluster, placement_of_pool
 from policies.resources.pools import pools
 from policies.resources.props import is_true
 from policies.resources.stack import Stack
-from policies.resources.types import CLOUDFORMATION_STACK
 from policies.rule import Config, stack_rule
 
 
@@ -42,18 +41,17 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                     f"{spread.key}, or remove the placement group"
                 ),
             )
-    for clusters in stack.of_type(CLOUDFORMATION_STACK):
-        for nodes in compute_resources(stack.facts_of(clusters.urn).get("templateBody")):
-            efa = is_true(nodes.efa.get("Enabled"))
-            if nodes.placement_group is not None and len(nodes.subnets) > 1 and not efa:
-                yield (
-                    clusters.urn,
-                    (
-                        f"in its compute resource {nodes.name}, nodes use a placement group, which "
-                        f"is in one zone, and {len(nodes.subnets)} subnets; keep only one in "
-                        "SubnetIds, or set PlacementGroup: {Enabled: false}"
-                    ),
-                )
+    for clusters, nodes in compute_resources_of(stack):
+        efa = is_true(nodes.efa.get("Enabled"))
+        if nodes.placement_group is not None and len(nodes.subnets) > 1 and not efa:
+            yield (
+                clusters.urn,
+                (
+                    f"{nodes.where}nodes use a placement group, which "
+                    f"is in one zone, and {len(nodes.subnets)} subnets; keep only one in "
+                    "SubnetIds, or set PlacementGroup: {Enabled: false}"
+                ),
+            )
 
 
 POLICY = stack_rule(
