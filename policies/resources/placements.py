@@ -58,6 +58,12 @@ def is_cluster(stack: Stack, placement: Reference | None) -> bool:
     return strategies == {"cluster"}
 
 
+def in_cluster_group(stack: Stack, pool: Pool) -> bool:
+    """Whether a pool launches into a cluster placement group, with any of its templates."""
+    templates = [template for template, _ in pool.templates()] or [None]
+    return any(is_cluster(stack, placement_of_pool(stack, pool, t)) for t in templates)
+
+
 @dataclass(frozen=True, slots=True)
 class ReservedPlacement:
     """A launch into a placement group, with the reservations of the stack that may serve it."""

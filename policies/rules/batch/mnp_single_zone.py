@@ -15,14 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, PolicyResource, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.batch import fit_environments, multi_node_jobs
-from policies.resources.launches import Launch, templates_of
+from policies.resources.pools import Pool
 from policies.resources.props import UNKNOWN
 from policies.resources.stack import Stack
 from policies.resources.subnets import subnets_of, zones_of
-from policies.resources.types import LAUNCH_TEMPLATE
 from policies.rule import Config, stack_rule
 
 
@@ -31,7 +30,7 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
         return
     for environment in fit_environments(stack):
         zones = zones_of(stack, subnets_of(stack, environment) or []) - {None, UNKNOWN}
-        if len(zones) > 1 and not _has_efa(stack, environment):
+        if len(zones) > 1 and Pool(stack, environment).efa_template() is None:
             yield (
                 environment.urn,
                 (
@@ -40,13 +39,6 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                     "in compute_resources.subnets"
                 ),
             )
-
-
-def _has_efa(stack: Stack, environment: PolicyResource) -> bool:
-    return any(
-        Launch(LAUNCH_TEMPLATE, stack.facts_of(template.urn)).efa_interfaces()
-        for template in templates_of(stack, environment)
-    )
 
 
 POLICY = stack_rule(

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.parallelcluster import compute_resources_of
-from policies.resources.placements import is_cluster, placement_of_pool
+from policies.resources.placements import in_cluster_group
 from policies.resources.pools import Pool, pools
 from policies.resources.props import UNKNOWN
 from policies.resources.stack import Stack
@@ -27,7 +27,7 @@ from policies.rule import Config, stack_rule
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
     for pool in pools(stack):
         types = _types(pool)
-        if len(types) > 1 and _is_placed(stack, pool):
+        if len(types) > 1 and in_cluster_group(stack, pool):
             yield (
                 pool.resource.urn,
                 (
@@ -52,11 +52,6 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
 def _types(pool: Pool) -> list[str]:
     """Return the distinct types that a pool lists; a family of Batch counts as one."""
     return list(dict.fromkeys(str(t) for t in pool.instance_types() if t is not UNKNOWN))
-
-
-def _is_placed(stack: Stack, pool: Pool) -> bool:
-    templates = [template for template, _ in pool.templates()] or [None]
-    return any(is_cluster(stack, placement_of_pool(stack, pool, t)) for t in templates)
 
 
 POLICY = stack_rule(

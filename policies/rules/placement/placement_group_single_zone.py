@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.parallelcluster import compute_resources_of
-from policies.resources.placements import is_cluster, placement_of_pool
+from policies.resources.placements import in_cluster_group
 from policies.resources.pools import pools
 from policies.resources.props import is_true
 from policies.resources.stack import Stack
@@ -28,9 +28,7 @@ from policies.rule import Config, stack_rule
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
     for pool in pools(stack):
-        templates = [template for template, _ in pool.templates()] or [None]
-        placed = any(is_cluster(stack, placement_of_pool(stack, pool, t)) for t in templates)
-        if not placed or pool.efa_template():
+        if not in_cluster_group(stack, pool) or pool.efa_template():
             continue
         for spread in pool.spreads():
             yield (
