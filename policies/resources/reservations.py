@@ -146,7 +146,7 @@ A resource does not show that of a reservation that it targets. The rule reads t
 whether the configuration declares the reservations or `policies.pack.lookup` finds them.
 """
 
-_UNUSED = "such launches fail with InsufficientInstanceCapacity and the reservation stays unused"
+_UNUSED = "such launches fail with InsufficientInstanceCapacity while the reservation is unused"
 
 
 def placement_fault(group: Any, reservation: Any, config: Mapping[str, Any]) -> str | None:
@@ -159,35 +159,40 @@ def placement_fault(group: Any, reservation: Any, config: Mapping[str, Any]) -> 
     """
     if group is None or reservation is None:
         return None
-    own = config.get(OWN) or {}
+    own, group_name = config.get(OWN) or {}, _named(group, "a placement group")
     if reservation in (config.get(ASSISTED) or ()):
         return (
             f"it targets {reservation}, which AWS created in another placement group, and also "
-            f"launches into {_named(group)}; {_UNUSED}; remove the placement group"
+            f"launches into {group_name}; {_UNUSED}; remove the placement group"
         )
     if reservation not in own and not _is_group_of(own, reservation, group):
         return (
-            f"it targets {_named(reservation)} and also launches into {_named(group)}; if AWS "
-            f"created the reservation, it already has a placement group, and {_UNUSED}; remove the "
-            "placement group, or, if you created the reservation in that group, declare it in "
-            "own_reservations of this rule's configuration"
+            f"it targets {_named(reservation, 'a reservation')} and also launches into "
+            f"{group_name}; if AWS created the reservation, it already has a placement group, and "
+            f"{_UNUSED}; remove the placement group, or, if you created the reservation in that "
+            "group, declare it in own_reservations of this rule's configuration"
         )
     if own.get(reservation, group) not in ("", group):
         return (
-            f"it launches into {_named(group)}, but {reservation} was created in "
+            f"it launches into {group_name}, but {reservation} was created in "
             f"{own[reservation]!r}, and {_UNUSED}; use {own[reservation]!r}, or remove the "
             "placement group"
         )
     return None
 
 
-def block_placement_fault(fix: str, *, group: str = "a placement group") -> str:
+def block_placement_fault(fix: str, *, group: object = None) -> str:
     """Return the message for a launch into a Capacity Block and a placement group.
+
+    Args:
+        fix: end of the message.
+        group: name or id, `UNKNOWN`, or None to leave it out.
 
     Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html
     """
+    name = "a placement group" if group is None else _named(group, "a placement group")
     return (
-        f"it launches into a Capacity Block and into {group}; EC2 already places the instances of "
+        f"it launches into a Capacity Block and into {name}; EC2 already places the instances of "
         f"a block together, so launches into a placement group fail; {fix}"
     )
 
@@ -201,5 +206,5 @@ def _is_group_of(own: Mapping[str, str], target: object, group: object) -> bool:
     return is_group and group is not UNKNOWN and group in own.values()
 
 
-def _named(value: object) -> str:
-    return "one that this program creates" if value is UNKNOWN else repr(value)
+def _named(value: object, noun: str) -> str:
+    return f"{noun} that this program creates" if value is UNKNOWN else repr(value)

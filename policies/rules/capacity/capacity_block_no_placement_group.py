@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch
-from policies.resources.props import UNKNOWN, Facts
+from policies.resources.props import Facts
 from policies.resources.reservations import block_placement_fault
 from policies.rule import Config, resource_rule
 
@@ -28,8 +28,7 @@ def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     group = launch.placement_group
     if group is None or facts.needed("instanceMarketOptions", "marketType") != CAPACITY_BLOCK:
         return
-    name = "a placement group that this program creates" if group is UNKNOWN else repr(group)
-    yield block_placement_fault("remove the placement group", group=name)
+    yield block_placement_fault("remove the placement group", group=group)
 
 
 POLICY = resource_rule(

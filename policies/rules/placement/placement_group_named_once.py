@@ -35,7 +35,7 @@ def _parallelcluster(facts: Facts) -> Iterator[str]:
         named = [key for key in ("Name", "Id") if nodes.placement.get(key)]
         enabled = nodes.placement.get("Enabled")
         if len(named) > 1:
-            yield f"{nodes.where}PlacementGroup has a Name and an Id; remove one of the two"
+            yield f"{nodes.where}PlacementGroup has a Name and an Id, which is invalid; remove one"
         elif named and enabled is not None and not is_true(enabled):
             yield (
                 f"{nodes.where}PlacementGroup has a {named[0]} and is "

@@ -33,7 +33,7 @@ CLEAN = (
             VIOLATING[0],
             "names a placement group by name and by id, which EC2 rejects; remove one of them",
         ),
-        (VIOLATING[1], "PlacementGroup has a Name and an Id; remove one of the two"),
+        (VIOLATING[1], "PlacementGroup has a Name and an Id, which is invalid; remove one"),
         (VIOLATING[2], "PlacementGroup has a Name and is not enabled; remove Name, or Enabled"),
     ],
     ids=["template", "slurm", "slurm-disabled"],
