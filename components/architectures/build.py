@@ -20,8 +20,8 @@ from components.batch.plan import BatchPlan
 from components.eks.plan import EksPlan
 from components.network.network_stack_plan import NetworkStackPlan
 from components.parallelcluster.plan import ParallelClusterPlan
-from components.permission import await_permission
 from components.resource_tags import tag_every_resource
+from components.update_gate import await_update_gate
 
 if TYPE_CHECKING:
     from components.config.stack import AnyStackConfig
@@ -87,5 +87,5 @@ def build(plan: EksPlan | ParallelClusterPlan | BatchPlan | NetworkStackPlan) ->
     module, component = ARCHITECTURES[type(plan)]
     architecture: Any = getattr(import_module(module), component)
     tag_every_resource()
-    await_permission()
+    await_update_gate()
     return architecture(plan.name, plan)

@@ -35,7 +35,7 @@ from pulumi_policy import (
 from pulumi_policy.policy import _PolicyAnalyzerServicer as SdkServicer
 from pulumi_policy.proxy import UnknownValueError
 
-from components.permission import ask_early, granted_early
+from components.update_gate import ask_early, granted_early
 from policies.resources.stack import Resources
 from policies.rule import Rule
 

@@ -40,14 +40,15 @@ def test(context: typer.Context) -> None:
         started = time.monotonic()
         failed = _failed_checks()
         others = [f"--ignore=tests/{directory}" for directory in WHOLE]
-        quick = _passes_tests([*_side_by_side(), *others, "-m", UNIT])
+        quick = _passes_tests([*_side_by_side(_processors()), *others, "-m", UNIT])
         for name in failed:
             console.problem(f"{name} failed; see its output above")
         answer = "ok" if quick and not failed else "failed"
         seconds = time.monotonic() - started
         console.progress(f"style, types and unit tests: {answer}, {seconds:.0f} s")
         _get_programs()
-        whole = _passes_tests([*_side_by_side(), "-m", f"not {UNIT}"])
+        # Whole stacks wait for the account and the cluster a quarter of their time.
+        whole = _passes_tests([*_side_by_side(_processors() + 1), "-m", f"not {UNIT}"])
         passed = quick and whole and not failed
     if not passed:
         raise typer.Exit(failures.WORK_FAILED)
@@ -60,15 +61,24 @@ def _passes_tests(arguments: Sequence[str]) -> bool:
     return subprocess.run(command, cwd=ROOT, env=_environment(), check=False).returncode == 0
 
 
-def _side_by_side() -> list[str]:
-    """Return the arguments that spread test files over the processors.
+def _processors() -> int:
+    return os.cpu_count() or 1
+
+
+def _side_by_side(processes: int) -> list[str]:
+    """Return the arguments that spread test files over processes.
 
     A file stays in one process: some bring a stack up once for all of their tests. The files come
     in the order of `tests/conftest.py`, the slowest first. Every process may run a sandbox, so
     there are never more than four.
     """
-    processes = min(MAXIMUM_PROCESSES, os.cpu_count() or 1)
-    return ["-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder"]
+    return [
+        "-n",
+        str(min(MAXIMUM_PROCESSES, processes)),
+        "--dist",
+        "loadfile",
+        "--no-loadscope-reorder",
+    ]
 
 
 def _environment() -> dict[str, str]:

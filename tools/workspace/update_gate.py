@@ -5,7 +5,7 @@ program, which runs once for each, waits in its second run for the verdict. So t
 preview to pay for. The flag for the log is known only with `PULUMI_DEBUG_COMMANDS`.
 
 The policy pack asks for a forecast when all steps are made and the preview has not ended yet
-(`components.permission`). What it is refused for is shown, and no update begins. The log may lag
+(`components.update_gate`). What it is refused for is shown, and no update begins. The log may lag
 behind the engine by moments, so the verdict on the whole preview is what counts.
 """
 
@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from components.permission import FORECAST, GRANTED, LAUNCHER, VERDICT, question
+from components.update_gate import FORECAST, GRANTED, LAUNCHER, VERDICT, question
 from tools.changes.steps import Step, is_end_of_run, steps_of_events
 from tools.workspace.listening import EventLog, event_log
 

@@ -10,14 +10,20 @@ import typer
 from tools.cli import suite
 
 
-@pytest.mark.parametrize(("processors", "processes"), [(1, 1), (2, 2), (4, 4), (64, 4), (None, 1)])
-def test_every_processor_has_a_process_and_there_are_at_most_four(
-    monkeypatch, processors, processes
+@pytest.mark.parametrize(
+    ("processors", "unit", "whole"), [(1, 1, 2), (2, 2, 3), (4, 4, 4), (64, 4, 4), (None, 1, 2)]
+)
+def test_every_processor_has_a_process_whole_stacks_one_more_and_there_are_at_most_four(
+    monkeypatch, processors, unit, whole
 ):
+    ran = []
     monkeypatch.setattr(os, "cpu_count", lambda: processors)
-    arguments = suite._side_by_side()
-    assert arguments[:2] == ["-n", str(processes)]
-    assert "--no-loadscope-reorder" in arguments
+    monkeypatch.setattr(suite, "_failed_checks", list)
+    monkeypatch.setattr(suite, "_get_programs", lambda: None)
+    monkeypatch.setattr(suite, "_passes_tests", lambda arguments: ran.append(arguments) or True)
+    suite.test(SimpleNamespace(args=[]))
+    assert [arguments[:2] for arguments in ran] == [["-n", str(unit)], ["-n", str(whole)]]
+    assert all("--no-loadscope-reorder" in arguments for arguments in ran)
 
 
 def test_a_check_that_fails_is_named_when_all_have_run(monkeypatch):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.permission import (
+from components.update_gate import (
     GRANTED,
     LAUNCHER,
     VERDICT,

@@ -32,7 +32,7 @@ MESSAGE_SHOWN = 32
 """Exit code at which Pulumi adds nothing to the error that the program logged."""
 
 
-def await_permission() -> None:
+def await_update_gate() -> None:
     """Return when the update may begin; a preview, and a run without a launcher, always may.
 
     Raises:
