@@ -14,10 +14,11 @@ from components.account.reservations import complete_reservation
 from components.config.network import NewVpc
 from components.config.node_pool import NodePool
 from components.config.pools import pools
-from components.config.stack import StackConfig, is_batch, is_eks, is_parallelcluster
+from components.config.stack import StackConfig
+from components.config.stack_models import is_batch, is_eks, is_parallelcluster
 
 if TYPE_CHECKING:
-    from components.config.given_stack import Architecture
+    from components.config.stack import Architecture
 
 Config = TypeVar("Config", bound=StackConfig)
 _NodePool = TypeVar("_NodePool", bound=NodePool)

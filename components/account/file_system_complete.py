@@ -6,7 +6,8 @@ from typing import TypeVar
 
 from components.account.facts import AccountFacts
 from components.account.launch_place import in_zone, private_subnets
-from components.config.stack import StackConfig, is_eks
+from components.config.stack import StackConfig
+from components.config.stack_models import is_eks
 from components.config.storage import (
     ExistingFsxLustre,
     FileSystem,

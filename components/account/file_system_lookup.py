@@ -8,7 +8,8 @@ from typing import Any
 from components.account.facts import FileSystemFacts
 from components.account.lookup import AccountReader
 from components.account.security_group_rules import ingress_of
-from components.config.stack import StackConfig, is_eks
+from components.config.stack import StackConfig
+from components.config.stack_models import is_eks
 from components.config.storage import ExistingFsxLustre, NewFsxLustre
 from components.tagging import CLUSTER_TAG
 

@@ -30,14 +30,14 @@ from components.architectures.plan_stack import plan_stack
 from components.batch.plan import BatchPlan
 from components.config.network import ExistingVpc
 from components.config.problems import ConfigError, Problem
-from components.config.stack import is_batch, is_eks, is_parallelcluster
+from components.config.stack_models import is_batch, is_eks, is_parallelcluster
 from components.eks.plan import EksPlan
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.plain_text import legible
 
 if TYPE_CHECKING:
     from components.architectures.plan_stack import AnyPlan
-    from components.config.stack import AnyStackConfig
+    from components.config.stack_models import AnyStackConfig
 
 _NODE_NEEDS = {"eks": EKS_NODES, "parallelcluster": PARALLELCLUSTER_NODES, "batch": BATCH_NODES}
 """By the kind of the architecture; a network alone has no nodes."""

@@ -15,7 +15,8 @@ from components.account.reservations import (
 from components.catalog.parallelcluster import RESERVATION_PLATFORMS
 from components.config.problems import ROOT, Problem
 from components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
-from components.config.stack import StackConfig, is_parallelcluster
+from components.config.stack import StackConfig
+from components.config.stack_models import is_parallelcluster
 
 USABLE_STATES = {
     "odcr": frozenset({"active"}),

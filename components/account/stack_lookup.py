@@ -12,10 +12,10 @@ from components.account.readings import Reading, read_side_by_side
 from components.account.reservations import look_up_reservation_groups, look_up_reservations
 from components.config.network import NewVpc
 from components.config.pools import pools
-from components.config.stack import is_batch, is_eks, is_parallelcluster
+from components.config.stack_models import is_batch, is_eks, is_parallelcluster
 
 if TYPE_CHECKING:
-    from components.config.stack import AnyStackConfig
+    from components.config.stack_models import AnyStackConfig
 
 
 def look_up(config: AnyStackConfig, *, region: str, profile: str | None = None) -> AccountFacts:

@@ -10,7 +10,8 @@ from components.account.facts import AccountFacts, ZoneFacts
 from components.config.network import NewVpc
 from components.config.pools import pools
 from components.config.problems import ROOT, Problem
-from components.config.stack import StackConfig, is_eks, is_parallelcluster
+from components.config.stack import StackConfig
+from components.config.stack_models import is_eks, is_parallelcluster
 from components.eks.network_review import ZONES_WITHOUT_EKS
 
 ZONES = f"{ROOT}.network.availability_zones"

@@ -24,7 +24,7 @@ from components.resource_tags import tag_every_resource
 from components.update_gate import await_update_gate
 
 if TYPE_CHECKING:
-    from components.config.stack import AnyStackConfig
+    from components.config.stack_models import AnyStackConfig
 
 
 class Architecture(Protocol):

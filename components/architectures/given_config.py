@@ -12,7 +12,7 @@ from components.config.problems import ROOT
 from components.network.stack_reference import network_reader
 
 if TYPE_CHECKING:
-    from components.config.stack import AnyStackConfig
+    from components.config.stack_models import AnyStackConfig
 
 
 def given_config(stack_file: str) -> AnyStackConfig:

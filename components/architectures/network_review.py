@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from components.config.network import NewVpc, PlacedNetwork
 from components.config.review import Review
-from components.config.stack import is_batch
+from components.config.stack_models import is_batch
 from components.network.existing_vpc_review import review_existing_vpc
 from components.network.vpc_review import review_new_vpc
 

@@ -10,11 +10,11 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from components.config.stack import is_eks, is_network, is_parallelcluster
+from components.config.stack_models import is_eks, is_network, is_parallelcluster
 
 if TYPE_CHECKING:
     from components.batch.plan import BatchPlan
-    from components.config.stack import AnyStackConfig
+    from components.config.stack_models import AnyStackConfig
     from components.eks.plan import EksPlan
     from components.network.network_stack_plan import NetworkStackPlan
     from components.parallelcluster.plan import ParallelClusterPlan

@@ -11,7 +11,8 @@ from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
 from components.config.pools import Pool, pool_noun, pools
 from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
 from components.config.review import Review
-from components.config.stack import StackConfig, is_eks
+from components.config.stack import StackConfig
+from components.config.stack_models import is_eks
 
 
 def review_reservations(config: StackConfig, region: str, now: datetime, review: Review) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from components.config.network import NewVpc
 from components.config.review import Review
-from components.config.stack import is_batch
+from components.config.stack_models import is_batch
 from components.naming import IAM_ROLE_NAME_LIMIT, excess_length
 
 if TYPE_CHECKING:

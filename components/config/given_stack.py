@@ -24,5 +24,5 @@ class GivenStack(StackConfig):
 
     model_config = ConfigDict(title="StackConfig")
 
-    architecture: Architecture
+    architecture: Architecture  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
     """What runs in the network."""

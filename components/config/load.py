@@ -22,7 +22,7 @@ from components.config.stack_models import given_model, narrowed
 from components.plain_text import printable
 
 if TYPE_CHECKING:
-    from components.config.stack import AnyStackConfig
+    from components.config.stack_models import AnyStackConfig
 
 _NAMESPACE, _, _KEY = ROOT.partition(":")
 

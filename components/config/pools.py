@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from components.config.reservations import CapacityBlock
-from components.config.stack import StackConfig, is_batch, is_eks, is_parallelcluster
+from components.config.stack import StackConfig
+from components.config.stack_models import is_batch, is_eks, is_parallelcluster
 
 if TYPE_CHECKING:
     from components.config.batch import BatchArchitecture

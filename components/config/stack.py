@@ -1,10 +1,10 @@
 """The root of the configuration: what stacks of every architecture say.
 
-The models of an architecture stand beside it (`eks_stack` ...), and only those of the stack's own
-are imported: what is shared asks the guards here, which go by `kind`.
+The models of an architecture are in modules of their own (`eks_stack` and so on), of which only the
+stack's own is imported. Shared code uses the guards in `stack_models`, which check `kind`.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pydantic import Field
 
@@ -14,18 +14,14 @@ from components.config.policies import RuleName, RuleSettings
 from components.config.reservations import Reservation
 from components.config.storage import FileSystem
 
-if TYPE_CHECKING:
-    from typing_extensions import TypeIs
 
-    from components.config.batch_stack import BatchStackConfig
-    from components.config.eks_stack import EksStackConfig
-    from components.config.given_stack import Architecture
-    from components.config.network_stack import NetworkStackConfig
-    from components.config.parallelcluster_stack import ParallelClusterStackConfig
+class Architecture(Protocol):
+    """What the models of every architecture have."""
 
-    AnyStackConfig = (
-        EksStackConfig | ParallelClusterStackConfig | BatchStackConfig | NetworkStackConfig
-    )
+    @property
+    def kind(self) -> str:
+        """Name of the architecture."""
+        ...
 
 
 class StackConfig(StrictModel):
@@ -56,23 +52,3 @@ class PlacedStackConfig(StackConfig):
     """The network, that of another stack already looked up."""
     network_stack: str | None = None
     """The stack whose network it is, where the stack file names one."""
-
-
-def is_eks(config: StackConfig) -> "TypeIs[EksStackConfig]":
-    """Return whether the architecture of a stack is EKS."""
-    return config.architecture.kind == "eks"
-
-
-def is_parallelcluster(config: StackConfig) -> "TypeIs[ParallelClusterStackConfig]":
-    """Return whether the architecture of a stack is ParallelCluster."""
-    return config.architecture.kind == "parallelcluster"
-
-
-def is_batch(config: StackConfig) -> "TypeIs[BatchStackConfig]":
-    """Return whether the architecture of a stack is AWS Batch."""
-    return config.architecture.kind == "batch"
-
-
-def is_network(config: StackConfig) -> "TypeIs[NetworkStackConfig]":
-    """Return whether a stack is a network alone."""
-    return config.architecture.kind == "network"

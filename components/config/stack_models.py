@@ -1,14 +1,23 @@
-"""The models of one stack, by the kind of its architecture; those of others are not imported."""
+"""The models of one stack, by the kind of its architecture; others are not imported."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from components.config.network import PlacedNetwork, StackNetwork
-from components.config.stack import StackConfig, is_batch, is_eks, is_parallelcluster
+from components.config.stack import StackConfig
 
 if TYPE_CHECKING:
-    from components.config.stack import AnyStackConfig
+    from typing_extensions import TypeIs
+
+    from components.config.batch_stack import BatchStackConfig
+    from components.config.eks_stack import EksStackConfig
+    from components.config.network_stack import NetworkStackConfig
+    from components.config.parallelcluster_stack import ParallelClusterStackConfig
+
+    AnyStackConfig = (
+        EksStackConfig | ParallelClusterStackConfig | BatchStackConfig | NetworkStackConfig
+    )
 
 
 def given_model(kind: object) -> type[StackConfig]:
@@ -54,3 +63,23 @@ def _config_model(config: StackConfig) -> type[AnyStackConfig]:
     else:
         from components.config.network_stack import NetworkStackConfig as Config
     return Config
+
+
+def is_eks(config: StackConfig) -> TypeIs[EksStackConfig]:
+    """Return whether the architecture of a stack is EKS."""
+    return config.architecture.kind == "eks"
+
+
+def is_parallelcluster(config: StackConfig) -> TypeIs[ParallelClusterStackConfig]:
+    """Return whether the architecture of a stack is ParallelCluster."""
+    return config.architecture.kind == "parallelcluster"
+
+
+def is_batch(config: StackConfig) -> TypeIs[BatchStackConfig]:
+    """Return whether the architecture of a stack is AWS Batch."""
+    return config.architecture.kind == "batch"
+
+
+def is_network(config: StackConfig) -> TypeIs[NetworkStackConfig]:
+    """Return whether a stack is a network alone."""
+    return config.architecture.kind == "network"

@@ -19,7 +19,7 @@ from components.preflight.row import Row, below_root, ok, refused, skipped
 from components.preflight.subjects import Subject, subjects_of
 
 if TYPE_CHECKING:
-    from components.config.stack import AnyStackConfig
+    from components.config.stack_models import AnyStackConfig
 
 
 @dataclass(frozen=True, slots=True)

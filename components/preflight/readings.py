@@ -19,12 +19,12 @@ from components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
 from components.config.node_pool import Placement
 from components.config.pools import pools
 from components.config.reservations import CapacityBlock
-from components.config.stack import is_batch, is_eks, is_parallelcluster
+from components.config.stack_models import is_batch, is_eks, is_parallelcluster
 from components.preflight.facts import FunctionFacts, InvitationFacts, TypeFacts, VersionFacts
 from components.preflight.service_roles import service_roles
 
 if TYPE_CHECKING:
-    from components.config.stack import AnyStackConfig
+    from components.config.stack_models import AnyStackConfig
 
 DESCRIBE_TYPES = "ec2:DescribeInstanceTypes"
 DESCRIBE_GROUPS = "ec2:DescribePlacementGroups"

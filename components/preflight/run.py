@@ -30,7 +30,7 @@ from components.preflight.service_rows import (
 
 if TYPE_CHECKING:
     from components.architectures.plan_stack import AnyPlan
-    from components.config.stack import AnyStackConfig
+    from components.config.stack_models import AnyStackConfig
 
 CALLER = "caller"
 """Subject of rows about what the caller may not ask."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from components.config.pools import pools
 
 if TYPE_CHECKING:
-    from components.config.stack import AnyStackConfig
+    from components.config.stack_models import AnyStackConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from components.catalog.versions import SUPPORT_NOTICE
 from components.config.problems import ROOT, Problem
-from components.config.stack import is_eks
+from components.config.stack_models import is_eks
 from components.preflight.facts import PreflightFacts, VersionFacts
 from components.preflight.readings import (
     DESCRIBE_GROUPS,
@@ -22,7 +22,7 @@ from components.preflight.row import Row, ok, refused, skipped, warning
 from components.preflight.service_roles import service_roles
 
 if TYPE_CHECKING:
-    from components.config.stack import AnyStackConfig
+    from components.config.stack_models import AnyStackConfig
 
 ROLE = "the service-linked role exists or is made"
 VERSION = "EKS supports the version"

@@ -13,10 +13,10 @@ from components.account.reservations import found_reservations
 from components.account.stack_lookup import key_names
 from components.config.network import ExistingVpc, NewVpc
 from components.config.pools import pools
-from components.config.stack import is_batch, is_eks, is_parallelcluster
+from components.config.stack_models import is_batch, is_eks, is_parallelcluster
 
 if TYPE_CHECKING:
-    from components.config.stack import AnyStackConfig
+    from components.config.stack_models import AnyStackConfig
 
     _Subjects = Callable[[AnyStackConfig, AccountFacts], Iterator["Subject"]]
 

@@ -15,8 +15,14 @@ from components.config.load import load_stack_config
 from components.config.network_stack import NetworkStackConfig
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.problems import ConfigError
-from components.config.stack import StackConfig, is_batch, is_eks, is_network, is_parallelcluster
-from components.config.stack_models import given_model
+from components.config.stack import StackConfig
+from components.config.stack_models import (
+    given_model,
+    is_batch,
+    is_eks,
+    is_network,
+    is_parallelcluster,
+)
 from tests.support import batch_plans, parallelcluster_configs
 from tests.support.stack_files import P5_CB, changed
 from tests.support.tracked import ROOT

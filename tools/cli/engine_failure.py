@@ -10,7 +10,7 @@ from tools.cli.rollout_failure import kubectl_command, plugins_not_ready
 from tools.workspace.exported_state import exported_state, resources_of
 
 if TYPE_CHECKING:
-    from components.config.stack import AnyStackConfig
+    from components.config.stack_models import AnyStackConfig
     from tools.diagnosis.failed_pool import FailedPool
     from tools.diagnosis.reservation_use import ReservationUse
     from tools.workspace.engine_events import EngineError

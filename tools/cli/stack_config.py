@@ -12,7 +12,7 @@ from tools.workspace.stack_files import PROFILE_KEY, REGION_KEY, StackFile
 if TYPE_CHECKING:
     from components.architectures.plan_stack import AnyPlan
     from components.config.network import ExistingVpc, StackNetwork
-    from components.config.stack import AnyStackConfig
+    from components.config.stack_models import AnyStackConfig
     from tools.findings.finding import Stage
     from tools.workspace.workspace import Workspace
 

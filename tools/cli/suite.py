@@ -21,7 +21,7 @@ STATIC_CHECKS = (
 )
 """Checks that run before the tests, by name; commands of the locked environment."""
 MAXIMUM_PROCESSES = 4
-WHOLE = ("changes", "corpus", "faults", "sandbox", "stacks")
+WHOLE = ("changes", "corpus", "faults", "preflight", "sandbox", "stacks")
 """Directories of tests that run the emulated account, a plugin, or every stack."""
 UNIT = "unit"
 """Marker of the other tests that need no program besides; `tests/conftest.py` sets it."""
