@@ -47,8 +47,8 @@ def test(context: typer.Context) -> None:
         seconds = time.monotonic() - started
         console.progress(f"style, types and unit tests: {answer}, {seconds:.0f} s")
         _get_programs()
-        # Whole stacks wait for the account and the cluster a quarter of their time.
-        whole = _passes_tests([*_side_by_side(_processors() + 1), "-m", f"not {UNIT}"])
+        # An `up` waits for the account, the cluster and its own parts half of the time.
+        whole = _passes_tests([*_side_by_side(2 * _processors()), "-m", f"not {UNIT}"])
         passed = quick and whole and not failed
     if not passed:
         raise typer.Exit(failures.WORK_FAILED)

@@ -11,9 +11,9 @@ from tools.cli import suite
 
 
 @pytest.mark.parametrize(
-    ("processors", "unit", "whole"), [(1, 1, 2), (2, 2, 3), (4, 4, 4), (64, 4, 4), (None, 1, 2)]
+    ("processors", "unit", "whole"), [(1, 1, 2), (2, 2, 4), (4, 4, 4), (64, 4, 4), (None, 1, 2)]
 )
-def test_every_processor_has_a_process_whole_stacks_one_more_and_there_are_at_most_four(
+def test_every_processor_has_a_process_and_two_for_whole_stacks_but_never_more_than_four(
     monkeypatch, processors, unit, whole
 ):
     ran = []
