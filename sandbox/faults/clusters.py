@@ -8,9 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from components.naming import AUTO_SCALING_GROUP, MANAGED_NODE_GROUP
-from sandbox.faults.kind import Answer, Fault, Kind, Request, Schedule
+from sandbox.faults.kind import Answer, Kind, Request, Schedule
+
+if TYPE_CHECKING:
+    from sandbox.faults.fault import Fault
 
 _KIND = f"(?:{AUTO_SCALING_GROUP}|{MANAGED_NODE_GROUP})?"
 """What names of node groups say after the group's own."""

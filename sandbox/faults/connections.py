@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from sandbox.faults.kind import Answer, Fault, Kind, Request, Schedule
+from typing import TYPE_CHECKING
+
+from sandbox.faults.kind import Answer, Kind, Request, Schedule
+
+if TYPE_CHECKING:
+    from sandbox.faults.fault import Fault
 
 
 class NoAnswer(Kind):

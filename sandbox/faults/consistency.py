@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote
 
-from sandbox.faults.kind import Answer, Fault, Kind, Request, Schedule
+from sandbox.faults.kind import Answer, Kind, Request, Schedule
 
 if TYPE_CHECKING:
     from sandbox.aws.unimplemented import Call
+    from sandbox.faults.fault import Fault
 
 _READS = ("Describe", "Get", "List")
 _PATHS = ("PATH_INFO", "QUERY_STRING", "RAW_URI", "REQUEST_URI")

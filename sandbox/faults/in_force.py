@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from sandbox.faults.kind import Answer, Entry, Fault, HiddenObject, Refusal, Request
+from sandbox.faults.fault import Fault
+from sandbox.faults.kind import Answer, Entry, HiddenObject, Refusal, Request
 from sandbox.faults.kinds import KINDS
 from sandbox.faults.models import SERVICES
 from sandbox.faults.schedule import full_call

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from sandbox.faults.connections import NoAnswer
 
 if TYPE_CHECKING:
-    from sandbox.faults.kind import Fault, Request
+    from sandbox.faults.fault import Fault
+    from sandbox.faults.kind import Request
 
 ENGINE = "pulumi"
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 from sandbox.faults import service_errors
-from sandbox.faults.kind import Answer, Fault, Kind, Refusal, Request, Schedule
+from sandbox.faults.kind import Answer, Kind, Refusal, Request, Schedule
+
+if TYPE_CHECKING:
+    from sandbox.faults.fault import Fault
 
 Lookup = Callable[[str, str], Refusal | None]
 

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from sandbox.faults.kind import Fault
+from sandbox.faults.fault import Fault
 from sandbox.faults.kinds import KINDS
 from sandbox.faults.models import SERVICES, operations
 
