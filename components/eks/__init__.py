@@ -1,1 +1,1 @@
-"""Amazon EKS: control plane, node groups and who may join."""
+"""Amazon EKS: control plane, node groups and node authorization."""

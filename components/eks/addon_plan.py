@@ -1,10 +1,10 @@
-"""Which add-ons EKS runs in a cluster, at which version, how configured, and with which role.
+"""EKS add-ons of a cluster: versions, configuration and IAM roles.
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html
-    https://docs.aws.amazon.com/eks/latest/userguide/add-ons-iam.html: an add-on whose role comes
-        from EKS Pod Identity is given it in the add-on itself.
-    The charts that the add-ons are built from: https://github.com/kubernetes-sigs/aws-ebs-csi-driver,
+    https://docs.aws.amazon.com/eks/latest/userguide/add-ons-iam.html: the add-on names its EKS Pod
+        Identity role itself.
+    The charts of the add-ons: https://github.com/kubernetes-sigs/aws-ebs-csi-driver,
     https://github.com/kubernetes-sigs/aws-fsx-csi-driver, https://github.com/aws/eks-node-monitoring-agent,
     https://github.com/aws/eks-pod-identity-agent
 """
@@ -30,10 +30,11 @@ FSX_CSI_DRIVER = "aws-fsx-csi-driver"
 NODE_MONITORING_AGENT = "eks-node-monitoring-agent"
 
 EBS_CSI_POLICY = "AmazonEBSCSIDriverPolicyV2"
-"""AWS managed; unlike the first version it allows only volumes that the driver made, and it has no
-path. https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEBSCSIDriverPolicyV2.html"""
+"""AWS managed policy. Unlike the first version, it covers only volumes that the driver created, and
+it has no path.
+https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEBSCSIDriverPolicyV2.html"""
 FSX_CSI_POLICY = "AmazonFSxFullAccess"
-"""AWS managed; what the driver is documented with.
+"""AWS managed policy that the driver's documentation uses.
 https://docs.aws.amazon.com/eks/latest/userguide/fsx-csi-create.html"""
 
 _EVERY_TAINT = [{"operator": "Exists"}]
@@ -44,7 +45,7 @@ def plan_addons(
 ) -> tuple[AddonPlan, ...]:
     """Return the add-ons besides VPC CNI, kube-proxy and CoreDNS, in the order of installation.
 
-    The agent that hands out roles comes before the drivers that get theirs from it.
+    The Pod Identity agent comes before the drivers that get their roles from it.
     """
     addons = config.architecture.addons
     configured: list[tuple[str, Mapping[str, Any] | None, PodIdentityPlan | None]] = []
@@ -70,7 +71,7 @@ def plan_addons(
 
 
 def fsx_csi_driver_wanted(config: EksStackConfig) -> bool:
-    """Return whether pods mount FSx for Lustre: asked for, or because `storage` holds one."""
+    """Return whether the driver is enabled or `storage` has an FSx for Lustre file system."""
     lustre = any("fsx-lustre" in system.kind for system in config.storage.values())
     return config.architecture.addons.fsx_csi_driver or lustre
 
@@ -78,7 +79,7 @@ def fsx_csi_driver_wanted(config: EksStackConfig) -> bool:
 def plan_node_termination(
     addons: Addons, groups: Iterable[NodeGroupPlan]
 ) -> NodeTerminationPlan | None:
-    """Return which node groups are drained by the handler; None where there is none to drain.
+    """Return the node groups that the handler drains, or None if there are none.
 
     EKS drains the nodes of managed groups itself.
     """
@@ -102,10 +103,10 @@ def _identity(addons: Addons, service_account: str, policy: str) -> PodIdentityP
 
 
 def _ebs_configuration(groups: Iterable[NodeGroupPlan]) -> Mapping[str, Any] | None:
-    """Keep the controllers off the nodes of the work, which are drained and replaced.
+    """Keep the controllers off worker nodes, which are drained and replaced.
 
-    The drivers' DaemonSets tolerate every taint as they are. The FSx driver's schema of settings
-    is not published, so that its controllers run wherever their chart lets them.
+    The drivers' DaemonSets tolerate every taint by default. The configuration schema of the FSx
+    driver is not published, so its controllers run wherever the chart allows.
     """
     work = {group.instance_type.name for group in groups if _has_devices(group)}
     if not work:
@@ -125,5 +126,5 @@ def _has_devices(group: NodeGroupPlan) -> bool:
 
 
 _MONITORING: Mapping[str, Any] = {"dcgmAgent": {"tolerations": _EVERY_TAINT}}
-"""The agent itself tolerates every taint; its companion for NVIDIA GPUs tolerates none, so that
-a tainted GPU node would not be watched for faults of its GPUs."""
+"""The agent tolerates every taint, but its DCGM agent for NVIDIA GPUs tolerates none. Without this
+setting, GPU faults on tainted nodes are not detected."""

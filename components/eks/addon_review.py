@@ -1,4 +1,4 @@
-"""What can be wrong with the add-ons of a stack file, and with the taints that they live with."""
+"""Checks of the add-ons of a stack file and of the taints that affect them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STARTUP_TAINTS: Mapping[str, str] = {
     "ebs.csi.aws.com/agent-not-ready": "ebs_csi_driver",
     "fsx.csi.aws.com/agent-not-ready": "fsx_csi_driver",
 }
-"""Taints that a driver takes off a node when it is ready there, and the driver's switch.
+"""Taints that a driver removes from a node when it is ready, and the key that enables the driver.
 https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/docs/install.md"""
 
 _RESERVED_TAINT_NAMESPACES = ("node.kubernetes.io", "node.cloudprovider.kubernetes.io")
@@ -28,7 +28,7 @@ https://kubernetes.io/docs/reference/labels-annotations-taints/"""
 
 
 def review_addons(config: EksStackConfig, review: Review) -> None:
-    """Record what is wrong with the add-ons, and taints under which no add-on could work."""
+    """Record problems of the add-ons, and taints that prevent add-ons from working."""
     architecture = config.architecture
     _review_efa_plugins(architecture, review)
     _review_auto_repair(architecture, review)

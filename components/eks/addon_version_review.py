@@ -1,13 +1,13 @@
-"""Which versions of an EKS add-on fit a cluster, as far as that is certain without an account.
+"""Checks of EKS add-on versions that need no account.
 
-What EKS itself offers for a version of Kubernetes, only `DescribeAddonVersions` tells:
-`components.account.addon_version_check` asks it. Here stand the rules that never change:
+`components.account.addon_version_check` calls `DescribeAddonVersions` for the versions that EKS
+offers. This module has the rules that do not change:
 
-- kube-proxy is never newer than the control plane and follows the nodes' version, which in a
-  stack is the cluster's: https://kubernetes.io/releases/version-skew-policy/#kube-proxy
+- kube-proxy must not be newer than the control plane and follows the version of the nodes, which in
+  a stack is the cluster's version: https://kubernetes.io/releases/version-skew-policy/#kube-proxy
 - `efa-only` interfaces need the VPC CNI 1.18.5:
   https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
-- CoreDNS before 1.11 is of clusters before 1.29:
+- CoreDNS before 1.11 is for clusters before 1.29:
   https://docs.aws.amazon.com/eks/latest/userguide/managing-coredns.html, "CoreDNS versions"
 """
 
@@ -27,12 +27,12 @@ KEY = "architecture.addons.versions"
 
 
 def upstream_version(addon_version: str) -> tuple[int, ...]:
-    """Return (1, 35, 3) of `v1.35.3-eksbuild.29`: the version of what the add-on installs."""
+    """Return the version of the installed software: (1, 35, 3) for `v1.35.3-eksbuild.29`."""
     return tuple(map(int, addon_version.removeprefix("v").partition("-")[0].split(".")))
 
 
 def chosen_versions(versions: Mapping[AddonName, AddonVersion], pins: EksVersion) -> AddonVersions:
-    """Return the versions of the add-ons that every cluster has: the stack file's, or the pins."""
+    """Return the versions of the default add-ons: from the stack file, or else the pinned ones."""
     return AddonVersions(
         vpc_cni=versions.get("vpc-cni", pins.vpc_cni),
         kube_proxy=versions.get("kube-proxy", pins.kube_proxy),
@@ -43,7 +43,7 @@ def chosen_versions(versions: Mapping[AddonName, AddonVersion], pins: EksVersion
 def review_addon_versions(
     architecture: EksArchitecture, groups: Sequence[NodeGroupPlan], review: Review
 ) -> None:
-    """Record the versions in `addons.versions` that cannot work with the cluster or its nodes."""
+    """Refuse versions in `addons.versions` that cannot work with the cluster or its nodes."""
     efa_only = any(
         interface.interface_type == "efa-only"
         for group in groups
@@ -70,9 +70,9 @@ def review_addon_versions(
 def addon_version_fault(
     addon: str, version: str, kubernetes_version: str, *, efa_only: bool = False
 ) -> tuple[str, str] | None:
-    """Return what is wrong with an add-on's version and what is allowed, or None.
+    """Return the problem of an add-on version and the allowed versions, or None.
 
-    None says only that nothing is certain: EKS may still not offer the version.
+    None does not mean that EKS offers the version.
     """
     upstream = upstream_version(version)
     cluster = tuple(map(int, kubernetes_version.split(".")))

@@ -1,4 +1,4 @@
-"""Add-ons that EKS installs and keeps, each with the IAM role of its pods.
+"""EKS add-ons, each with the IAM role of its pods.
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/userguide/creating-an-add-on.html
@@ -29,28 +29,28 @@ class EksAddonsArgs:
 
     cluster_name: pulumi.Input[str]
     addons: Sequence[AddonPlan]
-    """The agent that hands out roles first, where there is one."""
+    """The Pod Identity agent, if any, comes first."""
     oidc_provider: OidcProvider
-    """The cluster's; for roles that Pod Identity does not hand out."""
+    """Provider of the cluster, for roles that do not use Pod Identity."""
     region: str
     """Region of the cluster."""
     runs_on: pulumi.Resource
-    """The system nodes: EKS calls an add-on whose pods find no node degraded, and the provider
-    waits 20 minutes for it to be active."""
+    """The system nodes. An add-on whose pods cannot be scheduled is degraded, and the provider
+    waits 20 minutes for it to become active."""
     tags: Mapping[str, str]
 
 
 class EksAddons(pulumi.ComponentResource):
-    """The planned add-ons, side by side, when there are nodes to run them.
+    """The planned add-ons, installed in parallel once there are nodes to run them.
 
-    The agent that hands out roles is there before the pods that ask it for one: a pod that starts
-    before keeps the role of its node until it starts again. It waits for no node: a DaemonSet is
-    healthy on none, and so is its add-on, as those of VPC CNI and kube-proxy are
+    The Pod Identity agent is installed before the pods that use it: a pod that starts earlier keeps
+    the role of its node until it restarts. The agent does not wait for nodes: the add-on of a
+    DaemonSet is healthy without nodes, like VPC CNI and kube-proxy
     (https://github.com/terraform-aws-modules/terraform-aws-eks/pull/3218 installs all three before
-    the nodes). Add-ons with a Deployment are degraded until a node runs it.
+    the nodes). Add-ons with a Deployment are degraded until a node runs its pods.
 
     Children: for each add-on `<name>-<add-on>` (`aws.eks.Addon`), and `<name>-<add-on>-identity`
-    (`ServiceAccountRole`) where it has a role.
+    (`ServiceAccountRole`) if it has a role.
     """
 
     def __init__(
@@ -122,5 +122,5 @@ class EksAddons(pulumi.ComponentResource):
 
 
 def _configuration(addon: AddonPlan) -> str | None:
-    # Sorted: EKS compares the text, and a text that changes its order is an update each time.
+    # Sorted, because EKS compares the text: a different key order would be an update.
     return json.dumps(addon.configuration, sort_keys=True) if addon.configuration else None

@@ -1,4 +1,4 @@
-"""Whether the nodes of a plan find addresses in the subnets that they launch in."""
+"""Checks that subnets have enough addresses for the planned nodes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from components.network.network_plan import NetworkPlan
 
 
 def addresses_by_subnet(groups: Iterable[NodeGroupPlan]) -> dict[str, Need]:
-    """Return the need for addresses in each subnet that a node group launches in alone.
+    """Return the addresses needed in each subnet that is the only subnet of a node group.
 
-    A group over several subnets takes what it finds in any of them.
+    A node group with several subnets can use any of them and is not counted.
     """
     return needs_of(
         (group.subnets[0], addresses_needed(group), group.name)
@@ -26,7 +26,7 @@ def addresses_by_subnet(groups: Iterable[NodeGroupPlan]) -> dict[str, Need]:
 def review_address_capacity(
     groups: Iterable[NodeGroupPlan], network: NetworkPlan, review: Review
 ) -> None:
-    """Refuse subnets that are to be made too small for the nodes that launch there."""
+    """Refuse new subnets that are too small for the nodes that launch there."""
     review_new_subnets(
         addresses_by_subnet(groups),
         network,

@@ -1,4 +1,4 @@
-"""The EKS control plane with its add-ons, and the way into it.
+"""The EKS control plane with its default add-ons, and access to it.
 
 Sources:
     https://www.pulumi.com/registry/packages/eks/api-docs/cluster/
@@ -26,28 +26,28 @@ class EksClusterArgs:
 
     cluster_name: str
     vpc_id: pulumi.Input[str]
-    """VPC of the subnets. Without it the package looks up the default VPC of the account in every
-    preview and update, and fails where there is none: `createCore` in `cluster.ts`."""
+    """VPC of the subnets. Without it, the package looks up the account's default VPC in every
+    preview and update, and fails if there is none: `createCore` in `cluster.ts`."""
     subnet_ids: Sequence[pulumi.Input[str]]
-    """Subnets of the control plane, in at least two zones that EKS serves."""
+    """Subnets of the control plane, in at least two zones that EKS supports."""
     kubernetes_version: str
     authentication_mode: str
     endpoint_public_access: bool
     endpoint_private_access: bool
     public_access_cidrs: tuple[str, ...]
-    """Networks that reach the public endpoint; without one the argument means nothing."""
+    """CIDR blocks that can reach the public endpoint. Ignored without a public endpoint."""
     log_types: tuple[str, ...]
     secrets_key_arn: str | None = None
-    """KMS key that encrypts secrets. The provider adds one in place, and replaces the cluster to
-    take one away, which `components.account.version_check` refuses."""
+    """KMS key that encrypts secrets. The provider adds a key in place, but replaces the cluster to
+    remove one; `components.account.version_check` refuses that."""
     addon_versions: AddonVersions
-    """Of these, `coredns` is installed later, by `CoreDns`."""
+    """`CoreDns` installs `coredns` later."""
     tags: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterAccess:
-    """What a node needs to find its cluster and to trust it."""
+    """What a node needs to find and trust its cluster."""
 
     cluster_name: pulumi.Output[str]
     endpoint: pulumi.Output[str]
@@ -56,16 +56,16 @@ class ClusterAccess:
     service_cidr: pulumi.Output[str]
     """IPv4 network of Kubernetes services."""
     security_group_id: pulumi.Output[str]
-    """The group that EKS made: control plane and nodes reach one another through it."""
+    """Cluster security group that EKS creates, for traffic between control plane and nodes."""
 
 
 class EksCluster(pulumi.ComponentResource):
     """An EKS control plane with pinned `vpc-cni` and `kube-proxy`, and no nodes.
 
-    Node groups and security groups of the package are off: its node groups cannot join EFA with
-    a reservation, and its groups would carry a `kubernetes.io/cluster` tag. So is its CoreDNS:
-    the package waits for the add-on to be active, which needs a node, which waits for the
-    package (https://github.com/pulumi/pulumi-eks/issues/1819).
+    The node groups and security groups of the package are disabled: its node groups cannot combine
+    EFA with a reservation, and its security groups would have a `kubernetes.io/cluster` tag. Its
+    CoreDNS is disabled too: the package would wait for an active add-on, which needs a node, and
+    the nodes wait for the package (https://github.com/pulumi/pulumi-eks/issues/1819).
 
     Children: `<name>-eks` (`eks.Cluster`, which owns the rest of the control plane) and
     `<name>-kubernetes` (`kubernetes.Provider`).
@@ -77,7 +77,7 @@ class EksCluster(pulumi.ComponentResource):
     """JSON, secret."""
     kubernetes_provider: kubernetes.Provider
     oidc_provider: OidcProvider
-    """Vouches for the pods of service accounts, in IAM."""
+    """IAM identity provider for service accounts."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class EksCluster(pulumi.ComponentResource):
 
 
 def _public_access_cidrs(args: EksClusterArgs) -> list[str] | None:
-    # The package refuses the argument where the endpoint is private.
+    # The package refuses the argument for a private endpoint.
     return list(args.public_access_cidrs) if args.endpoint_public_access else None
 
 
@@ -161,7 +161,7 @@ def _service_cidr(cluster: aws.eks.Cluster) -> pulumi.Output[str]:
 
 
 def _reported(value: str | None, what: str) -> str:
-    # A node whose user data lacks it boots, and never joins.
+    # A node without it in its user data boots, but never joins.
     if not value:
         raise ValueError(f"EKS reports no {what} for the cluster")
     return value

@@ -1,4 +1,4 @@
-"""The CoreDNS add-on, installed when there is a node to run it.
+"""The CoreDNS add-on, installed once there is a node to run it.
 
 Source: https://docs.aws.amazon.com/eks/latest/userguide/managing-coredns.html
 """
@@ -20,16 +20,16 @@ class CoreDnsArgs:
     version: str
     """Add-on version, such as `v1.13.1-eksbuild.1`."""
     runs_on: pulumi.Resource
-    """The node group that must exist first: EKS calls the add-on degraded until a pod runs, and
-    the provider waits for that for 20 minutes."""
+    """The node group that must exist first: the add-on is degraded until a pod runs, and the
+    provider waits 20 minutes for that."""
     tags: Mapping[str, str]
 
 
 class CoreDns(pulumi.ComponentResource):
-    """CoreDNS as an add-on that EKS manages, at a pinned version.
+    """CoreDNS as an EKS add-on with a pinned version.
 
-    It takes over the CoreDNS that EKS installs with every new cluster, and leaves the pods
-    running when the add-on is removed: a cluster without names cannot even drain.
+    It takes over the CoreDNS that EKS installs in every new cluster. The pods keep running when the
+    add-on is removed: a cluster without DNS cannot drain its nodes.
 
     Children: `<name>-addon` (`aws.eks.Addon`).
     """

@@ -1,4 +1,4 @@
-"""Which device plugins a cluster needs, and whether they will run on its nodes."""
+"""Device plugins that a cluster needs, and checks that they run on its nodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def plan_device_plugins(
 ) -> tuple[DevicePlugin, ...]:
     """Return the plugins that the node groups need, in the order of installation.
 
-    Without `efa` somebody else hands out the EFA interfaces.
+    Without `efa`, another component (such as the DRA driver) provides the EFA interfaces.
     """
     needed: set[DevicePlugin] = set()
     for group in groups:
@@ -34,10 +34,10 @@ def plan_device_plugins(
 
 
 def plan_tolerations(groups: Iterable[NodeGroupPlan]) -> tuple[Taint, ...]:
-    """Return the taints that device plugins must tolerate, each once, in the stack file's order.
+    """Return the distinct taints that device plugins must tolerate, in the order of the stack file.
 
-    A plugin that does not tolerate the taint of a node never runs there, and the node has no
-    devices for pods, without an error anywhere.
+    A plugin that does not tolerate a taint does not run on the node, and the node offers no devices
+    to pods. Kubernetes reports no error.
     """
     taints = (
         taint
@@ -49,12 +49,12 @@ def plan_tolerations(groups: Iterable[NodeGroupPlan]) -> tuple[Taint, ...]:
 
 
 def plan_neuron_scheduler(addons: Addons, groups: Iterable[NodeGroupPlan]) -> bool:
-    """Return whether the Neuron scheduler extension is installed: wanted, and of use."""
+    """Return whether to install the Neuron scheduler extension: enabled and useful."""
     return addons.neuron_scheduler and "neuron" in plan_device_plugins(groups)
 
 
 def review_accelerators(review: Review, key: str, instance_type: InstanceType) -> None:
-    """Refuse a type with Neuron devices on which the pinned Neuron device plugin would not run."""
+    """Refuse a type with Neuron devices that the pinned Neuron device plugin does not support."""
     accelerators = instance_type.accelerators
     if accelerators is None or accelerators.manufacturer != "neuron":
         return
@@ -72,7 +72,7 @@ def review_accelerators(review: Review, key: str, instance_type: InstanceType) -
 
 
 def review_efa_plugin(review: Review, key: str, instance_type: str) -> None:
-    """Refuse a type with EFA on which the pinned EFA device plugin would not run."""
+    """Refuse a type with EFA that the pinned EFA device plugin does not support."""
     if instance_type not in EFA_PLUGIN_INSTANCE_TYPES:
         review.refuse(
             f"{key}.instance_type",

@@ -1,4 +1,4 @@
-"""Which labels and taints a kubelet may give itself.
+"""Labels and taints that a kubelet may set on its own node.
 
 Source: https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction
 and `IsKubeletLabel` of https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/kubelet/pkg/apis/well_known_labels.go
@@ -31,7 +31,7 @@ _KUBELET_LABELS = frozenset(
 
 
 def review_labels(review: Review, key: str, labels: Mapping[str, str]) -> None:
-    """Refuse labels with which the kubelet would not start, so that no node would join."""
+    """Refuse labels that prevent the kubelet from starting, so that the node never joins."""
     for label in labels:
         if not kubelet_may_set(label):
             review.refuse(

@@ -1,4 +1,4 @@
-"""A node group that EKS manages, launched from a template of ours.
+"""A managed node group with a custom launch template.
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
@@ -25,20 +25,20 @@ TAINT_EFFECTS = {
     "PreferNoSchedule": "PREFER_NO_SCHEDULE",
     "NoExecute": "NO_EXECUTE",
 }
-"""EKS's spelling of Kubernetes' effects.
+"""Kubernetes taint effects in the spelling of the EKS API.
 https://docs.aws.amazon.com/eks/latest/APIReference/API_Taint.html"""
 SIZES = ["scalingConfig"]
 
 
 class ManagedNodeGroup(pulumi.ComponentResource):
-    """A managed node group: EKS owns the Auto Scaling group, lets the nodes in and drains them.
+    """A managed node group: EKS owns the Auto Scaling group, authorizes the nodes and drains them.
 
-    The AMI is named by its release version and the template by its number, so that a second
-    `up` changes nothing. EKS authorizes the role itself.
+    The group pins the AMI release version and the template version, so that a second `up` changes
+    nothing.
 
-    Before a Capacity Block starts the group is empty, and a scheduled action of ours fills its
-    Auto Scaling group at the start; until then its sizes are that action's. Forty minutes before
-    the end EKS empties it by an action of its own.
+    Before a Capacity Block starts, the group is empty. A scheduled action scales its Auto Scaling
+    group at the start and owns the sizes until then. EKS scales it to zero 40 minutes before the
+    end.
 
     Children: `<name>-launch` (`NodeLaunchTemplate`), `<name>-placement`
     (`ClusterPlacementGroup`, where planned), `<name>-node-group` (`aws.eks.NodeGroup`),
@@ -111,7 +111,7 @@ class ManagedNodeGroup(pulumi.ComponentResource):
                 parent=self,
                 depends_on=[*args.launch_after],
                 ignore_changes=SIZES if plan.schedule.scale_up_at else None,
-                # Beside the old nodes there is no instance left for new ones.
+                # The reservation has no instances left for new nodes while the old ones run.
                 delete_before_replace=plan.capacity.is_reserved,
             ),
         )
@@ -134,8 +134,9 @@ def _auto_scaling_group(resources: Sequence[Any]) -> str:
 
 
 def _template_market(plan: NodeGroupPlan) -> Literal["capacity-block"] | None:
-    # EKS refuses a template that asks for Spot (the group's capacity type does), but requires
-    # `capacity-block` in the template beside the group's CAPACITY_BLOCK.
+    # EKS refuses `spot` in the template, because the capacity type of the group sets it. For
+    # Capacity Blocks it requires both CAPACITY_BLOCK in the group and `capacity-block` in the
+    # template.
     return "capacity-block" if plan.capacity.market_type == "capacity-block" else None
 
 

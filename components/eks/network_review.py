@@ -1,4 +1,4 @@
-"""What EKS wants of a new VPC, whatever its addresses."""
+"""EKS requirements for a new VPC, except its addresses."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from components.network.egress import nat_gateway_command
 
 MINIMUM_CONTROL_PLANE_ZONES = 2
 ZONES_WITHOUT_EKS = frozenset({"use1-az3", "usw1-az2", "cac1-az3"})
-"""Zone ids in which a control plane may have no subnet.
+"""Zone ids that do not support control plane subnets.
 
 https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html, "Subnet requirements"
 """
 ENDPOINTS_WITHOUT_NAT = ("ec2", "ecr.api", "ecr.dkr", "sts")
-"""What a node calls before it is ready: the network add-on asks EC2 for addresses, images come
-from ECR (their layers from S3), credentials from STS.
+"""Services that a node calls before it is ready: VPC CNI gets addresses from EC2, images come from
+ECR (layers from S3), and credentials from STS.
 
 https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html
 """
 LOAD_BALANCER_TAG = {"kubernetes.io/role/elb": "1"}
 INTERNAL_LOAD_BALANCER_TAG = {"kubernetes.io/role/internal-elb": "1"}
-"""How load balancers of the cluster find public and private subnets.
+"""Tags by which load balancers of the cluster find public and private subnets.
 
 https://docs.aws.amazon.com/eks/latest/userguide/network-load-balancing.html
 """
 
 
 def review_eks_network(network: NewVpc, architecture: EksArchitecture, review: Review) -> None:
-    """Record what is wrong with a new VPC for EKS, beyond its addresses."""
+    """Record problems of a new VPC for EKS, except its addresses."""
     zones, key = network.availability_zones, "network.availability_zones"
     if len(set(zones)) < MINIMUM_CONTROL_PLANE_ZONES:
         review.refuse(
@@ -97,7 +97,7 @@ def review_public_images(
     groups: Sequence[NodeGroupPlan],
     review: Review,
 ) -> None:
-    """Refuse what has its image in a public registry where no node reaches one."""
+    """Refuse software with images in public registries that the nodes cannot reach."""
     drained = plan_node_termination(addons, groups) is not None
     needed = from_public_registries(groups, node_termination=drained)
     if network.nat_gateways == "none" and needed:
@@ -114,9 +114,9 @@ def review_public_images(
 
 
 def from_public_registries(groups: Sequence[NodeGroupPlan], *, node_termination: bool) -> list[str]:
-    """Return, for people, what runs on node groups and has its image in a public registry.
+    """Return names, for messages, of software on the nodes with images in public registries.
 
-    Of the device plugins only that of EFA lies in a registry of EKS's own.
+    The EFA device plugin is the only one in an EKS-owned registry.
     """
     plugins = [f"the {name} device plugin" for name in plan_device_plugins(groups, efa=False)]
     return [*plugins, "the node termination handler"] if node_termination else plugins

@@ -1,16 +1,15 @@
-"""Keep pulumi-eks from writing the `aws-auth` ConfigMap, which has other owners.
+"""Prevent pulumi-eks from writing the `aws-auth` ConfigMap, which has other owners.
 
-In every mode but `API` the package makes a ConfigMap resource `<name>-nodeAccess`
-(kube-system/aws-auth) whose `data.mapRoles` holds its own roles only: with none, `[]`. It is
-applied on the server side and with force, so each update of it takes the whole string over and
-throws away every role that somebody else put there: EKS for managed node groups, our merge for
-self-managed ones, people for themselves. Handing it the roles does not help the others, and
-ignoring changes of `data` only lasts until another property of the ConfigMap changes: then the
-old string is applied again.
+In every authentication mode except `API`, the package creates a ConfigMap resource
+`<name>-nodeAccess` (kube-system/aws-auth). Its `data.mapRoles` holds only the package's own roles,
+or `[]`. It uses server-side apply with force, so each update replaces the whole string and removes
+every other role: those of EKS for managed node groups, of this program for self-managed ones, and
+of users. Passing the roles to the package does not keep the others. Ignoring changes of `data`
+works only until another property of the ConfigMap changes: then the old string is applied again.
 
-So a transform, which reaches the children of a remote component, takes `data` away. The package
-then owns the existence of the ConfigMap and not a key of its content. With the step to the mode
-`API` it drops the resource, and the ConfigMap stays, for nobody to read.
+Therefore a transform, which also applies to children of a remote component, removes `data`. The
+package then owns the ConfigMap but none of its keys. In the mode `API` the package drops the
+resource. The ConfigMap stays but is not read.
 
 Source: https://github.com/pulumi/pulumi-eks, `nodejs/eks/cluster/cluster.ts`, `createCore`.
 """
@@ -26,10 +25,10 @@ NODE_ACCESS_SUFFIX = "-nodeAccess"
 def leave_aws_auth_to_its_owners(
     args: pulumi.ResourceTransformArgs,
 ) -> pulumi.ResourceTransformResult | None:
-    """Return the package's `aws-auth` without content, and None for every other resource.
+    """Return the package's `aws-auth` without `data`, or None for every other resource.
 
-    The ConfigMap stays when the resource is deleted: it goes with its cluster, and until then
-    taking it away would lock out every node and person that it lists.
+    Deleting the resource keeps the ConfigMap, which is deleted with its cluster. Deleting it
+    earlier would lock out every node and user that it lists.
     """
     if args.type_ != CONFIG_MAP_TYPE or not args.name.endswith(NODE_ACCESS_SUFFIX):
         return None

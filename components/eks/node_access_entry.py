@@ -1,4 +1,4 @@
-"""An access entry that lets the nodes of one role join the cluster.
+"""The EKS access entry of a node role.
 
 Source: https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
 """
@@ -20,23 +20,23 @@ class NodeAccessEntryArgs:
 
     cluster_name: pulumi.Input[str]
     role_arn: pulumi.Input[str]
-    """Role of a self-managed node group. EKS makes the entry of a managed group's role itself,
-    and a second one for the same role is refused."""
+    """Role of a self-managed node group. EKS creates the entry of a managed group's role and
+    refuses a second one for the same role."""
     tags: Mapping[str, str]
 
 
 class NodeAccessEntry(pulumi.ComponentResource):
-    """The access entry of one node role, looked at once EKS has made it.
+    """The access entry of one node role, verified after EKS creates it.
 
-    Where the role stood in `aws-auth` before, its line goes only after this: the engine deletes
-    what the program no longer asks for when the whole program has succeeded, and the program
-    fails here unless EKS says that the entry lets nodes in.
+    If the role was in `aws-auth` before, its line is removed only afterwards: the engine deletes
+    dropped resources after the program has succeeded, and the program fails here unless the entry
+    lets nodes join.
 
     Children: `<name>-entry` (`aws.eks.AccessEntry`).
     """
 
     role_arn: pulumi.Output[str]
-    """Role that the entry lets in; resolves when EKS says so, and fails where it does not."""
+    """Authorized role. Resolves when the entry lets nodes join, and fails otherwise."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What the access entry of a node role is, and how the role is known by its name.
+"""Properties of a node role's access entry, and how to recognize the role by its name.
 
 Source: https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
 """
@@ -9,9 +9,9 @@ import re
 from collections.abc import Collection
 
 EC2_LINUX = "EC2_LINUX"
-"""The type for nodes; EKS itself gives it the user name and the groups of a node."""
+"""Entry type for nodes. EKS sets its user name and groups."""
 NODE_GROUP = "system:nodes"
-"""The group in which EKS puts the callers of such an entry."""
+"""Kubernetes group that EKS assigns to this entry type."""
 
 
 def role_logical_name(cluster_name: str, group: str) -> str:
@@ -20,7 +20,7 @@ def role_logical_name(cluster_name: str, group: str) -> str:
 
 
 def is_node_role_of(arn: str, cluster_name: str, group: str) -> bool:
-    """Return whether an ARN is of the role that the stack makes for one of its node groups.
+    """Return whether an ARN is that of the role that the stack creates for a node group.
 
     Pulumi appends a hyphen and seven hexadecimal digits to the logical name.
     """
@@ -29,7 +29,7 @@ def is_node_role_of(arn: str, cluster_name: str, group: str) -> bool:
 
 
 def entry_fault(entry_type: str, groups: Collection[str]) -> str | None:
-    """Return why an access entry does not let nodes in, or None where it does."""
+    """Return why an access entry does not let nodes join, or None if it does."""
     if entry_type != EC2_LINUX:
         return f"is of type {entry_type}, not {EC2_LINUX}"
     if NODE_GROUP not in groups:

@@ -1,4 +1,4 @@
-"""Which devices a node of a group offers to pods once its plugins run."""
+"""Devices that a node offers to pods once the device plugins run."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ EFA = "vpc.amazonaws.com/efa"
 
 
 def node_devices(group: NodeGroupPlan, plugins: Collection[str]) -> dict[str, int]:
-    """Return the number of devices on each node, by the resource name that pods ask for.
+    """Return the number of devices per node, by the resource name that pods request.
 
-    `plugins` are the installed ones, as the plan names them; what none hands out is left out.
+    `plugins` are the installed plugins, as named in the plan. Devices without a plugin are omitted.
     """
     devices: dict[str, int] = {}
     accelerators = group.instance_type.accelerators

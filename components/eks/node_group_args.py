@@ -1,4 +1,4 @@
-"""What managed and self-managed node groups have in common."""
+"""Arguments common to managed and self-managed node groups."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class NodeGroupArgs:
     """Arguments of `ManagedNodeGroup` and `SelfManagedNodeGroup`."""
 
     cluster_name: str
-    """As planned; prefix of the nodes' names."""
+    """Name of the cluster; prefix of the node names."""
     kubernetes_version: str
     plan: NodeGroupPlan
     access: ClusterAccess
     subnet_ids: Sequence[pulumi.Input[str]]
-    """Ids of the plan's `subnets`."""
+    """Ids of the `subnets` in the plan."""
     efa_security_group_id: pulumi.Input[str] | None
-    """Required where the plan has EFA interfaces."""
+    """Required if the plan has EFA interfaces."""
     reservation_group_arn: pulumi.Input[str] | None = None
-    """The group that the stack makes of the plan's reservations, where it makes one."""
+    """Resource group that the stack creates from the plan's reservations, if any."""
     role: NodeRole
     launch_after: Sequence[pulumi.Resource]
-    """What must be there before the first node: the cluster with its network add-on, the EFA
-    rules, and for a self-managed group the authorization of its role."""
+    """Resources that must exist before the first node: the cluster with VPC CNI, the EFA rules, and
+    the authorization of the role of a self-managed group."""
     tags: Mapping[str, str]
 
     @property
@@ -41,16 +41,16 @@ class NodeGroupArgs:
 
     @property
     def target_group_arn(self) -> pulumi.Input[str] | None:
-        """The group of reservations that nodes launch into, whoever made it."""
+        """The reservation group that nodes launch into, created by the stack or existing."""
         return self.reservation_group_arn or self.plan.capacity.reservation_group_arn
 
 
 def placement_group_name(
     name: str, args: NodeGroupArgs, opts: pulumi.ResourceOptions
 ) -> pulumi.Input[str] | None:
-    """Return the placement group that the nodes launch into, made here where the plan says so.
+    """Return the placement group that the nodes launch into; create it if planned.
 
-    `opts` are those of a child of the node group `name`.
+    `opts` are the resource options for a child of the node group `name`.
     """
     placement = args.plan.placement
     if placement.group == "create":

@@ -1,4 +1,4 @@
-"""What can be wrong with the options of a node group: repair, and access with SSH.
+"""Checks of node group options: auto repair and SSH access.
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/userguide/node-health.html
@@ -12,9 +12,9 @@ from components.config.review import Review
 
 
 def review_options(review: Review, name: str, group: NodeGroup) -> None:
-    """Record what is wrong with the options of one node group.
+    """Record problems of the options of one node group.
 
-    That repair needs the node monitoring agent, the review of the add-ons says.
+    The add-on review checks that auto repair has the node monitoring agent.
     """
     key = f"architecture.node_groups.{name}.auto_repair"
     if group.auto_repair and group.management == "self-managed":

@@ -33,22 +33,22 @@ SYSTEM_NODE_GROUP = "system"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeGroupContext:
-    """What the plans of all node groups of a stack share."""
+    """Values that the plans of all node groups of a stack share."""
 
     config: EksStackConfig
     version: EksVersion
     network: NetworkPlan
     now: datetime
-    """With its offset."""
+    """Timezone-aware."""
     offered_zones: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Zones of a new VPC that offer an instance type, by type, as far as the account was asked."""
+    """Zones of a new VPC that offer an instance type, by type, if the account was queried."""
 
 
 def plan_system_node_group(context: NodeGroupContext) -> NodeGroupPlan | None:
-    """Return the plan of the system node group; None where its instance type is unknown.
+    """Return the plan of the system node group, or None if its instance type is unknown.
 
-    It is managed, on demand and spread over every private subnet: cluster services must run
-    before, and without, the capacity for the work.
+    The group is managed, uses On-Demand Instances and spans every private subnet: cluster services
+    must not depend on the capacity for workloads.
     """
     group: SystemNodeGroup = context.config.architecture.system_node_group
     instance_type = INSTANCE_TYPES.get(group.instance_type)
@@ -80,10 +80,10 @@ def plan_system_node_group(context: NodeGroupContext) -> NodeGroupPlan | None:
 def plan_node_group(
     name: str, group: NodeGroup, context: NodeGroupContext, review: Review
 ) -> NodeGroupPlan | None:
-    """Return the plan of a node group, or None where a fault leaves nothing to plan.
+    """Return the plan of a node group, or None if problems make a plan impossible.
 
-    Only a placement that contradicts the capacity is recorded in the review here; what else is
-    wrong with a node group `components.eks.node_group_review` finds.
+    This function records only a placement that contradicts the capacity.
+    `components.eks.node_group_review` records all other problems.
     """
     config = context.config
     instance_type = INSTANCE_TYPES.get(group.instance_type)
@@ -125,7 +125,7 @@ def plan_node_group(
 
 
 def place_of(name: str, group: NodeGroup, context: NodeGroupContext) -> PoolPlace:
-    """Return what decides where the nodes of a group launch."""
+    """Return the settings that decide where the nodes of a group launch."""
     return PoolPlace(
         name=f"node group {name}",
         key=f"architecture.node_groups.{name}",
@@ -136,7 +136,7 @@ def place_of(name: str, group: NodeGroup, context: NodeGroupContext) -> PoolPlac
 
 
 def ami_variant(instance_type: InstanceType) -> AmiVariant:
-    """Return which EKS-optimized AMI has the drivers for a type's accelerators."""
+    """Return the EKS-optimized AMI variant with the drivers for a type's accelerators."""
     return instance_type.accelerators.manufacturer if instance_type.accelerators else "standard"
 
 

@@ -1,6 +1,6 @@
-"""What can be wrong with a node group that its schema alone cannot see.
+"""Checks of a node group beyond its schema.
 
-Nothing here asks the account: `components.account` compares with what really exists.
+Nothing here queries the account; `components.account` does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from components.network.pool_place_review import review_pool_subnet, review_pool
 def review_node_group(
     name: str, group: NodeGroup, context: NodeGroupContext, region: str, review: Review
 ) -> None:
-    """Record what is wrong with a node group of the stack file."""
+    """Record problems of a node group in the stack file."""
     place = place_of(name, group, context)
     key = place.key
     if name == SYSTEM_NODE_GROUP:
@@ -65,7 +65,7 @@ def _review_efa(
     plugin = context.config.architecture.addons.efa_device_plugin
     if review_efa_support(review, key, found) and plugin:
         review_efa_plugin(review, key, found.name)
-    # An unknown purchase option is refused by itself; it may well be meant to give the zone.
+    # An unknown purchase option is refused separately; the intended one may set the zone.
     known = group.purchase_option in purchase_options(context.config.reservations)
     if known and not place.one_zone:
         zones = candidate_zones(found, context.config.network, context.offered_zones)

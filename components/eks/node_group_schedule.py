@@ -1,4 +1,4 @@
-"""The scheduled sizes of a node group in a Capacity Block.
+"""Scheduled scaling of a node group in a Capacity Block.
 
 Source: https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-scheduled-scaling.html
 """
@@ -24,12 +24,11 @@ class NodeGroupScheduleArgs:
 
 
 class NodeGroupSchedule(pulumi.ComponentResource):
-    """Nodes come when the block starts and go 40 minutes before it ends.
+    """Adds nodes when a Capacity Block starts and removes them 40 minutes before it ends.
 
-    EC2 starts to end the instances of a block 30 minutes before its end, whatever runs on them.
+    EC2 starts to terminate the instances of a block 30 minutes before its end, even under load.
 
-    Children: `<name>-up` and `<name>-down` (`aws.autoscaling.Schedule`), each where its time is
-    known and still to come.
+    Children: `<name>-up` and `<name>-down` (`aws.autoscaling.Schedule`), if planned.
     """
 
     def __init__(

@@ -25,10 +25,10 @@ def render_self_managed_user_data(
     certificate_authority: str,
     service_cidr: str,
 ) -> str:
-    """Return the user data of a node that joins by itself, as plain text.
+    """Return the user data of a self-managed node, as plain text.
 
-    It names the cluster (`certificate_authority` is base64, as EKS reports it) and carries
-    labels and taints, which the kubelet registers the node with.
+    It contains the cluster (`certificate_authority` is base64, as EKS returns it) and the labels
+    and taints with which the kubelet registers the node.
     """
     kubelet = _kubelet(plan)
     flags = [*_label_flag(plan.labels), *_taint_flag(plan.taints)]
@@ -46,8 +46,7 @@ def render_self_managed_user_data(
 def render_managed_user_data(plan: NodeGroupPlan) -> str:
     """Return the user data of a node in a managed node group, as plain text.
 
-    EKS puts a document of its own beside it, with the cluster, labels and taints; `nodeadm`
-    merges the two.
+    EKS adds a document with the cluster, labels and taints, and `nodeadm` merges both.
     """
     return _multipart(_spec(plan, _kubelet(plan)))
 
@@ -82,7 +81,7 @@ def _taint_flag(taints: tuple[Taint, ...]) -> list[str]:
 
 def _multipart(spec: Mapping[str, Any]) -> str:
     document = {"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig", "spec": dict(spec)}
-    # One line a value: a folded certificate is harder to compare.
+    # One line per value: a folded certificate is harder to compare.
     text = yaml.safe_dump(document, sort_keys=False, width=float("inf"))
     return "\n".join(
         [

@@ -1,7 +1,7 @@
-"""The records that describe an EKS stack before a resource exists.
+"""The plan of an EKS stack, as plain records.
 
-`plan_eks` in `components.architectures.eks_plan` makes them from the configuration;
-the components of this folder turn them into resources.
+`plan_eks` in `components.architectures.eks_plan` creates them from the configuration; the
+components in this package turn them into resources.
 """
 
 from __future__ import annotations
@@ -44,35 +44,36 @@ class NodeGroupPlan:
     placement: PlacementPlan
     schedule: SchedulePlan
     interfaces: InterfacePlan | None
-    """None where EFA is off: the launch template then names no interfaces."""
+    """None without EFA: the launch template then has no network interfaces."""
     subnets: tuple[str, ...]
-    """Private subnets, as references of the `NetworkPlan`; exactly one where EFA is on."""
+    """Private subnets, as references of the `NetworkPlan`; exactly one with EFA."""
     root_volume: RootVolume
     local_nvme: Literal["raid0", "none"]
     labels: dict[str, str]
     taints: tuple[Taint, ...]
     maximum_pods: int | None
-    """Written to the kubelet; None leaves it to the AMI's own table."""
+    """Kubelet setting; None uses the table in the AMI."""
     ami_type: str
     """EKS AMI type, such as `AL2023_x86_64_NVIDIA`."""
     ami_ssm_parameter: str
-    """Versioned SSM parameter that holds the AMI id; for self-managed groups."""
+    """Versioned SSM parameter of the AMI id; for self-managed groups."""
     ami_release_version: str
     """Release version of the AMI, such as `1.35.6-20261112`; for managed groups."""
     iam_policies: tuple[str, ...]
-    """Names of AWS managed policies that the node role gets, besides those every node needs."""
+    """Names of AWS managed policies of the node role, in addition to those that every node
+    needs."""
     addon_policies: tuple[AddonPolicy, ...] = ()
-    """What pods may do with the node role."""
+    """Permissions of pods that use the node role."""
     update: UpdatePlan = ONE_BY_ONE
-    """How EKS replaces nodes; for managed groups."""
+    """For managed groups."""
     auto_repair: bool = False
-    """Whether EKS replaces nodes that are found broken; for managed groups."""
+    """Whether EKS replaces unhealthy nodes; for managed groups."""
     ssh_key_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddonVersions:
-    """Pinned versions of the add-ons that EKS manages."""
+    """Versions of the default EKS add-ons."""
 
     vpc_cni: str
     kube_proxy: str
@@ -86,66 +87,66 @@ class PodIdentityPlan:
     namespace: str
     service_account: str
     policy: str
-    """AWS managed policy: its name, with the path where it has one."""
+    """Name of an AWS managed policy, with its path if it has one."""
     through: Literal["pod-identity", "oidc"]
-    """Who hands the role out: the Pod Identity agent, or the cluster's OIDC provider."""
+    """How pods get the role: the Pod Identity agent, or the cluster's OIDC provider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddonPlan:
-    """One add-on that EKS manages."""
+    """One EKS add-on."""
 
     name: str
-    """As EKS calls it, such as `aws-ebs-csi-driver`."""
+    """EKS name, such as `aws-ebs-csi-driver`."""
     version: str
     configuration: dict[str, Any] | None
-    """What differs from the add-on's own settings."""
+    """Configuration values that differ from the add-on's defaults."""
     identity: PodIdentityPlan | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeTerminationPlan:
-    """The node termination handler."""
+    """Plan of the node termination handler."""
 
     node_groups: tuple[str, ...]
-    """Self-managed node groups that it drains, by name."""
+    """Names of the self-managed node groups that it drains."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EksPlan:
-    """An EKS stack: everything that the components need, nothing that they must decide."""
+    """The complete plan of an EKS stack; components make no further decisions."""
 
     name: str
-    """Prefix of physical names; the cluster's name."""
+    """Cluster name; prefix of physical names."""
     tags: dict[str, str]
     region: str
     """Region of the stack, such as `us-west-2`."""
     network: NetworkPlan
-    """The VPC. The control plane uses all its subnets, in at least two zones."""
+    """The control plane uses all subnets, in at least two zones."""
     kubernetes_version: str
     authentication_mode: Literal["CONFIG_MAP", "API_AND_CONFIG_MAP", "API"]
     node_authorization: Literal["aws-auth", "access-entry"]
-    """How roles of self-managed node groups are let in; EKS itself lets in managed groups."""
+    """How self-managed node groups join; EKS authorizes managed groups itself."""
     endpoint_public_access: bool
     endpoint_private_access: bool
     public_access_cidrs: tuple[str, ...]
     log_types: tuple[str, ...]
     secrets_key_arn: str | None = None
-    """KMS key of the user's own that encrypts Kubernetes secrets."""
+    """Customer managed KMS key that encrypts Kubernetes secrets."""
     addon_versions: AddonVersions
     addons: tuple[AddonPlan, ...] = ()
-    """Add-ons besides those, in the order of installation."""
+    """Further add-ons, in the order of installation."""
     node_termination: NodeTerminationPlan | None = None
-    """None where nothing is to be drained."""
+    """None if no nodes need it."""
     node_groups: tuple[NodeGroupPlan, ...]
     """The system node group first."""
     device_plugins: tuple[Literal["nvidia", "efa", "neuron"], ...]
-    """As the node groups need them, in the order of installation."""
+    """In the order of installation."""
     device_plugin_tolerations: tuple[Taint, ...] = ()
-    """Taints of the node groups with devices: what the plugins' pods must tolerate to get there."""
+    """Taints of the node groups with devices, which the plugin pods must tolerate."""
     neuron_scheduler: bool = False
-    """Whether the Neuron scheduler extension stands beside the Neuron device plugin."""
+    """Whether to install the Neuron scheduler extension."""
     file_systems: tuple[FsxLustrePlan, ...] = ()
-    """What pods mount."""
+    """File systems that pods mount."""
     notes: tuple[str, ...]
-    """What the user should know, such as when a Capacity Block starts."""
+    """Information for the user, such as when a Capacity Block starts."""

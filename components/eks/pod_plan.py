@@ -1,4 +1,4 @@
-"""How many pods a node carries, and how many addresses a node group takes from its subnet.
+"""Maximum pods per node, and addresses that a node group takes from its subnets.
 
 Sources:
     https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/internal/kubelet/eni_max_pods.go
@@ -12,7 +12,7 @@ from components.catalog.instance_type import InstanceType
 from components.compute.interface_plan import InterfacePlan
 from components.eks.plan import NodeGroupPlan
 
-# Pods on the host network, such as kube-proxy and the VPC CNI itself, need no address of theirs.
+# Pods on the host network, such as kube-proxy and VPC CNI, need no address of their own.
 _PODS_WITHOUT_ADDRESS = 2
 _MANY_VCPUS = 30
 _MOST_PODS = 250
@@ -20,11 +20,11 @@ _MOST_PODS_OF_SMALL_TYPES = 110
 
 
 def plan_maximum_pods(instance_type: InstanceType, interfaces: InterfacePlan | None) -> int | None:
-    """Return the pods that fit beside the EFA interfaces; None where EFA is off.
+    """Return the maximum number of pods on a node with EFA interfaces; None without EFA.
 
-    The VPC CNI puts pods on interfaces of card 0 only, and an `efa-only` interface there takes a
-    slot without offering an address. The AMI's own table does not know of it: it would admit
-    100 pods to a p5.48xlarge, of which 49 never got an address.
+    VPC CNI uses only interfaces of card 0 for pods, and an `efa-only` interface there takes a slot
+    without an address. The table in the AMI ignores this: it would allow 100 pods on a p5.48xlarge,
+    49 of which would never get an address.
     """
     if interfaces is None:
         return None
@@ -35,7 +35,7 @@ def plan_maximum_pods(instance_type: InstanceType, interfaces: InterfacePlan | N
 
 
 def _interfaces_for_pods(instance_type: InstanceType, interfaces: InterfacePlan) -> int:
-    """Return the slots of card 0 that hold, or can still get, an interface with addresses."""
+    """Return the number of card 0 slots for interfaces with addresses, used or free."""
     efa_only = sum(i.network_card_index == 0 and not i.takes_address for i in interfaces.interfaces)
     return instance_type.network_cards[0].maximum_interfaces - efa_only
 
@@ -43,9 +43,9 @@ def _interfaces_for_pods(instance_type: InstanceType, interfaces: InterfacePlan)
 def addresses_needed(group: NodeGroupPlan) -> int:
     """Return the IPv4 addresses that a node group takes from its subnets at its maximum size.
 
-    A node takes one for each interface of the plan that has an address, and the VPC CNI fills
-    the primary interface with the addresses of pods as soon as the node has joined. Interfaces
-    that the CNI attaches later, for more pods, are not counted.
+    A node takes one address for each planned interface with an address. VPC CNI also fills the
+    primary interface with pod addresses as soon as the node joins. Interfaces that VPC CNI attaches
+    later for more pods are not counted.
     https://docs.aws.amazon.com/eks/latest/best-practices/vpc-cni.html
     """
     interfaces = group.interfaces.addresses_per_node if group.interfaces else 1

@@ -1,4 +1,4 @@
-"""A node group of ours: a launch template and an Auto Scaling group.
+"""A self-managed node group: a launch template and an Auto Scaling group.
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/userguide/self-managed-nodes.html
@@ -20,22 +20,21 @@ from components.identity.instance_profile import NodeInstanceProfile, NodeInstan
 from components.naming import AUTO_SCALING_GROUP, LAUNCH
 
 WAIT_FOR_CAPACITY = "20m"
-"""A p5.48xlarge needs up to 10 minutes from its launch to be in service."""
+"""A p5.48xlarge takes up to 10 minutes from launch to in service."""
 NO_WAIT = "0"
 SIZES = ["minSize", "desiredCapacity", "maxSize"]
 
 
 class SelfManagedNodeGroup(pulumi.ComponentResource):
-    """Nodes in an Auto Scaling group that this program owns.
+    """Nodes in an Auto Scaling group that the stack owns.
 
-    Before a Capacity Block starts the group is empty and nobody waits for it; a schedule fills
-    it. Until that schedule has run, its sizes are the schedule's and not the program's: an
-    update that was planned before the start and applied after it would empty the group again.
-    From then on the plan of the moment says the same as the schedule, and a changed size in the
-    stack file takes effect.
+    Before a Capacity Block starts, the group is empty, `up` does not wait for nodes, and a schedule
+    scales it at the start. Until then the schedule owns the sizes: an update planned before the
+    start and applied after it would empty the group. Afterwards plan and schedule agree, and size
+    changes in the stack file take effect.
 
-    A new template version reaches new nodes only. Nothing here drains a node, and replacing one
-    under a training job would end the job; scale in and out to renew the nodes.
+    A new template version applies to new nodes only, because replacing a node would end its
+    training job. To replace the nodes, scale the group in and out.
 
     Children: `<name>-instance` (`NodeInstanceProfile`), `<name>-launch` (`NodeLaunchTemplate`),
     `<name>-placement` (`ClusterPlacementGroup`, where planned), `<name>-nodes`
@@ -74,7 +73,7 @@ class SelfManagedNodeGroup(pulumi.ComponentResource):
                 parent=self,
                 depends_on=[*args.launch_after],
                 ignore_changes=SIZES if schedule.scale_up_at else None,
-                # Beside the old nodes there is no instance left for new ones.
+                # The reservation has no instances left for new nodes while the old ones run.
                 delete_before_replace=args.plan.capacity.is_reserved,
             ),
         )
@@ -114,7 +113,7 @@ class SelfManagedNodeGroup(pulumi.ComponentResource):
                 placement_group_name=placement_group_name(name, args, opts),
                 root_volume=plan.root_volume,
                 user_data=_user_data(args),
-                # AMI ids are public; as a secret the whole template would be unreadable.
+                # AMI ids are public; a secret id would hide the whole template in previews.
                 image_id=pulumi.Output.unsecret(image.value),
                 instance_profile_arn=profile.arn,
                 ssh_key_name=plan.ssh_key_name,
@@ -142,7 +141,7 @@ def _wait(plan: NodeGroupPlan) -> str:
 def _group_tags(args: NodeGroupArgs) -> list[aws.autoscaling.GroupTagArgs]:
     tags = {
         "Name": args.node_name,
-        # Instances are found as the cluster's by this tag; security groups of ours never have it.
+        # This tag marks the instances of the cluster. The program's security groups never have it.
         f"kubernetes.io/cluster/{args.cluster_name}": "owned",
         **_autoscaler_tags(args),
         **args.tags,
@@ -154,5 +153,5 @@ def _group_tags(args: NodeGroupArgs) -> list[aws.autoscaling.GroupTagArgs]:
 
 
 def _autoscaler_tags(args: NodeGroupArgs) -> dict[str, str]:
-    # EKS tags managed groups for the Cluster Autoscaler; ours are tagged where it may change them.
+    # EKS tags managed groups for the Cluster Autoscaler. Self-managed groups need the tags here.
     return autoscaler_tags(args.cluster_name) if "autoscaler" in args.plan.addon_policies else {}

@@ -1,4 +1,4 @@
-"""Time to drain a node of a self-managed group before Auto Scaling terminates it.
+"""A lifecycle hook that gives self-managed nodes time to drain before termination.
 
 Sources:
     https://docs.aws.amazon.com/autoscaling/ec2/userguide/lifecycle-hooks.html
@@ -14,9 +14,9 @@ import pulumi
 import pulumi_aws as aws
 
 HEARTBEAT_SECONDS = 300
-"""What EKS too gives a node of a managed group. The handler looks at the metadata every 2 seconds
-and gives pods 120 seconds, so that the drain has ended long before. A Capacity Block's nodes are
-scaled in 40 minutes before its end and EC2 takes them from 30 minutes on: 5 minutes fit."""
+"""The same time that EKS gives a node of a managed group. The handler polls the metadata every 2
+seconds and gives pods 120 seconds, so the drain ends well before. Nodes of a Capacity Block are
+scaled in 40 minutes before its end, and EC2 terminates them from 30 minutes on: 5 minutes fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,15 +26,15 @@ class TerminationHookArgs:
     group_name: pulumi.Input[str]
     """Name of the Auto Scaling group."""
     drained_by: pulumi.Resource
-    """What drains the nodes: a wait in which nobody does would only be a delay."""
+    """The resource that drains the nodes; without it the hook would only delay termination."""
 
 
 class TerminationHook(pulumi.ComponentResource):
-    """Keeps an instance that Auto Scaling takes away for five more minutes.
+    """A lifecycle hook that delays the termination of an instance by five minutes.
 
-    With the hook, the instance metadata say `Terminated` as the target state while the instance
-    waits, which is what the node termination handler looks for. Nobody ends the wait early: the
-    handler in its metadata mode has no permission in AWS, and needs none.
+    While the instance waits, its metadata report the target lifecycle state `Terminated`, which the
+    node termination handler watches for. The wait always runs to its end: in its metadata mode the
+    handler has no AWS permissions.
 
     Children: `<name>-hook` (`aws.autoscaling.LifecycleHook`).
     """
