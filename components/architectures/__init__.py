@@ -1,1 +1,1 @@
-"""Which plans and components make which kind of cluster."""
+"""Plans and components of each architecture."""

@@ -1,6 +1,6 @@
-"""The AWS Batch architecture: the network, compute environments with their queues, and jobs.
+"""The AWS Batch architecture: compute environments, job queues and job definitions.
 
-Which resources there are follows from the plan; nothing is decided here.
+The plan decides which resources exist.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from components.network.efa_security_group import EfaSecurityGroup, EfaSecurityG
 
 
 class BatchArchitecture(pulumi.ComponentResource):
-    """Compute environments, job queues and job definitions, as a `BatchPlan` describes them.
+    """Compute environments, job queues and job definitions of a `BatchPlan`.
 
-    The order that AWS needs is spelled out: a shared reservation is accepted before it is put into
-    a group, and every way to capacity and out of the network is there before a compute
-    environment, whose nodes may start at once.
+    Explicit dependencies ensure the order that AWS needs: resource shares are accepted before their
+    reservations join a group. Reservation groups and routes exist before a compute environment,
+    whose nodes can start immediately.
 
-    Children, by role: `<name>-nodes` (`EfaSecurityGroup`), `<name>-<environment>`
+    Children: `<name>-nodes` (`EfaSecurityGroup`), `<name>-<environment>`
     (`BatchComputeEnvironment`) and `<name>-<job>` (`BatchJobDefinition`) for each, `<name>-images`
-    (`ContainerRepository`, where planned), `<name>-network` (`Vpc`) where the stack makes it,
+    (`ContainerRepository`, if planned), `<name>-network` (`Vpc`, if new),
     `<name>-<reservation>-share` (`aws.ram.ResourceShareAccepter`) and `<name>-<reservation>`
     (`ReservationGroup`) for reservations that need them.
     """
@@ -46,7 +46,7 @@ class BatchArchitecture(pulumi.ComponentResource):
         self._network = ClusterNetwork(
             f"{name}-network", plan.network, tags=plan.tags, opts=self._child
         )
-        # Nodes of a job reach each other over TCP where they have no EFA, by the same group.
+        # Without EFA, the nodes of a job reach each other over TCP through the same security group.
         self._nodes = EfaSecurityGroup(
             f"{name}-nodes",
             EfaSecurityGroupArgs(vpc_id=self._network.vpc_id, tags=plan.tags),
@@ -74,7 +74,7 @@ class BatchArchitecture(pulumi.ComponentResource):
         self.register_outputs({})
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
-        """Return what the stack exports, by name."""
+        """Return the stack outputs, by name."""
         plan = self._plan
         return {
             "compute_environments": {
@@ -138,7 +138,7 @@ class BatchArchitecture(pulumi.ComponentResource):
             return definition.container.image
         if self._repository is None:
             raise ValueError(f"the image of {definition.name} is in a repository that nobody makes")
-        # Tags are never overwritten, so that no tag could mean the newest image.
+        # Image tags are immutable, so no tag can name the newest image.
         return pulumi.Output.concat(self._repository.url, ":", definition.name)
 
     def _describe(self, environment: ComputeEnvironmentPlan) -> dict[str, object]:

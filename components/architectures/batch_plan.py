@@ -1,4 +1,4 @@
-"""From the configuration of an AWS Batch stack to its plan, or to everything wrong with it."""
+"""Plan an AWS Batch stack, or report every problem of its configuration."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def plan_batch(
     subnets_known: bool = False,
     offered_zones: Mapping[str, tuple[str, ...]] | None = None,
 ) -> BatchPlan:
-    """Return everything that the components of an AWS Batch stack need.
+    """Return the plan of an AWS Batch stack.
 
     Args:
-        config: The stack file, checked against its schema.
-        stack_file: Its name, for messages and commands.
+        config: The validated stack file.
+        stack_file: Name of the stack file, for messages and commands.
         region: Region of the stack.
-        now: The time, with its offset.
-        subnets_known: Whether the account was asked, and subnets filled in. Without an account
-            nobody knows which subnet lies in which zone: what must launch in one zone then keeps
-            all subnets that it may be, and a note says so; with it that is refused.
-        offered_zones: Zones of a new VPC that offer an instance type, by type, where the account
-            was asked.
+        now: Current time, timezone-aware.
+        subnets_known: Whether the account was queried and subnets are filled in. Without the
+            account, the zones of subnets are unknown: a pool that must launch in one zone keeps all
+            candidate subnets, with a note. With it, that is refused.
+        offered_zones: Zones of a new VPC that offer an instance type, by type, if the account was
+            queried.
 
     Raises:
         ConfigError: every problem that the configuration has.

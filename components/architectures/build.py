@@ -1,7 +1,7 @@
-"""From a plan to its components.
+"""Create the components of a plan.
 
-Apart from the plans, which tools read in milliseconds: importing the components takes seconds, and
-a stack has one architecture, so only its own is imported.
+Plans do not import this module: tools load plans in milliseconds, but importing the components
+takes seconds. Only the architecture of the stack is imported.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 class Architecture(Protocol):
-    """A cluster of some kind, or a network, once its resources are registered."""
+    """A cluster or network whose resources are registered."""
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
-        """Return what the stack exports, by name."""
+        """Return the stack outputs, by name."""
         ...
 
 
@@ -41,24 +41,24 @@ _COMPONENTS = {
     "batch": ("components.architectures.batch", "BatchArchitecture"),
     "network": ("components.architectures.network", "NetworkArchitecture"),
 }
-"""Module and name of the component of each architecture, by its kind."""
+"""Module and class name of each architecture, by kind."""
 ARCHITECTURES = {
     EksPlan: _COMPONENTS["eks"],
     ParallelClusterPlan: _COMPONENTS["parallelcluster"],
     BatchPlan: _COMPONENTS["batch"],
     NetworkStackPlan: _COMPONENTS["network"],
 }
-"""The same by its plan."""
+"""The same by plan class."""
 _SDK_MODULES = ("pulumi_aws.ec2", "pulumi_aws.iam")
-"""What every architecture registers; the SDK reads such a module at the first use of its name."""
+"""SDK modules that every architecture uses; the SDK loads them on first use."""
 _LATER = {"eks": LATER}
-"""Modules by the kind of architecture that imports them when it has begun to register."""
+"""Modules that an architecture imports after it has started to register resources, by kind."""
 _importing: list[threading.Thread] = []
 _building = threading.Event()
 
 
 def import_ahead(config: AnyStackConfig) -> None:
-    """Import the components of a stack beside what follows: a look at the account mostly waits."""
+    """Import the components of a stack in the background, while AWS calls wait for answers."""
     kind = config.architecture.kind
     module, _ = _COMPONENTS[kind]
     modules = (module, *_SDK_MODULES, *_LATER.get(kind, ()))
@@ -69,7 +69,7 @@ def import_ahead(config: AnyStackConfig) -> None:
 
 
 def _import(modules: Iterable[str]) -> None:
-    # What fails here fails once more where it is needed, and is said there.
+    # A failure here occurs again at the actual import, which reports it.
     with contextlib.suppress(Exception):
         for name in modules:
             if _building.is_set():
@@ -79,7 +79,7 @@ def _import(modules: Iterable[str]) -> None:
 
 def build(plan: EksPlan | ParallelClusterPlan | BatchPlan | NetworkStackPlan) -> Architecture:
     """Register the resources of a plan and return the architecture."""
-    # Python 3.11 gives a module that loads at its first use to a second thread half loaded:
+    # In Python 3.11, a second thread can see a lazily loaded module half loaded:
     # https://github.com/python/cpython/issues/114763
     _building.set()
     while _importing:

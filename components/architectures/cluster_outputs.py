@@ -1,4 +1,4 @@
-"""What people ask of a Slurm cluster when it is up: how to get in, and where it logs."""
+"""Stack outputs of a Slurm cluster: login commands and the log group."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from components.catalog.parallelcluster import DEFAULT_USERS
 from components.parallelcluster.plan import ParallelClusterPlan
 
 LOG_GROUP_PARAMETER = "ClusterCWLogGroup"
-"""Parameter of ParallelCluster's own stack that holds the log group's name. The name ends in the
-minute of the creation, so that nothing else tells it.
+"""Parameter of ParallelCluster's CloudFormation stack with the name of the log group. The name ends
+with the creation time in minutes and cannot be derived otherwise.
 https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/constants.py"""
 
 
 def login_commands(
     plan: ParallelClusterPlan, outputs: pulumi.Output[Mapping[str, str]]
 ) -> dict[str, pulumi.Input[object]]:
-    """Return the commands that open a shell on the head node, None for a way there is not.
+    """Return the commands that open a shell on the head node; None for unavailable methods.
 
     SSH needs a key and an address; Session Manager needs neither.
     """
@@ -40,11 +40,11 @@ def log_group(
     outputs: pulumi.Output[Mapping[str, str]],
     parent: pulumi.Resource,
 ) -> pulumi.Input[str | None]:
-    """Return the name of the cluster's log group, read from ParallelCluster's own stack."""
+    """Return the name of the cluster's log group, from ParallelCluster's CloudFormation stack."""
     if not plan.monitoring.logs:
         return None
     found = aws.cloudformation.get_stack_output(
-        # Of the stack's outputs, so that the cluster is there when it is asked for.
+        # The stack output ensures that the cluster exists before the lookup.
         name=outputs["ClusterName"],
         region=plan.region,
         opts=pulumi.InvokeOutputOptions(parent=parent),

@@ -1,4 +1,4 @@
-"""What runs in an EKS cluster beside the work, besides CoreDNS and the device plugins."""
+"""Cluster services of an EKS cluster, except CoreDNS and the device plugins."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NodesInService:
     """The nodes of one node group."""
 
     ready: pulumi.Resource
-    """Exists once they are in service."""
+    """Exists once the nodes are in service."""
     group_name: pulumi.Input[str]
     """Name of the node group, or of the Auto Scaling group of a self-managed one."""
 
@@ -41,11 +41,11 @@ class ClusterServicesArgs:
 
 
 class ClusterServices(pulumi.ComponentResource):
-    """EKS's add-ons on the system nodes, and the drain of self-managed nodes.
+    """EKS add-ons on the system nodes, and draining of self-managed nodes.
 
-    Children: `<name>-addons` (`EksAddons`), and where nodes are to be drained
-    `<name>-termination` (`NodeTerminationHandler`) and for each such node group
-    `<name>-<group>-termination` (`TerminationHook`).
+    Children: `<name>-addons` (`EksAddons`), and for node groups to drain `<name>-termination`
+    (`NodeTerminationHandler`) and `<name>-<group>-termination` (`TerminationHook`) for each of
+    them.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The file systems of an EKS stack: made or adopted, reachable, and mounted by pods."""
+"""File systems of an EKS stack, new or existing, with access rules and volumes for pods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from components.storage.lustre_security_group import LustreClientRules, LustreCl
 from components.storage.persistent_volume import LustreVolume, LustreVolumeArgs
 
 UNKNOWN_CAPACITY_GIB = 1200
-"""What a claim says where nobody told the size: the smallest there is; nothing enforces it."""
+"""Claim size if the size is unknown: the smallest possible size. Kubernetes does not enforce it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,19 +25,19 @@ class ClusterStorageArgs:
     file_systems: Sequence[FsxLustrePlan]
     network: ClusterNetwork
     cluster: pulumi.Resource
-    """With which the volumes go."""
+    """The volumes are deleted with it."""
     provider: kubernetes.Provider
     cluster_security_group_id: pulumi.Input[str]
-    """On every node of every group."""
+    """Security group of every node."""
     efa_security_group_id: pulumi.Input[str] | None
     driver: Sequence[pulumi.Resource]
-    """The add-ons, among them the CSI driver."""
+    """The add-ons, including the CSI driver."""
     tags: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Made:
-    """A file system, whoever made it."""
+    """A new or existing file system."""
 
     file_system_id: pulumi.Input[str]
     dns_name: pulumi.Input[str]
@@ -46,10 +46,10 @@ class _Made:
 
 
 class ClusterStorage(pulumi.ComponentResource):
-    """What `storage` of a stack file asks for.
+    """The file systems in `storage` of a stack file.
 
-    Children, for each file system `<name>-<file system>`: `FsxLustre` where the stack makes it,
-    `LustreClientRules` (`…-clients`) where it may put rules, and `LustreVolume` (`…-mount`).
+    Children, for each file system `<name>-<file system>`: `FsxLustre` if new, `LustreClientRules`
+    (`…-clients`) if the stack may add rules, and `LustreVolume` (`…-mount`).
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class ClusterStorage(pulumi.ComponentResource):
         self.register_outputs({})
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
-        """Return what a user needs to mount each file system, by its name in the stack file."""
+        """Return the values that users need to mount each file system, by name."""
         return {plan.name: self._describe(plan) for plan in self._args.file_systems}
 
     def _make(self, plan: FsxLustrePlan) -> _Made:

@@ -1,4 +1,4 @@
-"""The device plugins that the node groups of an EKS stack need."""
+"""Device plugins of an EKS stack."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ PLUGINS: Mapping[str, _Plugin] = {
         image=lambda plan: efa_device_plugin_image(plan.region),
     ),
 }
-"""Each device plugin and the node groups that it serves, by its name in the plan."""
+"""Each device plugin and its node groups, by the name in the plan."""
 
 
 class DevicePlugins(pulumi.ComponentResource):
-    """One DaemonSet a kind of device, on the nodes that have it, and the Neuron scheduler.
+    """One DaemonSet per kind of device, on the nodes with such devices, and the Neuron scheduler.
 
     Children: `<name>-<plugin>` (`NvidiaDevicePlugin`, `NeuronDevicePlugin`, `EfaDevicePlugin`) and
     `<name>-neuron-scheduler` (`NeuronScheduler`), as planned.
@@ -95,7 +95,7 @@ class DevicePlugins(pulumi.ComponentResource):
 
 
 def _neuron_scheduler_args(args: DevicePluginsArgs) -> NeuronSchedulerArgs:
-    # The first node group is the system node group, which is there before and without the others.
+    # The first node group is the system node group, which does not depend on the others.
     return NeuronSchedulerArgs(
         provider=args.provider,
         extension_image=NEURON_SCHEDULER_IMAGE,

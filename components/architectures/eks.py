@@ -1,6 +1,6 @@
-"""The EKS architecture: control plane, node groups, and what runs when they are up.
+"""The EKS architecture: control plane, node groups and cluster services.
 
-Which resources there are follows from the plan; nothing is decided here.
+The plan decides which resources exist.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ if TYPE_CHECKING:
 
 NODE_USERNAME = "system:node:{{EC2PrivateDNSName}}"
 NODE_GROUPS = ["system:bootstrappers", "system:nodes"]
-"""Who a node is in Kubernetes. https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html"""
+"""Kubernetes groups of a node.
+https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html"""
 
 NodeGroup = ManagedNodeGroup | SelfManagedNodeGroup
 
 
 class EksArchitecture(pulumi.ComponentResource):
-    """A cluster on EKS, as an `EksPlan` describes it.
+    """The EKS cluster of an `EksPlan`.
 
-    The order that AWS needs is spelled out: the network add-on and the EFA rules come before any
-    node, the authorization of a role before the nodes that have it, CoreDNS after the system
-    nodes, device plugins after the nodes that are expected now.
+    Explicit dependencies ensure the order that AWS needs: VPC CNI and the EFA rules before any
+    node, the authorization of a role before its nodes, CoreDNS after the system nodes, and device
+    plugins after the nodes that the plan expects now.
 
-    Children, by role: `<name>` (`EksCluster`), `<name>-efa` (`EfaSecurityGroup`, where a node
-    group has EFA), `<name>-<reservation>` (`ReservationGroup`, where the stack makes one), for each
-    node group `<name>-<group>` (`NodeRole`, and `ManagedNodeGroup` or `SelfManagedNodeGroup`) and
-    `<name>-<group>-access` (`AwsAuthEntry` or `NodeAccessEntry`, for self-managed groups),
-    `<name>-coredns` (`CoreDns`), `<name>-plugins` (`DevicePlugins`), `<name>-services`
-    (`ClusterServices`), `<name>-network` (`Vpc`) and `<name>-storage` (`ClusterStorage`) where the
-    stack makes them.
+    Children: `<name>` (`EksCluster`), `<name>-efa` (`EfaSecurityGroup`, if a node group has EFA),
+    `<name>-<reservation>` (`ReservationGroup`, if new), for each node group `<name>-<group>`
+    (`NodeRole`, and `ManagedNodeGroup` or `SelfManagedNodeGroup`) and `<name>-<group>-access`
+    (`AwsAuthEntry` or `NodeAccessEntry`, for self-managed groups), `<name>-coredns` (`CoreDns`),
+    `<name>-plugins` (`DevicePlugins`), `<name>-services` (`ClusterServices`), `<name>-network`
+    (`Vpc`) and `<name>-storage` (`ClusterStorage`), if planned.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class EksArchitecture(pulumi.ComponentResource):
         self.register_outputs({})
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
-        """Return what the stack exports, by name."""
+        """Return the stack outputs, by name."""
         access = self._cluster.access
         return {
             "cluster_name": access.cluster_name,
@@ -227,7 +227,7 @@ class EksArchitecture(pulumi.ComponentResource):
             role_arn=role.arn,
             username=NODE_USERNAME,
             groups=NODE_GROUPS,
-            # The package makes the ConfigMap; the entry goes into it, and out of it first.
+            # The package creates the ConfigMap: the entry is added after that and removed first.
             opts=pulumi.ResourceOptions(parent=self, depends_on=[self._cluster]),
         )
 

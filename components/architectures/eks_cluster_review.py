@@ -1,4 +1,4 @@
-"""What can be wrong with the cluster as a whole, beyond its schema."""
+"""Checks of an EKS cluster beyond its schema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from components.network.existing_vpc_review import review_existing_vpc
 
 
 def review_cluster(config: EksStackConfig, now: datetime, review: Review) -> None:
-    """Record what is wrong with network, version, access and tags of a stack file."""
+    """Record problems of network, version, access and tags."""
     review_tags(config.tags, review)
     if isinstance(config.network, ExistingVpc):
         review_existing_vpc(config.network, review)

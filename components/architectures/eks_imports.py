@@ -1,7 +1,7 @@
-"""What the EKS architecture imports when its control plane is registered, and not before.
+"""Modules that the EKS architecture imports after it has registered the control plane.
 
-The classes of the Kubernetes API take a third of a second to import, and nothing of the control
-plane needs them, so that the engine and the package's plugin can begin with it meanwhile.
+The Kubernetes API classes take a third of a second to import and the control plane does not need
+them. Meanwhile the engine and the plugin of pulumi-eks can start with the control plane.
 """
 
 LATER = (
@@ -9,4 +9,4 @@ LATER = (
     "components.architectures.cluster_services",
     "components.architectures.cluster_storage",
 )
-"""Modules of components, in the order in which they are used."""
+"""Component modules, in the order of use."""

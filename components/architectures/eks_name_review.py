@@ -1,7 +1,7 @@
-"""Whether the names that follow from those of the stack file fit into AWS's limits.
+"""Checks that derived names fit into the limits of AWS.
 
-Pulumi makes physical names from the logical ones; one that is too long fails in the middle of an
-`up`, so it is refused before.
+Pulumi derives physical names from logical names. Names that are too long would fail during `up`, so
+they are refused before.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from components.naming import (
     excess_length,
 )
 
-# Logical names, as the components give them; `eksRole-role` is pulumi-eks's.
+# Logical names in the components; `eksRole-role` is from pulumi-eks.
 _CLUSTER_ROLE = "{cluster}-eks-eksRole-role"
 _FLOW_LOGS_ROLE = "{cluster}-network-flow-logs-role"
 _NODE_ROLE = "{cluster}-{group}-role"
@@ -25,7 +25,7 @@ _MANAGED_NODE_GROUP = "{cluster}-{group}" + MANAGED_NODE_GROUP
 
 
 def review_names(config: EksStackConfig, review: Review) -> None:
-    """Refuse names of cluster and node groups from which too long ones follow."""
+    """Refuse cluster and node group names whose derived names are too long."""
     managed = {
         SYSTEM_NODE_GROUP: True,
         **{

@@ -1,4 +1,4 @@
-"""From the configuration of an EKS stack to its plan, or to everything that is wrong with it."""
+"""Plan an EKS stack, or report every problem of its configuration."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def plan_eks(
     subnets_known: bool = False,
     offered_zones: Mapping[str, tuple[str, ...]] | None = None,
 ) -> EksPlan:
-    """Return everything that the components of an EKS stack need.
+    """Return the plan of an EKS stack.
 
-    `now` must carry its offset. Without an account nobody knows which subnet lies in which zone:
-    a node group that must launch in one zone then keeps all private subnets, and a note says so.
-    With `subnets_known` (the account was asked, and `subnet_id` of such node groups was filled
-    in) that is refused. `offered_zones` are those of a new VPC that offer an instance type, by
-    type, where the account was asked.
+    `now` must be timezone-aware. Without the account, the zones of subnets are unknown: a node
+    group that must launch in one zone keeps all private subnets, with a note. With `subnets_known`
+    (the account was queried, and `subnet_id` of such node groups is filled in) that is refused.
+    `offered_zones` are the zones of a new VPC that offer an instance type, by type, if the account
+    was queried.
 
     Raises:
         ConfigError: every problem that the configuration has.
@@ -73,7 +73,8 @@ def plan_eks(
     review = Review(stack_file=stack_file)
     context = NodeGroupContext(
         config=config,
-        # A version that is not pinned is refused below; the rest is planned to be judged.
+        # A version that is not pinned is refused below. The plan continues, to report further
+        # problems.
         version=EKS_VERSIONS.get(
             config.architecture.kubernetes_version, EKS_VERSIONS[DEFAULT_KUBERNETES_VERSION]
         ),

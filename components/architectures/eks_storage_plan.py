@@ -1,4 +1,4 @@
-"""The file systems of an EKS stack, placed where its node groups are."""
+"""File systems of an EKS stack, placed in the subnets of its node groups."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def plan_file_systems(
     *,
     subnets_known: bool,
 ) -> tuple[FsxLustrePlan, ...]:
-    """Return what the stack makes and mounts; of the groups the first, the system's, counts not."""
+    """Return the file systems of a stack; the system node group does not affect placement."""
     place = StoragePlace(
         network=network,
         neighbours=[_neighbour(group) for group in groups if group.name in _work(config)],

@@ -1,6 +1,6 @@
-"""What can be wrong with version and key of a cluster, by the calendar, the pins and the region.
+"""Checks of a cluster's Kubernetes version and KMS key.
 
-How a running cluster gets there is `components.account.version_check`'s to judge.
+`components.account.version_check` checks the upgrade of an existing cluster.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from components.config.review import Review
 
 KEY = "architecture.kubernetes_version"
 EXTENDED_SUPPORT_COSTS = "six times as much"
-"""Of the price of a cluster. https://aws.amazon.com/eks/pricing/"""
+"""Compared with the standard price of a cluster. https://aws.amazon.com/eks/pricing/"""
 
 
 def review_version(architecture: EksArchitecture, now: datetime, review: Review) -> None:
-    """Refuse a version that is not pinned or has left standard support; note one that will soon."""
+    """Refuse a version without pins or standard support; note a support period that ends soon."""
     version, today = architecture.kubernetes_version, now.date()
     if standard_support_ended(version, today):
         ends = STANDARD_SUPPORT_ENDS.get(version)
@@ -69,14 +69,14 @@ def review_secrets_key(architecture: EksArchitecture, region: str, review: Revie
 
 
 def newest_version() -> str:
-    """Return the newest version that is pinned."""
+    """Return the newest pinned version."""
     return max(EKS_VERSIONS, key=minor_number)
 
 
 def next_version(version: str) -> str | None:
-    """Return the pinned version that a cluster of `version` is upgraded to; None: it is the newest.
+    """Return the next pinned version to upgrade to, or None if `version` is the newest.
 
-    EKS upgrades by one minor version at a time,
+    EKS upgrades one minor version at a time:
     https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html
     """
     newer = [each for each in EKS_VERSIONS if minor_number(each) > minor_number(version)]

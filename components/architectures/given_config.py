@@ -1,4 +1,4 @@
-"""The configuration of the stack that the engine runs the program for."""
+"""The configuration of the current stack."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def given_config(stack_file: str) -> AnyStackConfig:
-    """Return the configuration that the engine hands on, checked.
+    """Return the validated configuration that the engine passes.
 
     Args:
-        stack_file: Name of the file that it is from, for messages.
+        stack_file: Name of the stack file, for messages.
 
     Raises:
-        ConfigError: every problem that it has.
+        ConfigError: every problem of the configuration.
     """
     project, _, key = ROOT.partition(":")
     return load_stack_config(

@@ -1,6 +1,6 @@
-"""The network architecture: a VPC for other stacks to live in, and the groups that they share.
+"""The network architecture: a VPC for other stacks, and their shared security groups.
 
-Which resources there are follows from the plan; nothing is decided here.
+The plan decides which resources exist.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from components.storage.lustre_security_group import LustreSecurityGroup
 
 
 class NetworkArchitecture(pulumi.ComponentResource):
-    """A VPC with its subnets, as a `NetworkStackPlan` describes it.
+    """The VPC of a `NetworkStackPlan`.
 
-    With `deletion_protection` the engine refuses to delete or replace any of it (`protect`): other
-    stacks live in it.
+    With `deletion_protection`, the engine refuses to delete or replace its resources (`protect`),
+    because other stacks depend on them.
 
     Children: `<name>-network` (`Vpc`), `<name>-efa` (`EfaSecurityGroup`) and `<name>-lustre`
-    (`LustreSecurityGroup`), each where planned.
+    (`LustreSecurityGroup`), if planned.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class NetworkArchitecture(pulumi.ComponentResource):
     ) -> None:
         super().__init__("trainyard:architectures:NetworkArchitecture", name, {}, opts)
         self._plan = plan
-        # The engine hands `protect` down to all children.
+        # Children inherit `protect`.
         child = pulumi.ResourceOptions(parent=self, protect=plan.deletion_protection)
 
         self._vpc = Vpc(f"{name}-network", VpcArgs(plan=plan.network, tags=plan.tags), child)
@@ -50,7 +50,7 @@ class NetworkArchitecture(pulumi.ComponentResource):
         self.register_outputs({})
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
-        """Return what the stack exports, by name; other stacks read the VPC and the subnets."""
+        """Return the stack outputs, by name; other stacks read the VPC and the subnets."""
         network = self._plan.network
         return {
             "region": self._plan.region,

@@ -1,4 +1,4 @@
-"""What can be wrong with the network and the storage of a stack, whatever uses them."""
+"""Checks of network and storage that all architectures share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def review_network(network: PlacedNetwork, region: str, review: Review) -> None:
-    """Record what is wrong with subnets that exist, or with addresses and zones of new ones."""
+    """Record problems of existing subnets, or of the addresses and zones of new ones."""
     if isinstance(network, NewVpc):
         review_new_vpc(network, region, review)
     else:
@@ -24,10 +24,10 @@ def review_network(network: PlacedNetwork, region: str, review: Review) -> None:
 
 
 def review_without_storage(config: BatchStackConfig | NetworkStackConfig, review: Review) -> None:
-    """Refuse file systems in a stack that mounts none.
+    """Refuse file systems in a stack that does not support them.
 
-    ParallelCluster refuses them with Batch too (`AwsBatchFsxValidator`): a file system would have
-    to be mounted by each node before its ECS agent starts.
+    ParallelCluster also refuses them with Batch (`AwsBatchFsxValidator`): each node would have to
+    mount the file system before its ECS agent starts.
     """
     batch = is_batch(config)
     for name in config.storage:

@@ -1,4 +1,4 @@
-"""From the configuration of a stack that is a network alone to its plan, or to what is wrong."""
+"""Plan a network stack, or report every problem of its configuration."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from components.tagging import common_tags
 def plan_network_stack(
     config: NetworkStackConfig, *, stack_file: str, region: str
 ) -> NetworkStackPlan:
-    """Return everything that the components of a network stack need.
+    """Return the plan of a network stack.
 
     Args:
-        config: The stack file, checked against its schema.
-        stack_file: Its name, for messages and commands.
+        config: The validated stack file.
+        stack_file: Name of the stack file, for messages and commands.
         region: Region of the stack.
 
     Raises:

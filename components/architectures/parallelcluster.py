@@ -1,6 +1,6 @@
-"""The ParallelCluster architecture: the network, what the cluster needs first, and the cluster.
+"""The ParallelCluster architecture: the cluster and its prerequisites.
 
-Which resources there are follows from the plan; nothing is decided here.
+The plan decides which resources exist.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from components.storage.open_zfs import OpenZfs, OpenZfsArgs, client_cidrs
 
 
 class ParallelClusterArchitecture(pulumi.ComponentResource):
-    """A Slurm cluster made by ParallelCluster, as a `ParallelClusterPlan` describes it.
+    """The Slurm cluster of a `ParallelClusterPlan`, created by ParallelCluster.
 
-    The order that AWS needs is spelled out: a shared reservation is accepted before it is put into
-    a group, and every way to capacity and out of the network is there before the cluster, whose
+    Explicit dependencies ensure the order that AWS needs: resource shares are accepted before their
+    reservations join a group. Reservation groups and routes exist before the cluster, whose
     creation waits for its static nodes.
 
-    Children, by role: `<name>` (`SlurmCluster`), `<name>-network` (`Vpc`) where the stack makes
-    it, `<name>-<reservation>-share` (`aws.ram.ResourceShareAccepter`) and `<name>-<reservation>`
+    Children: `<name>` (`SlurmCluster`), `<name>-network` (`Vpc`, if new),
+    `<name>-<reservation>-share` (`aws.ram.ResourceShareAccepter`) and `<name>-<reservation>`
     (`ReservationGroup`) for reservations that need them, and `<name>-<storage>` (`OpenZfs`) for
-    file systems that ParallelCluster cannot make.
+    file systems that ParallelCluster cannot create.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class ParallelClusterArchitecture(pulumi.ComponentResource):
         self.register_outputs({})
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
-        """Return what the stack exports, by name."""
+        """Return the stack outputs, by name."""
         plan, made = self._plan, self._cluster.outputs
         return {
             "cluster_name": made["ClusterName"],

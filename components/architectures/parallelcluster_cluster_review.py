@@ -1,6 +1,6 @@
-"""What can be wrong with a ParallelCluster stack as a whole, beyond its schema.
+"""Checks of a ParallelCluster stack beyond its schema.
 
-The names in parentheses are those of ParallelCluster's own validators.
+Names in parentheses are validators of ParallelCluster.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from components.parallelcluster.network_review import review_cluster_network
 from components.tagging import common_tags
 
 _FLOW_LOGS_ROLE = "{cluster}-network-flow-logs-role"
-"""Logical name, as `components.network.flow_logs` gives it."""
+"""Logical name in `components.network.flow_logs`."""
 
 
 def review_cluster(
     config: ParallelClusterStackConfig, region: str, now: datetime, review: Review
 ) -> None:
-    """Record what is wrong with name, region, network, tags, system and deployment."""
+    """Record problems of name, region, network, tags, operating system and deployment."""
     _review_name(config, review)
     _review_region(config, region, review)
     _review_cluster_tags(config, review)
@@ -173,7 +173,7 @@ def _note_capacity(config: ParallelClusterStackConfig, now: datetime, review: Re
 
 
 def _note_block(name: str, block: CapacityBlock, now: datetime, review: Review) -> None:
-    """Note when nodes come and go.
+    """Note when nodes start and stop.
 
     https://docs.aws.amazon.com/parallelcluster/latest/ug/launch-instances-capacity-blocks.html
     """

@@ -1,4 +1,4 @@
-"""From the configuration of a ParallelCluster stack to its plan, or to everything wrong with it."""
+"""Plan a ParallelCluster stack, or report every problem of its configuration."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ def plan_parallelcluster(
     subnets_known: bool = False,
     offered_zones: Mapping[str, tuple[str, ...]] | None = None,
 ) -> ParallelClusterPlan:
-    """Return everything that the components of a ParallelCluster stack need.
+    """Return the plan of a ParallelCluster stack.
 
     Args:
-        config: The stack file, checked against its schema.
-        stack_file: Its name, for messages and commands.
+        config: The validated stack file.
+        stack_file: Name of the stack file, for messages and commands.
         region: Region of the stack.
-        now: The time, with its offset.
-        subnets_known: Whether the account was asked, and subnets filled in. Without an account
-            nobody knows which subnet lies in which zone: what must launch in one zone then keeps
-            all subnets that it may be, and a note says so; with it that is refused.
-        offered_zones: Zones of a new VPC that offer an instance type, by type, where the account
-            was asked.
+        now: Current time, timezone-aware.
+        subnets_known: Whether the account was queried and subnets are filled in. Without the
+            account, the zones of subnets are unknown: a queue that must launch in one zone keeps
+            all candidate subnets, with a note. With it, that is refused.
+        offered_zones: Zones of a new VPC that offer an instance type, by type, if the account was
+            queried.
 
     Raises:
         ConfigError: every problem that the configuration has.
@@ -156,7 +156,7 @@ def _deployment(name: str, deployment: Deployment, region: str) -> DeploymentPla
 
 
 def provider_template_url(region: str) -> str:
-    """Return where AWS publishes the provider stack of the pinned version in a region.
+    """Return the template URL of the pinned ParallelCluster provider stack in a region.
 
     https://docs.aws.amazon.com/parallelcluster/latest/ug/tutorials_09_cfn-custom-resource-v3.html
     """

@@ -1,6 +1,7 @@
-"""From the configuration of any stack to its plan.
+"""Plan a stack of any architecture.
 
-The planner of another architecture is not imported: `check` answers in a fraction of a second.
+Only the planner of the stack's architecture is imported, so that `check` takes a fraction of a
+second.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ def plan_stack(
     subnets_known: bool = False,
     offered_zones: Mapping[str, tuple[str, ...]] | None = None,
 ) -> AnyPlan:
-    """Return everything that the components of a stack need.
+    """Return the plan of a stack.
 
     Args:
         config: The stack file.
-        stack_file: Its name, for messages.
+        stack_file: Name of the stack file, for messages.
         region: Region of the stack.
-        now: The time, with its offset.
-        subnets_known: Whether the account was asked, and the subnets of nodes were filled in.
-        offered_zones: Zones of a new VPC that offer an instance type, by type, where the account
-            was asked.
+        now: Current time, timezone-aware.
+        subnets_known: Whether the account was queried and the subnets of nodes are filled in.
+        offered_zones: Zones of a new VPC that offer an instance type, by type, if the account was
+            queried.
 
     Raises:
         ConfigError: every problem that the configuration has.

@@ -1,4 +1,4 @@
-"""The groups of reservations that a stack makes, one for each that its nodes launch into."""
+"""Reservation groups that a stack creates."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def make_reservation_groups(
     opts: pulumi.ResourceOptions,
     after: Sequence[pulumi.Resource] = (),
 ) -> Mapping[str, pulumi.Output[str]]:
-    """Return the ARNs of the groups that the stack makes, by the name of the reservation.
+    """Create the groups and return their ARNs, by the name of the reservation.
 
-    Node pools that buy from one `odcr-group` share its group.
+    Node pools with the same `odcr-group` share one group.
 
     Args:
         name: Prefix of the names of the groups.
-        capacities: Every way in which the node pools of the stack are bought.
+        capacities: Capacity plans of all node pools of the stack.
         region: Region of the stack.
         tags: Tags of the groups.
-        opts: Options of a child.
+        opts: Resource options for a child.
         after: Shares of other accounts that must be accepted before their reservations are added.
     """
     wanted = {

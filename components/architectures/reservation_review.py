@@ -1,4 +1,4 @@
-"""What can be wrong with the reservations of a stack, and with who shares them."""
+"""Checks of the reservations of a stack and of their owners."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from components.config.stack_models import is_eks
 
 
 def review_reservations(config: StackConfig, region: str, now: datetime, review: Review) -> None:
-    """Record what is wrong with the reservations of a stack file."""
+    """Record problems of the reservations of a stack file."""
     noun = pool_noun(config)
     users = {name: _users(config, name) for name in config.reservations}
     for name, reservation in config.reservations.items():
@@ -73,7 +73,7 @@ def _review_region(review: Review, key: str, reservation: Reservation, region: s
 
 
 def _arns(reservation: Reservation) -> Iterator[tuple[str, str]]:
-    """Yield the key and the ARN of everything that the entry names by its ARN."""
+    """Yield the key and the value of every ARN in the entry."""
     if isinstance(reservation, CapacityBlock):
         return
     if reservation.resource_share_arn is not None:

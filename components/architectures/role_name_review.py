@@ -1,6 +1,6 @@
-"""Whether the names that follow from those of the stack file fit into AWS's limits.
+"""Checks that derived names fit into the limits of AWS.
 
-Roles have the shortest names, 64 characters; Batch's own may have 128.
+Role names have the lowest limit, 64 characters; Batch resources allow 128.
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 """
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from components.config.batch_stack import BatchStackConfig
     from components.config.network_stack import NetworkStackConfig
 
-# Logical names, as the components give them: of nodes, of jobs, and of the flow logs.
+# Logical names of the roles of nodes, jobs and flow logs in the components.
 _ROLE = "{stack}-{part}-role"
 _FLOW_LOGS_ROLE = "{stack}-network-flow-logs-role"
 
 
 def review_names(config: BatchStackConfig | NetworkStackConfig, review: Review) -> None:
-    """Refuse names of stack, compute environments and job definitions that lead to long ones."""
+    """Refuse stack, compute environment and job definition names whose role names are too long."""
     over = _stack_excess(config)
     if over > 0:
         review.refuse(

@@ -1,4 +1,4 @@
-"""What can be wrong with the tags of a stack, whatever its architecture."""
+"""Checks of stack tags, for all architectures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from components.tagging import MAX_TAGS, OWN_TAGS, tag_fault
 
 
 def review_tags(tags: Mapping[str, str], review: Review) -> None:
-    """Refuse tags of the stack file that AWS or the program would not take."""
+    """Refuse tags that AWS or the program does not accept."""
     for key, value in tags.items():
         fault = tag_fault(key, value)
         if fault is not None:

@@ -14,8 +14,8 @@ from components.config.reservations import CapacityBlock
 def plan_capacity_block(purchase_option: str, reservation: CapacityBlock) -> CapacityPlan:
     """Return the plan that launches nodes into a Capacity Block.
 
-    A block needs the market type, the reservation and (in the launch template) the instance
-    type together; the program adds the preference as for every reservation.
+    A block requires the market type, the reservation and, in the launch template, the instance
+    type. The program adds the preference, as for every reservation.
     """
     return CapacityPlan(
         purchase_option=purchase_option,

@@ -12,8 +12,8 @@ from components.config.reservations import Odcr
 def plan_odcr(purchase_option: str, reservation: Odcr) -> CapacityPlan:
     """Return the plan that launches nodes into one reservation, and nowhere else.
 
-    The preference is stated although a reservation is targeted: without it the launch is
-    permitted to run outside of the reservation where the target cannot be met.
+    The preference is needed in addition to the target: without it, instances can launch outside the
+    reservation when the target cannot be met.
     """
     return CapacityPlan(
         purchase_option=purchase_option,

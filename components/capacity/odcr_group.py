@@ -12,8 +12,8 @@ from components.config.reservations import OdcrGroup
 def plan_odcr_group(purchase_option: str, reservation: OdcrGroup) -> CapacityPlan:
     """Return the plan that launches nodes into the reservations of a group, and nowhere else.
 
-    A group target that no reservation meets would silently run on demand; the preference
-    makes it an error.
+    Without the preference, instances silently launch as On-Demand when no reservation of the group
+    has capacity; with it, the launch fails.
     """
     return CapacityPlan(
         purchase_option=purchase_option,

@@ -6,5 +6,5 @@ from components.capacity.plan import CapacityPlan
 
 
 def plan_on_demand() -> CapacityPlan:
-    """Return the plan that leaves everything to On-Demand."""
+    """Return the plan for On-Demand Instances."""
     return CapacityPlan(purchase_option="on-demand", kind="on-demand")

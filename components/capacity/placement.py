@@ -1,4 +1,4 @@
-"""Which cluster placement group nodes launch into: the rule that the project is known for.
+"""The cluster placement group that nodes launch into.
 
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html
@@ -17,11 +17,11 @@ from components.config.reservations import CapacityBlock, Reservation
 
 
 class PlacedPool(Protocol):
-    """What the decision reads of a node pool; each architecture has pools of its own."""
+    """Fields of a node pool that the decision reads; each architecture has its own pools."""
 
     @property
     def placement(self) -> Placement:
-        """What the stack file asks for."""
+        """Setting in the stack file."""
         ...
 
     @property
@@ -36,7 +36,7 @@ class PlacedPool(Protocol):
 
 
 class PlacementContradictionError(ValueError):
-    """The stack file forces a placement that the capacity does not allow."""
+    """The stack file forces a placement that conflicts with the capacity."""
 
     def __init__(self, reason: str, *, allowed: str, remedy: str) -> None:
         super().__init__(reason)
@@ -57,7 +57,8 @@ def plan_placement(
     `one_zone` says whether all nodes launch in one zone, which a cluster placement group needs.
 
     Raises:
-        PlacementContradictionError: the stack file forces what the capacity does not allow.
+        PlacementContradictionError: the stack file forces a placement that conflicts with the
+            capacity.
     """
     if reservation is None:
         return _for_open_capacity(pool, instance_type, one_zone=one_zone)
@@ -118,10 +119,11 @@ def _for_reservation_without_group(
 def _before_the_account_is_asked(
     pool: PlacedPool, instance_type: InstanceType, *, one_zone: bool
 ) -> PlacementPlan:
-    """Return what does no harm while nobody knows in which group a reservation was made.
+    """Return the safe choice while the placement group of a reservation is unknown.
 
-    A group on top of AWS's own fails every launch. No group fails only launches into a reservation
-    in a group of the account's own, and the account says so before anything is registered.
+    A placement group in addition to AWS's own fails every launch. No placement group fails only
+    launches into a reservation in a group of the account, which the account checks detect before
+    any resource is registered.
     """
     if pool.placement.group in {"create", "existing"}:
         return _forced(pool, instance_type, one_zone=one_zone)

@@ -1,4 +1,4 @@
-"""The placement of a pool, or why the stack file may not force it."""
+"""Check and plan of a pool's placement."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def reviewed_placement(
     *,
     one_zone: bool,
 ) -> PlacementPlan | None:
-    """Return the placement of a pool, or None, and a record, where it contradicts the capacity.
+    """Return the placement of a pool, or record a conflict with its capacity and return None.
 
     Args:
         key: The pool's place in the stack file, relative to `trainyard:cluster`.
         pool: The pool.
         instance_type: Type of its nodes.
-        reservation: What holds its nodes; None for open capacity.
-        review: Where a contradiction is recorded.
+        reservation: Reservation of its nodes; None without one.
+        review: Records a conflict.
         one_zone: Whether all its nodes launch in one zone.
     """
     try:

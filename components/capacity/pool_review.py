@@ -1,6 +1,6 @@
-"""What can be wrong with the type, the purchase and the zone of nodes, whatever they serve.
+"""Checks of the instance type, purchase option and zone of nodes.
 
-EKS node groups and Slurm compute resources ask here. Keys are relative to `trainyard:cluster`.
+EKS node groups and Slurm compute resources share them. Keys are relative to `trainyard:cluster`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceTypeInfo.html
 
 
 def review_instance_type(review: Review, key: str, name: str) -> InstanceType | None:
-    """Return an instance type by name; refuse a name that the catalog does not know."""
+    """Return an instance type by name; refuse a name that is not in the catalog."""
     try:
         return instance_type(name)
     except UnknownInstanceTypeError as error:
@@ -52,14 +52,14 @@ def review_instance_type(review: Review, key: str, name: str) -> InstanceType | 
 
 
 def purchase_options(reservations: Mapping[str, Reservation]) -> list[str]:
-    """Return everything that `purchase_option` may say."""
+    """Return the allowed values of `purchase_option`."""
     return [*OPEN_PURCHASE_OPTIONS, *reservations]
 
 
 def review_purchase_option(
     review: Review, key: str, option: str, reservations: Mapping[str, Reservation]
 ) -> bool:
-    """Return whether a purchase option is one; refuse it where it is not."""
+    """Return whether a purchase option exists; refuse it otherwise."""
     options = purchase_options(reservations)
     if option in options:
         return True
@@ -81,7 +81,7 @@ def review_usage_class(
     reservations: Mapping[str, Reservation],
     found: InstanceType,
 ) -> None:
-    """Refuse a type that EC2 does not sell in this way."""
+    """Refuse a type that EC2 does not offer with this purchase option."""
     reservation = reservations.get(option)
     usage_class = _USAGE_CLASS.get(reservation.kind if reservation else option)
     if usage_class is None or usage_class in found.usage_classes:
@@ -96,7 +96,7 @@ def review_usage_class(
 
 
 def review_efa_support(review: Review, key: str, found: InstanceType) -> bool:
-    """Return whether a type has EFA; refuse `efa_enabled` where it has none."""
+    """Return whether a type supports EFA; refuse `efa_enabled` if not."""
     if found.efa_supported:
         return True
     review.refuse(
@@ -115,16 +115,17 @@ def _family_with_efa(found: InstanceType) -> Sequence[str]:
 
 
 def note_unlisted_zone(review: Review, what: str, zone: str | None, found: InstanceType) -> None:
-    """Note a zone id that was not known to offer the type when the catalog was made.
+    """Note a zone id that did not offer the type when the catalog was generated.
 
-    The offerings of the catalog age, and only the account knows today's, so this stops nothing.
+    This is not an error, because the catalog can be outdated and only the account has the current
+    offerings.
     """
     if zone is not None and is_zone_id(zone) and zone not in found.zone_ids:
         review.note(f"{what}: {found.name} was not offered in {zone} when the catalog was made")
 
 
 def review_zone_region(review: Review, key: str, zone: str | None, region: str) -> None:
-    """Refuse a zone, given by name, of another region."""
+    """Refuse a zone name of another region."""
     if zone is not None and not is_zone_id(zone) and not zone.startswith(region):
         review.refuse(
             f"{key}.availability_zone",
@@ -138,9 +139,9 @@ def review_zone_region(review: Review, key: str, zone: str | None, region: str) 
 def review_reserved_zone(
     review: Review, key: str, zone: str, reservation_name: str, reserved: str | None, *, what: str
 ) -> None:
-    """Refuse a zone that is not the one of the reservation.
+    """Refuse a zone other than the one of the reservation.
 
-    `what` says whose zone it is: `this node group`.
+    `what` names the owner of the zone: `this node group`.
     """
     if reserved is None or not same_kind_of_zone(zone, reserved) or zone == reserved:
         return

@@ -1,4 +1,4 @@
-"""From a purchase option in the stack file to the capacity plan."""
+"""The capacity plan of a purchase option."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ OPEN_PURCHASE_OPTIONS = ("on-demand", "spot")
 
 
 def plan_capacity(purchase_option: str, reservations: Mapping[str, Reservation]) -> CapacityPlan:
-    """Return what launch template and node group must say to use a purchase option.
+    """Return the settings of launch templates and node groups for a purchase option.
 
     Raises:
-        KeyError: the purchase option is neither open nor the name of a reservation.
+        KeyError: the purchase option is neither `on-demand`, `spot` nor the name of a reservation.
     """
     if purchase_option == "on-demand":
         return plan_on_demand()

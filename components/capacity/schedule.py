@@ -1,4 +1,4 @@
-"""How many nodes are wanted now: a Capacity Block gives them for a time only.
+"""Scheduled sizes of node groups: a Capacity Block is available only for a limited time.
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks.html
@@ -15,7 +15,7 @@ from components.config.node_pool import NodeSizes
 from components.config.reservations import CapacityBlock, Reservation
 
 # EC2 begins to terminate the instances of a block 30 minutes before its end; EKS scales managed
-# groups in 40 minutes before it, and self-managed groups do the same here.
+# groups in 40 minutes before it, and this program does the same for self-managed groups.
 # https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
 SCALE_DOWN_BEFORE_END = timedelta(minutes=40)
 
@@ -27,14 +27,14 @@ def plan_schedule(
     *,
     managed: bool = False,
 ) -> SchedulePlan:
-    """Return the sizes to register now, and when a schedule is to move them.
+    """Return the sizes to register now, and the scheduled changes.
 
-    Before a block starts, and in the last 40 minutes before its end, no node is wanted. While it
-    is active the sizes are the stack file's. `now` must carry its offset.
+    Before a block starts, and in the last 40 minutes before its end, the desired size is 0. While
+    it is active, the sizes of the stack file apply. `now` must be timezone-aware.
 
-    A managed group is scaled in by EKS itself. At the start of the block a scheduled action of
-    ours gives its Auto Scaling group the desired size, one of the ways that EKS documents; the
-    minimum stays what EKS was told, and the next `up` sets it.
+    EKS scales managed groups in. At the start of the block, a scheduled action sets the desired
+    size of the Auto Scaling group, as EKS documents. The minimum size does not change until the
+    next `up`.
     """
     if not isinstance(reservation, CapacityBlock):
         return _unlimited(sizes)

@@ -1,4 +1,4 @@
-"""How EKS replaces the nodes of a managed group: whether it may take more capacity meanwhile.
+"""How EKS replaces the nodes of a managed group, with or without additional capacity.
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html
@@ -11,7 +11,7 @@ from components.capacity.plan import ONE_BY_ONE, UpdatePlan
 from components.config.reservations import CapacityBlock, Reservation
 
 SURGE_PER_ZONE = 2
-"""Instances that an update of the strategy `DEFAULT` launches at first, for each zone of the group.
+"""Instances per zone of the group that an update with the strategy `DEFAULT` launches first.
 
 https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html, scale up phase
 """
@@ -20,12 +20,12 @@ https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.ht
 def plan_update(
     reservation: Reservation | None, *, nodes_at_most: int, zones: int, training: bool
 ) -> UpdatePlan:
-    """Return how nodes are replaced by ones of another version or template.
+    """Return how an update to another version or launch template replaces nodes.
 
-    `nodes_at_most` is what all groups of the reservation may grow to together. `DEFAULT` launches
-    before it terminates, so in a reservation without room it waits for capacity until it fails;
-    `MINIMAL` terminates first. Then the nodes of a training job all go at once: the job stops
-    with the first of them, and one by one would stop it as often as there are nodes.
+    `nodes_at_most` is the total maximum size of all groups in the reservation. `DEFAULT` launches
+    before it terminates, so in a full reservation it waits for capacity until it fails; `MINIMAL`
+    terminates first. With `MINIMAL`, all nodes of a training job are replaced at once: the job
+    stops with its first node, and replacing them one by one would stop it once per node.
     """
     if _has_room(reservation, nodes_at_most + SURGE_PER_ZONE * zones):
         return ONE_BY_ONE

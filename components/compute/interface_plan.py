@@ -56,17 +56,17 @@ def plan_interfaces(
     """Return the interfaces that use every EFA interface of an instance type.
 
     `efa-only`: the primary (card 0, device 0) is an `interface` and the only one with an address;
-    an `efa-only` stands beside it at device 1 where card 0 carries EFA, and at device 0 of each
-    further EFA card. A card 0 that holds a single interface gets one `efa`.
+    device 1 of card 0, if that card supports EFA, and device 0 of each further EFA card get an
+    `efa-only`. If card 0 has room for one interface only, it gets one `efa`.
 
-    `efa`: one `efa` a card, at device 0 of card 0 and device 1 of the further cards; a card 0
-    without EFA gets an `interface`.
+    `efa`: one `efa` per card, at device 0 of card 0 and device 1 of further cards. If card 0 does
+    not support EFA, it gets an `interface`.
 
-    EFA interfaces are counted from the type's maximum, never from its cards: p6-b300 has 17 cards
-    and 16 EFA interfaces, because card 0 carries none.
+    The number of EFA interfaces comes from the type's maximum, not from its cards: p6-b300 has 17
+    cards and 16 EFA interfaces, because card 0 does not support EFA.
 
-    `spare_on_card_zero` slots of card 0 stay free where it has them, for interfaces that something
-    attaches later: p5 has two slots there, so with one to spare its card 0 gets one `efa`.
+    `spare_on_card_zero` slots of card 0 stay free, if available, for interfaces that are attached
+    later: p5 has two slots there, so with one spare slot its card 0 gets one `efa`.
 
     Raises:
         ValueError: the instance type has no EFA interface.
@@ -108,6 +108,6 @@ def _efa_card_zero(card: NetworkCard) -> tuple[NetworkInterface, ...]:
 
 
 def _further_device(card: NetworkCard, layout: InterfaceType) -> int:
-    # Device 0 of an instance is its primary; an interface with an address on a further card
-    # stands at device 1, as in AWS's own templates, where the card has room for it.
+    # Device 0 is the primary interface. On further cards, an interface with an address uses device
+    # 1 if the card has room for it, as in the AWS templates.
     return 1 if layout == "efa" and card.maximum_interfaces > 1 else 0

@@ -1,4 +1,4 @@
-"""The launch template of a node group or compute environment: how one node is bought and wired.
+"""The launch template of a node group or compute environment.
 
 Sources:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-efa-launch-template.html
@@ -22,12 +22,12 @@ from components.compute.root_volume import RootVolume
 from components.naming import TEMPLATE
 
 METADATA_HOP_LIMIT = 2
-"""One hop for the node and one for a pod that is not on the host network; more would let the
-node's credentials travel further.
+"""One hop for the node and one for a pod that is not on the host network. More hops would expose
+the node's credentials further.
 https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html"""
 
 TAGGED_AT_LAUNCH = ("instance", "volume", "network-interface")
-"""What a launch creates; tags of the template itself reach none of it."""
+"""Resource types that a launch creates. Tags of the template itself do not apply to them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,48 +37,48 @@ class NodeLaunchTemplateArgs:
     instance_type: str
     capacity: CapacityPlan
     reservation_group_arn: pulumi.Input[str] | None
-    """The group of reservations to launch into, which exists or was made by the stack; None where
-    the capacity is no group."""
+    """The reservation group to launch into, existing or created by the stack; None without a
+    group."""
     market_type: Literal["spot", "capacity-block"] | None
-    """Market of the template. Not always that of `capacity`: EKS refuses `spot` in the template
-    of a managed node group and takes it as the group's capacity type, and Batch ignores it."""
+    """Market type of the template. It can differ from that of `capacity`: EKS refuses `spot` in the
+    template of a managed node group, where it is the group's capacity type, and Batch ignores
+    it."""
     interfaces: InterfacePlan | None
-    """None without EFA: the instance then has one interface, which EC2 makes."""
+    """None without EFA: the instance then has one interface, which EC2 creates."""
     cluster_security_group_id: pulumi.Input[str] | None
-    """The group that EKS made for the cluster: without it a node cannot reach the API server.
-    None where there is no such cluster (Batch)."""
+    """The cluster security group, which EKS creates: without it a node cannot reach the API server.
+    None for Batch."""
     efa_security_group_id: pulumi.Input[str] | None
-    """Required where `interfaces` is given."""
+    """Required with `interfaces`."""
     placement_group_name: pulumi.Input[str] | None
     root_volume: RootVolume
     metadata_hop_limit: int = METADATA_HOP_LIMIT
     user_data: pulumi.Input[str] | None
-    """Plain text; encoded here. None where the image needs none."""
+    """Plain text; encoded here. None if the image needs no user data."""
     image_id: pulumi.Input[str] | None
-    """None where EKS (managed node groups) or Batch chooses the AMI."""
+    """None if EKS (managed node groups) or Batch chooses the AMI."""
     instance_profile_arn: pulumi.Input[str] | None
-    """None where EKS (managed node groups) or the compute environment brings the profile."""
+    """None if EKS (managed node groups) or the compute environment sets the profile."""
     ssh_key_name: str | None
     node_name: str
-    """`Name` tag of the nodes, their volumes and interfaces."""
+    """`Name` tag of the nodes, volumes and network interfaces."""
     tags: Mapping[str, str]
 
 
 class NodeLaunchTemplate(pulumi.ComponentResource):
-    """A launch template that one node group uses, at a version given by number.
+    """The launch template of one node group, used with an explicit version.
 
-    Instance type, market and reservation stand in the template together, because a Capacity
-    Block is only launched from a template that has all three. No interface names a subnet: an
-    Auto Scaling group chooses it, and EKS refuses it. IMDSv2 is required and the root volume is
-    encrypted.
+    The template contains instance type, market type and reservation, because a Capacity Block
+    requires all three. Interfaces have no subnet: Auto Scaling groups choose it, and EKS refuses
+    one in the template. IMDSv2 is required and the root volume is encrypted.
 
     Children: `<name>-template` (`aws.ec2.LaunchTemplate`).
     """
 
     launch_template_id: pulumi.Output[str]
     version: pulumi.Output[str]
-    """Number of the newest version; a group that names it changes exactly when the template does,
-    which `$Latest` would hide from a preview."""
+    """Number of the newest version. A group that uses it shows template changes in the preview,
+    which `$Latest` would hide."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ def _encode(text: str) -> str:
 
 
 def _version_number(version: float) -> str:
-    # Numbers cross the engine as floats; AWS takes the version as a string of digits.
+    # The engine passes numbers as floats, but AWS expects the version as a string of digits.
     return str(int(version))
 
 
@@ -178,7 +178,7 @@ def _placement(args: NodeLaunchTemplateArgs) -> aws.ec2.LaunchTemplatePlacementA
 
 
 def _instance_security_groups(args: NodeLaunchTemplateArgs) -> list[pulumi.Input[str]] | None:
-    # EC2 takes security groups either on the instance or on its interfaces, never on both.
+    # EC2 accepts security groups on the instance or on its interfaces, not on both.
     return None if args.interfaces else _cluster_group(args) or None
 
 
@@ -211,7 +211,7 @@ def _interface_security_groups(
         raise ValueError("a launch template with EFA interfaces needs an EFA security group")
     if interface.takes_address:
         return [*_cluster_group(args), args.efa_security_group_id]
-    # An `efa-only` interface carries no IP traffic, so the cluster's group means nothing on it.
+    # An `efa-only` interface has no IP traffic, so it does not need the cluster security group.
     return [args.efa_security_group_id]
 
 

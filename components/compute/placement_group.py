@@ -1,4 +1,4 @@
-"""The cluster placement group of a node group that has no reservation to place it.
+"""The cluster placement group of a node group without a reservation.
 
 Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
 """
@@ -20,16 +20,16 @@ class ClusterPlacementGroupArgs:
 
 
 class ClusterPlacementGroup(pulumi.ComponentResource):
-    """A placement group of the `cluster` strategy: instances close together in one zone.
+    """A placement group with the `cluster` strategy: instances close together in one zone.
 
-    Whether a node group gets one is decided by `plan_placement`; an AWS-assisted reservation and
-    a Capacity Block never do.
+    `plan_placement` decides whether a node group gets one. AWS-assisted reservations and Capacity
+    Blocks never do.
 
     Children: `<name>-group` (`aws.ec2.PlacementGroup`).
     """
 
     group_name: pulumi.Output[str]
-    """Name of the group, which is what a launch template takes."""
+    """Name of the group, for the launch template."""
 
     def __init__(
         self,

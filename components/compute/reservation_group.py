@@ -1,4 +1,4 @@
-"""A resource group of On-Demand Capacity Reservations, for instances that may use any of them.
+"""A resource group of On-Demand Capacity Reservations.
 
 Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html
 """
@@ -16,7 +16,7 @@ from components.naming import partition
 POOL = "AWS::EC2::CapacityReservationPool"
 GENERIC = "AWS::ResourceGroups::Generic"
 RESERVATION = "AWS::EC2::CapacityReservation"
-"""A pool that launches can target holds nothing but reservations.
+"""The only resource type in a group that launches can target.
 https://docs.aws.amazon.com/ARG/latest/APIReference/about-slg-types.html"""
 
 
@@ -25,26 +25,26 @@ class ReservationGroupArgs:
     """Arguments of `ReservationGroup`."""
 
     members: Sequence[str]
-    """Ids of reservations of this account, or ARNs; those shared by another account need theirs."""
+    """Reservation ids, or ARNs; reservations shared by another account require the ARN."""
     region: str
     """Region of the stack, where the reservations are."""
     tags: Mapping[str, str]
     after: Sequence[pulumi.Resource] = ()
-    """What makes the members reachable: shares of other accounts that the stack accepts."""
+    """Accepted resource shares of other accounts, which make their reservations usable."""
 
 
 class ReservationGroup(pulumi.ComponentResource):
-    """A group of reservations that a launch template targets as one.
+    """A group of reservations that a launch template can target.
 
-    Its name begins with a word of ours, because AWS refuses groups whose names begin with `aws`.
+    Its name has a prefix, because AWS refuses group names that begin with `aws`.
 
-    Children: `<name>-group` (`aws.resourcegroups.Group`), one `<name>-<reservation id>`
-    (`aws.resourcegroups.Resource`) a member.
+    Children: `<name>-group` (`aws.resourcegroups.Group`), `<name>-<reservation id>`
+    (`aws.resourcegroups.Resource`) for each member.
     """
 
     arn: pulumi.Output[str]
-    """ARN of the group; resolves when every reservation is in it, so that no node is launched
-    before, and no reservation leaves it before the nodes are gone."""
+    """ARN of the group. It resolves when the group contains every reservation, so that nodes launch
+    afterwards and are deleted before the reservations leave the group."""
 
     def __init__(
         self,
