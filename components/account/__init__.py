@@ -1,4 +1,4 @@
-"""What is true of the AWS account that a stack file names: read with boto3, then checked.
+"""Facts about the AWS account, read with boto3, and checks of a stack against them.
 
-The only folder of the program that calls AWS itself. Everything else gets plain records.
+Only this package of the program calls AWS. All others use plain records.
 """

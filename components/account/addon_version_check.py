@@ -1,4 +1,4 @@
-"""Whether EKS offers the versions of add-ons that the stack file names, for its Kubernetes version.
+"""Checks that EKS offers the add-on versions in the stack file for its Kubernetes version.
 
 Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeAddonVersions.html
 """
@@ -17,7 +17,7 @@ _MOST_LISTED = 8
 
 
 def look_up_addon_offers(reader: AccountReader, config: EksStackConfig) -> dict[str, AddonOffer]:
-    """Return what EKS offers of each add-on whose version the stack file chooses."""
+    """Return the versions that EKS offers of each add-on with a version in the stack file."""
     architecture = config.architecture
     return {
         addon: _offer(reader, addon, architecture.kubernetes_version)
@@ -28,7 +28,7 @@ def look_up_addon_offers(reader: AccountReader, config: EksStackConfig) -> dict[
 def addon_version_problems(
     config: EksStackConfig, facts: AccountFacts, *, stack_file: str
 ) -> Iterator[Problem]:
-    """Yield the versions in `addons.versions` that EKS does not offer for the cluster's."""
+    """Yield the versions in `addons.versions` that EKS does not offer for the cluster."""
     if not facts.could_read(CALL):
         return
     architecture = config.architecture
@@ -71,7 +71,7 @@ def _offer(reader: AccountReader, addon: str, kubernetes_version: str) -> AddonO
 
 
 def _listed(offer: AddonOffer) -> str:
-    """Return the newest versions, and the default wherever it stands."""
+    """Return the newest versions and the default version."""
     shown = list(offer.versions[:_MOST_LISTED])
     if offer.default is not None and offer.default not in shown:
         shown.append(offer.default)

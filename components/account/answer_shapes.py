@@ -1,9 +1,9 @@
-"""Whether an answer of AWS is what the API promises, before anything is read from it.
+"""Type checks of AWS responses against the API models.
 
-An endpoint, a proxy or an emulator may answer anything. What is read afterwards can rely on types;
-a key that is missing where the program needs it is an error that names the call.
+An endpoint, a proxy or an emulator can return anything. After the check, code can rely on the
+types; a missing key that the program needs raises an error that names the call.
 
-Source: botocore's service models, which are the API references in a form for programs
+Source: botocore's service models, the machine-readable API references
 (https://github.com/boto/botocore/tree/develop/botocore/data)
 """
 
@@ -26,22 +26,22 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "timestamp": (datetime,),
 }
-"""Types of Python by the kind of a shape."""
+"""Python types by shape type."""
 _PARSED = frozenset({"TemplateBody", "PolicyDocument", "AssumeRolePolicyDocument"})
-"""Texts that boto3 hands on as the JSON that stands in them."""
+"""String members that boto3 returns as parsed JSON."""
 _LAST = threading.local()
 
 
 class AccountUnreachableError(Exception):
-    """No credentials, or AWS does not answer; the message says what to do."""
+    """No credentials, or no answer from AWS; the message says what to do."""
 
     def __str__(self) -> str:
-        """Return the message, in which words of AWS may stand."""
+        """Return the message, which can contain text from AWS."""
         return legible(super().__str__())
 
 
 class UnexpectedAnswerError(AccountUnreachableError):
-    """AWS, or whoever answers in its place, did not answer as its API says."""
+    """The response of AWS, or of a proxy or emulator, does not match the API."""
 
     def __init__(self, call: str, problem: str) -> None:
         super().__init__(
@@ -51,7 +51,7 @@ class UnexpectedAnswerError(AccountUnreachableError):
 
 
 class Answer(dict[str, Any]):
-    """A part of an answer in which a missing key says whose answer lacks it."""
+    """A part of a response; a missing key raises an error that names the call."""
 
     __slots__ = ("call",)
 
@@ -60,7 +60,7 @@ class Answer(dict[str, Any]):
         self.call = call
 
     def __missing__(self, key: str) -> Any:
-        """Refuse the answer.
+        """Raise an error for the missing key.
 
         Raises:
             UnexpectedAnswerError: always.
@@ -69,22 +69,22 @@ class Answer(dict[str, Any]):
 
 
 def understood(call: str, value: Any, do: object) -> Any:
-    """Return the answer of a client's method, its mappings as `Answer`.
+    """Return the checked response of a client method, with its mappings as `Answer`.
 
     Args:
-        call: For people, `ec2:DescribeVpcs`.
+        call: For messages: `ec2:DescribeVpcs`.
         value: What the method returned.
-        do: The method; the types of one that is none of boto3's are not looked at.
+        do: The method; only responses of boto3 methods are checked.
 
     Raises:
-        UnexpectedAnswerError: a value is of another type than the API says.
+        UnexpectedAnswerError: a value does not have the type in the API.
     """
     _LAST.call = call
     return _checked(call, value, _output_shape(do), call.partition(":")[2])
 
 
 def last_call() -> str:
-    """Return the call that this thread made last, for errors that show up when it is read."""
+    """Return the last call of this thread, for errors while its response is read."""
     return getattr(_LAST, "call", "AWS")
 
 
@@ -121,7 +121,7 @@ def _checked(call: str, value: Any, shape: Any, path: str) -> Any:
 def _mapping(call: str, value: Mapping[str, Any], shape: Any, path: str) -> Answer:
     members: Mapping[str, Any] = getattr(shape, "members", {})
     entries = getattr(shape, "value", None)
-    # What is null is left out, as boto3 itself does.
+    # Null values are omitted, as in boto3.
     given = {key: inner for key, inner in value.items() if inner is not None}
     return Answer(
         call,

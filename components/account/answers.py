@@ -1,4 +1,4 @@
-"""From what EC2 answers to plain records.
+"""Plain records of EC2 responses.
 
 Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_Types.html
 """
@@ -11,7 +11,7 @@ from components.account.facts import DefaultRoute, ImageFacts, ReservationFacts
 
 
 def default_route(routes: list[dict[str, Any]]) -> DefaultRoute:
-    """Return where the routes of a table lead out, from `Routes`."""
+    """Return the default route of a route table, from `Routes`."""
     for route in routes:
         if route.get("DestinationCidrBlock") != "0.0.0.0/0" or route.get("State") == "blackhole":
             continue

@@ -1,7 +1,7 @@
-"""Whether the way in for nodes and people may change as the stack file asks.
+"""Checks of changes to the authentication mode of a cluster.
 
-EKS changes the authentication mode of a cluster one way and one step at a time, and nobody can
-undo it: what would lock nodes out is refused before anything is registered.
+EKS changes the mode in one direction and one step at a time, without a way back. Changes that would
+lock nodes out are refused before any resource is registered.
 
 Source: https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html
 """
@@ -18,7 +18,7 @@ from components.runtime.aws_auth_listing import review_map_roles, without_access
 from components.runtime.aws_auth_plan import MapRolesError
 
 MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
-"""In the one order in which a cluster takes them."""
+"""In the order of the allowed changes."""
 
 _MODE = f"{ROOT}.architecture.authentication_mode"
 _HOW = f"{ROOT}.architecture.node_authorization"
@@ -28,7 +28,7 @@ _ENTRY_CALLS = ("eks:ListAccessEntries", "eks:DescribeAccessEntry")
 def authorization_problems(
     config: EksStackConfig, facts: AccountFacts, *, stack_file: str
 ) -> Iterator[Problem]:
-    """Yield why the cluster that exists cannot become what the stack file asks for."""
+    """Yield why the existing cluster cannot change to the mode in the stack file."""
     cluster, wanted = facts.cluster, config.architecture.authentication_mode
     if cluster is None:
         return
@@ -44,7 +44,7 @@ def authorization_problems(
 
 
 def authorization_warnings(config: EksStackConfig, facts: AccountFacts) -> Iterator[str]:
-    """Yield who loses access with the step to `API`: entries of `aws-auth` without access entry."""
+    """Yield who loses access in the mode `API`: entries of `aws-auth` without an access entry."""
     cluster = facts.cluster
     if cluster is None or config.architecture.authentication_mode != "API":
         return
@@ -58,7 +58,7 @@ def authorization_warnings(config: EksStackConfig, facts: AccountFacts) -> Itera
 
 
 def needs_aws_auth(config: EksStackConfig) -> bool:
-    """Return whether the checks here want to see the `aws-auth` of the cluster."""
+    """Return whether these checks need the `aws-auth` of the cluster."""
     return bool(_self_managed(config)) or config.architecture.authentication_mode == "API"
 
 

@@ -1,4 +1,4 @@
-"""What an AWS Batch stack is checked for in an account, beside what every architecture is."""
+"""Account checks that are specific to AWS Batch stacks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from components.config.problems import ROOT, Problem
 
 
 def batch_readings(reader: AccountReader, config: BatchStackConfig) -> Iterator[Reading]:
-    """Yield the questions about a Batch stack."""
+    """Yield the readings for a Batch stack."""
     for image_id in image_ids(config.architecture):
         yield lambda image_id=image_id: {"images": reader.images(image_id)}
     if isinstance(config.network, ExistingVpc) and _has_multi_node_jobs(config):
@@ -38,13 +38,13 @@ def _has_multi_node_jobs(config: BatchStackConfig) -> bool:
 
 
 def batch_checks(config: BatchStackConfig, facts: AccountFacts) -> Iterator[Check]:
-    """Yield what a completed configuration is checked for in this account."""
+    """Yield the checks of a completed configuration."""
     yield Check("key pairs", _key_problems(config, facts))
     yield Check("images", image_problems(config.architecture, facts))
 
 
 def batch_plan_checks(plan: BatchPlan, facts: AccountFacts) -> Iterator[Check]:
-    """Yield what a plan is checked for in this account."""
+    """Yield the checks of a plan."""
     rooms = address_problems(
         addresses_by_subnet(plan), plan.network, facts, takers=TAKERS, remedy=REMEDY
     )
@@ -65,7 +65,7 @@ def _key_problems(config: BatchStackConfig, facts: AccountFacts) -> Iterator[Pro
 
 
 def batch_warnings(config: BatchStackConfig, facts: AccountFacts) -> Iterator[str]:
-    """Yield what the user should know before it is done."""
+    """Yield warnings to show before any change."""
     for name in unseen_reservations(config, facts):
         yield (
             f"reservation {name} is not seen yet: the stack accepts its resource share first, and "

@@ -1,7 +1,7 @@
-"""Whether the nodes of a Batch stack can pull the images of its jobs.
+"""Checks that the nodes of a Batch stack can pull the images of its jobs.
 
 Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html: the endpoints
-`ecr.api` and `ecr.dkr` lead to private registries of ECR, not to public.ecr.aws or to others.
+`ecr.api` and `ecr.dkr` serve private ECR registries, not public.ecr.aws or other registries.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from components.config.problems import ROOT, Problem
 
 
 def egress_problems(plan: BatchPlan, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield the job definitions whose image nodes without a way to the internet cannot pull."""
+    """Yield the job definitions whose image nodes without internet access cannot pull."""
     if plan.network.is_new or not facts.could_read("ec2:DescribeRouteTables"):
         return
     subnets = {each.name: each.subnets for each in plan.compute_environments}

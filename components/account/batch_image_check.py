@@ -1,4 +1,4 @@
-"""Checks of the machine images that the compute environments of a Batch stack name.
+"""Checks of the AMIs of the compute environments of a Batch stack.
 
 Source: https://docs.aws.amazon.com/batch/latest/userguide/batch-ami-spec.html
 """
@@ -16,7 +16,7 @@ AVAILABLE = "available"
 
 
 def image_problems(architecture: BatchArchitecture, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield why nodes would not start from the images that the stack file names."""
+    """Yield why nodes would not start from the AMIs in the stack file."""
     if not facts.could_read("ec2:DescribeImages"):
         return
     for name, environment in architecture.compute_environments.items():
@@ -39,7 +39,7 @@ def image_problems(architecture: BatchArchitecture, facts: AccountFacts) -> Iter
 
 
 def image_ids(architecture: BatchArchitecture) -> tuple[str, ...]:
-    """Return every image that the stack file names."""
+    """Return the AMI ids in the stack file."""
     named = (each.custom_ami_id for each in architecture.compute_environments.values())
     return tuple(dict.fromkeys(image_id for image_id in named if image_id is not None))
 

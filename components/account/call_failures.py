@@ -1,4 +1,4 @@
-"""What to say where AWS does not answer a call, in words that tell what to do."""
+"""Messages for failed AWS calls, with the fix."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from components.account.error_codes import BROKEN, EXPIRED, NOT_ACCEPTED, THROTT
 CLIENT = Config(
     retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=10, read_timeout=30
 )
-"""Four attempts with backoff at what passes (throttling, 5xx, lost connections), in seconds; then
-somebody is told. https://docs.aws.amazon.com/boto3/latest/guide/retries.html"""
+"""Four attempts with backoff for transient errors (throttling, 5xx, lost connections), in seconds;
+then the error is reported. https://docs.aws.amazon.com/boto3/latest/guide/retries.html"""
 
 _LOG_IN = "log in again (`aws sso login`, or new AWS_ACCESS_KEY_ID and AWS_SESSION_TOKEN)"
 
 
 def says_nothing_of_the_request(error: ClientError) -> bool:
-    """Return whether an error is about the caller or the service, and not about what was asked."""
+    """Return whether an error is about the caller or the service, not about the request."""
     code = error.response.get("Error", {}).get("Code", "")
     return code in EXPIRED | NOT_ACCEPTED | THROTTLED | BROKEN
 
 
 def explained(call: str, error: ClientError | BotoCoreError) -> str:
-    """Return one sentence on a call that failed, with what to do where that is known.
+    """Return one sentence about a failed call, with the fix if known.
 
     Args:
         call: `service:Operation`.
-        error: What boto3 raised.
+        error: The boto3 exception.
     """
     if isinstance(error, ClientError):
         return _refused(call, error)

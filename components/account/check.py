@@ -1,4 +1,4 @@
-"""One thing that a stack is checked for in an account, and what was wrong with it."""
+"""One account check and its problems."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class Check:
     """A check that has run."""
 
     name: str
-    """What was looked at, for people: `reservations`."""
+    """Subject, for messages: `reservations`."""
     problems: tuple[Problem, ...]
-    """Empty where it passed, and where what it needs could not be read."""
+    """Empty if the check passed or could not read the facts that it needs."""
 
     def __init__(self, name: str, problems: Iterable[Problem]) -> None:
-        """Run the check, which happens while its problems are yielded."""
+        """Run the check by iterating over its problems."""
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "problems", tuple(problems))

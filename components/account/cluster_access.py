@@ -1,8 +1,7 @@
-"""Read a cluster's Kubernetes API, such as its `aws-auth` ConfigMap, as whoever runs the program.
+"""Read the Kubernetes API of a cluster, such as its `aws-auth` ConfigMap, as the caller.
 
-EKS takes a presigned call of sts:GetCallerIdentity for a token, as `aws eks get-token` makes it:
-the prefix `k8s-aws-v1.`, then the URL in unpadded base64, with the cluster's name in a header that
-is signed too.
+EKS accepts a presigned sts:GetCallerIdentity request as a token, like that of `aws eks get-token`:
+the prefix `k8s-aws-v1.` and the URL in unpadded base64, with the cluster name in a signed header.
 
 Source: https://github.com/kubernetes-sigs/aws-iam-authenticator, "API Authorization from Outside
 a Cluster", and `awscli/customizations/eks/get_token.py` of the AWS CLI.
@@ -21,7 +20,7 @@ from urllib.request import Request, urlopen
 from components.account.lookup import AccountReader
 
 AWS_AUTH = "kubernetes:GetConfigMap kube-system/aws-auth"
-"""What the read is called among the calls of `AccountFacts.unreadable`."""
+"""Name of the read in `AccountFacts.unreadable`."""
 
 _PREFIX = "k8s-aws-v1."
 _CLUSTER_HEADER = "x-k8s-aws-id"
@@ -32,15 +31,15 @@ _NOT_FOUND = 404
 
 
 class ClusterUnreadableError(Exception):
-    """The API server of a cluster does not say what it has; the message is for people."""
+    """The API server of a cluster cannot be read; the message is for users."""
 
 
 def read_aws_auth(reader: AccountReader, cluster: Mapping[str, Any]) -> Mapping[str, str] | None:
-    """Return the data of `aws-auth`, empty where there is none; None where it cannot be read.
+    """Return the data of `aws-auth`: empty without a ConfigMap, None if it cannot be read.
 
     Args:
-        reader: whose credentials are used; why nothing could be read is noted in `unreadable`.
-        cluster: the cluster as DescribeCluster gives it.
+        reader: reader with the credentials; records failures in `unreadable`.
+        cluster: the cluster, from DescribeCluster.
     """
     try:
         found = get(reader, cluster, "/api/v1/namespaces/kube-system/configmaps/aws-auth")
@@ -50,15 +49,15 @@ def read_aws_auth(reader: AccountReader, cluster: Mapping[str, Any]) -> Mapping[
 
 
 def get(reader: AccountReader, cluster: Mapping[str, Any], path: str) -> Mapping[str, Any] | None:
-    """Return what the API server of a cluster has under a path; None where there is nothing.
+    """Return the object at a path of the API server; None if it does not exist.
 
     Args:
-        reader: whose credentials are used.
-        cluster: the cluster as DescribeCluster gives it.
+        reader: reader with the credentials.
+        cluster: the cluster, from DescribeCluster.
         path: such as `/apis/apps/v1`.
 
     Raises:
-        ClusterUnreadableError: nothing answers, or the caller is refused.
+        ClusterUnreadableError: the API server does not answer or denies access.
     """
     endpoint = cluster.get("endpoint")
     authority = (cluster.get("certificateAuthority") or {}).get("data")

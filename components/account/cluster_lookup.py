@@ -1,7 +1,7 @@
-"""Read what an EKS cluster is today: its versions, and who may enter it.
+"""Read an existing EKS cluster: versions, node groups and authorization.
 
-Sources: https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeCluster.html and the
-pages of the other calls beside it.
+Sources: https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeCluster.html and the pages
+of the other calls.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from components.account.facts import ClusterFacts
 from components.account.lookup import AccountReader
 
 _ANSWERING = {"ACTIVE", "UPDATING"}
-"""Statuses in which EKS lists the access entries of a cluster; in the others it refuses."""
+"""Statuses in which EKS lists the access entries of a cluster."""
 
 
 def look_up_cluster(
     reader: AccountReader, name: str, *, with_aws_auth: bool = True
 ) -> ClusterFacts | None:
-    """Return the cluster, or None where it does not exist or may not be read.
+    """Return the cluster, or None if it does not exist or cannot be read.
 
-    `with_aws_auth`: whether the ConfigMap is read too, where the cluster's mode has one; that
-    asks the cluster itself, which may be out of reach.
+    `with_aws_auth`: whether to read the ConfigMap too, if the mode has one. This calls the
+    cluster's API server, which may be unreachable.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
@@ -104,7 +104,7 @@ _LIST_CALLS = {
 
 
 def _listed(reader: AccountReader, call: str, key: str, cluster: str) -> list[str]:
-    """Return every page of a list call."""
+    """Return the items of all pages of a list call."""
     do = getattr(reader.eks, _LIST_CALLS[call])
     pages = reader.pages(f"eks:{call}", do, clusterName=cluster)
     return [name for answer in pages for name in answer[key]]

@@ -1,6 +1,6 @@
-"""Fill in what the account knows and the stack file need not say.
+"""Fill in values from the account that the stack file omits.
 
-Offline the zone of a subnet and the times of a Capacity Block are unknown; here they are not.
+Examples are the zone of a subnet and the times of a Capacity Block, which are unknown offline.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _NodePool = TypeVar("_NodePool", bound=NodePool)
 
 
 def complete(config: Config, facts: AccountFacts) -> Config:
-    """Return the configuration with what reservations and the subnets of nodes leave open.
+    """Return the configuration with missing values of reservations and node subnets filled in.
 
-    What the stack file says stays as it is; where the account has no answer nothing is filled in.
+    Values in the stack file are not changed, and unknown values are not filled in.
     """
     reservations = {
         name: complete_reservation(reservation, facts)
@@ -54,7 +54,7 @@ def _completed(config: StackConfig, facts: AccountFacts) -> Architecture:
 def _placed(
     named: Mapping[str, _NodePool], config: StackConfig, facts: AccountFacts
 ) -> dict[str, _NodePool]:
-    """Return the node pools, each of those that launch in one zone with its subnet."""
+    """Return the node pools, with the subnet of each pool that launches in one zone."""
     placed = dict(named)
     for pool in pools(config):
         place = place_of(pool, config, facts)

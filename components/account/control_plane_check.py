@@ -1,4 +1,4 @@
-"""Checks of the subnets that an EKS control plane takes of an adopted VPC."""
+"""Checks of the control plane subnets in an existing VPC."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NETWORK = f"{ROOT}.network"
 
 
 def control_plane_problems(network: ExistingVpc, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield why EKS would make no control plane in these subnets."""
+    """Yield why EKS cannot create a control plane in these subnets."""
     if not facts.could_read("ec2:DescribeSubnets"):
         return
     ids = (*network.public_subnet_ids, *network.private_subnet_ids)

@@ -1,8 +1,8 @@
-"""Whether the containers of multi-node parallel jobs reach each other.
+"""Checks that the containers of multi-node parallel jobs can reach each other.
 
-Where the launch template names interfaces, which EFA needs, they meet in the default security group
-of the VPC (`BatchPlan.jobs_in_default_group`). AWS makes it so that its members reach one another;
-Security Hub (EC2.2) asks for its rules to be taken away.
+If the launch template has network interfaces, which EFA needs, the containers use the default
+security group of the VPC (`BatchPlan.jobs_in_default_group`). By default it allows traffic between
+its members, but Security Hub control EC2.2 requires that its rules are removed.
 
 Sources:
     https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
@@ -22,11 +22,11 @@ from components.batch.plan import BatchPlan
 from components.config.problems import ROOT, Problem
 
 _EVERY_PORT: Ports = (1, 65535)
-"""Open MPI and NCCL take free TCP ports as they find them."""
+"""Open MPI and NCCL use any free TCP port."""
 
 
 def look_up_default_group(reader: AccountReader, vpc_id: str) -> DefaultGroupFacts | None:
-    """Return the default security group of a VPC; None where it may not be read.
+    """Return the default security group of a VPC; None if it cannot be read.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
@@ -50,7 +50,7 @@ def look_up_default_group(reader: AccountReader, vpc_id: str) -> DefaultGroupFac
 
 
 def default_group_problems(plan: BatchPlan, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield why the nodes of the plan's jobs would never meet."""
+    """Yield why the nodes of the plan's jobs cannot reach each other."""
     group = facts.default_group
     if group is None or not plan.jobs_in_default_group:
         return

@@ -1,4 +1,4 @@
-"""What an EKS stack is checked for in an account, beside what every architecture is."""
+"""Account checks that are specific to EKS stacks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from components.eks.plan import EksPlan
 
 
 def eks_readings(reader: AccountReader, config: EksStackConfig) -> Iterator[Reading]:
-    """Yield the questions about an EKS stack."""
+    """Yield the readings for an EKS stack."""
     yield lambda: {
         "cluster": look_up_cluster(reader, config.name, with_aws_auth=needs_aws_auth(config))
     }
@@ -37,7 +37,7 @@ def eks_readings(reader: AccountReader, config: EksStackConfig) -> Iterator[Read
 
 
 def eks_checks(config: EksStackConfig, facts: AccountFacts, *, stack_file: str) -> Iterator[Check]:
-    """Yield what a completed configuration is checked for in this account."""
+    """Yield the checks of a completed configuration."""
     if isinstance(config.network, ExistingVpc):
         yield Check("control plane subnets", control_plane_problems(config.network, facts))
     yield Check("key pairs", _key_problems(config, facts))
@@ -47,7 +47,7 @@ def eks_checks(config: EksStackConfig, facts: AccountFacts, *, stack_file: str) 
 
 
 def eks_plan_checks(plan: EksPlan, facts: AccountFacts, *, stack_file: str) -> Iterator[Check]:
-    """Yield what a plan is checked for in this account."""
+    """Yield the checks of a plan."""
     rooms = address_problems(
         addresses_by_subnet(plan.node_groups),
         plan.network,
@@ -72,7 +72,7 @@ def _key_problems(config: EksStackConfig, facts: AccountFacts) -> Iterator[Probl
 
 
 def eks_warnings(config: EksStackConfig, plan: EksPlan, facts: AccountFacts) -> Iterator[str]:
-    """Yield what the user should know before it is done."""
+    """Yield warnings to show before any change."""
     yield from authorization_warnings(config, facts)
     yield from version_warnings(config, facts)
     yield from file_system_warnings(plan, facts)

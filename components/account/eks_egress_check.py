@@ -1,7 +1,7 @@
-"""Whether the nodes of an EKS stack in a VPC that exists can pull what the program installs.
+"""Checks that nodes in an existing VPC can pull the images that the program installs.
 
-Source: https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html: without a way to the
-internet every image must lie in a private registry of ECR.
+Source: https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html: without internet
+access, every image must be in a private ECR registry.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from components.eks.plan import EksPlan
 
 
 def egress_problems(plan: EksPlan, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield what nodes in subnets without a default route would wait for in vain."""
+    """Yield the images that nodes in subnets without a default route cannot pull."""
     if plan.network.is_new or not facts.could_read("ec2:DescribeRouteTables"):
         return
     closed = {name for name, subnet in facts.subnets.items() if subnet.default_route == "none"}

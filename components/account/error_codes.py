@@ -1,6 +1,6 @@
-"""Error codes of AWS by what they say: of the account, of the caller, or of the service.
+"""AWS error codes by cause: the account, the caller or the service.
 
-Sources of those of the caller and of the service:
+Sources of caller and service errors:
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html (`RequestExpired`,
     `RequestLimitExceeded`, `AuthFailure`)
     https://docs.aws.amazon.com/IAM/latest/APIReference/CommonErrors.html (`InvalidClientTokenId`,
@@ -40,7 +40,7 @@ NOT_FOUND = frozenset(
 EXPIRED = frozenset(
     {"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"}
 )
-"""The caller's credentials were good and are over."""
+"""The credentials of the caller have expired."""
 NOT_ACCEPTED = frozenset(
     {
         "AuthFailure",
@@ -50,7 +50,7 @@ NOT_ACCEPTED = frozenset(
         "UnrecognizedClientException",
     }
 )
-"""The caller's credentials are none that AWS knows."""
+"""AWS does not recognize the credentials of the caller."""
 THROTTLED = frozenset(
     {
         "RequestLimitExceeded",
@@ -60,6 +60,6 @@ THROTTLED = frozenset(
         "TooManyRequestsException",
     }
 )
-"""The account has made too many calls for now."""
+"""The account has made too many calls."""
 BROKEN = frozenset({"InternalError", "InternalFailure", "ServiceUnavailable", "Unavailable"})
-"""AWS had an error of its own."""
+"""Errors of the service itself."""

@@ -1,4 +1,4 @@
-"""Facts about an AWS account, as plain records: what the checks need, nothing else."""
+"""Facts about an AWS account that the checks need, as plain records."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from typing import Any, Literal
 from components.network.network_plan import RESERVED_ADDRESSES
 
 DefaultRoute = Literal["internet-gateway", "nat", "other", "none"]
-"""Where a subnet sends 0.0.0.0/0: `nat` is a NAT gateway or instance, `other` a transit gateway,
-a firewall or the like."""
+"""Target of the route 0.0.0.0/0 of a subnet: `nat` is a NAT gateway or instance, `other` a transit
+gateway, a firewall or similar."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZoneFacts:
-    """A zone that the account may use."""
+    """A zone that is enabled in the account."""
 
     name: str
-    """Such as `us-west-2b`; which zone it is differs between accounts."""
+    """Such as `us-west-2b`; maps to different zones in different accounts."""
     zone_id: str
     """Such as `usw2-az2`."""
     kind: str
-    """As EC2 spells it: `availability-zone`, `local-zone` or `wavelength-zone`."""
+    """EC2 value: `availability-zone`, `local-zone` or `wavelength-zone`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VpcFacts:
-    """A VPC that exists."""
+    """An existing VPC."""
 
     vpc_id: str
     dns_support: bool
     dns_hostnames: bool
     endpoint_services: frozenset[str]
-    """Last parts of the names of services that have an endpoint here, such as `ecr.dkr`."""
+    """Last parts of the service names of its endpoints, such as `ecr.dkr`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubnetFacts:
-    """A subnet that exists."""
+    """An existing subnet."""
 
     subnet_id: str
     vpc_id: str
@@ -54,13 +54,13 @@ class SubnetFacts:
 
     @property
     def usable_addresses(self) -> int:
-        """Addresses that interfaces can ever take here."""
+        """Number of assignable addresses."""
         return self.cidr.num_addresses - RESERVED_ADDRESSES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReservationFacts:
-    """A capacity reservation that exists: an ODCR or a Capacity Block."""
+    """An existing capacity reservation: an ODCR or a Capacity Block."""
 
     reservation_id: str
     kind: Literal["odcr", "capacity-block"]
@@ -69,39 +69,39 @@ class ReservationFacts:
     availability_zone: str
     zone_id: str
     state: str
-    """`CapacityReservationState` as EC2 spells it: `active`, `scheduled`, `expired` …"""
+    """`CapacityReservationState`: `active`, `scheduled`, `expired` …"""
     instance_count: int
     """`TotalInstanceCount`."""
     owner_id: str
     platform: str
     placement_group: str | None
-    """Name of the group it was made in."""
+    """Name of the placement group of the reservation."""
     starts_at: datetime | None
     ends_at: datetime | None
     arn: str = ""
     placement_group_owner_id: str | None = None
-    """Account whose group that is; None without a group."""
+    """Account that owns the group; None without a group."""
     available_count: int | None = None
-    """`AvailableInstanceCount`: how many more could launch at this moment; None where not told."""
+    """`AvailableInstanceCount`: how many more instances can launch now; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterFacts:
-    """An EKS cluster that exists already."""
+    """An existing EKS cluster."""
 
     name: str
     status: str
-    """As EKS spells it: `ACTIVE`, `UPDATING`, `DELETING` …"""
+    """EKS value: `ACTIVE`, `UPDATING`, `DELETING` …"""
     kubernetes_version: str
     authentication_mode: str
     """`CONFIG_MAP`, `API_AND_CONFIG_MAP` or `API`."""
     secrets_key_arn: str | None = None
-    """KMS key of the user's own that encrypts secrets."""
+    """Customer managed KMS key that encrypts secrets."""
     access_entries: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Types of the access entries (`STANDARD`, `EC2_LINUX` …) by ARN of the principal. Empty in
-    the mode `CONFIG_MAP`, which has none; the type is empty where it may not be read."""
+    """Types of the access entries (`STANDARD`, `EC2_LINUX` …) by ARN of the principal. Empty in the
+    mode `CONFIG_MAP`; a type is empty if it cannot be read."""
     node_role_arns: frozenset[str] = frozenset()
-    """Roles of the managed node groups, which EKS itself lets in."""
+    """Roles of the managed node groups, which EKS authorizes itself."""
     addon_versions: Mapping[str, str] = field(default_factory=dict[str, str])
     """Versions of the add-ons, by name."""
     node_group_versions: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -109,25 +109,25 @@ class ClusterFacts:
     node_group_sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     """Desired sizes of the managed node groups, by name."""
     aws_auth: Mapping[str, str] | None = None
-    """Data of the ConfigMap `kube-system/aws-auth`; empty where there is no ConfigMap, None where
-    it was not read."""
+    """Data of the ConfigMap `kube-system/aws-auth`; empty without a ConfigMap, None if it was not
+    read."""
 
     @property
     def access_entry_arns(self) -> frozenset[str]:
-        """Principals that have an access entry."""
+        """Principals with an access entry."""
         return frozenset(self.access_entries)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngressFacts:
-    """One thing that a security group lets in, or out."""
+    """One ingress or egress rule of a security group."""
 
     protocol: str
     """`tcp`, or `-1` for all."""
     first_port: int
     last_port: int
     cidr: str | None
-    """IPv4 network, or None where another group or a prefix list is the peer."""
+    """IPv4 CIDR block, or None for a rule with a security group or prefix list."""
     peer_group_id: str | None = None
 
 
@@ -142,31 +142,31 @@ class DefaultGroupFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSystemFacts:
-    """An FSx file system that exists."""
+    """An existing FSx file system."""
 
     file_system_id: str
     type: str
     """`LUSTRE`, `OPENZFS`, `ONTAP` or `WINDOWS`."""
     lifecycle: str
-    """As FSx spells it: `AVAILABLE`, `CREATING`, `UPDATING` …"""
+    """FSx value: `AVAILABLE`, `CREATING`, `UPDATING` …"""
     vpc_id: str
     subnet_id: str
     availability_zone: str
-    """Name; empty where it could not be read."""
+    """Name; empty if it could not be read."""
     dns_name: str
     mount_name: str
     capacity_gib: int
     settings: Mapping[str, object]
-    """What cannot be changed, by its key in the stack file."""
+    """Immutable settings, by key in the stack file."""
     tags: Mapping[str, str]
     security_group_ids: frozenset[str]
     lets_in: tuple[IngressFacts, ...]
-    """By all its security groups."""
+    """Ingress rules of all its security groups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MountTargetFacts:
-    """Where an EFS file system is reached in one zone."""
+    """A mount target of an EFS file system."""
 
     vpc_id: str
     availability_zone: str
@@ -177,7 +177,7 @@ class MountTargetFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EfsFacts:
-    """An EFS file system that exists."""
+    """An existing EFS file system."""
 
     file_system_id: str
     targets: tuple[MountTargetFacts, ...]
@@ -185,55 +185,55 @@ class EfsFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeFacts:
-    """An EBS volume that exists."""
+    """An existing EBS volume."""
 
     volume_id: str
     state: str
-    """As EC2 spells it: `available`, `in-use` …"""
+    """EC2 value: `available`, `in-use` …"""
     availability_zone: str
     """Name."""
     attached_to: str | None
-    """Id of the instance."""
+    """Instance id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyPairFacts:
-    """The key pair of a head node that exists."""
+    """The key pair of an existing head node."""
 
     name: str
     public_key: str
-    """As its file has it, with or without a comment."""
+    """Content of the public key file, with or without a comment."""
     tags: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageFacts:
-    """A machine image that exists."""
+    """An existing AMI."""
 
     image_id: str
     state: str
-    """As EC2 spells it: `available`, `pending`, `failed` …"""
+    """EC2 value: `available`, `pending`, `failed` …"""
     architecture: str
     """`x86_64` or `arm64`."""
     root_volume_gib: int
-    """Size of the snapshot of its root volume; 0 where it has none."""
+    """Size of the snapshot of its root volume; 0 without one."""
     tags: Mapping[str, str]
     platform: str = ""
-    """`PlatformDetails`, such as `Linux/UNIX`; empty where it is not told."""
+    """`PlatformDetails`, such as `Linux/UNIX`; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddonOffer:
-    """The versions of an EKS add-on that fit the stack's Kubernetes version."""
+    """Versions of an EKS add-on that EKS offers for the stack's Kubernetes version."""
 
     versions: tuple[str, ...]
-    """Newest first, as EKS lists them."""
+    """Newest first, in the order of EKS."""
     default: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountFacts:
-    """What could be read of an account. An id that is asked for and missing does not exist."""
+    """Facts that could be read. A requested id that is missing does not exist."""
 
     account_id: str
     vpc: VpcFacts | None
@@ -248,44 +248,42 @@ class AccountFacts:
     )
     """Ids of the reservations in each resource group, by the group's ARN."""
     zones: tuple[ZoneFacts, ...] = ()
-    """Zones of the region, where the stack makes a VPC; empty where they were not read."""
+    """Zones of the region, if the stack creates a VPC; empty if they were not read."""
     key_pairs: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Types (`rsa`, `ed25519`) of the key pairs that the stack file names and that exist."""
+    """Types (`rsa`, `ed25519`) of the existing key pairs in the stack file."""
     images: Mapping[str, ImageFacts] = field(default_factory=dict[str, ImageFacts])
-    """By id: the images that the stack file names."""
+    """AMIs in the stack file, by id."""
     offered_zone_ids: Mapping[str, frozenset[str]] = field(
         default_factory=dict[str, frozenset[str]]
     )
     """Zone ids of the region that offer an instance type, by type."""
     cluster: ClusterFacts | None = None
-    """The stack's cluster; None where it does not exist yet, or cannot be read."""
+    """Cluster of the stack; None if it does not exist or cannot be read."""
     file_systems: Mapping[str, FileSystemFacts] = field(default_factory=dict[str, FileSystemFacts])
-    """By id: those that the stack file names, and those that carry the stack's tag."""
+    """File systems in the stack file or with the stack's tag, by id."""
     efs: Mapping[str, EfsFacts] = field(default_factory=dict[str, EfsFacts])
-    """By id: the EFS file systems that the stack file names."""
+    """EFS file systems in the stack file, by id."""
     open_zfs: Mapping[str, FileSystemFacts] = field(default_factory=dict[str, FileSystemFacts])
-    """By id of each OpenZFS volume that the stack file names: its file system."""
+    """File systems of the OpenZFS volumes in the stack file, by volume id."""
     volumes: Mapping[str, VolumeFacts] = field(default_factory=dict[str, VolumeFacts])
-    """By id: the EBS volumes that the stack file names."""
+    """EBS volumes in the stack file, by id."""
     addon_offers: Mapping[str, AddonOffer] = field(default_factory=dict[str, AddonOffer])
-    """By the name of each add-on whose version the stack file chooses."""
+    """Offers for each add-on with a version in the stack file, by name."""
     default_group: DefaultGroupFacts | None = None
-    """That of the VPC; None where nothing of the stack is in it, or it was not read."""
+    """Default group of the VPC; None if the stack does not use it or it was not read."""
     deployed_cluster: Mapping[str, Any] | None = None
-    """Configuration of the ParallelCluster cluster that the stack has made, in ParallelCluster's
-    own words; None where there is none yet."""
+    """ParallelCluster configuration of the deployed cluster; None if there is no cluster yet."""
     deployed_key: KeyPairFacts | None = None
-    """Key pair of its head node; None without one, and where the stack imports none."""
+    """Key pair of its head node; None without one, or if the stack imports none."""
     fleet_stopped: bool = False
-    """Whether somebody has stopped its compute fleet."""
+    """Whether its compute fleet was stopped."""
     unreadable: tuple[str, ...] = ()
-    """Calls that the caller may not make, each with AWS's reason; what they would have said is
-    not checked."""
+    """Calls that were denied, each with the reason from AWS. Checks that need them are skipped."""
 
     def zone(self, name_or_id: str) -> ZoneFacts | None:
-        """Return a zone by name or by id; None where the region has none such, or nobody knows."""
+        """Return a zone by name or id; None if it does not exist or zones were not read."""
         return next((z for z in self.zones if name_or_id in (z.name, z.zone_id)), None)
 
     def could_read(self, call: str) -> bool:
-        """Whether an answer to `call` (`ec2:DescribeSubnets`) is in these facts."""
+        """Whether these facts include the response to `call` (`ec2:DescribeSubnets`)."""
         return not any(line.startswith(call) for line in self.unreadable)

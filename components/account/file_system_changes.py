@@ -1,4 +1,4 @@
-"""Changes of a file system that would replace it, and lose what is in it.
+"""Changes that would replace a file system and lose its data.
 
 Source: https://github.com/hashicorp/terraform-provider-aws,
 `internal/service/fsx/lustre_file_system.go`: `ForceNew` and `CustomizeDiff`, as in pulumi-aws.
@@ -14,11 +14,11 @@ from components.storage.fsx_lustre_plan import STORAGE_TAG, FsxLustrePlan, Lustr
 from components.tagging import CLUSTER_TAG
 
 Change = tuple[str, object, object]
-"""Key in the stack file, what it says, and what the file system has."""
+"""Key in the stack file, its value, and the value of the file system."""
 
 
 def made_before(system: FsxLustrePlan, facts: AccountFacts) -> FileSystemFacts | None:
-    """Return the file system that an earlier `up` made for this entry of the stack file."""
+    """Return the file system that an earlier `up` created for this entry."""
     identity = {key: system.tags[key] for key in (CLUSTER_TAG, STORAGE_TAG)}
     for found in facts.file_systems.values():
         ours = all(found.tags.get(key) == value for key, value in identity.items())
@@ -28,9 +28,9 @@ def made_before(system: FsxLustrePlan, facts: AccountFacts) -> FileSystemFacts |
 
 
 def replacement_problems(system: FsxLustrePlan, made: FileSystemFacts) -> Iterator[Problem]:
-    """Yield the changes that a protected file system refuses, each with the way to want it."""
+    """Yield the changes that protection refuses, each with the way to allow it."""
     settings = system.settings
-    # Without protection the user has said that the data may go.
+    # Without protection, the user accepts the loss of the data.
     if settings is None or not system.deletion_protection:
         return
     changes = (*_changed_settings(settings, made), *_changed_place_and_size(system, made))
@@ -60,7 +60,7 @@ def _changed_settings(settings: LustreSettings, made: FileSystemFacts) -> Iterat
         "efa_enabled": settings.efa_enabled,
         "import_path": settings.import_path,
     }
-    # What FSx chooses where the stack file is silent is no change.
+    # FSx defaults for keys that the stack file omits are not changes.
     chosen = {"kms_key_arn": settings.kms_key_arn, "export_path": settings.export_path}
     wanted |= {key: value for key, value in chosen.items() if value is not None}
     for key, value in wanted.items():
@@ -71,7 +71,7 @@ def _changed_settings(settings: LustreSettings, made: FileSystemFacts) -> Iterat
 
 def _changed_place_and_size(system: FsxLustrePlan, made: FileSystemFacts) -> Iterator[Change]:
     (*_, subnet) = system.subnets or ("",)
-    # A subnet of a new VPC has no id in a plan.
+    # Subnets of a new VPC have no id in the plan.
     if len(system.subnets) == 1 and subnet.startswith("subnet-") and subnet != made.subnet_id:
         yield "subnet_id", subnet, made.subnet_id
     if system.capacity_gib is not None and system.capacity_gib < made.capacity_gib:

@@ -1,4 +1,4 @@
-"""Checks of file systems against the account: existing ones, room, and who is let in."""
+"""Account checks of file systems: existing ones, subnet addresses and security groups."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from components.storage.fsx_lustre_plan import LUSTRE_PORTS, FsxLustrePlan
 
 STORAGE = f"{ROOT}.storage"
 USABLE = frozenset({"AVAILABLE", "MISCONFIGURED", "UPDATING"})
-"""States in which clients mount it; one that has lost its S3 bucket still serves them.
+"""States in which clients can mount it; a file system that lost its S3 bucket still works.
 
 https://docs.aws.amazon.com/fsx/latest/APIReference/API_FileSystem.html, `Lifecycle`
 """
 
 
 def file_system_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield what is wrong with the file systems that a stack file adopts."""
+    """Yield problems of existing file systems in the stack file."""
     if not facts.could_read("fsx:DescribeFileSystems"):
         return
     for name, wanted in config.storage.items():
@@ -85,7 +85,7 @@ def _existing_problems(
 def file_system_plan_problems(
     plan: EksPlan, facts: AccountFacts, *, stack_file: str
 ) -> Iterator[Problem]:
-    """Yield the changes that would lose data, subnets without room, and closed doors."""
+    """Yield changes that would lose data, full subnets, and closed security groups."""
     for system in plan.file_systems:
         if system.settings is None:
             yield from _door_problems(system, plan, facts, stack_file)
@@ -98,7 +98,7 @@ def file_system_plan_problems(
 
 
 def file_system_warnings(plan: EksPlan, facts: AccountFacts) -> Iterator[str]:
-    """Yield what works and costs more than the user may think."""
+    """Yield settings that work but have unexpected costs."""
     zones = {
         facts.subnets[group.subnets[0]].availability_zone
         for group in plan.node_groups
@@ -143,7 +143,7 @@ def _door_problems(
     if found is None or not found.security_group_ids or not readable:
         return
     if system.security_group_id is not None:
-        return  # the stack opens it
+        return  # the stack adds the rules
     networks = [
         facts.subnets[name].cidr
         for name in dict.fromkeys(s for group in plan.node_groups for s in group.subnets)

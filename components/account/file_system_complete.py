@@ -1,4 +1,4 @@
-"""Fill in what the account knows of file systems and the stack file need not say."""
+"""Fill in values of file systems that the stack file omits."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Config = TypeVar("Config", bound=StackConfig)
 
 
 def complete_storage(config: Config, facts: AccountFacts) -> Config:
-    """Return the configuration with the subnets of new file systems and the names of existing ones.
+    """Return the configuration with subnets of new and names of existing file systems.
 
-    What the stack file says stays as it is; where the account has no answer nothing is filled in.
+    Values in the stack file are not changed, and unknown values are not filled in.
     """
     if not config.storage:
         return config
@@ -30,7 +30,7 @@ def complete_storage(config: Config, facts: AccountFacts) -> Config:
 
 
 def _completed(wanted: FileSystem, config: StackConfig, facts: AccountFacts) -> FileSystem:
-    # ParallelCluster reads the names itself, and puts Lustre into the subnet of its queues.
+    # ParallelCluster reads the names itself and creates Lustre in the subnet of its queues.
     eks = is_eks(config)
     if isinstance(wanted, ExistingFsxLustre) and eks:
         return _with_names(wanted, facts)
@@ -58,7 +58,7 @@ def _with_subnet(
     zone = wanted.availability_zone
     if zone is None:
         return wanted
-    # The first in the order of the stack file: free addresses change, the choice must not.
+    # The first in the order of the stack file, because a choice by free addresses would change.
     subnet = next((s for s in private_subnets(config, facts) if in_zone(s, zone)), None)
     if subnet is None:
         return wanted

@@ -17,10 +17,10 @@ _NONE = (None, "", "NONE")
 
 
 def look_up_file_systems(reader: AccountReader, config: StackConfig) -> dict[str, FileSystemFacts]:
-    """Return the file systems that the stack file names and those that the stack made, by id.
+    """Return the file systems that the stack file names or the stack created, by id.
 
-    An account without Lustre in its stack file is not asked, so that nobody needs the permission.
-    What ParallelCluster has made is compared with the deployed cluster instead.
+    Without Lustre in the stack file there is no call, so that the permission is not needed. File
+    systems of ParallelCluster are compared through the deployed cluster instead.
     """
     systems = config.storage.values()
     named = {s.file_system_id for s in systems if isinstance(s, ExistingFsxLustre)}
@@ -36,13 +36,13 @@ def look_up_file_systems(reader: AccountReader, config: StackConfig) -> dict[str
 
 
 def described_file_systems(reader: AccountReader, ids: list[str]) -> list[FileSystemFacts]:
-    """Return those of the FSx file systems that exist."""
+    """Return the FSx file systems that exist."""
     return [_facts(reader, answer) for answer in _described(reader, ids)]
 
 
 def _described(reader: AccountReader, ids: list[str] | None) -> list[dict[str, Any]]:
-    # https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeFileSystems.html: one id that
-    # does not exist fails the whole call.
+    # https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeFileSystems.html: one missing
+    # id fails the whole call.
     arguments: dict[str, Any] = {"FileSystemIds": ids} if ids else {}
     do = reader.fsx.describe_file_systems
     pages = reader.pages("fsx:DescribeFileSystems", do, next_key="NextToken", **arguments)
@@ -72,7 +72,7 @@ def _facts(reader: AccountReader, answer: Mapping[str, Any]) -> FileSystemFacts:
 
 
 def _fixed_settings(answer: Mapping[str, Any], lustre: Mapping[str, Any]) -> dict[str, object]:
-    """Return what pulumi-aws replaces a file system for, by its key in the stack file."""
+    """Return the settings whose change replaces a file system, by key in the stack file."""
     s3: Mapping[str, Any] = lustre.get("DataRepositoryConfiguration") or {}
     cache = lustre.get("DriveCacheType")
     return {
@@ -92,7 +92,7 @@ def _tags(answer: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _security_groups(reader: AccountReader, interface_ids: Iterable[str]) -> frozenset[str]:
-    """Return the groups of the interfaces; FSx itself never tells them."""
+    """Return the security groups of the interfaces, which the FSx API does not return."""
     wanted = sorted(interface_ids)
     if not wanted:
         return frozenset()

@@ -1,4 +1,4 @@
-"""Checks of the subnet that a head node lies in."""
+"""Checks of the subnet of a head node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEAD_NODE = f"{ROOT}.architecture.head_node"
 def head_node_problems(
     head_node: HeadNode, network: ExistingVpc, facts: AccountFacts
 ) -> Iterator[Problem]:
-    """Yield why a head node, completed from the account, would not come up in its subnet."""
+    """Yield why a head node would not start in its subnet."""
     subnet = facts.subnets.get(head_node.subnet_id or "")
     if subnet is None:
         return

@@ -11,14 +11,14 @@ from components.config.problems import Problem
 def missing_key_problems(
     path: str, key_name: str | None, facts: AccountFacts, *, loss: str, remedy: str
 ) -> Iterator[Problem]:
-    """Yield that a key pair does not exist.
+    """Yield a problem if a key pair does not exist.
 
     Args:
-        path: Of its name, in the stack file.
-        key_name: The name; None for no key pair, which is fine.
+        path: Key of the name in the stack file.
+        key_name: The name; None without a key pair, which is allowed.
         facts: The account.
-        loss: What does not happen without it: `no node would launch`.
-        remedy: What else to do than to import it.
+        loss: Consequence: `no node would launch`.
+        remedy: Alternative to importing it.
     """
     readable = facts.could_read("ec2:DescribeKeyPairs")
     if key_name is not None and readable and key_name not in facts.key_pairs:

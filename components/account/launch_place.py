@@ -1,4 +1,4 @@
-"""Where the nodes of a pool launch, as far as the account decides it."""
+"""Where the nodes of a pool launch, according to the account."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from components.config.stack import StackConfig
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One zone: the subnet in it of a VPC that exists, or the zone of one to be made."""
+    """A subnet of an existing VPC, or a zone of a new one."""
 
     subnet_id: str | None
     availability_zone: str | None
-    """As the network spells it; None beside a subnet."""
+    """In the spelling of the network; None with a subnet."""
 
 
 def place_of(pool: Pool, config: StackConfig, facts: AccountFacts) -> Place | None:
-    """Return where a pool launches whose zone is known and whose subnet is not, else None.
+    """Return the place of a pool with a known zone and without a subnet, else None.
 
-    That of a reservation counts, also where the pool names another one: `contradicted_zone` is what
-    says so, once, and nothing follows from it.
+    The zone of a reservation has priority over that of the pool: only `contradicted_zone` reports a
+    conflict.
     """
     zone = pool_zone(pool, config, facts)
     if pool.subnet_ids or zone is None:
@@ -34,13 +34,13 @@ def place_of(pool: Pool, config: StackConfig, facts: AccountFacts) -> Place | No
         if facts.zone(zone) is None:
             return None
         return Place(None, spelled(zone, config.network, facts))
-    # The first in the order of the stack file: free addresses change, the choice must not.
+    # The first in the order of the stack file, because a choice by free addresses would change.
     subnet = next((s for s in private_subnets(config, facts) if in_zone(s, zone)), None)
     return Place(subnet.subnet_id, None) if subnet is not None else None
 
 
 def spelled(zone: str, network: NewVpc, facts: AccountFacts) -> str:
-    """Return a zone as the network spells it, by name or by id, where it lists the zone."""
+    """Return a zone in the spelling of the network (name or id), if the network has it."""
     wanted = facts.zone(zone)
     listed = (z for z in network.availability_zones if wanted and facts.zone(z) == wanted)
     return next(listed, zone)
@@ -53,9 +53,9 @@ def pool_zone(pool: Pool, config: StackConfig, facts: AccountFacts) -> str | Non
 
 
 def contradicted_zone(pool: Pool, config: StackConfig, facts: AccountFacts) -> str | None:
-    """Return the zone of a pool's reservation where the pool asks for another one, else None.
+    """Return the zone of a pool's reservation if the pool sets another one, else None.
 
-    A name and an id of which nobody knows whether they are one zone contradict nothing.
+    A name and an id do not conflict if it is unknown whether they are the same zone.
     """
     asked = pool.availability_zone
     reserved = reservation_zone(config.reservations.get(pool.purchase_option), facts)
@@ -68,7 +68,7 @@ def contradicted_zone(pool: Pool, config: StackConfig, facts: AccountFacts) -> s
 
 
 def _spellings(zone: str, facts: AccountFacts) -> frozenset[str]:
-    """Return the name and the id of a zone, as far as the account has told them."""
+    """Return the name and the id of a zone, as far as they are known."""
     told = (
         *((found.name, found.zone_id) for found in facts.zones),
         *((s.availability_zone, s.zone_id) for s in facts.subnets.values()),
@@ -78,9 +78,9 @@ def _spellings(zone: str, facts: AccountFacts) -> frozenset[str]:
 
 
 def zone_without_subnet(pool: Pool, config: StackConfig, facts: AccountFacts) -> str | None:
-    """Return the zone that a pool must launch in where no private subnet of an adopted VPC is.
+    """Return the zone of a pool if the existing VPC has no private subnet in it.
 
-    None where the pool names its subnets, where there is one, and where nobody could look.
+    None if the pool sets its subnets, if there is a subnet, or if the subnets were not read.
     """
     zone, subnets = pool_zone(pool, config, facts), private_subnets(config, facts)
     if pool.subnet_ids or zone is None or not subnets:
@@ -89,12 +89,12 @@ def zone_without_subnet(pool: Pool, config: StackConfig, facts: AccountFacts) ->
 
 
 def private_subnets(config: StackConfig, facts: AccountFacts) -> list[SubnetFacts]:
-    """Return the private subnets of the stack file that exist, in its order."""
+    """Return the existing private subnets, in the order of the stack file."""
     return _existing(config, facts, public=False)
 
 
 def public_subnets(config: StackConfig, facts: AccountFacts) -> list[SubnetFacts]:
-    """Return the public subnets of the stack file that exist, in its order."""
+    """Return the existing public subnets, in the order of the stack file."""
     return _existing(config, facts, public=True)
 
 
@@ -107,5 +107,5 @@ def _existing(config: StackConfig, facts: AccountFacts, *, public: bool) -> list
 
 
 def in_zone(subnet: SubnetFacts, zone: str) -> bool:
-    """Return whether the subnet lies in the zone, given by name or by zone id."""
+    """Return whether the subnet is in the zone, given by name or zone id."""
     return zone in {subnet.availability_zone, subnet.zone_id}

@@ -1,4 +1,4 @@
-"""Read the facts that a stack file depends on from the AWS account, with boto3."""
+"""Read facts from the AWS account with boto3."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from components.account.facts import (
 from components.config.provider_settings import is_region
 
 _MOST_PAGES = 1000
-"""Of one answer: more than any list that a stack depends on can have."""
+"""Limit for one list call; no list that a stack depends on has more pages."""
 
 
 class AccountReader:
-    """Reads facts from one region of one account; several threads may ask it at the same time.
+    """Reads facts from one region of one account. Thread-safe.
 
-    A call that the caller may not make is noted in `unreadable` and answered as empty.
+    A denied call is recorded in `unreadable` and returns an empty result.
     """
 
     def __init__(self, *, region: str, profile: str | None = None) -> None:
-        """Make the session; nothing is called yet.
+        """Create the session without calling AWS.
 
         Raises:
-            AccountUnreachableError: `region` is not the name of one.
+            AccountUnreachableError: `region` is not a valid region name.
         """
         if not is_region(region):
             raise AccountUnreachableError(
@@ -52,7 +52,7 @@ class AccountReader:
         session = boto3.Session(region_name=region, profile_name=profile)
         self._session = session
         self._clients: dict[str, Any] = {}
-        # A session makes one client at a time; clients themselves may be shared.
+        # Sessions are not thread-safe, clients are.
         self._making = threading.Lock()
         self.region = region
         self.unreadable: list[str] = []
@@ -83,7 +83,7 @@ class AccountReader:
         return self.client("sts")
 
     def client(self, service: str) -> Any:
-        """Return the client of a service, by boto3's name for it; made when it is first asked."""
+        """Return the client of a service by its boto3 name; created on first use."""
         with self._making:
             if service not in self._clients:
                 made: Any = self._session.client(service, config=CLIENT)  # pyright: ignore[reportArgumentType, reportCallIssue]
@@ -91,14 +91,15 @@ class AccountReader:
             return self._clients[service]
 
     def not_read(self) -> tuple[str, ...]:
-        """Return the calls that may not be made, each once and in an order that does not change."""
+        """Return the denied calls, without duplicates and in a stable order."""
         return tuple(sorted(set(self.unreadable)))
 
     def ask(self, call: str, do: Callable[..., Any], **arguments: Any) -> Any:
-        """Return the answer of one call, or None where it may not be made or finds nothing.
+        """Return the response of one call, or None if it is denied or finds nothing.
 
         Raises:
-            AccountUnreachableError: no credentials, no answer, or one that the API does not know.
+            AccountUnreachableError: no credentials, no answer, or an answer that does not match the
+                API.
         """
         try:
             return understood(call, do(**arguments), do)
@@ -118,16 +119,16 @@ class AccountReader:
         except BotoCoreError as error:
             raise AccountUnreachableError(explained(call, error)) from error
         except (ResponseParserError, ValueError, LookupError, TypeError, AttributeError) as error:
-            # Out of boto3's parsers, which take the answer for what the API promises.
+            # The parsers of boto3 raise these for responses that do not match the API.
             raise UnexpectedAnswerError(call, f"{type(error).__name__}: {error}") from error
 
     def pages(
         self, call: str, do: Callable[..., Any], *, next_key: str = "nextToken", **arguments: Any
     ) -> Iterator[Any]:
-        """Yield the answers of a call that gives them page by page; none where it may not be made.
+        """Yield the pages of a call; none if it is denied.
 
         Raises:
-            AccountUnreachableError: as `ask`, or the pages lead in a circle.
+            AccountUnreachableError: as `ask`, or the pages form a loop.
         """
         seen: set[str] = set()
         while answer := self.ask(call, do, **arguments):
@@ -141,12 +142,12 @@ class AccountReader:
             arguments[next_key] = following
 
     def account_id(self) -> str:
-        """Return the caller's account."""
+        """Return the account id of the caller."""
         answer = self.ask("sts:GetCallerIdentity", self.sts.get_caller_identity)
         return answer["Account"] if answer else ""
 
     def vpc(self, vpc_id: str) -> VpcFacts | None:
-        """Return the VPC, or None where it does not exist."""
+        """Return the VPC, or None if it does not exist."""
         answer = self.ask("ec2:DescribeVpcs", self.ec2.describe_vpcs, VpcIds=[vpc_id])
         if not answer:
             return None
@@ -176,8 +177,8 @@ class AccountReader:
         return answer is None or answer[name]["Value"]
 
     def subnets(self, subnet_ids: Iterable[str]) -> dict[str, SubnetFacts]:
-        """Return those of the subnets that exist, by id."""
-        # A filter, because SubnetIds fails as a whole where one id does not exist.
+        """Return the existing subnets, by id."""
+        # A filter, because SubnetIds fails the whole call if one id does not exist.
         answer = self.ask(
             "ec2:DescribeSubnets",
             self.ec2.describe_subnets,
@@ -200,7 +201,7 @@ class AccountReader:
         }
 
     def zones(self) -> tuple[ZoneFacts, ...]:
-        """Return the zones of the region that the account may use."""
+        """Return the zones of the region that are enabled in the account."""
         answer = self.ask("ec2:DescribeAvailabilityZones", self.ec2.describe_availability_zones)
         return tuple(
             ZoneFacts(
@@ -231,7 +232,7 @@ class AccountReader:
         return found
 
     def reservation(self, reservation_id: str) -> ReservationFacts | None:
-        """Return the capacity reservation, or None where it does not exist or is not shared."""
+        """Return the capacity reservation, or None if it does not exist or is not shared."""
         answer = self.ask(
             "ec2:DescribeCapacityReservations",
             self.ec2.describe_capacity_reservations,
@@ -241,19 +242,19 @@ class AccountReader:
         return answers.reservation(found[0]) if found else None
 
     def key_pair_type(self, name: str) -> str | None:
-        """Return `rsa` or `ed25519`, or None where no such key pair is in this region."""
+        """Return `rsa` or `ed25519`, or None if the key pair does not exist in the region."""
         answer = self.ask("ec2:DescribeKeyPairs", self.ec2.describe_key_pairs, KeyNames=[name])
         found = (answer or {}).get("KeyPairs", [])
         return found[0].get("KeyType", "rsa") if found else None
 
     def image(self, image_id: str) -> ImageFacts | None:
-        """Return the machine image, or None where it does not exist or is not shared."""
+        """Return the AMI, or None if it does not exist or is not shared."""
         answer = self.ask("ec2:DescribeImages", self.ec2.describe_images, ImageIds=[image_id])
         found = (answer or {}).get("Images", [])
         return answers.image(found[0]) if found else None
 
     def newest_image(self, name: str) -> ImageFacts | None:
-        """Return the newest of Amazon's own images whose name begins so, or None."""
+        """Return the newest Amazon AMI whose name starts with `name`, or None."""
         answer = self.ask(
             "ec2:DescribeImages",
             self.ec2.describe_images,
@@ -264,12 +265,12 @@ class AccountReader:
         return answers.image(found[-1]) if found else None
 
     def images(self, image_id: str) -> dict[str, ImageFacts]:
-        """Return the machine image by its id, or nothing where it does not exist."""
+        """Return the AMI by its id, or an empty mapping if it does not exist."""
         found = self.image(image_id)
         return {} if found is None else {image_id: found}
 
     def offered_zone_ids(self, instance_type: str) -> frozenset[str]:
-        """Return the ids of the region's zones that offer the type."""
+        """Return the zone ids of the region that offer the type."""
         answer = self.ask(
             "ec2:DescribeInstanceTypeOfferings",
             self.ec2.describe_instance_type_offerings,

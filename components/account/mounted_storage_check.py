@@ -1,4 +1,4 @@
-"""Checks of the file systems and volumes that a ParallelCluster stack mounts and does not make.
+"""Checks of the existing file systems and volumes that a ParallelCluster stack mounts.
 
 Source: `EfsIdValidator`, `ExistingFsxNetworkingValidator` and `SharedEbsVolumeIdValidator` of
 aws-parallelcluster 3.16.1, which fail the creation of the cluster.
@@ -17,7 +17,7 @@ from components.storage.fsx_lustre_plan import LUSTRE_PORTS
 
 NFS_PORTS: tuple[Ports, ...] = ((2049, 2049),)
 OPEN_ZFS_PORTS: tuple[Ports, ...] = ((111, 111), (2049, 2049), (20001, 20003))
-"""TCP ports of clients.
+"""TCP ports that clients use.
 
 https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limit-access-security-groups.html
 """
@@ -25,7 +25,7 @@ AVAILABLE = "available"
 
 
 def mounted_storage_problems(plan: ParallelClusterPlan, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield why nodes would not mount what the stack file adopts."""
+    """Yield why nodes could not mount existing file systems and volumes."""
     checks = {"Ebs": _volume, "Efs": _efs, "FsxLustre": _lustre, "FsxOpenZfs": _open_zfs}
     for storage in plan.shared_storage:
         yield from checks[storage.type](storage, plan, facts)
@@ -52,7 +52,7 @@ def _volume(
             remedy=f"set architecture.head_node.availability_zone to {found.availability_zone}, "
             "for a new cluster; or give another volume",
         )
-    # One that this cluster's own head node has attached is in use, and right.
+    # A volume that is attached to this cluster's head node is in use and valid.
     if found.state != AVAILABLE and facts.deployed_cluster is None:
         yield Problem(
             path=path,
@@ -115,7 +115,7 @@ def _open_zfs(
 ) -> Iterator[Problem]:
     volume_id = storage.settings.get("VolumeId")
     if not isinstance(volume_id, str) or not facts.could_read("fsx:DescribeVolumes"):
-        return  # a reference: the stack makes it
+        return  # a reference: the stack creates it
     path = f"{ROOT}.storage.{storage.name}.volume_id"
     found = facts.open_zfs.get(volume_id)
     if found is None:
@@ -134,7 +134,7 @@ def _open_zfs(
 
 
 def _subnets(plan: ParallelClusterPlan, facts: AccountFacts) -> list[SubnetFacts]:
-    """Return the subnets of all nodes, the head node among them, as far as they are known."""
+    """Return the known subnets of all nodes, including the head node."""
     nodes = (subnet for queue in plan.queues for subnet in queue.subnets)
     names = dict.fromkeys((*plan.head_node.subnets, *nodes))
     return [facts.subnets[name] for name in names if name in facts.subnets]
@@ -157,7 +157,7 @@ def _doors(
     facts: AccountFacts,
     ports: tuple[Ports, ...],
 ) -> Iterator[Problem]:
-    """Yield the ports that are closed to nodes, whose groups no rule can name before they exist."""
+    """Yield ports that are closed to nodes; existing rules cannot reference new groups."""
     if not groups or not facts.could_read("ec2:DescribeSecurityGroupRules"):
         return
     networks: list[IPv4Network] = [subnet.cidr for subnet in subnets]

@@ -1,4 +1,4 @@
-"""Read the file systems and volumes that a ParallelCluster stack mounts and does not make.
+"""Read the existing file systems and volumes that a ParallelCluster stack mounts.
 
 Sources: https://docs.aws.amazon.com/efs/latest/ug/API_DescribeMountTargets.html,
 https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeVolumes.html and
@@ -21,14 +21,14 @@ from components.config.stack import StackConfig
 
 
 def look_up_efs(reader: AccountReader, config: StackConfig) -> dict[str, EfsFacts]:
-    """Return the EFS file systems that the stack file names, by id; those that exist."""
+    """Return the existing EFS file systems in the stack file, by id."""
     named = {s.file_system_id for s in config.storage.values() if isinstance(s, ExistingEfs)}
     found = {file_system_id: _efs(reader, file_system_id) for file_system_id in sorted(named)}
     return {file_system_id: facts for file_system_id, facts in found.items() if facts is not None}
 
 
 def look_up_open_zfs(reader: AccountReader, config: StackConfig) -> dict[str, FileSystemFacts]:
-    """Return the OpenZFS file systems whose volumes the stack file names, by id of the volume."""
+    """Return the file systems of the OpenZFS volumes in the stack file, by volume id."""
     named = {s.volume_id for s in config.storage.values() if isinstance(s, ExistingFsxOpenZfs)}
     found: dict[str, FileSystemFacts] = {}
     for volume_id in sorted(named):
@@ -42,7 +42,7 @@ def look_up_open_zfs(reader: AccountReader, config: StackConfig) -> dict[str, Fi
 
 
 def look_up_volumes(reader: AccountReader, config: StackConfig) -> dict[str, VolumeFacts]:
-    """Return the EBS volumes that the stack file names, by id; those that exist."""
+    """Return the existing EBS volumes in the stack file, by id."""
     named = {s.volume_id for s in config.storage.values() if isinstance(s, ExistingSharedEbs)}
     found: dict[str, VolumeFacts] = {}
     for volume_id in sorted(named):

@@ -1,4 +1,4 @@
-"""Checks of the VPC and subnets that a stack file adopts."""
+"""Checks of an existing VPC and its subnets."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ NETWORK = f"{ROOT}.network"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeNeeds:
-    """What the nodes of an architecture need of their VPC, and what happens without it."""
+    """Requirements of an architecture's nodes on their VPC, and the effect if they are not met."""
 
     dns: str
-    """What fails where the VPC resolves no names."""
+    """What fails without DNS resolution in the VPC."""
     registry: str
-    """What else than the internet nodes do not reach without a way out."""
+    """What nodes cannot reach without egress, apart from the internet."""
     endpoints: frozenset[str]
-    """Services whose endpoints make up for a way out."""
+    """Services whose endpoints replace internet access."""
     closed: str
-    """What fails where there is neither."""
+    """What fails without both."""
     endpoint_owner: str
-    """Who needs the endpoints, for people."""
+    """What needs the endpoints, for messages."""
 
 
 EKS_NODES = NodeNeeds(
@@ -70,7 +70,7 @@ https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html."""
 def network_problems(
     network: ExistingVpc, facts: AccountFacts, needs: NodeNeeds
 ) -> Iterator[Problem]:
-    """Yield what is wrong with an adopted VPC and its subnets."""
+    """Yield problems of an existing VPC and its subnets."""
     yield from _vpc_problems(network, facts, needs)
     if not facts.could_read("ec2:DescribeSubnets"):
         return
@@ -173,5 +173,5 @@ def _private_route_problems(
 
 def _reaches_inside(facts: AccountFacts, needs: NodeNeeds) -> bool:
     if facts.vpc is None or not facts.could_read("ec2:DescribeVpcEndpoints"):
-        return True  # nobody knows, so it is no problem to report
+        return True  # unknown, so not reported
     return needs.endpoints <= facts.vpc.endpoint_services

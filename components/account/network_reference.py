@@ -1,6 +1,6 @@
-"""Problems with a network that the stack file takes from another stack.
+"""Problems of a network that comes from another stack.
 
-Its ids do not stand in the stack file, so that no key of theirs can be changed there.
+The stack file does not contain its ids, so its keys cannot be changed there.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ _NETWORK = f"{ROOT}.network"
 
 
 def at_reference(problem: Problem, stack: str | None) -> Problem:
-    """Return a problem as the stack file that names `stack` can mend it.
+    """Return a problem with key and remedy for a stack file that references `stack`.
 
-    Problems of anything else than the network, or of a network that the file gives itself (`stack`
-    is None), stay as they are.
+    Other problems, and problems of a network in the stack file itself (`stack` is None), are
+    returned unchanged.
     """
     if stack is None or not f"{problem.path}.".startswith(f"{_NETWORK}."):
         return problem

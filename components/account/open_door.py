@@ -1,4 +1,4 @@
-"""Whether security groups let nodes reach a file system."""
+"""Checks that security groups let nodes reach a file system."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Ports = tuple[int, int]
 
 
 def described(ports: Ports) -> str:
-    """Return a port or a range of ports for people."""
+    """Return a port or port range, for messages."""
     return str(ports[0]) if ports[0] == ports[1] else f"{ports[0]}-{ports[1]}"
 
 
 def is_open(lets_in: Iterable[IngressFacts], ports: Ports, nodes: IPv4Network) -> bool:
-    """Return whether nodes of a network are let in on all of the ports."""
+    """Return whether the rules allow all ports from a network."""
     return any(_covers(rule, ports) and _names(rule, nodes) for rule in lets_in)
 
 
@@ -28,5 +28,5 @@ def _covers(rule: IngressFacts, ports: Ports) -> bool:
 
 
 def _names(rule: IngressFacts, nodes: IPv4Network) -> bool:
-    # Another group may be that of the nodes; nobody can tell before there are any.
+    # A referenced group may be that of the nodes, which is unknown before they exist.
     return rule.cidr is None or nodes.subnet_of(IPv4Network(rule.cidr))

@@ -1,4 +1,4 @@
-"""What a ParallelCluster stack is checked for in an account, beside what every architecture is."""
+"""Account checks that are specific to ParallelCluster stacks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from components.parallelcluster.update_review import update_problems
 def parallelcluster_readings(
     reader: AccountReader, config: ParallelClusterStackConfig
 ) -> Iterator[Reading]:
-    """Yield the questions about a ParallelCluster stack."""
+    """Yield the readings for a ParallelCluster stack."""
     yield lambda: _deployed(reader, config)
     for image_id in image_ids(config.architecture):
         yield lambda image_id=image_id: {"images": reader.images(image_id)}
@@ -66,7 +66,7 @@ def _deployed(reader: AccountReader, config: ParallelClusterStackConfig) -> Mapp
 def parallelcluster_checks(
     config: ParallelClusterStackConfig, facts: AccountFacts
 ) -> Iterator[Check]:
-    """Yield what a completed configuration is checked for in this account."""
+    """Yield the checks of a completed configuration."""
     architecture = config.architecture
     if isinstance(config.network, ExistingVpc):
         head_node = head_node_problems(architecture.head_node, config.network, facts)
@@ -80,7 +80,7 @@ def parallelcluster_checks(
 def parallelcluster_plan_checks(
     plan: ParallelClusterPlan, facts: AccountFacts, *, stack_file: str
 ) -> Iterator[Check]:
-    """Yield what a plan is checked for in this account, and what the cluster cannot become."""
+    """Yield the checks of a plan, including updates that ParallelCluster refuses."""
     rooms = address_problems(
         addresses_by_subnet(plan),
         plan.network,
@@ -111,7 +111,7 @@ def parallelcluster_plan_checks(
 
 
 def _instances(facts: AccountFacts) -> dict[str, int]:
-    """Return how many instances there are, by reservation and by group of reservations."""
+    """Return the number of instances, by reservation and by reservation group."""
     alone = {name: found.instance_count for name, found in facts.reservations.items()}
     groups = {
         arn: sum(alone.get(member, 0) for member in members)
@@ -123,7 +123,7 @@ def _instances(facts: AccountFacts) -> dict[str, int]:
 def parallelcluster_warnings(
     config: ParallelClusterStackConfig, facts: AccountFacts
 ) -> Iterator[str]:
-    """Yield what the user should know before it is done."""
+    """Yield warnings to show before any change."""
     yield from image_warnings(config.architecture, facts)
     for name in unseen_reservations(config, facts):
         yield (

@@ -1,4 +1,4 @@
-"""Fill in the subnets of a ParallelCluster stack's queues and of its head node."""
+"""Fill in the subnets of queues and head node of a ParallelCluster stack."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ def complete_cluster(
 ) -> ParallelClusterArchitecture:
     """Return the architecture with the subnet of each queue that launches in one zone.
 
-    A queue that may launch in any zone takes one subnet of each: EC2 Fleet refuses two of one zone
+    A queue that can launch in any zone gets one subnet per zone: EC2 Fleet refuses two in one zone
     (https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html, `SubnetIds`). The
-    head node, which always lies in one subnet, takes the first in the zone of the first queue that
-    has one.
+    head node gets the first subnet in the zone of the first queue that has one zone.
     """
     places = _places(config, facts)
     queues = {
@@ -38,7 +37,7 @@ def complete_cluster(
 
 
 def _places(config: StackConfig, facts: AccountFacts) -> dict[str, Place]:
-    """Return where each queue launches by its key: the first answer of its compute resources."""
+    """Return the place of each queue by its key: the first place of its compute resources."""
     found: dict[str, Place] = {}
     for pool in pools(config):
         place = place_of(pool, config, facts)
@@ -63,7 +62,7 @@ def _with_subnets(
     for subnet in subnets:
         first.setdefault(subnet.zone_id, subnet)
     if len(first) == len(subnets):
-        return queue  # all of them, as the plan reads an empty list
+        return queue  # the plan treats an empty list as all subnets
     return queue.model_copy(update={"subnet_ids": tuple(s.subnet_id for s in first.values())})
 
 
@@ -88,7 +87,7 @@ def _with_subnet(
     subnets = (public_subnets if public else private_subnets)(config, facts)
     chosen = [subnet for subnet in subnets if zone is not None and in_zone(subnet, zone)]
     if not chosen and head_node.availability_zone is None:
-        chosen = subnets  # elsewhere than its queues, which costs, but works
+        chosen = subnets  # in another zone than its queues: works, with transfer costs
     if not chosen:
         return head_node
     update = {"subnet_id": chosen[0].subnet_id, "availability_zone": None}

@@ -1,4 +1,4 @@
-"""Checks of the machine images that a ParallelCluster stack names instead of the official ones.
+"""Checks of the custom AMIs of a ParallelCluster stack.
 
 Source: `AmiOsCompatibleValidator`, `CustomAmiTagValidator`, `RootVolumeSizeValidator` and
 `InstanceTypeBaseAMICompatibleValidator` of aws-parallelcluster 3.16.1.
@@ -18,7 +18,7 @@ from components.config.problems import ROOT, Problem
 VERSION_TAG = "parallelcluster:version"
 SYSTEM_TAG = "parallelcluster:os"
 BUILD_STATUS_TAG = "parallelcluster:build_status"
-"""Tags that `pcluster build-image` gives an image; the copy that another account shares has none.
+"""Tag that `pcluster build-image` sets. AMIs shared by another account do not have it.
 
 https://docs.aws.amazon.com/parallelcluster/latest/ug/building-custom-ami-v3.html
 """
@@ -31,20 +31,20 @@ _BUILD = (
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """An image, and the nodes that run it."""
+    """An AMI and the nodes that use it."""
 
     path: str
-    """Of `custom_ami_id`."""
+    """Key of `custom_ami_id`."""
     image_id: str
     instance_types: tuple[str, ...]
     root_volumes_gib: tuple[tuple[str, int], ...]
-    """Keys of the root volumes, and their sizes."""
+    """Keys and sizes of the root volumes."""
 
 
 def image_problems(
     architecture: ParallelClusterArchitecture, facts: AccountFacts
 ) -> Iterator[Problem]:
-    """Yield why nodes would not start from the images that the stack file names."""
+    """Yield why nodes would not start from the AMIs in the stack file."""
     if not facts.could_read("ec2:DescribeImages"):
         return
     for use in _uses(architecture):
@@ -63,7 +63,7 @@ def image_problems(
 
 
 def image_warnings(architecture: ParallelClusterArchitecture, facts: AccountFacts) -> Iterator[str]:
-    """Yield the images of which nothing tells that ParallelCluster has built them."""
+    """Yield AMIs without a sign that ParallelCluster built them."""
     for use in _uses(architecture):
         found = facts.images.get(use.image_id)
         missing = [tag for tag in (VERSION_TAG, SYSTEM_TAG) if found and tag not in found.tags]
@@ -76,7 +76,7 @@ def image_warnings(architecture: ParallelClusterArchitecture, facts: AccountFact
 
 
 def image_ids(architecture: ParallelClusterArchitecture) -> tuple[str, ...]:
-    """Return every image that the stack file names."""
+    """Return the AMI ids in the stack file."""
     named = (architecture.custom_ami_id, *(q.custom_ami_id for q in architecture.queues.values()))
     return tuple(dict.fromkeys(image_id for image_id in named if image_id is not None))
 

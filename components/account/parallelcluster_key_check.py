@@ -1,4 +1,4 @@
-"""Checks of the key pair with which people log in to a head node."""
+"""Checks of the key pair for SSH access to a head node."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PUBLIC_KEY = f"{ROOT}.architecture.head_node.ssh.public_key"
 def key_problems(
     architecture: ParallelClusterArchitecture, facts: AccountFacts
 ) -> Iterator[Problem]:
-    """Yield why nobody could log in to the head node with the key pair of the stack file."""
+    """Yield why users could not log in to the head node with the key pair."""
     key_name = architecture.head_node.ssh.key_name
     yield from missing_key_problems(
         KEY,
@@ -45,10 +45,10 @@ def key_problems(
 def replaced_key_problems(
     config: ParallelClusterStackConfig, facts: AccountFacts
 ) -> Iterator[Problem]:
-    """Yield that the import of a public key would give a cluster that exists another key pair.
+    """Yield a problem if importing a public key would change the key pair of an existing cluster.
 
-    The name of an imported key pair is known only when it is made, so that a comparison of cluster
-    files does not see it.
+    The name of an imported key pair is known only after its creation, so the comparison of cluster
+    configurations cannot detect it.
     """
     wanted, deployed = config.architecture.head_node.ssh.public_key, facts.deployed_key
     if wanted is None or deployed is None:

@@ -1,8 +1,8 @@
-"""Read what a ParallelCluster is today: its configuration, its key, and whether its nodes run.
+"""Read a deployed ParallelCluster: configuration, key pair and fleet status.
 
 Sources:
     https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html and
-    API_GetTemplate.html beside it.
+    API_GetTemplate.html.
     https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/models/compute_fleet_status_manager.py
 """
 
@@ -17,8 +17,7 @@ from components.account.facts import KeyPairFacts
 from components.account.lookup import AccountReader
 from components.parallelcluster.cluster_template import CLUSTER
 
-# With these a cluster stands behind the stack. A creation that failed has none, and what it asked
-# for binds nobody.
+# Statuses of stacks with a cluster. A failed creation has no cluster to compare with.
 _DEPLOYED = frozenset(
     {
         "CREATE_COMPLETE",
@@ -32,20 +31,20 @@ _DEPLOYED = frozenset(
         "UPDATE_ROLLBACK_COMPLETE",
     }
 )
-# ParallelCluster's own table of a cluster, and the item in it.
+# DynamoDB table of a cluster, and the item with the fleet status.
 _TABLE = "parallelcluster-slurm-{}"
 _FLEET = "COMPUTE_FLEET"
 
 
 def look_up_deployed(reader: AccountReader, stack_name: str) -> Mapping[str, Any] | None:
-    """Return the configuration of the cluster that a CloudFormation stack of ours has made.
+    """Return the configuration of the cluster in a CloudFormation stack of this program.
 
     Args:
         reader: The account.
-        stack_name: The stack around the cluster, not the cluster's own.
+        stack_name: Name of the outer stack, not that of the cluster's own stack.
 
     Returns:
-        None where there is no such stack, where its creation failed, or where it may not be read.
+        None if the stack does not exist, failed to be created, or cannot be read.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
@@ -54,7 +53,7 @@ def look_up_deployed(reader: AccountReader, stack_name: str) -> Mapping[str, Any
     if not stacks or stacks["Stacks"][0]["StackStatus"] not in _DEPLOYED:
         return None
     answer = _asked(reader, "GetTemplate", StackName=stack_name)
-    # The stack's template is JSON, which boto3 reads.
+    # The template is JSON, which boto3 parses.
     template = (answer or {}).get("TemplateBody")
     if not isinstance(template, Mapping):
         return None
@@ -63,10 +62,10 @@ def look_up_deployed(reader: AccountReader, stack_name: str) -> Mapping[str, Any
 
 
 def look_up_deployed_key(reader: AccountReader, deployed: Mapping[str, Any]) -> KeyPairFacts | None:
-    """Return the key pair with which the head node of a cluster was made.
+    """Return the key pair with which the head node of a cluster was created.
 
     Returns:
-        None where it has none, where that was deleted, or where it may not be read.
+        None without a key pair, or if it was deleted or cannot be read.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
@@ -90,9 +89,9 @@ def look_up_deployed_key(reader: AccountReader, deployed: Mapping[str, Any]) -> 
 
 
 def look_up_fleet_stopped(reader: AccountReader, cluster_name: str) -> bool:
-    """Return whether somebody has stopped the compute fleet, as ParallelCluster itself asks it.
+    """Return whether the compute fleet was stopped, from the source that ParallelCluster uses.
 
-    Where that cannot be read, the fleet counts as running.
+    If the status cannot be read, the fleet counts as running.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
@@ -117,9 +116,9 @@ def _asked(reader: AccountReader, call: str, **arguments: Any) -> Any:
 
 
 def _none_without_stack(do: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the call, which answers None for a stack that does not exist.
+    """Wrap a call so that it returns None for a stack that does not exist.
 
-    CloudFormation has no error of its own for that: it is one of many ValidationErrors.
+    CloudFormation has no specific error for this, only ValidationError.
     """
 
     def call(**arguments: Any) -> Any:

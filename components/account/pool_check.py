@@ -1,4 +1,4 @@
-"""Checks of node pools against the account: their zones, offerings, and room in the subnets."""
+"""Account checks of node pools: zones, offerings and subnet addresses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from components.network.network_plan import NetworkPlan
 
 
 def pool_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield the pools whose zone has no subnet, or does not offer their instance type."""
+    """Yield pools whose zone has no subnet or does not offer their instance type."""
     for pool in pools(config):
         for subnet_id in pool.subnet_ids:
             yield from offering_problems(
@@ -31,9 +31,9 @@ def pool_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]
 
 
 def reserved_zone_problems(given: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield zones that are not those of the pools' reservations.
+    """Yield zones that differ from those of the pools' reservations.
 
-    `given` is what the stack file says: what the account fills in follows from the reservation.
+    `given` is the original stack file, because completed values come from the reservation.
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html,
     `availabilityZone`: capacity is reserved in one zone
     """
@@ -53,7 +53,7 @@ def reserved_zone_problems(given: StackConfig, facts: AccountFacts) -> Iterator[
 
 
 def _said_with_reservation(pool: Pool, config: StackConfig, facts: AccountFacts) -> bool:
-    """Return whether the check of the pool's reservation says it, with the reservation's id."""
+    """Return whether the check of the reservation reports it, with the reservation id."""
     reservation = config.reservations.get(pool.purchase_option)
     found = found_reservations(reservation, facts) if reservation else []
     return len({each.availability_zone for each in found}) == 1
@@ -74,10 +74,10 @@ def _no_subnet(pool: Pool, zone: str, config: StackConfig, facts: AccountFacts) 
 def without_settled(
     problems: Iterable[Problem], config: StackConfig, facts: AccountFacts
 ) -> Iterator[Problem]:
-    """Yield problems of the plan but for missing subnets that no key of the pool could name.
+    """Yield problems of the plan, except missing subnets that no key of the pool can fix.
 
-    The plan knows that the account was asked, and not why it filled in no subnet: where none lies
-    in the zone, the account's own checks say so.
+    The plan does not know why no subnet was filled in. If the zone has no subnet, the account
+    checks report it.
     """
     settled = tuple(
         f"{ROOT}.{pool.subnet_key}"
@@ -92,7 +92,7 @@ def without_settled(
 def offering_problems(
     path: str, instance_type: str, subnet_id: str, facts: AccountFacts
 ) -> Iterator[Problem]:
-    """Yield what is wrong with an instance type in the zone of a subnet that exists."""
+    """Yield problems of an instance type in the zone of an existing subnet."""
     if not facts.could_read("ec2:DescribeInstanceTypeOfferings"):
         return
     offered = facts.offered_zone_ids.get(instance_type)
@@ -115,17 +115,17 @@ def address_problems(
     takers: str,
     remedy: str,
 ) -> Iterator[Problem]:
-    """Yield the subnets that are too small for what the plan puts there.
+    """Yield subnets that are too small for the plan.
 
-    Compared with the size of the subnet, not with what is free now: the nodes of the cluster
-    itself take free addresses, and a second `up` must not fail for them.
+    The check uses the size of the subnet, not its free addresses: the nodes of the cluster use
+    addresses too, and a second `up` must not fail because of them.
 
     Args:
-        needs: By id of the subnet.
-        network: What the plan says of the subnets.
+        needs: Needs by subnet id.
+        network: Network plan.
         facts: The account.
-        takers: What has the addresses, for people: `interfaces and pods`.
-        remedy: What else helps than a larger subnet.
+        takers: What uses the addresses, for messages: `interfaces and pods`.
+        remedy: Alternative to a larger subnet.
     """
     public = {subnet.name for subnet in network.public_subnets}
     for subnet_id, need in needs.items():

@@ -1,6 +1,6 @@
-"""From a stack file to a plan that fits the account: everything that precedes a registration.
+"""Plan a stack and check it against the account, before any resource is registered.
 
-The checks of another architecture than the stack's are not imported.
+Only the checks of the stack's architecture are imported.
 """
 
 from __future__ import annotations
@@ -40,35 +40,35 @@ if TYPE_CHECKING:
     from components.config.stack_models import AnyStackConfig
 
 _NODE_NEEDS = {"eks": EKS_NODES, "parallelcluster": PARALLELCLUSTER_NODES, "batch": BATCH_NODES}
-"""By the kind of the architecture; a network alone has no nodes."""
+"""By kind of architecture; a network stack has no nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A plan whose every assumption about the account was looked at."""
+    """A plan that was checked against the account."""
 
     plan: AnyPlan
     warnings: tuple[str, ...]
-    """What could not be looked at, and what the user should know before it is done."""
+    """Skipped checks, and warnings to show before any change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """A configuration beside the account that it is meant for."""
+    """A configuration and its checks against the account."""
 
     config: AnyStackConfig
-    """With what the account fills in."""
+    """Completed with values from the account."""
     plan: AnyPlan | None
-    """None where the configuration has none in this account."""
+    """None if the configuration cannot be planned in this account."""
     checks: tuple[Check, ...]
-    """Every check that has run; those of the plan last."""
+    """Completed checks; those of the plan last."""
     warnings: tuple[str, ...]
-    """What the user should know before it is done."""
+    """Warnings to show before any change."""
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Everything that is wrong."""
-        # The plan and the account may both see one fault; the account's words come first.
+        """All problems."""
+        # Plan and account can report the same problem; the report of the account comes first.
         seen: dict[tuple[str, str], Problem] = {}
         for check in self.checks:
             for problem in check.problems:
@@ -95,7 +95,7 @@ def prepare(
 def examine(
     config: AnyStackConfig, facts: AccountFacts, *, stack_file: str, region: str, now: datetime
 ) -> Examined:
-    """Return the plan of a stack in this account, and what each check has found."""
+    """Return the plan of a stack in this account, and the results of all checks."""
     completed = complete_storage(complete(config, facts), facts)
     checks = list(_account_checks(completed, facts, stack_file=stack_file))
     if config.reservations:

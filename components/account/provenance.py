@@ -1,10 +1,9 @@
-"""Whose placement group a reservation was made in, as the account tells it.
+"""The placement group of a reservation and its owner.
 
-`DescribeCapacityReservations` names the group (`PlacementGroupArn`), and the group's ARN names the
-account that owns it. By its name nodes can launch into a group of their own account only, so a
-reservation in a group of another account is `aws-assisted` here, whoever that account is. One that
-names no group has its place already, and is launched into in one way whether AWS or the customer
-has made it.
+`DescribeCapacityReservations` returns the group (`PlacementGroupArn`), whose ARN contains the owner
+account. Nodes can launch by name only into a group of their own account, so a reservation in a
+group of any other account is `aws-assisted`. A reservation without a group needs no placement
+group, whether AWS or the customer created it.
 
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html
@@ -22,10 +21,10 @@ from components.config.reservations import CapacityBlock, Provenance, Reservatio
 def read_provenance(
     asked: Reservation, found: Sequence[ReservationFacts], account_id: str
 ) -> dict[str, Provenance | str | None]:
-    """Return `provenance` and `placement_group` of a reservation that is `auto`.
+    """Return `provenance` and `placement_group` of a reservation with `provenance: auto`.
 
-    Empty where the stack file says it itself, where the account does not tell its own id, and where
-    the reservations behind one entry were made in different groups.
+    Empty if the stack file sets them, if the account id is unknown, or if the reservations of one
+    entry are in different groups.
     """
     if isinstance(asked, CapacityBlock) or asked.provenance != "auto" or not account_id:
         return {}

@@ -1,4 +1,4 @@
-"""Checks of the subnets that the nodes of a queue are spread over."""
+"""Checks of the subnets of a queue."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from components.config.problems import ROOT, Problem
 def queue_subnet_problems(
     architecture: ParallelClusterArchitecture, facts: AccountFacts
 ) -> Iterator[Problem]:
-    """Yield queues with two subnets of one zone, over which EC2 Fleet spreads nothing.
+    """Yield queues with two subnets in one zone, which EC2 Fleet does not support.
 
     Source: `QueueSubnetsValidator` of aws-parallelcluster 3.16.1, and
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-fleet-configuration-strategies.html

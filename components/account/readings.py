@@ -1,7 +1,7 @@
-"""Questions to AWS that wait for one another no longer than they must.
+"""Parallel calls to AWS.
 
-Each call takes a round trip; side by side, all of them take little more than the longest chain.
-boto3's clients may be shared by threads, its sessions may not:
+Each call takes a round trip; in parallel, all of them take little more than the longest chain.
+Clients of boto3 are thread-safe, sessions are not:
 https://docs.aws.amazon.com/boto3/latest/guide/clients.html#multithreading-or-multiprocessing-with-clients
 """
 
@@ -14,20 +14,20 @@ from typing import Any, cast
 from components.account.answer_shapes import UnexpectedAnswerError, last_call
 
 Reading = Callable[[], Mapping[str, Any]]
-"""Asks AWS and returns fields of a record of facts, by name."""
+"""Calls AWS and returns fields of a facts record, by name."""
 
 _AT_ONCE = 16
-"""Calls under way at a time: EC2 refills its buckets of requests by 20 a second.
+"""Maximum number of concurrent calls: EC2 refills its request buckets with 20 tokens per second.
 
 https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html
 """
 
 
 def read_side_by_side(readings: Iterable[Reading]) -> dict[str, Any]:
-    """Return the fields of all readings; mappings of the same field are joined.
+    """Return the fields of all readings; mappings of the same field are merged.
 
     Raises:
-        AccountUnreachableError: what the first reading that failed has said.
+        AccountUnreachableError: the error of the first failed reading.
     """
     fields: dict[str, Any] = {}
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
@@ -41,7 +41,7 @@ def _read(reading: Reading) -> Mapping[str, Any]:
     try:
         return reading()
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        # The answer has the right types, and in them what nobody can read, such as no network.
+        # The types are right but a value cannot be parsed, such as an invalid CIDR block.
         problem = f"{type(error).__name__}: {error}"
         raise UnexpectedAnswerError(last_call(), problem) from error
 

@@ -1,4 +1,4 @@
-"""Checks of the capacity reservations that a stack file names."""
+"""Checks of the capacity reservations in a stack file."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ USABLE_STATES = {
     "odcr": frozenset({"active"}),
     "capacity-block": frozenset({"active", "scheduled"}),
 }
-"""States in which a reservation can be used, now or when it begins.
+"""States in which a reservation is usable, now or after its start.
 
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html, `state`
 """
 _KIND = {"odcr": "odcr", "odcr-group": "odcr", "capacity-block": "capacity-block"}
-"""Kind of the reservations behind an entry, by the entry's."""
+"""Kind of the reservations, by kind of the entry."""
 LINUX = "Linux/UNIX"
-"""Platform of Amazon Linux; nodes of another one than the reservation's do not launch into it.
+"""Platform of Amazon Linux. Instances launch only into a reservation with the same platform.
 
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html
 """
 
 
 def reservation_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield what is wrong with the reservations, each against the nodes that use it."""
+    """Yield problems of the reservations and of the nodes that use them."""
     if not facts.could_read(DESCRIBE):
         return
     for name, reservation in config.reservations.items():
@@ -83,7 +83,7 @@ def _faults(
 ) -> Iterator[Problem]:
     key = _key(path, asked)
     if found is None and is_shared_later(asked):
-        return  # nobody sees it before the stack has accepted the share; a warning says so
+        return  # not visible before the stack accepts the share; there is a warning
     if found is None:
         yield Problem(
             path=key,
@@ -149,7 +149,7 @@ def _own_problems(
 
 
 def _end_problems(path: str, asked: CapacityBlock, found: ReservationFacts) -> Iterator[Problem]:
-    """Yield an end that comes after the block's own, at which EC2 ends the nodes under their jobs.
+    """Yield an end later than that of the block, when EC2 terminates the nodes.
 
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-extend.html
     """
@@ -216,7 +216,7 @@ def _placement_problems(
 
 
 def _unread_group(path: str, found: ReservationFacts, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield that `auto` has no one answer, for a reservation in a group that nodes must enter."""
+    """Yield a problem if `auto` is ambiguous and nodes must launch into a placement group."""
     if found.placement_group is None or found.placement_group_owner_id != facts.account_id:
         return
     yield Problem(

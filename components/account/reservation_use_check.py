@@ -1,4 +1,4 @@
-"""Checks of the nodes that use a capacity reservation: their number, type and zone."""
+"""Checks of the nodes that use a capacity reservation: number, type and zone."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def use_problems(
     config: StackConfig,
     facts: AccountFacts,
 ) -> Iterator[Problem]:
-    """Yield what is wrong with the pools that use an entry of `reservations`.
+    """Yield problems of the pools that use an entry of `reservations`.
 
     Args:
-        name: Of the entry.
-        path: Of the entry, in the stack file.
+        name: Name of the entry.
+        path: Key of the entry in the stack file.
         asked: The entry.
-        found: The reservations behind it that exist.
+        found: Its existing reservations.
         config: The stack file.
         facts: The account.
     """
@@ -42,7 +42,7 @@ def use_problems(
     for pool in users:
         yield from _pool_problems(pool, path, found, config, facts)
     wanted = sum(pool.wanted for pool in users)
-    # Where the file does not count more than there are, the plan compares with the same number.
+    # If the file does not state more than the account has, the plan already checks this number.
     if held < wanted <= (asked.instance_count or 0):
         ids = ", ".join(reservation.reservation_id for reservation in found)
         yield Problem(

@@ -1,4 +1,4 @@
-"""What the account knows of the reservations that a stack file names."""
+"""Facts of the reservations in a stack file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIST_GROUP_RESOURCES = "resource-groups:ListGroupResources"
 def look_up_reservation_groups(
     reader: AccountReader, config: StackConfig
 ) -> dict[str, tuple[str, ...]]:
-    """Return the ids of the reservations in each group that the stack file names, by its ARN."""
+    """Return the reservation ids of each group in the stack file, by group ARN."""
     arns = {r.group_arn for r in config.reservations.values() if isinstance(r, OdcrGroup)}
     found = {arn: _members(reader, arn) for arn in sorted(arn for arn in arns if arn)}
     return {arn: members for arn, members in found.items() if members is not None}
@@ -26,7 +26,7 @@ def look_up_reservation_groups(
 def look_up_reservations(
     reader: AccountReader, config: StackConfig, groups: Mapping[str, tuple[str, ...]]
 ) -> dict[str, ReservationFacts]:
-    """Return the reservations that the stack file names, alone or in groups, by id."""
+    """Return the reservations in the stack file, single or in groups, by id."""
     ids = [i for r in config.reservations.values() for i in reservation_ids(r, groups)]
     found = {i: reader.reservation(i) for i in dict.fromkeys(ids)}
     return {i: reservation for i, reservation in found.items() if reservation is not None}
@@ -35,7 +35,7 @@ def look_up_reservations(
 def reservation_ids(
     reservation: Reservation, groups: Mapping[str, tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """Return the ids of the reservations behind one entry of the stack file."""
+    """Return the reservation ids of one entry of the stack file."""
     if not isinstance(reservation, OdcrGroup):
         return (reservation.reservation_id,)
     if reservation.group_arn is not None:
@@ -44,18 +44,18 @@ def reservation_ids(
 
 
 def found_reservations(reservation: Reservation, facts: AccountFacts) -> list[ReservationFacts]:
-    """Return those of the reservations behind one entry that exist."""
+    """Return the existing reservations of one entry."""
     ids = reservation_ids(reservation, facts.reservation_groups)
     return [facts.reservations[i] for i in ids if i in facts.reservations]
 
 
 def is_shared_later(reservation: Reservation) -> bool:
-    """Return whether the stack accepts a share before which nobody here sees the reservation."""
+    """Return whether the reservation is invisible until the stack accepts its share."""
     return not isinstance(reservation, CapacityBlock) and reservation.resource_share_arn is not None
 
 
 def unseen_reservations(config: StackConfig, facts: AccountFacts) -> tuple[str, ...]:
-    """Return the entries of `reservations` whose share is to be accepted before they are seen."""
+    """Return the entries of `reservations` that are invisible until their share is accepted."""
     if not facts.could_read(DESCRIBE):
         return ()
     return tuple(
@@ -68,7 +68,7 @@ def unseen_reservations(config: StackConfig, facts: AccountFacts) -> tuple[str, 
 
 
 def reservation_zone(reservation: Reservation | None, facts: AccountFacts) -> str | None:
-    """Return the one zone of a reservation: the account's, else the stack file's, else None."""
+    """Return the zone of a reservation: from the account, else from the stack file, else None."""
     if reservation is None:
         return None
     zones = {found.availability_zone for found in found_reservations(reservation, facts)}
@@ -78,10 +78,10 @@ def reservation_zone(reservation: Reservation | None, facts: AccountFacts) -> st
 
 
 def complete_reservation(reservation: Reservation, facts: AccountFacts) -> Reservation:
-    """Return the reservation with what the stack file leaves out: count, zone, times, owners.
+    """Return the reservation with missing values filled in: count, zone, times, owners.
 
-    With `provenance: auto` that is the placement group too. A member of a group that another
-    account shares becomes its ARN, by which alone it can be put into a group.
+    With `provenance: auto`, this includes the placement group. A group member that another account
+    shares is replaced by its ARN, which is required to add it to a group.
     """
     kind = "odcr" if isinstance(reservation, OdcrGroup) else reservation.kind
     found = [each for each in found_reservations(reservation, facts) if each.kind == kind]
@@ -113,6 +113,6 @@ def _members(reader: AccountReader, group_arn: str) -> tuple[str, ...] | None:
     )
     if not answer:
         return None
-    # A group holds far fewer reservations than the 50 resources of one answer.
+    # Groups have far fewer reservations than the 50 resources per page.
     arns = [each["Identifier"]["ResourceArn"] for each in answer["Resources"]]
     return tuple(a.rpartition("/")[2] for a in arns if ":capacity-reservation/" in a)

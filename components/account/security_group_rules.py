@@ -1,4 +1,4 @@
-"""Read what security groups let in and out.
+"""Read the rules of security groups.
 
 Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_SecurityGroupRule.html
 """
@@ -15,7 +15,7 @@ from components.account.lookup import AccountReader
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecurityGroupRules:
-    """The rules of security groups, both ways."""
+    """Ingress and egress rules of security groups."""
 
     lets_in: tuple[IngressFacts, ...]
     lets_out: tuple[IngressFacts, ...]
@@ -24,9 +24,9 @@ class SecurityGroupRules:
 def security_group_rules(
     reader: AccountReader, group_ids: Iterable[str]
 ) -> SecurityGroupRules | None:
-    """Return the rules that matter to nodes; None where they may not be read.
+    """Return the rules that affect nodes; None if they cannot be read.
 
-    A rule for IPv6 alone lets no node through: their addresses are of IPv4.
+    IPv6 rules do not count, because nodes have IPv4 addresses.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
@@ -46,9 +46,9 @@ def security_group_rules(
 
 
 def ingress_of(reader: AccountReader, group_ids: frozenset[str]) -> tuple[IngressFacts, ...]:
-    """Return what security groups let in from outside of themselves."""
+    """Return the ingress rules of security groups, without rules for the group itself."""
     rules = security_group_rules(reader, group_ids) if group_ids else None
-    # A rule from the group to itself lets servers in, no clients.
+    # A self-referencing rule allows only servers of the group, not clients.
     return tuple(
         rule for rule in (rules.lets_in if rules else ()) if rule.peer_group_id not in group_ids
     )

@@ -1,4 +1,4 @@
-"""Read from AWS what a stack file depends on: which questions there are for which stack."""
+"""Read the facts that a stack file depends on, by architecture."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def look_up(config: AnyStackConfig, *, region: str, profile: str | None = None) -> AccountFacts:
-    """Read from AWS what the stack file depends on.
+    """Read the facts that the stack file depends on.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
@@ -29,13 +29,13 @@ def look_up(config: AnyStackConfig, *, region: str, profile: str | None = None) 
 
 
 def account_facts(fields: Mapping[str, Any], reader: AccountReader) -> AccountFacts:
-    """Return the facts that the readings of `account_readings` have found."""
+    """Return the facts from the results of `account_readings`."""
     return AccountFacts(**fields, unreadable=reader.not_read())
 
 
 def account_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[Reading]:
-    """Yield the questions about a stack, in no order that would matter."""
-    # First what others wait for or what takes several calls in a row.
+    """Yield the readings for a stack, in any order."""
+    # Readings that others wait for, or with several sequential calls, come first.
     yield from _architecture_readings(reader, config)
     yield lambda: _reservations(reader, config)
     yield lambda: _network(reader, config)
@@ -48,7 +48,7 @@ def account_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[
 
 
 def key_names(config: AnyStackConfig) -> list[str]:
-    """Return the key pairs that the stack file names."""
+    """Return the names of the key pairs in the stack file."""
     named: list[str | None] = []
     if is_eks(config):
         named = [group.ssh_key_name for group in config.architecture.node_groups.values()]
@@ -60,7 +60,7 @@ def key_names(config: AnyStackConfig) -> list[str]:
 
 
 def _architecture_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[Reading]:
-    # The readings of another architecture than the stack's are not imported.
+    # Only the readings of the stack's architecture are imported.
     if is_eks(config):
         from components.account.eks_checks import eks_readings
 
@@ -99,7 +99,7 @@ def _key_pair(reader: AccountReader, name: str) -> Mapping[str, Any]:
 
 
 def _types(config: AnyStackConfig) -> list[str]:
-    """Return the instance types whose zones must be known."""
+    """Return the instance types whose offerings are needed."""
     types = {pool.instance_type for pool in pools(config)}
     if is_parallelcluster(config):
         types.add(config.architecture.head_node.instance_type)

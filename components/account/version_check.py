@@ -1,7 +1,7 @@
-"""Whether the cluster that exists can become what the stack file asks for: version and key.
+"""Checks of changes to the Kubernetes version and KMS key of an existing cluster.
 
-What EKS cannot do, or what the provider would do by replacing the cluster, is refused before
-anything is registered, with the commands that lead there instead.
+Changes that EKS does not support, or for which the provider would replace the cluster, are refused
+before any resource is registered, with the commands to use instead.
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html
@@ -27,7 +27,7 @@ KEY = f"{ROOT}.architecture.secrets_key_arn"
 def version_problems(
     config: EksStackConfig, facts: AccountFacts, *, stack_file: str
 ) -> Iterator[Problem]:
-    """Yield why the cluster that exists cannot become what the stack file asks for."""
+    """Yield why the existing cluster cannot change as the stack file requires."""
     cluster = facts.cluster
     if cluster is None:
         return
@@ -44,7 +44,7 @@ def version_problems(
 
 
 def version_warnings(config: EksStackConfig, facts: AccountFacts) -> Iterator[str]:
-    """Yield what cannot be undone once it is done."""
+    """Yield changes that cannot be undone."""
     cluster = facts.cluster
     if cluster is None:
         return
@@ -71,7 +71,7 @@ def version_warnings(config: EksStackConfig, facts: AccountFacts) -> Iterator[st
 
 
 def _steps(config: EksStackConfig, cluster: ClusterFacts) -> int:
-    """Return how many minor versions the cluster is to go up."""
+    """Return the number of minor versions to upgrade."""
     wanted = config.architecture.kubernetes_version
     return minor_number(wanted) - minor_number(cluster.kubernetes_version)
 
@@ -110,7 +110,7 @@ def _skipped(config: EksStackConfig, cluster: ClusterFacts, stack_file: str) -> 
 
 
 def _step(version: str, cluster: ClusterFacts, stack_file: str) -> str:
-    """Return the commands that take cluster and nodes one version up."""
+    """Return the commands that upgrade cluster and nodes by one version."""
     if version in EKS_VERSIONS:
         return f"{set_command(VERSION, version, stack_file=stack_file)} and `up`"
     groups = "".join(f" && {_update_node_group(cluster, g)}" for g in cluster.node_group_versions)
@@ -160,7 +160,7 @@ def _nodes_behind(
 def _running_blocks(
     config: EksStackConfig, cluster: ClusterFacts, stack_file: str
 ) -> Iterator[Problem]:
-    """Yield managed groups of Capacity Blocks that would have to be updated while they run."""
+    """Yield managed node groups with Capacity Blocks that would be updated while they run."""
     wanted = config.architecture.kubernetes_version
     for name, group in config.architecture.node_groups.items():
         block = isinstance(config.reservations.get(group.purchase_option), CapacityBlock)
@@ -225,7 +225,7 @@ def _next(version: str) -> str:
 
 
 def _prefix(config: EksStackConfig, group: str) -> str:
-    """Return what the names of a node group's EKS node groups begin with."""
+    """Return the prefix of the EKS node group names of a node group."""
     return f"{config.name}-{group}{MANAGED_NODE_GROUP}"
 
 

@@ -1,8 +1,8 @@
-"""What lives in a VPC besides what its stack made, and so keeps AWS from deleting it.
+"""Objects in a VPC that its stack did not create and that prevent its deletion.
 
 Sources:
-    https://docs.aws.amazon.com/vpc/latest/userguide/delete-vpc.html: interfaces in a subnet keep
-    the subnet, and security groups keep the VPC
+    https://docs.aws.amazon.com/vpc/latest/userguide/delete-vpc.html: a subnet with interfaces and a
+    VPC with security groups cannot be deleted
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeNetworkInterfaces.html
 """
 
@@ -16,35 +16,35 @@ from components.account.lookup import AccountReader
 from components.tagging import CLUSTER_TAG
 
 DEFAULT_GROUP = "default"
-"""Name of the security group that comes and goes with its VPC.
+"""Name of the default security group, which is created and deleted with the VPC.
 https://docs.aws.amazon.com/vpc/latest/userguide/default-security-group.html"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inhabitant:
-    """An object in the VPC that somebody else made."""
+    """An object in the VPC that the stack did not create."""
 
     identifier: str
     kind: str
-    """For people: `security group`."""
+    """For messages: `security group`."""
     name: str
-    """What its owner calls it; empty where it has no name."""
+    """Name from its owner; empty without a name."""
     cluster: str | None
-    """The stack of this program that it belongs to, by its `name`; None where its tags say none."""
+    """`name` of the trainyard stack that owns it, from its tags; None without such tags."""
 
 
 def vpc_inhabitants(
     reader: AccountReader, vpc_id: str, own: Collection[str]
 ) -> tuple[Inhabitant, ...]:
-    """Return the security groups, endpoints and interfaces in a VPC that are not of `own`.
+    """Return the security groups, endpoints and interfaces in a VPC that are not in `own`.
 
-    What stands in a subnet has an interface there: instances, NAT gateways, file systems, load
-    balancers. Those of NAT gateways and endpoints of `own` belong to these.
+    Everything in a subnet has an interface there: instances, NAT gateways, file systems, load
+    balancers. Interfaces of NAT gateways and endpoints in `own` are not returned.
 
     Args:
-        reader: Of the account and the region of the VPC.
-        vpc_id: The VPC; where it does not exist, nothing lives in it.
-        own: Ids of everything that the stack of the VPC made.
+        reader: Reader for the account and region of the VPC.
+        vpc_id: The VPC; the result is empty if it does not exist.
+        own: Ids of all resources of the VPC's stack.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
@@ -73,7 +73,7 @@ _METHODS = {
     "NatGateways": "describe_nat_gateways",
     "NetworkInterfaces": "describe_network_interfaces",
 }
-"""Methods of the client, by the name of the list in their answer."""
+"""Client methods, by the name of the list in their response."""
 
 
 def _all(reader: AccountReader, what: str, **filters: Any) -> list[Mapping[str, Any]]:

@@ -1,4 +1,4 @@
-"""Checks of the zones of a new VPC against the account, and of the nodes in them."""
+"""Account checks of the zones of a new VPC and of the nodes in them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _POOL_OWNERS = {
     "batch": "compute environment",
     "network": "network",
 }
-"""What a zone is given to, for people, by the kind of the architecture."""
+"""What has a zone, for messages, by kind of architecture."""
 
 
 def zone_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield what is wrong with the zones of a new VPC; nothing where they could not be read."""
+    """Yield problems of the zones of a new VPC; nothing if the zones could not be read."""
     network = config.network
     if not isinstance(network, NewVpc) or not facts.zones:
         return
@@ -43,7 +43,7 @@ def zone_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]
         if found is None or found.kind != AVAILABILITY_ZONE:
             yield _no_such_zone(path, zone, found, config, facts)
         elif found.zone_id in excluded and zone != found.zone_id:
-            # One that is given by its id the plan refuses.
+            # The plan refuses an excluded zone that is given by id.
             yield Problem(
                 path=path,
                 found=f"{zone} ({found.zone_id})",
@@ -108,14 +108,14 @@ def _launches(config: StackConfig, network: NewVpc) -> Iterator[_Launch]:
     for pool in pools(config):
         zone = pool.availability_zone
         if zone is None and pool.efa_enabled:
-            continue  # the plan asks for its zone, and says which ones offer the type
+            continue  # the plan requires its zone and lists the zones that offer the type
         if zone is None or zone in network.availability_zones:
             zones = network.availability_zones if zone is None else (zone,)
             yield _Launch(pool.key, pool.instance_type, zones, remedy)
 
 
 def _first_launch(config: StackConfig, network: NewVpc) -> Iterator[_Launch]:
-    """Yield what runs beside the nodes for the work: system nodes, or the head node."""
+    """Yield the system nodes or the head node."""
     if is_eks(config):
         yield _Launch(
             "architecture.system_node_group",

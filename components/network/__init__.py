@@ -1,1 +1,1 @@
-"""The networks that nodes live in, and who may talk there."""
+"""Networks and security groups of nodes."""

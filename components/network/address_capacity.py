@@ -1,4 +1,4 @@
-"""Whether subnets have the addresses that a plan takes of them."""
+"""Checks that subnets have enough addresses for a plan."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from components.network.network_plan import NetworkPlan
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What is taken of the addresses of one subnet at the most."""
+    """Maximum number of addresses needed in one subnet."""
 
     addresses: int
     users: tuple[str, ...]
-    """Names of what takes them."""
+    """Names of their users."""
 
 
 def needs_of(taken: Iterable[tuple[str, int, str]]) -> dict[str, Need]:
-    """Return the need of each subnet, from subnet, addresses and name of everything in one."""
+    """Return the need of each subnet, from tuples of subnet, addresses and user."""
     needs: dict[str, Need] = {}
     for subnet, addresses, user in taken:
         before = needs.get(subnet, Need(0, ()))
@@ -31,16 +31,16 @@ def needs_of(taken: Iterable[tuple[str, int, str]]) -> dict[str, Need]:
 def review_new_subnets(
     needs: Mapping[str, Need], network: NetworkPlan, review: Review, *, takers: str, remedy: str
 ) -> None:
-    """Refuse subnets that are to be made too small for what lies there.
+    """Refuse new subnets that are too small.
 
-    Nothing is measured in addresses that are refused already.
+    Addresses that are already refused are not checked.
 
     Args:
-        needs: By reference of the subnet.
-        network: What is to be made.
-        review: Where to record it.
-        takers: What has the addresses, for people: `interfaces and pods`.
-        remedy: What else helps than larger networks.
+        needs: Needs by subnet reference.
+        network: Plan of the network.
+        review: Records the problems.
+        takers: What uses the addresses, for messages: `interfaces and pods`.
+        remedy: Alternative to larger networks.
     """
     refused = any(problem.path.startswith(f"{ROOT}.network.") for problem in review.problems)
     if not network.is_new or refused:

@@ -1,13 +1,12 @@
-"""Which addresses the subnets of a new VPC get: one rule, that never moves a subnet.
+"""Addresses of the subnets of a new VPC.
 
-The addresses of a zone depend on its place in the list and on nothing else, so that a zone added
-at the end leaves every other subnet where it is: a moved subnet is a replaced one, with all nodes
-in it.
+The addresses of a zone depend only on its position in the list. Appending a zone therefore keeps
+all other subnets: a subnet with other addresses would be replaced, with all its nodes.
 
 Sources:
     https://github.com/eksctl-io/eksctl, `pkg/vpc/vpc.go`, `SetSubnets`: the VPC in eight parts,
-    public subnets first. Two zones get the very parts that eksctl gives them; from the third on
-    eksctl would move the private ones.
+    public subnets first. Two zones get the same parts as in eksctl; from the third zone on, eksctl
+    would move the private subnets.
     https://github.com/awslabs/awsome-distributed-training, `1.architectures/1.vpc_network`: the
     templates `1.vpc-multi-az.yaml` and `2.vpc-one-az.yaml`.
 """
@@ -39,22 +38,22 @@ ONE_AZ_PRIVATE = ("10.1.0.0/17",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressPlan:
-    """Networks of a VPC and of its subnets; shorter than the zones where there is no room."""
+    """CIDR blocks of a VPC and its subnets; fewer than zones if the VPC is too small."""
 
     cidr: str
     secondary_cidrs: tuple[str, ...]
     public: tuple[str, ...]
-    """By zone, in the order of the stack file."""
+    """One for each zone, in the order of the stack file."""
     private: tuple[str, ...]
 
     @property
     def blocks(self) -> tuple[str, ...]:
-        """Every network of the VPC."""
+        """All CIDR blocks of the VPC."""
         return (self.cidr, *self.secondary_cidrs)
 
 
 def plan_addresses(network: NewVpc) -> AddressPlan:
-    """Return the addresses of a new VPC, as the stack file gives or leaves them."""
+    """Return the addresses of a new VPC, from the stack file or by default."""
     zones = len(network.availability_zones)
     if network.addresses == "eksctl":
         layout = _eksctl(network.cidr or EKSCTL_CIDR)
@@ -74,13 +73,13 @@ def plan_addresses(network: NewVpc) -> AddressPlan:
 
 
 def gives_all_addresses(network: NewVpc) -> bool:
-    """Return whether the stack file gives the addresses of every subnet itself."""
+    """Return whether the stack file sets the addresses of every subnet."""
     public = network.public_subnet_cidrs or not network.public_subnets
     return bool(public and network.private_subnet_cidrs)
 
 
 def most_zones(network: NewVpc) -> int | None:
-    """Return how many zones the addresses reach for; None where the stack file gives them all."""
+    """Return the maximum number of zones; None if the stack file sets all addresses."""
     if gives_all_addresses(network):
         return None
     if network.addresses == "eksctl":
@@ -93,7 +92,7 @@ def _eksctl(cidr: str) -> AddressPlan:
     if whole.prefixlen > whole.max_prefixlen - 3:
         return AddressPlan(cidr=cidr, secondary_cidrs=(), public=(), private=())
     parts = [str(part) for part in whole.subnets(prefixlen_diff=3)]
-    # Public, public, private, private for the first two zones; then a pair for each further one.
+    # Public, public, private, private for the first two zones; then a pair for each further zone.
     return AddressPlan(
         cidr=cidr,
         secondary_cidrs=(),

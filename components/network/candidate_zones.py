@@ -1,4 +1,4 @@
-"""Where nodes that must stay in one zone could launch, in words, and where nobody says it."""
+"""Candidate zones for node pools that need one zone."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def candidate_zones(
     *,
     subnet_key: str = "subnet_id",
 ) -> str:
-    """Return, for people, where nodes that must stay in one zone could launch.
+    """Return, for messages, the zones that nodes of a single-zone pool could launch in.
 
-    `offered_zones` are those of a new VPC that offer a type, where the account was asked. The
-    catalog knows zones by id only, and ages; of zones by name it can say nothing.
+    `offered_zones` are the zones of a new VPC that offer a type, if the account was queried. The
+    catalog has only zone ids, not zone names, and can be outdated.
     """
     if isinstance(network, ExistingVpc):
         return f"one zone, or one of `network.private_subnet_ids` as `{subnet_key}`"
@@ -32,9 +32,9 @@ def candidate_zones(
 
 
 def refuse_missing_zone(key: str, allowed: str | None, review: Review) -> None:
-    """Refuse a pool with EFA of which nobody says in which zone it launches.
+    """Refuse a pool with EFA whose zone is not set.
 
-    `key` is the pool's place in the stack file, `allowed` what `candidate_zones` says.
+    `key` is the pool's key in the stack file, `allowed` the result of `candidate_zones`.
     """
     review.refuse(
         f"{key}.availability_zone",

@@ -1,4 +1,4 @@
-"""The VPC that a cluster lives in, adopted or made, behind one face."""
+"""One interface to the VPC of a cluster, existing or new."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from components.network.vpc import Vpc, VpcArgs
 
 
 class ClusterNetwork:
-    """The VPC and the subnets of a plan, as resources of the cluster need them.
+    """The VPC and the subnets of a plan.
 
-    No component of its own: an adopted VPC is not a resource of the stack, and adds none. A new
-    one is the component `<name>` (`Vpc`).
+    This is not a component: an existing VPC adds no resource to the stack. A new VPC is the
+    component `<name>` (`Vpc`).
     """
 
     vpc_id: pulumi.Output[str]
     """Id of the VPC."""
     ready: Sequence[pulumi.Resource]
-    """What must be there before a node can reach anything, and must go after the last node: the
-    routes, NAT gateways and endpoints of a new VPC."""
+    """Resources that must exist before the first node and until after the last one: routes, NAT
+    gateways and endpoints of a new VPC."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class ClusterNetwork:
         tags: Mapping[str, str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """Adopt the VPC of the plan, or make it under the name `name`."""
+        """Use the existing VPC of the plan, or create it with the name `name`."""
         self._plan = plan
         self._vpc: Vpc | None = None
         if plan.vpc_id is not None:
@@ -41,14 +41,14 @@ class ClusterNetwork:
         self.vpc_id, self.ready = self._vpc.vpc_id, self._vpc.ready
 
     def subnet_id(self, reference: str) -> pulumi.Input[str]:
-        """Return the id of a subnet by the reference that plans use.
+        """Return the id of a subnet by its reference in plans.
 
         Raises:
             KeyError: the plan has no such subnet.
         """
         if self._vpc is not None:
             return self._vpc.subnet_id(reference)
-        # Of an existing subnet the reference is the id.
+        # The reference of an existing subnet is its id.
         return self._plan.subnet(reference).name
 
     def subnet_ids(self) -> list[pulumi.Input[str]]:

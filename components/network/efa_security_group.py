@@ -1,4 +1,4 @@
-"""The security group that lets the nodes of one cluster talk EFA to one another.
+"""The security group for EFA traffic between the nodes of one cluster.
 
 Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html, step 1: an EFA needs
 a group "that allows all inbound and outbound traffic to and from the security group itself".
@@ -27,13 +27,13 @@ class EfaSecurityGroupArgs:
 
 
 class EfaSecurityGroup(pulumi.ComponentResource):
-    """A security group whose members reach one another with every protocol, in and out.
+    """A security group that allows all traffic between its members, in both directions.
 
-    The rule to itself stands in both directions, by group id: EFA traffic does not pass a rule
-    that names addresses, so egress to the whole internet does not replace it (the symptom is
-    NCCL waiting for an "unresponsive receiver"). The group has no `kubernetes.io/cluster` tag:
-    a second tagged group on one interface breaks the AWS Load Balancer Controller, and EKS tags
-    its own.
+    Both directions have a rule that references the group itself: rules with CIDR blocks do not
+    allow EFA traffic, so egress to 0.0.0.0/0 does not replace it (the symptom is NCCL waiting for
+    an "unresponsive receiver"). The group has no `kubernetes.io/cluster` tag: EKS tags the cluster
+    security group, and a second tagged group on one interface breaks the AWS Load Balancer
+    Controller.
 
     Children: `<name>-group` (`aws.ec2.SecurityGroup`), `<name>-ingress-self`
     (`aws.vpc.SecurityGroupIngressRule`), `<name>-egress-self` and `<name>-egress-internet`

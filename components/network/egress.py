@@ -1,4 +1,4 @@
-"""How a new VPC gets a way to the internet, in the words of a fix."""
+"""The remedy for a new VPC without access to the internet."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from components.config.review import Review
 
 
 def nat_gateway_command(network: NewVpc, review: Review) -> str:
-    """Return what gives the VPC a NAT gateway, which stands in a public subnet."""
+    """Return the command that adds a NAT gateway, which needs a public subnet."""
     command = review.set_command("network.nat_gateways", "single")
     if network.public_subnets:
         return command

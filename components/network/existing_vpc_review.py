@@ -1,4 +1,4 @@
-"""What can be wrong with the subnets of a VPC that exists, as far as the stack file shows it."""
+"""Offline checks of the subnets of an existing VPC."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from components.config.review import Review
 
 
 def review_existing_vpc(network: ExistingVpc, review: Review) -> None:
-    """Refuse subnets that are listed twice; what they really are only the account knows."""
+    """Refuse subnets that are listed twice; all other checks need the account."""
     both = [s for s in network.private_subnet_ids if s in network.public_subnet_ids]
     if both:
         review.refuse(

@@ -1,4 +1,4 @@
-"""A record of the traffic of a VPC in CloudWatch.
+"""VPC flow logs in CloudWatch Logs.
 
 Source: https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs-iam-role.html
 """
@@ -37,7 +37,7 @@ class VpcFlowLogsArgs:
 
 
 class VpcFlowLogs(pulumi.ComponentResource):
-    """All traffic of a VPC, accepted and rejected, in a log group that only this writes to.
+    """Flow logs of accepted and rejected traffic of a VPC, in a dedicated log group.
 
     Children: `<name>-group` (`aws.cloudwatch.LogGroup`), `<name>-role` (`aws.iam.Role`) with
     `<name>-policy` (`aws.iam.RolePolicy`), `<name>-log` (`aws.ec2.FlowLog`).

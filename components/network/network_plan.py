@@ -1,8 +1,8 @@
-"""The network that a stack runs in, before a resource exists: adopted or its own.
+"""The plan of a stack's network, existing or new.
 
-Plans name a subnet by its reference (`SubnetPlan.name`). For a subnet that exists this is its id;
-a new one has none yet, and `ClusterNetwork` in `components.network.cluster_network` knows which
-resource it becomes.
+Plans name a subnet by its reference (`SubnetPlan.name`). For an existing subnet this is its id.
+`ClusterNetwork` in `components.network.cluster_network` maps the reference of a new subnet to its
+resource.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 
 RESERVED_ADDRESSES = 5
-"""Addresses AWS keeps in every subnet.
+"""Addresses that AWS reserves in every subnet.
 
 https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html
 """
@@ -20,37 +20,37 @@ https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubnetPlan:
-    """A subnet that exists, or one to be made."""
+    """An existing or new subnet."""
 
     name: str
-    """The reference that plans use; for an existing subnet its id."""
+    """Reference in plans; the id of an existing subnet."""
     subnet_id: str | None = None
-    """None for a subnet to be made."""
+    """None for a new subnet."""
     availability_zone: str | None = None
-    """Zone by name or by zone id, as the stack file says it; None where only the account knows."""
+    """Zone name or zone id, as in the stack file; None if only the account knows it."""
     cidr: str | None = None
-    """None where only the account knows."""
+    """None if only the account knows it."""
     public: bool
     """Whether its default route is an internet gateway."""
 
     @property
     def usable_addresses(self) -> int | None:
-        """Addresses that interfaces can ever take here; None where only the account knows."""
+        """Number of assignable addresses; None if only the account knows it."""
         return IPv4Network(self.cidr).num_addresses - RESERVED_ADDRESSES if self.cidr else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkPlan:
-    """A VPC with its subnets and, where the stack makes it, the ways out of it."""
+    """A VPC with its subnets and, if new, its NAT gateways and endpoints."""
 
     vpc_id: str | None = None
-    """None for a VPC to be made."""
+    """None for a new VPC."""
     cidr: str | None = None
-    """None where only the account knows."""
+    """None if only the account knows it."""
     secondary_cidrs: tuple[str, ...] = ()
     public_subnets: tuple[SubnetPlan, ...]
     private_subnets: tuple[SubnetPlan, ...]
-    """Of a new VPC: one for each zone, in the order of the public ones."""
+    """In a new VPC: one for each zone, in the order of the public ones."""
     public_subnet_tags: Mapping[str, str] = field(default_factory=dict[str, str])
     private_subnet_tags: Mapping[str, str] = field(default_factory=dict[str, str])
     nat_gateways: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class NetworkPlan:
 
     @property
     def is_new(self) -> bool:
-        """Whether the stack makes the VPC."""
+        """Whether the stack creates the VPC."""
         return self.vpc_id is None
 
     @property
@@ -73,12 +73,12 @@ class NetworkPlan:
 
     @property
     def availability_zones(self) -> tuple[str, ...]:
-        """Zones of the private subnets as far as they are known, as the stack file says them."""
+        """Known zones of the private subnets, as in the stack file."""
         return tuple(s.availability_zone for s in self.private_subnets if s.availability_zone)
 
     @property
     def blocks(self) -> tuple[str, ...]:
-        """Every network of a new VPC."""
+        """All CIDR blocks of a new VPC."""
         return (self.cidr, *self.secondary_cidrs) if self.cidr else ()
 
     @property
@@ -87,7 +87,7 @@ class NetworkPlan:
         return tuple(subnet.name for subnet in self.private_subnets)
 
     def nat_gateway_of(self, private: SubnetPlan) -> str | None:
-        """Return the public subnet whose NAT gateway a private subnet uses, if there is one."""
+        """Return the public subnet whose NAT gateway a private subnet uses, if any."""
         if not self.nat_gateways:
             return None
         own = self.public_subnets[self.private_subnets.index(private)].name
@@ -108,7 +108,7 @@ class NetworkPlan:
 def existing_network(
     vpc_id: str, *, public_subnet_ids: tuple[str, ...], private_subnet_ids: tuple[str, ...]
 ) -> NetworkPlan:
-    """Return the plan of a VPC that is adopted by id."""
+    """Return the plan of an existing VPC."""
     return NetworkPlan(
         vpc_id=vpc_id,
         public_subnets=tuple(_existing(i, public=True) for i in public_subnet_ids),

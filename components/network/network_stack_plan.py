@@ -1,4 +1,4 @@
-"""The record of a stack that is a network alone."""
+"""The plan of a network stack."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from components.network.network_plan import NetworkPlan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkStackPlan:
-    """A VPC for other stacks to live in."""
+    """A VPC for other stacks."""
 
     name: str
     region: str

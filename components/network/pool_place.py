@@ -1,4 +1,4 @@
-"""Where the nodes of a pool launch: decided once, for EKS node groups and Batch alike."""
+"""Where the nodes of a pool launch, for EKS node groups and Batch."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from components.network.network_plan import NetworkPlan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolPlace:
-    """What decides where the nodes of one pool launch."""
+    """The settings that decide where the nodes of one pool launch."""
 
     name: str
-    """For people: `node group p5`."""
+    """For messages: `node group p5`."""
     key: str
-    """Its place in the stack file, relative to `trainyard:cluster`."""
+    """Key in the stack file, relative to `trainyard:cluster`."""
     pool: NodePool
     reservation: Reservation | None
-    """None for open capacity."""
+    """None without a reservation."""
     network: NetworkPlan
 
     @property
     def zone(self) -> str | None:
-        """The zone that the pool must launch in, by name or by id; None where not said."""
+        """The zone that the pool must launch in, by name or id; None if not set."""
         reserved = self.reservation.availability_zone if self.reservation else None
         return self.pool.availability_zone or reserved
 
     @property
     def subnets(self) -> tuple[str, ...]:
-        """The private subnets of the pool: the named one, that of its zone, or all.
+        """The private subnets of the pool: the configured one, the one in its zone, or all.
 
-        The zones of an existing VPC only the account knows; it has filled in `subnet_id` then.
+        Only the account knows the zones of an existing VPC; `subnet_id` is then filled in.
         """
         if self.pool.subnet_id is not None:
             return (self.pool.subnet_id,)
@@ -42,12 +42,12 @@ class PoolPlace:
 
     @property
     def reserved_in_one_zone(self) -> bool:
-        """Whether a reservation by id holds the nodes: it lies in one zone."""
+        """Whether the pool uses a reservation by id, which is in one zone."""
         return self.reservation is not None and self.reservation.kind != "odcr-group"
 
     @property
     def one_zone(self) -> bool:
-        """Whether all nodes launch in one zone, whether or not it is known which."""
+        """Whether all nodes launch in one zone, even if the zone is unknown."""
         return (
             self.pool.subnet_id is not None
             or self.zone is not None

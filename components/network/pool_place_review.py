@@ -1,4 +1,4 @@
-"""What can be wrong with the zone and the subnet of a node pool, whatever its architecture."""
+"""Checks of the zone and the subnet of a node pool, for all architectures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.network.pool_place import PoolPlace
 
 
 def review_pool_zone(place: PoolPlace, region: str, review: Review, *, what: str) -> None:
-    """Record what is wrong with `availability_zone` of a pool; `what` is `this node group`."""
+    """Record problems of `availability_zone` of a pool; `what` is `this node group`."""
     pool, zone = place.pool, place.pool.availability_zone
     if zone is None:
         return
@@ -31,7 +31,7 @@ def review_pool_zone(place: PoolPlace, region: str, review: Review, *, what: str
 
 
 def review_pool_subnet(place: PoolPlace, network: PlacedNetwork, review: Review) -> None:
-    """Record what is wrong with `subnet_id` of a pool."""
+    """Record problems of `subnet_id` of a pool."""
     key, subnet = f"{place.key}.subnet_id", place.pool.subnet_id
     if subnet is None:
         return
@@ -65,10 +65,10 @@ def review_pool_subnet(place: PoolPlace, network: PlacedNetwork, review: Review)
 def review_launch_zones(
     places: Sequence[PoolPlace], network: NetworkPlan, review: Review, *, zones_known: bool
 ) -> None:
-    """Record what is wrong with the zones of pools, or note what nobody knows yet.
+    """Record problems of the zones of pools, or note what is still unknown.
 
-    With `zones_known` the account was asked: the subnet of a pool in an existing VPC is filled
-    in, and its zone in a new one is spelled as the network spells it.
+    With `zones_known`, the account was queried: the subnet of a pool in an existing VPC is filled
+    in, and zones in a new VPC have the spelling of the network.
     """
     wanted: dict[str, str] = {}
     what = ""
@@ -89,14 +89,15 @@ def review_new_zones(
     what: str,
     zones_known: bool,
 ) -> None:
-    """Record which zones a new VPC lacks, or note which of its own nobody can tell yet.
+    """Record zones that a new VPC lacks, or note zones that cannot be compared yet.
 
     Args:
-        wanted: The zones that nodes must launch in, by the name of what they belong to.
+        wanted: Zones that nodes must launch in, by the name of their owner.
         network: The new VPC.
-        review: Where it is recorded.
-        what: What they belong to, for people: `node group`, `queue`.
-        zones_known: Whether the account was asked, so that zones are spelled as the network's.
+        review: Records the problems.
+        what: Kind of owner, for messages: `node group`, `queue`.
+        zones_known: Whether the account was queried, so that zones have the spelling of the
+            network.
     """
     missing: dict[str, list[str]] = {}
     for name, zone in wanted.items():
@@ -127,7 +128,7 @@ def _comparable(zone: str, network: NetworkPlan) -> bool:
 def _review_one_subnet(
     place: PoolPlace, network: NetworkPlan, review: Review, *, zones_known: bool
 ) -> None:
-    # EFA without a zone is refused by the review of the pool.
+    # The pool review refuses EFA without a zone.
     if len(place.subnets) == 1 or not (place.reserved_in_one_zone or place.zone):
         return
     zone = place.zone or "the zone of its capacity"

@@ -1,4 +1,4 @@
-"""The network of another stack, read from that stack's outputs.
+"""The network of another stack, from its stack outputs.
 
 Source: https://www.pulumi.com/docs/iac/concepts/stacks/#stackreferences
 """
@@ -16,31 +16,31 @@ from components.config.network_outputs import network_of_outputs
 from components.config.problems import ROOT, ConfigError, Problem
 
 READ_STACK_OUTPUTS = "pulumi:pulumi:readStackOutputs"
-"""The engine's own function behind `pulumi.StackReference`. It registers nothing, where the
-resource would stand in the state before the configuration is known to be right.
+"""The engine function behind `pulumi.StackReference`. Unlike the resource, it registers nothing in
+the state before the configuration is validated.
 https://github.com/pulumi/pulumi, pkg/resource/deploy/builtins.go"""
 NO_SUCH_STACK = "unknown stack"
-"""What the engine says of a stack that the backend does not have.
+"""Error of the engine for a stack that does not exist.
 https://github.com/pulumi/pulumi, pkg/backend/backend.go"""
 
 
 def network_reader(
     stack_file: str, *, region: str | None = None
 ) -> Callable[[StackNetwork], ExistingVpc]:
-    """Return what looks up the network of another stack, for messages about that stack file."""
+    """Return a function that looks up the network of another stack, for `stack_file`."""
     return partial(read_network, stack_file=stack_file, region=region)
 
 
 def read_network(
     reference: StackNetwork, *, stack_file: str, region: str | None = None
 ) -> ExistingVpc:
-    """Return the network that another stack of this backend exports.
+    """Return the network outputs of another stack in this backend.
 
-    Called in a Pulumi program, and before its first registration.
+    Must run in a Pulumi program, before the first resource registration.
 
     Raises:
-        ConfigError: there is no such stack, it cannot be read, it exports no network, or one of
-            another region than `region`.
+        ConfigError: the stack does not exist, cannot be read, exports no network, or is in a region
+            other than `region`.
     """
     outputs = _outputs(reference, stack_file)
     return network_of_outputs(reference, outputs, stack_file=stack_file, region=region)
@@ -49,7 +49,7 @@ def read_network(
 def _outputs(reference: StackNetwork, stack_file: str) -> Mapping[str, Any] | None:
     try:
         found = pulumi.runtime.invoke(READ_STACK_OUTPUTS, {"name": reference.stack}).value
-    # The SDK raises nothing narrower for an error of the engine.
+    # The SDK raises no more specific exception for engine errors.
     except Exception as error:
         if NO_SUCH_STACK in str(error):
             return None

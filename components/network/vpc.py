@@ -1,4 +1,4 @@
-"""A VPC of the stack's own: networks, subnets, gateways, routes.
+"""A new VPC: CIDR blocks, subnets, gateways and routes.
 
 Source: https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Internet_Gateway.html, and the
 templates that `components.network.address_plan` names.
@@ -25,28 +25,28 @@ class VpcArgs:
     """Arguments of `Vpc`."""
 
     plan: NetworkPlan
-    """Of a new VPC."""
+    """Plan of a new VPC."""
     tags: Mapping[str, str]
-    """Tags of everything; `Name` is added."""
+    """Tags of all resources; `Name` is added."""
 
 
 class Vpc(pulumi.ComponentResource):
-    """A VPC with a private subnet in each zone, a public one where planned, and the ways out of it.
+    """A VPC with private subnets, planned public subnets, and routes to the internet.
 
-    Logical names carry the zone, so that a zone which is added leaves all others as they are.
-    Every private subnet has a route table of its own: whether one NAT gateway serves all or each
-    zone has one then changes a route and nothing else.
+    Logical names contain the zone, so that adding a zone does not change the others. Every private
+    subnet has its own route table: switching between one NAT gateway and one per zone then changes
+    only routes.
 
-    Children: `<name>-vpc`, `<name>-cidr-<network>` for each further network, `<name>-internet`
-    where there are public subnets, `<name>-<subnet>` and `<name>-<subnet>-routes` for each subnet
+    Children: `<name>-vpc`, `<name>-cidr-<network>` for each secondary CIDR block, `<name>-internet`
+    if there are public subnets, `<name>-<subnet>` and `<name>-<subnet>-routes` for each subnet
     (public ones share `<name>-public-routes`), with `-default` for the route and `-association`,
     `<name>-<zone>-nat` and `<name>-<zone>-address` for each NAT gateway, `<name>-endpoints`
-    (`VpcEndpoints`), `<name>-flow-logs` (`VpcFlowLogs`, where planned).
+    (`VpcEndpoints`), `<name>-flow-logs` (`VpcFlowLogs`, if planned).
     """
 
     vpc_id: pulumi.Output[str]
     ready: Sequence[pulumi.Resource]
-    """What must be there before a node can reach anything, and must go after the last node."""
+    """Resources that must exist before the first node and until after the last one."""
 
     def __init__(
         self, name: str, args: VpcArgs, opts: pulumi.ResourceOptions | None = None
@@ -89,7 +89,7 @@ class Vpc(pulumi.ComponentResource):
         self.register_outputs({"vpc_id": self.vpc_id})
 
     def subnet_id(self, reference: str) -> pulumi.Output[str]:
-        """Return the id of a subnet by the reference that plans use."""
+        """Return the id of a subnet by its reference in plans."""
         return self._subnets[reference].id
 
     def _named(self, what: str, tags: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -118,7 +118,7 @@ class Vpc(pulumi.ComponentResource):
             availability_zone_id=zone if by_id else None,
             map_public_ip_on_launch=subnet.public,
             tags=self._named(subnet.name, tags),
-            # Its addresses may lie in a further network of the VPC.
+            # The subnet can be in a secondary CIDR block of the VPC.
             opts=pulumi.ResourceOptions(parent=self, depends_on=[*self._blocks]),
         )
 
@@ -198,7 +198,7 @@ class Vpc(pulumi.ComponentResource):
         self, subnet: SubnetPlan, gateway: aws.ec2.InternetGateway
     ) -> aws.ec2.NatGateway:
         what = f"{subnet.availability_zone}-nat"
-        # EC2 refuses to take the internet gateway away while a public address of the VPC is in use.
+        # EC2 refuses to detach the internet gateway while the VPC has mapped public addresses.
         after_gateway = pulumi.ResourceOptions(parent=self, depends_on=[gateway])
         address = aws.ec2.Eip(
             f"{self._name}-{subnet.availability_zone}-address",

@@ -1,4 +1,4 @@
-"""Ways from a VPC to AWS services that do not lead over the internet.
+"""VPC endpoints for AWS services.
 
 Sources:
     https://docs.aws.amazon.com/vpc/latest/privatelink/gateway-endpoints.html
@@ -22,23 +22,23 @@ class VpcEndpointsArgs:
 
     vpc_id: pulumi.Input[str]
     blocks: Sequence[str]
-    """Networks of the VPC: from where interface endpoints are reached."""
+    """CIDR blocks of the VPC that can reach interface endpoints."""
     gateway_services: Sequence[str]
     """Full names of services, such as `com.amazonaws.us-west-2.s3`."""
     interface_services: Sequence[str]
     """Full names of services, such as `com.amazonaws.us-west-2.ecr.dkr`."""
     route_table_ids: Sequence[pulumi.Input[str]]
-    """Tables that get a route to the gateway endpoints."""
+    """Route tables that get a route to the gateway endpoints."""
     subnet_ids: Sequence[pulumi.Input[str]]
-    """Subnets that get an interface of each interface endpoint; in different zones."""
+    """Subnets of the interface endpoints; in different zones."""
     tags: Mapping[str, str]
 
 
 class VpcEndpoints(pulumi.ComponentResource):
-    """Gateway endpoints, and interface endpoints with private names and a group that lets in 443.
+    """Gateway endpoints, and interface endpoints with private DNS and a group that allows port 443.
 
-    With private names the services' ordinary host names lead to the endpoints, so that no
-    program needs to know of them.
+    With private DNS, the default host names of the services resolve to the endpoints, so programs
+    need no changes.
 
     Children: `<name>-<service>` for each endpoint (`ecr-dkr`), and for interface endpoints
     `<name>-group` (`aws.ec2.SecurityGroup`) with `<name>-ingress-<network>` for each network of

@@ -1,4 +1,4 @@
-"""From the network of a stack file to its plan."""
+"""The plan of a network in the stack file."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def plan_network(
     public_subnet_tags: Mapping[str, str] = NO_TAGS,
     private_subnet_tags: Mapping[str, str] = NO_TAGS,
 ) -> NetworkPlan:
-    """Return the plan of a network, adopted or new.
+    """Return the plan of a network, existing or new.
 
-    The tags are of subnets that the stack makes. Of a new VPC whose addresses do not suffice the
-    plan has subnets without; `review_new_vpc` has refused it.
+    The tags are for new subnets. If a new VPC has too few addresses, the plan has subnets without
+    addresses; `review_new_vpc` refuses it.
     """
     if isinstance(network, ExistingVpc):
         return existing_network(
@@ -47,7 +47,7 @@ def plan_network(
 
 
 def _subnets(network: NewVpc, cidrs: tuple[str, ...], *, public: bool) -> tuple[SubnetPlan, ...]:
-    # Named by zone: a name by number would move to another zone with the order of the list.
+    # Named by zone: a numbered name would change its zone with the order of the list.
     kind = "public" if public else "private"
     zones = network.availability_zones
     return tuple(

@@ -1,4 +1,4 @@
-"""What can be wrong with the addresses and zones of a new VPC, whatever runs in it.
+"""Checks of the addresses and zones of a new VPC, for all architectures.
 
 Source of the limits: https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html
 """
@@ -20,13 +20,13 @@ from components.network.address_plan import (
 )
 
 LARGEST_PREFIX, SMALLEST_PREFIX = 16, 28
-"""Sizes that EC2 allows for a network of a VPC, and /28 for a subnet."""
+"""Prefix lengths that EC2 allows for the CIDR blocks of VPCs and subnets."""
 MOST_SECONDARY_CIDRS = 4
-"""Quota of networks of a VPC, five, without the first one; it can be raised."""
+"""The default quota of five CIDR blocks per VPC, without the primary one; adjustable."""
 
 
 def review_new_vpc(network: NewVpc, region: str, review: Review) -> None:
-    """Record everything that is wrong with the zones and addresses of a new VPC."""
+    """Record every problem of the zones and addresses of a new VPC."""
     _review_zones(network, region, review)
     _review_ways_out(network, review)
     _review_lists(network, review)
@@ -118,7 +118,7 @@ def _review_template_cidr(network: NewVpc, review: Review) -> None:
 
 
 def _review_blocks(network: NewVpc, addresses: AddressPlan, review: Review) -> bool:
-    """Return whether the networks of the VPC are good enough to look at the subnets."""
+    """Return whether the CIDR blocks of the VPC are valid enough to check the subnets."""
     sound = True
     blocks = [("network.cidr", addresses.cidr)]
     blocks += [
@@ -196,7 +196,7 @@ def _refuse_small_vpc(addresses: AddressPlan, review: Review) -> None:
 
 def _refuse_small_subnet(key: str, cidr: str, addresses: AddressPlan, review: Review) -> None:
     if not key.endswith("]"):
-        # Of the plan, not of the stack file: the VPC is what can be changed.
+        # From the plan, not the stack file, because the VPC is what the user can change.
         if not any(problem.path.endswith("network.cidr") for problem in review.problems):
             _refuse_small_vpc(addresses, review)
         return
