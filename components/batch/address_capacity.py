@@ -1,7 +1,7 @@
-"""Whether the nodes of a Batch stack find addresses in the subnets that they launch in.
+"""Checks that subnets have enough addresses for the nodes of a Batch stack.
 
-Source: https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html: each node of a multi-node
-parallel job has an interface of its own besides those of the instance.
+Source: https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html: each container of a
+multi-node parallel job has its own interface in addition to those of the instance.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from components.network.address_capacity import Need, needs_of, review_new_subne
 
 TAKERS = "interfaces"
 REMEDY = "fewer nodes, or interface_layout: efa-only, which takes one address a node"
-"""For messages: what has the addresses, and what else helps than a larger subnet."""
+"""For messages: what uses the addresses, and alternatives to a larger subnet."""
 
 
 def addresses_by_subnet(plan: BatchPlan) -> dict[str, Need]:
-    """Return the need for addresses in each subnet that an environment launches in alone.
+    """Return the addresses needed in each subnet that is the only subnet of an environment.
 
-    An environment over several subnets takes what it finds in any of them.
+    An environment with several subnets can use any of them and is not counted.
     """
     return needs_of(
         (environment.subnets[0], _addresses(environment, plan), environment.name)
@@ -28,7 +28,7 @@ def addresses_by_subnet(plan: BatchPlan) -> dict[str, Need]:
 
 
 def review_address_capacity(plan: BatchPlan, review: Review) -> None:
-    """Refuse subnets that are to be made too small for the nodes that launch there."""
+    """Refuse new subnets that are too small for the nodes that launch there."""
     review_new_subnets(
         addresses_by_subnet(plan), plan.network, review, takers=TAKERS, remedy=REMEDY
     )

@@ -1,4 +1,4 @@
-"""What the plans and the reviews of all parts of a Batch stack share."""
+"""Values that plans and reviews of a Batch stack share."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from components.network.pool_place import PoolPlace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchContext:
-    """What the compute environments and job definitions of a stack share."""
+    """Values that compute environments and job definitions of a stack share."""
 
     config: BatchStackConfig
     network: NetworkPlan
     region: str
     now: datetime
-    """With its offset."""
+    """Timezone-aware."""
     offered_zones: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Zones of a new VPC that offer an instance type, by type, as far as the account was asked."""
+    """Zones of a new VPC that offer an instance type, by type, if the account was queried."""
 
     def place_of(self, name: str, environment: ComputeEnvironment) -> PoolPlace:
-        """Return what decides where the nodes of a compute environment launch."""
+        """Return the settings that decide where the nodes of a compute environment launch."""
         return PoolPlace(
             name=f"compute environment {name}",
             key=f"architecture.compute_environments.{name}",

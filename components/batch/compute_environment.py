@@ -1,4 +1,4 @@
-"""A compute environment of AWS Batch, with the nodes that it starts and the queue before it.
+"""An AWS Batch compute environment with its launch template and job queue.
 
 Sources:
     https://docs.aws.amazon.com/batch/latest/userguide/updating-compute-environments.html
@@ -23,15 +23,15 @@ from components.compute.placement_group import ClusterPlacementGroup, ClusterPla
 from components.naming import COMPUTE_ENVIRONMENT, LAUNCH
 
 UPDATE_TIMEOUT_MINUTES = 360
-"""How long jobs run on when an update replaces their nodes: the most that the provider takes, since
-training runs for hours. Batch takes 7,200.
+"""How long jobs continue when an update replaces their nodes: the maximum of the provider, because
+training runs for hours. Batch allows 7,200.
 https://docs.aws.amazon.com/batch/latest/APIReference/API_UpdatePolicy.html
 https://github.com/hashicorp/terraform-provider-aws/issues/48709"""
 
 METADATA_HOP_LIMIT = 1
-"""As far as the node itself. That keeps out containers on a bridge of the node, and no job of Batch
-is on one: to those on several nodes the user data closes the service, and those on one node share
-its network, where nothing can close it.
+"""Only the node itself. This excludes containers on a bridge network, which Batch jobs do not use:
+the user data blocks the service for multi-node jobs, and single-node jobs use the host network,
+where it cannot be blocked.
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-options.html
 https://docs.aws.amazon.com/batch/latest/userguide/networking-modes-jobs.html
 https://repost.aws/knowledge-center/ecs-container-ec2-metadata"""
@@ -45,46 +45,47 @@ class BatchComputeEnvironmentArgs:
     region: str
     """Region of the stack."""
     subnet_ids: Sequence[pulumi.Input[str]]
-    """Of `plan.subnets`, in their order."""
+    """Ids of `plan.subnets`, in order."""
     security_group_id: pulumi.Input[str]
-    """Group in which nodes reach each other and the way out."""
+    """Security group for traffic between nodes and egress."""
     reservation_group_arn: pulumi.Input[str] | None
-    """The group of reservations to launch into; None where the capacity is no group."""
+    """The reservation group to launch into; None without a group."""
     launch_after: Sequence[pulumi.Resource]
-    """What must be there before the first node starts, and go after the last one."""
+    """Resources that must exist before the first node and until after the last one."""
     tags: Mapping[str, str]
 
 
 class BatchComputeEnvironment(pulumi.ComponentResource):
-    """A managed compute environment, its job queue, and what its nodes are made of.
+    """A managed compute environment with its job queue, launch template and instance role.
 
-    Batch replaces the nodes by itself, and keeps the environment, when the launch template or
-    the instance type changes: it has no service role of ours (so that the service-linked one is
-    used), an allocation strategy that allows it, and the version of the template by number, which
-    `$Latest` would hide. Where the engine must replace the environment all the same, its name is
-    a new one, and the queue names it by ARN: the new environment comes first, then the queue turns
-    to it, then the old one goes, which Batch refuses as long as a queue has it.
+    When the launch template or the instance type changes, Batch updates the environment in place
+    and replaces the nodes. This requires the service-linked role (no custom service role), an
+    allocation strategy that supports it, and an explicit template version, because `$Latest` would
+    hide the change. If the engine must replace the environment, it creates one with a new name,
+    updates the queue, which references the ARN, and then deletes the old one, which Batch refuses
+    while a queue uses it.
 
-    Nothing here installs an EFA driver. The kernel of Amazon Linux has one, which may be older than
-    the installer's (https://github.com/bottlerocket-os/bottlerocket-kernel-kit/pull/313); the
-    images of ECS put none over it (https://github.com/aws/amazon-ecs-ami), and AWS's own templates
-    for p5 and p6 do without (https://github.com/awslabs/awsome-distributed-ai/pull/448, /pull/893).
-    libfabric comes with the container.
+    The program installs no EFA driver. The Amazon Linux kernel contains one, which can be older
+    than the one of the EFA installer
+    (https://github.com/bottlerocket-os/bottlerocket-kernel-kit/pull/313); the ECS AMIs install no
+    other (https://github.com/aws/amazon-ecs-ami), and the AWS templates for p5 and p6 do not either
+    (https://github.com/awslabs/awsome-distributed-ai/pull/448, /pull/893). The container provides
+    libfabric.
 
-    Batch takes security groups either from the environment or from the template's interfaces, and
-    refuses both together (https://github.com/aws/aws-cdk/issues/21577).
+    Batch accepts security groups in the environment or in the template's interfaces, but not both
+    (https://github.com/aws/aws-cdk/issues/21577).
 
     Children: `<name>` (`BatchInstanceRole`), `<name>-launch` (`NodeLaunchTemplate`),
-    `<name>-placement` (`ClusterPlacementGroup`, where planned), `<name>-environment`
+    `<name>-placement` (`ClusterPlacementGroup`, if planned), `<name>-environment`
     (`aws.batch.ComputeEnvironment`) and `<name>-queue` (`aws.batch.JobQueue`).
     """
 
     arn: pulumi.Output[str]
     """ARN of the compute environment."""
     environment_name: pulumi.Output[str]
-    """Name of the compute environment; it changes when that is replaced."""
+    """Name of the compute environment; changes on replacement."""
     queue_arn: pulumi.Output[str]
-    """ARN of the job queue, which stays when the environment is replaced."""
+    """ARN of the job queue, which is kept when the environment is replaced."""
     queue_name: pulumi.Output[str]
     """Name of the job queue: `<name>`."""
 
@@ -186,7 +187,7 @@ def _compute_resources(
         instance_role=role.profile_arn,
         ec2_configurations=[
             aws.batch.ComputeEnvironmentComputeResourcesEc2ConfigurationArgs(
-                # Batch wants to know of an image of one's own which of its own it stands for.
+                # For a custom AMI, Batch requires the image type that it is based on.
                 # https://docs.aws.amazon.com/batch/latest/APIReference/API_Ec2Configuration.html
                 image_type=plan.image_type or image_type(plan.instance_type) or "ECS_AL2023",
                 image_id_override=plan.custom_ami_id,

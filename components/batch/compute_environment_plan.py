@@ -1,4 +1,4 @@
-"""From a compute environment of the stack file to its plan."""
+"""The plan of a compute environment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from components.naming import managed_policy_arns
 from components.network.pool_place import PoolPlace
 
 INTERFACES_OF_JOBS = 1
-"""Slots of card 0 that a container of a multi-node parallel job needs, for an interface of its own.
+"""Slots of card 0 that a container of a multi-node parallel job needs for its own interface.
 
 https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
 """
@@ -33,10 +33,10 @@ https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
 def plan_compute_environment(
     name: str, environment: ComputeEnvironment, context: BatchContext, review: Review
 ) -> ComputeEnvironmentPlan | None:
-    """Return the plan of a compute environment, or None where a fault leaves nothing to plan.
+    """Return the plan of a compute environment, or None if problems make a plan impossible.
 
-    Only a placement that contradicts the capacity is recorded in the review here; what else is
-    wrong `components.batch.compute_environment_review` finds.
+    This function records only a placement that contradicts the capacity.
+    `components.batch.compute_environment_review` records all other problems.
     """
     reservations = context.config.reservations
     instance_type = INSTANCE_TYPES.get(environment.instance_type)
@@ -77,9 +77,9 @@ def plan_compute_environment(
 def environment_schedule(
     environment: ComputeEnvironment, reservation: Reservation | None, context: BatchContext
 ) -> SchedulePlan:
-    """Return how many nodes stay when no job waits: none before a Capacity Block, or at its end.
+    """Return the minimum number of nodes: none before a Capacity Block starts and at its end.
 
-    Batch has no schedule of its own. It launches nodes for jobs whenever there are some.
+    Batch has no scheduled scaling. It launches nodes whenever there are jobs.
     """
     least = min(environment.minimum, environment.maximum)
     sizes = NodeSizes(minimum=least, desired=least, maximum=environment.maximum)

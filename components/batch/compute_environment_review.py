@@ -1,6 +1,6 @@
-"""What can be wrong with a compute environment that its schema alone cannot see.
+"""Checks of a compute environment beyond its schema.
 
-Nothing here asks the account: `components.account` compares with what really exists.
+Nothing here queries the account; `components.account` does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from components.network.pool_place_review import review_pool_subnet, review_pool
 def review_compute_environment(
     name: str, environment: ComputeEnvironment, context: BatchContext, review: Review
 ) -> None:
-    """Record what is wrong with a compute environment of the stack file."""
+    """Record problems of a compute environment in the stack file."""
     place = context.place_of(name, environment)
     key, reservations = place.key, context.config.reservations
     found = review_instance_type(review, key, environment.instance_type)
@@ -50,7 +50,7 @@ def review_compute_environment(
 def _review_missing_zone(
     place: PoolPlace, found: InstanceType, context: BatchContext, review: Review
 ) -> None:
-    # An unknown purchase option is refused by itself; it may well be meant to give the zone.
+    # An unknown purchase option is refused separately; the intended one may set the zone.
     known = place.pool.purchase_option in purchase_options(context.config.reservations)
     if known and not place.one_zone:
         zones = candidate_zones(found, context.config.network, context.offered_zones)
@@ -133,7 +133,7 @@ def _review_drivers(
 def _note_block(
     place: PoolPlace, environment: ComputeEnvironment, context: BatchContext, review: Review
 ) -> None:
-    """Note when nodes of a Capacity Block come and go.
+    """Note when nodes of a Capacity Block start and stop.
 
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html
     """

@@ -1,10 +1,10 @@
-"""An ECR repository for the images of jobs.
+"""An ECR repository for job images.
 
 Sources:
     https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-tag-mutability.html
     https://docs.aws.amazon.com/AmazonECR/latest/userguide/lifecycle_policy_parameters.html
     https://github.com/hashicorp/terraform-provider-aws, internal/service/ecr/lifecycle_policy.go:
-    another text (`ForceNew`) replaces the policy
+    a different text replaces the policy (`ForceNew`)
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ class ContainerRepositoryArgs:
 
 
 class ContainerRepository(pulumi.ComponentResource):
-    """A repository whose images are scanned when they come, encrypted, and never overwritten.
+    """A repository with scan on push, encryption and immutable tags.
 
-    With `deletion_protection` the engine refuses to delete or replace it (`protect`), and even a
-    deletion that somebody forces leaves it in the account (`retain_on_delete`); without, its
-    images go with it. Its rules stay with it and are not protected, or nobody could change them.
+    With `deletion_protection`, the engine refuses to delete or replace it (`protect`), and even a
+    forced deletion keeps it in the account (`retain_on_delete`). Without it, deletion includes the
+    images. The lifecycle policy is retained too, but not protected, so that it can be changed.
 
     Children: `<name>-repository` (`aws.ecr.Repository`), `<name>-lifecycle`
     (`aws.ecr.LifecyclePolicy`).
     """
 
     url: pulumi.Output[str]
-    """Where to push: the name of an image without its tag."""
+    """Image name without a tag, for push and pull."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class ContainerRepository(pulumi.ComponentResource):
 
 
 def lifecycle_rules(plan: RepositoryPlan) -> list[dict[str, object]]:
-    """Return the rules by which images go, in the order in which ECR applies them."""
+    """Return the lifecycle rules, in the order in which ECR applies them."""
     expire = {"type": "expire"}
     return [
         {

@@ -1,4 +1,4 @@
-"""The IAM role of the nodes of a compute environment, and the profile that hands it to them.
+"""The IAM role and instance profile of the nodes of a compute environment.
 
 Source: https://docs.aws.amazon.com/batch/latest/userguide/instance_IAM_role.html
 """
@@ -18,7 +18,7 @@ from components.naming import managed_policy_arns
 
 REQUIRED_POLICIES = (
     "service-role/AmazonEC2ContainerServiceforEC2Role",
-    # A shell on a node without SSH keys or open ports.
+    # Shell access through Session Manager, without SSH keys or open ports.
     "AmazonSSMManagedInstanceCore",
 )
 """AWS managed policies that every node has, by name."""
@@ -29,22 +29,22 @@ class BatchInstanceRoleArgs:
     """Arguments of `BatchInstanceRole`."""
 
     extra_policy_arns: Sequence[str]
-    """ARNs of AWS managed policies besides `REQUIRED_POLICIES`."""
+    """ARNs of AWS managed policies in addition to `REQUIRED_POLICIES`."""
     region: str
-    """Region of the stack, whose partition the required policies are of."""
+    """Region of the stack, for the partition of the required policies."""
     tags: Mapping[str, str]
 
 
 class BatchInstanceRole(pulumi.ComponentResource):
-    """A role that EC2 instances take to be nodes of Batch.
+    """A role for EC2 instances that are Batch nodes.
 
-    Children: `<name>-role` (`aws.iam.Role`), one `<name>-<policy>`
-    (`aws.iam.RolePolicyAttachment`) a managed policy, `<name>-instance` (`NodeInstanceProfile`).
+    Children: `<name>-role` (`aws.iam.Role`), `<name>-<policy>` (`aws.iam.RolePolicyAttachment`) for
+    each managed policy, `<name>-instance` (`NodeInstanceProfile`).
     """
 
     profile_arn: pulumi.Output[str]
-    """ARN of the instance profile, which is what Batch calls the instance role; resolves when
-    every policy is attached, so that no node starts without."""
+    """ARN of the instance profile, which Batch calls the instance role; resolves when every policy
+    is attached."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A job definition of AWS Batch, on one node or multi-node parallel, with the role of its jobs.
+"""An AWS Batch job definition, single-node or multi-node parallel, with its job role.
 
 Source: https://docs.aws.amazon.com/batch/latest/userguide/job_definitions.html
 """
@@ -25,15 +25,15 @@ class BatchJobDefinitionArgs:
     image: pulumi.Input[str]
     """Image of the container, with a tag or a digest."""
     scratch: bool
-    """Whether the nodes have local disks for it."""
+    """Whether the nodes have local disks for `/scratch`."""
     region: str
     """Region of the stack."""
     tags: Mapping[str, str]
-    """Tags of the definition; the tasks of its jobs get them too."""
+    """Tags of the definition, propagated to the tasks of its jobs."""
 
 
 class BatchJobDefinition(pulumi.ComponentResource):
-    """A job definition: a change makes a new revision, and jobs that wait keep theirs.
+    """A job definition. A change creates a new revision; waiting jobs keep theirs.
 
     Children: `<name>` (`JobRole`), `<name>-definition` (`aws.batch.JobDefinition`).
     """
@@ -41,7 +41,7 @@ class BatchJobDefinition(pulumi.ComponentResource):
     arn: pulumi.Output[str]
     """ARN of the newest revision."""
     role_arn: pulumi.Output[str]
-    """ARN of the role of the jobs."""
+    """ARN of the job role."""
 
     def __init__(
         self,

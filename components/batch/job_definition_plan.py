@@ -1,6 +1,6 @@
-"""From a job definition of the stack file to its plan.
+"""The plan of a job definition.
 
-What the file leaves out is all that a node has: a training job owns its nodes.
+Resources default to everything that a node has, because a training job owns its nodes.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from components.config.batch import ComputeEnvironment, JobDefinition
 from components.naming import managed_policy_arns
 
 PINNED_IMAGES = {"nccl-tests": NCCL_TESTS_IMAGE, "nccom-tests": NCCOM_TEST_IMAGE}
-"""Images that stack files name by a word."""
+"""Pinned images by their short names in stack files."""
 
 
 def plan_job_definition(
     name: str, definition: JobDefinition, context: BatchContext
 ) -> JobDefinitionPlan | None:
-    """Return the plan of a job definition, or None where a fault leaves nothing to plan."""
+    """Return the plan of a job definition, or None if problems make a plan impossible."""
     environments = context.config.architecture.compute_environments
     environment = environments.get(definition.compute_environment)
     if environment is None or environment.instance_type not in INSTANCE_TYPES:
@@ -48,7 +48,7 @@ def plan_job_definition(
 
 
 def accelerators_of(definition: JobDefinition, instance_type: InstanceType) -> int:
-    """Return the GPUs or Neuron devices of each container."""
+    """Return the number of GPUs or Neuron devices of each container."""
     if definition.accelerators is not None:
         return definition.accelerators
     return instance_type.accelerators.count if instance_type.accelerators else 0
@@ -57,7 +57,7 @@ def accelerators_of(definition: JobDefinition, instance_type: InstanceType) -> i
 def efa_interfaces_of(
     definition: JobDefinition, environment: ComputeEnvironment, instance_type: InstanceType
 ) -> int:
-    """Return the EFA devices of each container."""
+    """Return the number of EFA devices of each container."""
     if definition.efa_interfaces is not None:
         return definition.efa_interfaces
     return instance_type.efa_interfaces if environment.efa_enabled else 0

@@ -1,7 +1,7 @@
-"""What can be wrong with a job definition that its schema alone cannot see.
+"""Checks of a job definition beyond its schema.
 
-Batch accepts most of this, and the job then waits in RUNNABLE for ever: it says nothing about a
-request that no node can meet.
+Batch accepts most of these definitions, but the job then stays in RUNNABLE: Batch reports no error
+for a request that no node can satisfy.
 https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html
 """
 
@@ -22,7 +22,7 @@ from components.config.review import Review
 def review_job_definition(
     name: str, definition: JobDefinition, context: BatchContext, review: Review
 ) -> None:
-    """Record what is wrong with a job definition of the stack file."""
+    """Record problems of a job definition in the stack file."""
     key = f"architecture.job_definitions.{name}"
     environments = context.config.architecture.compute_environments
     environment = environments.get(definition.compute_environment)
@@ -46,7 +46,7 @@ def review_job_definition(
         _review_nodes(key, definition, environment, context, review)
     found = INSTANCE_TYPES.get(environment.instance_type)
     if found is None:
-        return  # a type that is unknown is refused by itself
+        return  # an unknown type is refused separately
     _review_requests(key, definition, found, review)
     _review_efa(key, definition, environment, found, review)
     _review_memory(name, definition, found, review)
@@ -75,7 +75,7 @@ def _review_nodes(
     context: BatchContext,
     review: Review,
 ) -> None:
-    """Record what multi-node parallel jobs do not take.
+    """Refuse settings that multi-node parallel jobs do not support.
 
     https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
     """
@@ -99,7 +99,7 @@ def _review_nodes(
             allowed="1, or `purchase_option: on-demand` or a reservation",
             remedy=review.set_command(f"{place.key}.purchase_option", "on-demand"),
         )
-    # With EFA, the environment itself is refused without its zone.
+    # With EFA, the review of the environment requires the zone.
     if not place.one_zone and not environment.efa_enabled:
         review.refuse(
             f"{key}.nodes",
@@ -179,7 +179,7 @@ def _review_memory(
 def _note_shared_devices(
     name: str, definition: JobDefinition, found: InstanceType, review: Review
 ) -> None:
-    """Note where two jobs on one node would get the same devices: ECS counts GPUs, these not."""
+    """Note if two jobs on one node would share devices: ECS tracks only GPUs."""
     kind = found.accelerators
     if kind is None or kind.manufacturer != "neuron" or definition.nodes > 1:
         return

@@ -1,4 +1,4 @@
-"""The JSON documents of job definitions, as the API of Batch spells them.
+"""The JSON documents of job definitions for the Batch API.
 
 Sources:
     https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerProperties.html
@@ -14,26 +14,26 @@ from components.batch.plan import ContainerPlan, JobDefinitionPlan
 from components.batch.user_data_plan import SCRATCH
 
 ULIMITS = {"memlock": -1, "stack": 67_108_864, "nofile": 1_024_000}
-"""Limits of the container; -1 is none. EFA registers memory, which `memlock` would forbid:
-https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html; the others as in the templates
-(https://github.com/awslabs/awsome-distributed-ai, 1.architectures/3.aws-batch)."""
+"""Limits of the container; -1 is unlimited. EFA registers memory, which a `memlock` limit prevents:
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html; the others are as in the AWS
+templates (https://github.com/awslabs/awsome-distributed-ai, 1.architectures/3.aws-batch)."""
 PERMISSIONS = ("READ", "WRITE", "MKNOD")
-"""What Batch requires of an EFA device."""
+"""Permissions that Batch requires for an EFA device."""
 ALL_NODES = "0:"
-"""Range of nodes without an end, so that a submission may ask for another number of nodes.
+"""Open-ended node range, so that a job submission can override the number of nodes.
 https://docs.aws.amazon.com/batch/latest/APIReference/API_NodeOverrides.html"""
 
 
 def container_properties(
     plan: ContainerPlan, *, image: str, job_role_arn: str, scratch: bool
 ) -> dict[str, Any]:
-    """Return `containerProperties` of a job on one node.
+    """Return `containerProperties` of a single-node job.
 
     Args:
         plan: The container.
-        image: Its image, with a tag or a digest.
-        job_role_arn: ARN of the role whose credentials it gets.
-        scratch: Whether its node has `SCRATCH`, which it then gets too.
+        image: The image, with a tag or a digest.
+        job_role_arn: ARN of the job role.
+        scratch: Whether to mount `SCRATCH` of the node.
     """
     return {
         "image": image,
@@ -61,9 +61,9 @@ def container_properties(
 def node_properties(
     plan: JobDefinitionPlan, *, image: str, job_role_arn: str, scratch: bool
 ) -> dict[str, Any]:
-    """Return `nodeProperties` of a multi-node parallel job: one range, all of one type.
+    """Return `nodeProperties` of a multi-node parallel job with one node range.
 
-    For the arguments see `container_properties`.
+    See `container_properties` for the arguments.
     """
     container = container_properties(
         plan.container, image=image, job_role_arn=job_role_arn, scratch=scratch
@@ -82,7 +82,7 @@ def node_properties(
 
 def _requirements(plan: ContainerPlan) -> list[dict[str, str]]:
     amounts = {"VCPU": plan.vcpus, "MEMORY": plan.memory_mib, "GPU": plan.gpus}
-    # Batch takes no GPU requirement of 0.
+    # Batch refuses a GPU requirement of 0.
     return [{"type": kind, "value": str(amount)} for kind, amount in amounts.items() if amount]
 
 

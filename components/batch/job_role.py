@@ -1,4 +1,4 @@
-"""The IAM role whose credentials the containers of a job get.
+"""The IAM role of the containers of a job.
 
 Source: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-iam-roles.html
 """
@@ -21,21 +21,20 @@ class JobRoleArgs:
     """Arguments of `JobRole`."""
 
     policy_arns: Sequence[str]
-    """ARNs of AWS managed policies; without one the job may do nothing in the account."""
+    """ARNs of AWS managed policies; without any, the job has no permissions."""
     region: str
-    """Region of the stack: tasks of others do not get the role."""
+    """Region of the stack; only its tasks can assume the role."""
     tags: Mapping[str, str]
 
 
 class JobRole(pulumi.ComponentResource):
-    """A role that ECS tasks of this account and region take, and nobody else.
+    """A role that only ECS tasks of this account and region can assume.
 
-    A job has one even where it may do nothing: one without would ask the node for credentials, and
-    get those of the node. No job needs an execution role: on EC2 the agent pulls images and writes
-    logs with the role of the node.
+    A job has a role even without permissions; otherwise it would get the credentials of the node.
+    Jobs need no execution role: on EC2 the agent pulls images and writes logs with the node role.
 
-    Children: `<name>-role` (`aws.iam.Role`), one `<name>-<policy>`
-    (`aws.iam.RolePolicyAttachment`) a managed policy.
+    Children: `<name>-role` (`aws.iam.Role`), `<name>-<policy>` (`aws.iam.RolePolicyAttachment`) for
+    each managed policy.
     """
 
     arn: pulumi.Output[str]
@@ -60,7 +59,7 @@ class JobRole(pulumi.ComponentResource):
 
 def _trust_policy(region: str, account_id: str) -> str:
     tasks = f"arn:{partition(region)}:ecs:{region}:{account_id}:*"
-    # ECS has this one service principal in every partition.
+    # ECS has the same service principal in every partition.
     return json.dumps(
         {
             "Version": "2012-10-17",

@@ -1,4 +1,4 @@
-"""Whether job definitions are of a size that Batch takes.
+"""Checks of the size of job definitions.
 
 Source: https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html: at most 24 KiB for
 RegisterJobDefinition.
@@ -16,11 +16,11 @@ from components.config.review import Review
 LARGEST_JOB_DEFINITION = 24 * 1024
 """Bytes of a job definition."""
 _SOME_IMAGE, _SOME_ARN = "i" * 256, "a" * 128
-"""Longer than what nobody knows before `up`: the image in the repository, the ARN of the role."""
+"""Longer than the values that are unknown before `up`: the image and the role ARN."""
 
 
 def review_sizes(definitions: Sequence[JobDefinitionPlan], review: Review) -> None:
-    """Refuse job definitions that Batch would not register, and arguments that it refuses."""
+    """Refuse job definitions and arguments that are too large for Batch."""
     for definition in definitions:
         key = f"architecture.job_definitions.{definition.name}"
         if "" in definition.container.command:

@@ -1,16 +1,15 @@
-"""The test that a job definition runs when it names no command: an all-reduce over all its nodes.
+"""The default command of a job definition: an all-reduce test over all its nodes.
 
-Containers that run `mpirun` each for themselves, as in the older templates of AWS (BAT5-10), are so
-many tests of one node, with fine figures that say nothing about EFA. Here the nodes meet first
-(`node_start`), and one `mpirun`, or `nccom-test`, runs on the main node over all accelerators of
-all of them. How many nodes there are is read when the job runs, so that one definition serves every
-number that a submission asks for.
+If each container runs its own `mpirun`, as in the older AWS templates (BAT5-10), each tests only
+one node, and the results say nothing about EFA. Here the nodes connect first (`node_start`), and
+one `mpirun`, or `nccom-test`, runs on the main node over all accelerators of all nodes. The number
+of nodes is read at run time, so that one definition works for any number of nodes in a submission.
 
 Source:
     https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html: a job definition has at
     most 24 KiB
-    https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_TaskOverride.html: what overrides
-    a container, which a submission may do with all of this, has at most 8,192 characters
+    https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_TaskOverride.html: container
+    overrides, which a submission can use for all of this, have at most 8,192 characters
     https://github.com/awslabs/awsome-distributed-ai, 1.architectures/3.aws-batch
     https://www.open-mpi.org/doc/v4.1/man1/mpirun.1.php
     https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-sys-tools/nccom-test.html
@@ -39,15 +38,15 @@ from components.catalog.neuron import NCCOM_TEST_IMAGE, neuron_cores
 from components.catalog.versions import NCCL_TESTS_IMAGE
 
 LARGEST_COMMAND = 8192
-"""Characters of a command and its environment that every way to start a container takes."""
+"""Maximum characters of command and environment that all ways to start a container accept."""
 
 _ROOT_PORT = 63182
-"""A free port of the main node, on which the ranks of Neuron find one another."""
+"""A free port of the main node for the rendezvous of the Neuron ranks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectiveTest:
-    """The container of a test, which is the same on every node."""
+    """The container of a test, identical on every node."""
 
     name: JobTest
     image: str
@@ -58,12 +57,12 @@ class CollectiveTest:
 def collective_test(
     accelerators: Accelerators, *, devices: int, efa_interfaces: int
 ) -> CollectiveTest:
-    """Return the all-reduce for nodes with these accelerators.
+    """Return the all-reduce test for nodes with these accelerators.
 
     Args:
-        accelerators: Those of the instance type.
-        devices: How many of them the container gets: GPUs, or Neuron devices.
-        efa_interfaces: How many EFA devices it gets; 0 where EFA is off.
+        accelerators: Accelerators of the instance type.
+        devices: Number of GPUs or Neuron devices of the container.
+        efa_interfaces: Number of EFA devices of the container; 0 without EFA.
     """
     if accelerators.manufacturer == "neuron":
         cores = neuron_cores(accelerators.model, devices)
@@ -85,14 +84,14 @@ def collective_test(
 
 
 def on_all_nodes(text: str, first: str = "") -> tuple[str, ...]:
-    """Return a container's command that brings the nodes together and runs bash on the main one.
+    """Return a container command that connects the nodes and runs bash on the main node.
 
     Args:
-        text: For the main node; it finds NODES, HOSTS (addresses, the main node's first) and, with
-            several nodes, INTERFACE in its environment, and reaches every host by `ssh`.
-        first: For every node, before.
+        text: Script for the main node. Its environment has NODES, HOSTS (addresses, the main node's
+            first) and, with several nodes, INTERFACE. It can reach every host by `ssh`.
+        first: Script that every node runs first.
     """
-    # An empty argument is refused by Batch.
+    # Batch refuses empty arguments.
     return ("python3", "-c", _node_start(), text, *((first,) if first else ()))
 
 
@@ -103,7 +102,7 @@ def runs_on_all_nodes(command: tuple[str, ...]) -> bool:
 
 @cache
 def _node_start() -> str:
-    """Return the text of `node_start` without what only its readers need."""
+    """Return the source of `node_start` without documentation."""
     text = Path(__file__).with_name("node_start.py").read_text(encoding="utf-8")
     lines = text.splitlines()
     for first, last in _documentation(ast.parse(text)):
@@ -117,7 +116,7 @@ def _narrow(indent: re.Match[str]) -> str:
 
 
 def _documentation(tree: ast.Module) -> Iterator[tuple[int, int]]:
-    """Yield the first and last line of every docstring, and of every text after a constant."""
+    """Yield the first and last line of every docstring and attribute docstring."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             yield node.lineno, node.end_lineno or node.lineno
@@ -127,12 +126,12 @@ def _all_reduce(
     accelerators: Accelerators, gpus: int, settings: tuple[str, ...], *, built: bool
 ) -> str:
     passed = " ".join(f"-x {name}" for name in ("PATH", "LD_LIBRARY_PATH", *settings))
-    # The library that the image preloads is not the one that was built.
+    # The image preloads a library other than the one that was built.
     program = f"env -u LD_PRELOAD {BUILT}/nccl-tests/all_reduce_perf" if built else ALL_REDUCE
     path = f"export LD_LIBRARY_PATH={BUILT}/nccl/lib:$LD_LIBRARY_PATH\n" if built else ""
-    # One interface is ECS's own and leads nowhere: Open MPI must not use it (`ecs-eth0`), and what
-    # it says itself goes over the one by which the nodes met. The image sets an
-    # `if_exclude` for the data, beside which an `if_include` would be refused.
+    # The interface `ecs-eth0` of ECS has no route to other nodes, so Open MPI must not use it. Its
+    # control traffic uses the interface through which the nodes connected. The image sets
+    # `if_exclude` for data traffic, which cannot be combined with `if_include`.
     return f"""\
 {path}\
 log=$(mktemp) hostfile=$(mktemp)
@@ -156,7 +155,7 @@ fi
 
 
 def _neuron_environment(efa_interfaces: int) -> dict[str, str]:
-    # FI_EFA_USE_DEVICE_RDMA is left out as for NCCL (A23), FI_EFA_FORK_SAFE is for Amazon Linux 2.
+    # FI_EFA_USE_DEVICE_RDMA is not set, as for NCCL (A23). FI_EFA_FORK_SAFE is for Amazon Linux 2.
     as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     return {**as_root, **({"FI_PROVIDER": "efa"} if efa_interfaces else {})}
 

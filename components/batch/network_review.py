@@ -1,8 +1,8 @@
-"""Whether nodes and jobs in a new VPC without a NAT gateway reach what they need.
+"""Checks of a new VPC without a NAT gateway for nodes and jobs.
 
 Source: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/vpc-endpoints.html and
-https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html: the layers of images in
-ECR lie in S3, and public.ecr.aws has no endpoint.
+https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html: image layers of ECR are
+in S3, and public.ecr.aws has no endpoint.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from components.network.egress import nat_gateway_command
 
 
 def review_batch_network(network: NewVpc, review: Review) -> None:
-    """Record what nodes would miss in a new VPC without a NAT gateway."""
+    """Record endpoints that nodes need in a new VPC without a NAT gateway."""
     if network.nat_gateways != "none":
         return
     for key, given, needed in (
@@ -41,7 +41,7 @@ def review_batch_network(network: NewVpc, review: Review) -> None:
 def review_public_images(
     network: NewVpc, definitions: Sequence[JobDefinitionPlan], region: str, review: Review
 ) -> None:
-    """Refuse jobs whose image lies where no node reaches it."""
+    """Refuse jobs whose image the nodes cannot pull."""
     if network.nat_gateways != "none":
         return
     for definition in definitions:

@@ -1,13 +1,13 @@
-"""What each container of a multi-node job runs: the nodes meet, then the main one runs a command.
+"""Start script of multi-node job containers: connect the nodes, then run the main node's command.
 
 `nccl_command` sends this text in the job definition; the image needs Python 3.10, bash and OpenSSH.
-Batch tells workers the main node's address, and nobody else's to anybody. So each worker connects
-to the main node, brings the public key of its SSH server and takes the public key that may log in:
-private keys are made in the containers and never leave them. A worker ends when its connection
-does, which is when the main node ends.
+Batch gives workers only the address of the main node. Each worker therefore connects to the main
+node, sends the public key of its SSH server, and receives the public key that can log in. Private
+keys are created in the containers and never leave them. A worker ends when its connection closes,
+which happens when the main node ends.
 
-Arguments: the bash text of the main node, which finds NODES, HOSTS (main node first) and INTERFACE
-in its environment; and, if given, bash text that every node runs before.
+Arguments: the bash script of the main node, with NODES, HOSTS (main node first) and INTERFACE in
+its environment; and, optionally, a bash script that every node runs first.
 
 Source:
     https://docs.aws.amazon.com/batch/latest/userguide/mnp-env-vars.html
@@ -29,14 +29,15 @@ from pathlib import Path
 from typing import Any
 
 MEETING_PORT = 14820
-"""Of the main node; both ports are below those that Linux gives out by itself."""
+"""Port of the main node. Both ports are below the ephemeral port range of Linux."""
 SSH_PORT = 14822
-"""Of every node."""
+"""Port of every node."""
 SECONDS = int(os.environ.get("MEETING_SECONDS", "1800"))
-"""Within which all nodes must be ready: workers still pull the image when the main node starts."""
+"""Time limit for all nodes to be ready: workers may still pull the image when the main node
+starts."""
 DEADLINE = time.monotonic() + SECONDS
 OWN = ("AWS_", "ECS_", "HOME", "HOSTNAME", "PWD", "SHLVL", "_")
-"""Beginnings of the names of variables that a session over SSH does not get."""
+"""Prefixes of variables that SSH sessions do not get."""
 NODES = int(os.environ.get("AWS_BATCH_JOB_NUM_NODES", "1"))
 INDEX = int(os.environ.get("AWS_BATCH_JOB_NODE_INDEX", "0"))
 MAIN = int(os.environ.get("AWS_BATCH_JOB_MAIN_NODE_INDEX", "0"))
@@ -45,20 +46,20 @@ SSH = Path.home() / ".ssh"
 
 
 def say(text: str) -> None:
-    """Write a line to the job's log."""
+    """Write a line to the job log."""
     sys.stdout.write(f"node {INDEX} of {NODES}: {text}\n")
     sys.stdout.flush()
 
 
 def run(*texts: str) -> None:
-    """Run bash texts; the first that fails ends this node."""
+    """Run bash scripts; the first failure ends this node."""
     for text in texts:
         if code := subprocess.call(["bash", "-euo", "pipefail", "-c", text]):
             sys.exit(code)
 
 
 def new_key(name: str) -> str:
-    """Make a key pair, and return its public half."""
+    """Create a key pair and return the public key."""
     SSH.mkdir(mode=0o700, exist_ok=True)
     file = str(SSH / name)
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file], check=True)
@@ -66,7 +67,7 @@ def new_key(name: str) -> str:
 
 
 def use_interface() -> None:
-    """Make libraries use the interface to the network: ECS adds one that reaches its agent only.
+    """Make libraries use the network interface: ECS adds one that reaches only its agent.
 
     Source: `proc_pid_net(5)`, /proc/net/route: the default route's destination is 0.
     """
@@ -77,7 +78,7 @@ def use_interface() -> None:
 
 
 def start_sshd(authorized: str) -> subprocess.Popen[bytes]:
-    """Let a key in, to this container's environment, of which SSH by itself passes nothing on."""
+    """Start an SSH server that accepts a key and passes on this container's environment."""
     use_interface()
     kept = {n: v for n, v in os.environ.items() if not n.startswith(OWN) and "\n" not in v}
     (SSH / "environment").write_text("".join(f"{n}={v}\n" for n, v in kept.items()))
@@ -96,7 +97,7 @@ def send(connection: socket.socket, value: Any) -> None:
 
 
 def receive(connection: socket.socket, seconds: float) -> Any:
-    """Return the next value, if it comes within some seconds."""
+    """Return the next value, or fail after some seconds."""
     connection.settimeout(seconds)
     with connection.makefile() as lines:
         if line := lines.readline(4096):
@@ -105,7 +106,7 @@ def receive(connection: socket.socket, seconds: float) -> Any:
 
 
 def reach_main(host_key: str) -> tuple[socket.socket, str]:
-    """Return a worker's connection to the main node, and the key of the latter."""
+    """Return a worker's connection to the main node, and the main node's key."""
     address = os.environ["AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"], MEETING_PORT
     while True:
         try:
@@ -120,7 +121,7 @@ def reach_main(host_key: str) -> tuple[socket.socket, str]:
 
 
 def work(first: tuple[str, ...]) -> None:
-    """Be a worker until the main node is done."""
+    """Run as a worker until the main node ends."""
     connection, key = reach_main(new_key("host"))
     run(*first)
     server = start_sshd(key)
@@ -137,16 +138,16 @@ def work(first: tuple[str, ...]) -> None:
 
 
 Worker = tuple[socket.socket, str, str]
-"""A connection, its address, and the public key of the SSH server there."""
+"""A connection, its address, and the public key of its SSH server."""
 
 
 def missing(came: dict[int, Worker]) -> list[int]:
-    """Return the workers that have not come."""
+    """Return the workers that have not connected."""
     return [node for node in range(NODES) if node not in (MAIN, *came)]
 
 
 def greet(listener: socket.socket, key: str, came: dict[int, Worker]) -> None:
-    """Take one worker in, or turn away who is none."""
+    """Accept one worker, or reject another client."""
     connection, (address, _) = listener.accept()
     try:
         hello = receive(connection, 10)
@@ -162,7 +163,7 @@ def greet(listener: socket.socket, key: str, came: dict[int, Worker]) -> None:
 
 
 def collect(key: str) -> list[Worker]:
-    """Return all workers, by index, once they have come."""
+    """Return all workers, by index, once they have connected."""
     came: dict[int, Worker] = {}
     with socket.create_server(("", MEETING_PORT), backlog=1024) as listener:
         while missing(came):
@@ -176,7 +177,7 @@ def collect(key: str) -> list[Worker]:
 
 
 def meet(first: tuple[str, ...]) -> list[Worker]:
-    """Return all workers, which then let this node in."""
+    """Return all workers, which then accept SSH sessions of this node."""
     key, own = new_key("client"), new_key("host")
     workers = collect(key)
     run(*first)
@@ -197,7 +198,7 @@ def meet(first: tuple[str, ...]) -> list[Worker]:
 
 
 def main(command: str, *first: str) -> None:
-    """Be the node that Batch says this is; the main node ends as its command does."""
+    """Run as main node or worker; the main node exits with the status of its command."""
     # A process with number 1, as in a container, does not end by itself when Batch asks it to.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     os.environ.update(NODES=str(NODES), HOSTS="localhost")

@@ -1,7 +1,7 @@
-"""The records that describe an AWS Batch stack before a resource exists.
+"""The plan of an AWS Batch stack, as plain records.
 
-`plan_batch` in `components.architectures.batch_plan` makes them from the configuration; the
-components of this folder turn them into resources.
+`plan_batch` in `components.architectures.batch_plan` creates them from the configuration; the
+components in this package turn them into resources.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ class ComputeEnvironmentPlan:
     capacity: CapacityPlan
     placement: PlacementPlan
     interfaces: InterfacePlan | None
-    """None where EFA is off: the launch template then names no interfaces."""
+    """None without EFA: the launch template then has no network interfaces."""
     subnets: tuple[str, ...]
-    """Private subnets, as references of the `NetworkPlan`; one with EFA, once the account was
-    asked."""
+    """Private subnets, as references of the `NetworkPlan`; exactly one with EFA after the account
+    was queried."""
     minimum_vcpus: int
     maximum_vcpus: int
     image_type: ImageType | None
-    """`Ec2Configuration.imageType`; None with an image of the user's own."""
+    """`Ec2Configuration.imageType`; None with a custom AMI."""
     custom_ami_id: str | None
     allocation_strategy: Literal["BEST_FIT_PROGRESSIVE", "SPOT_PRICE_CAPACITY_OPTIMIZED"]
-    """Batch updates an environment in place with these, and not with `BEST_FIT`."""
+    """Batch supports in-place updates with these strategies, but not with `BEST_FIT`."""
     root_volume: RootVolume
     local_nvme: Literal["raid0", "none"]
     iam_policies: tuple[str, ...]
-    """ARNs of AWS managed policies of the nodes' role, besides that of ECS."""
+    """ARNs of AWS managed policies of the node role, in addition to that of ECS."""
     ssh_key_name: str | None
     queue_priority: int
 
@@ -51,20 +51,20 @@ class ContainerPlan:
     """The container of a job on one node."""
 
     image: str | None
-    """None for the stack's own repository."""
+    """None for the repository of the stack."""
     command: tuple[str, ...]
     environment: Mapping[str, str]
     vcpus: int
     memory_mib: int
     gpus: int
     devices: tuple[str, ...]
-    """Device files of the host that the container gets: EFA, and those of Trainium."""
+    """Device files of the host for EFA and Trainium."""
     shared_memory_mib: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobDefinitionPlan:
-    """A job definition; with more than one node it is multi-node parallel."""
+    """A job definition; multi-node parallel with more than one node."""
 
     name: str
     compute_environment: str
@@ -74,7 +74,7 @@ class JobDefinitionPlan:
     attempts: int
     timeout_seconds: int | None
     iam_policies: tuple[str, ...]
-    """ARNs of AWS managed policies of the job's own role."""
+    """ARNs of AWS managed policies of the job role."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class RepositoryPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchPlan:
-    """A whole Batch stack."""
+    """The complete plan of a Batch stack."""
 
     name: str
     region: str
@@ -105,11 +105,12 @@ class BatchPlan:
 
     @property
     def jobs_in_default_group(self) -> tuple[str, ...]:
-        """Multi-node parallel job definitions whose containers get the VPC's default group.
+        """Multi-node parallel job definitions whose containers get the default security group.
 
-        A container's interface has the security groups of the compute environment. One whose
-        launch template names interfaces, as with EFA, cannot have any, and Batch then takes the
-        default group of the VPC. EFA itself is an interface of the node, with the node's groups.
+        The interface of a container has the security groups of the compute environment. An
+        environment whose launch template has interfaces, as with EFA, cannot have security groups,
+        and Batch then uses the default group of the VPC. EFA interfaces belong to the node and have
+        its security groups.
         https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
         """
         with_interfaces = {each.name for each in self.compute_environments if each.interfaces}
@@ -121,5 +122,5 @@ class BatchPlan:
 
     @property
     def capacities(self) -> tuple[CapacityPlan, ...]:
-        """Every way in which the stack buys capacity."""
+        """Capacity plans of all compute environments."""
         return tuple(environment.capacity for environment in self.compute_environments)

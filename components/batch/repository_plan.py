@@ -1,4 +1,4 @@
-"""From the repository of the stack file to its plan, and what can be wrong with it."""
+"""Plan and check of the repository in the stack file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHORTEST_NAME = 2
 
 
 def plan_repository(config: BatchStackConfig) -> RepositoryPlan | None:
-    """Return the plan of the stack's own repository, which is called like the stack by default."""
+    """Return the plan of the stack's repository, whose default name is that of the stack."""
     repository = config.architecture.repository
     if repository is None:
         return None
@@ -26,7 +26,7 @@ def plan_repository(config: BatchStackConfig) -> RepositoryPlan | None:
 
 
 def review_repository(config: BatchStackConfig, review: Review) -> None:
-    """Refuse a name that ECR does not take."""
+    """Refuse a name that ECR does not accept."""
     plan = plan_repository(config)
     if plan is None:
         return

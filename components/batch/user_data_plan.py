@@ -1,7 +1,7 @@
-"""User data of Batch's nodes: MIME multipart, which is the only form that Batch takes.
+"""User data of Batch nodes, as a MIME multipart archive, which Batch requires.
 
-Batch puts a part of its own beside ours, with the cluster of the ECS agent; what is no multipart
-archive makes the compute environment INVALID.
+Batch adds a part with the cluster of the ECS agent. Any other format makes the compute environment
+INVALID.
 
 Sources:
     https://docs.aws.amazon.com/batch/latest/userguide/launch-templates.html, "Amazon EC2 user data
@@ -15,16 +15,16 @@ from collections.abc import Sequence
 from typing import Literal
 
 SCRATCH = "/scratch"
-"""Where the disks of the instance are, on the node and in each container of its jobs."""
+"""Mount point of the instance store, on the node and in the containers of its jobs."""
 
-# On Amazon Linux 2023 the ECS agent starts after cloud-init's last stage, which runs shell
-# scripts: no job comes before the disks. The image has no mdadm; AL2023's repository lies in S3 of
-# the region, so that a gateway endpoint is a way to it.
+# On Amazon Linux 2023 the ECS agent starts after the last stage of cloud-init, which runs shell
+# scripts, so the disks are ready before any job. The AMI has no mdadm; the AL2023 repository is in
+# S3 of the region and reachable through a gateway endpoint.
 # https://docs.aws.amazon.com/linux/al2023/ug/ec2.html
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/raid-config.html
-# https://docs.aws.amazon.com/ebs/latest/userguide/nvme-ebs-volumes.html: the model tells an
-# instance store disk from an EBS volume, the device name does not.
-# https://github.com/aws/amazon-ecs-ami, al2023.pkr.hcl: what the image has.
+# https://docs.aws.amazon.com/ebs/latest/userguide/nvme-ebs-volumes.html: the model distinguishes
+# instance store disks from EBS volumes, the device name does not.
+# https://github.com/aws/amazon-ecs-ami, al2023.pkr.hcl: contents of the AMI.
 _RAID0 = f"""\
 #!/bin/bash
 set -euo pipefail
@@ -47,10 +47,10 @@ fi
 chmod 1777 {SCRATCH}
 """
 
-# A container of a multi-node parallel job has an interface of its own (`awsvpc`), from which the
-# metadata service is one hop away, as from the node, and with it the credentials of the node. Such
-# a container needs nothing of it: the credentials of its job come from the ECS agent, on another
-# address. The agent reads its configuration when it starts, after cloud-init.
+# A container of a multi-node parallel job has its own interface (`awsvpc`), from which the metadata
+# service, with the credentials of the node, is one hop away, as from the node. Such a container
+# does not need it: the job credentials come from the ECS agent at another address. The agent reads
+# its configuration when it starts, after cloud-init.
 # https://github.com/aws/amazon-ecs-agent, README.md: ECS_AWSVPC_BLOCK_IMDS, false by default
 # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ec2-security-considerations.html
 _AGENT = """\
@@ -64,19 +64,19 @@ _BOUNDARY = "trainyard-node"
 def render_user_data(local_nvme: Literal["raid0", "none"]) -> str:
     """Return the user data of a node as plain text.
 
-    The ECS agent closes the instance metadata service to containers of multi-node parallel jobs.
-    With `raid0` all instance store disks become one file system at `SCRATCH`. Stopping the
-    instance loses it; Batch terminates instances and never stops them.
+    The ECS agent blocks the instance metadata service for containers of multi-node parallel jobs.
+    With `raid0`, all instance store disks form one file system at `SCRATCH`. Stopping an instance
+    would lose its data, but Batch only terminates instances.
     """
     raid0 = [("x-shellscript", _RAID0)] if local_nvme == "raid0" else []
     return multipart([("x-shellscript", _AGENT), *raid0])
 
 
 def multipart(parts: Sequence[tuple[str, str]]) -> str:
-    """Return a MIME multipart archive of texts, each with the subtype of its content.
+    """Return a MIME multipart archive of (text, MIME subtype) parts.
 
     Raises:
-        ValueError: a text contains the line that separates parts.
+        ValueError: a text contains the boundary line.
     """
     lines = ["MIME-Version: 1.0", f'Content-Type: multipart/mixed; boundary="{_BOUNDARY}"', ""]
     for subtype, text in parts:

@@ -1,1 +1,1 @@
-"""IAM roles and the profiles that carry them."""
+"""IAM roles and instance profiles."""

@@ -1,8 +1,9 @@
-"""What pods may do with the role of their nodes: the add-on policies of a node group.
+"""Add-on policies of a node group: permissions for pods that use the node role.
 
 eksctl v0.178 granted `autoscaler`, `ebs` and `fsx` as inline statements on every resource of the
-account. Here EBS is AWS's own policy for the driver, the autoscaler changes the groups of its own
-cluster only, and FSx is held to the calls of its driver and to the file systems that it made.
+account. Here EBS is the AWS managed policy for the driver, the autoscaler can change only the Auto
+Scaling groups of its own cluster, and FSx is limited to the calls of its driver and the file
+systems that it created.
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/best-practices/cas.html (autoscaler)
@@ -20,12 +21,12 @@ from components.config.eks import AddonPolicy
 Document = dict[str, Any]
 
 _FSX_VOLUME = "CSIVolumeName"
-"""Tag that the driver of FSx gives each file system that it makes: `VolumeNameTagKey` of
+"""Tag that the FSx driver sets on each file system that it creates: `VolumeNameTagKey` of
 https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/pkg/cloud/cloud.go"""
 
 _MANAGED: dict[AddonPolicy, str] = {
     "cloudwatch": "CloudWatchAgentServerPolicy",
-    # The second version touches only volumes that the driver made, by their tags.
+    # Version 2 is limited to volumes that the driver created, by their tags.
     "ebs": "AmazonEBSCSIDriverPolicyV2",
 }
 
@@ -38,7 +39,7 @@ def managed_policies(wanted: Iterable[AddonPolicy]) -> tuple[str, ...]:
 def inline_policies(
     wanted: Iterable[AddonPolicy], *, partition: str, cluster_name: str
 ) -> dict[AddonPolicy, Document]:
-    """Return the documents of the add-on policies that no AWS managed policy grants, by name."""
+    """Return the documents of the inline add-on policies, by name."""
     documents: dict[AddonPolicy, Document] = {
         "autoscaler": _autoscaler(cluster_name),
         "fsx": _fsx(partition),
@@ -47,14 +48,15 @@ def inline_policies(
 
 
 def inline_names(wanted: Iterable[AddonPolicy]) -> tuple[AddonPolicy, ...]:
-    """Return the add-on policies that are inline ones, each once."""
+    """Return the inline add-on policies, without duplicates."""
     return tuple(policy for policy in dict.fromkeys(wanted) if policy not in _MANAGED)
 
 
 def autoscaler_tags(cluster_name: str) -> dict[str, str]:
-    """Return the tags by which the Cluster Autoscaler finds, and may change, a cluster's groups.
+    """Return the tags by which the Cluster Autoscaler finds a cluster's Auto Scaling groups.
 
-    EKS itself puts them on the groups behind managed node groups.
+    EKS tags the Auto Scaling groups of managed node groups itself. The policy requires the tags for
+    changes.
     https://docs.aws.amazon.com/eks/latest/best-practices/cas.html
     """
     return {
@@ -66,7 +68,7 @@ def autoscaler_tags(cluster_name: str) -> dict[str, str]:
 def _autoscaler(cluster_name: str) -> Document:
     return _document(
         _allow(
-            # The README's list; `…RequirementsPages` there is the SDK's name of the last call.
+            # The list in the README, where `…RequirementsPages` is the SDK name of the last call.
             "autoscaling:DescribeAutoScalingGroups",
             "autoscaling:DescribeAutoScalingInstances",
             "autoscaling:DescribeLaunchConfigurations",
@@ -110,7 +112,7 @@ def _fsx(partition: str) -> Document:
             "Condition": {"StringLike": {"iam:AWSServiceName": ["fsx.amazonaws.com"]}},
         },
         _allow(
-            # FSx makes a second role of its own for a file system that is linked with S3.
+            # FSx creates a second service-linked role for file systems linked to S3.
             "iam:CreateServiceLinkedRole",
             "iam:AttachRolePolicy",
             "iam:PutRolePolicy",

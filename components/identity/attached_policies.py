@@ -1,6 +1,6 @@
-"""The AWS managed policies of a role, as resources of their own.
+"""AWS managed policies of a role, as separate resources.
 
-In the role itself they would be all that it has: the provider throws away those of others.
+Policies in the role resource would be exclusive: the provider detaches all others.
 https://www.pulumi.com/registry/packages/aws/api-docs/iam/role/
 """
 
@@ -15,7 +15,7 @@ import pulumi_aws as aws
 def attach_policies(
     name: str, role: aws.iam.Role, arns: Iterable[str], options: pulumi.ResourceOptions
 ) -> list[aws.iam.RolePolicyAttachment]:
-    """Register one `<name>-<policy>` for each policy; one that is named twice is attached once."""
+    """Register one `<name>-<policy>` for each policy, without duplicates."""
     return [
         aws.iam.RolePolicyAttachment(
             f"{name}-{arn.rpartition('/')[2]}", role=role.name, policy_arn=arn, opts=options
@@ -27,6 +27,6 @@ def attach_policies(
 def once_made(
     value: pulumi.Output[str], policies: Sequence[pulumi.CustomResource]
 ) -> pulumi.Output[str]:
-    """Return a value that resolves when the policies are there: nobody takes the role before."""
+    """Return a value that resolves only after the policies are attached."""
     made = pulumi.Output.all(*(policy.id for policy in policies))
     return pulumi.Output.all(value, made).apply(lambda known: known[0])

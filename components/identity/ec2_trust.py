@@ -1,4 +1,4 @@
-"""Who takes the role of a node: EC2, on behalf of an instance.
+"""The trust policy of node roles, for EC2 instances.
 
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_switch-role-ec2.html
 """
@@ -11,10 +11,10 @@ from components.naming import dns_suffix
 
 
 def ec2_trust_policy(region: str) -> str:
-    """Return the trust policy of a role of instances of a region, as JSON.
+    """Return the trust policy for instances in a region, as JSON.
 
-    The service principal follows the partition: `ec2.amazonaws.com`, in China
-    `ec2.amazonaws.com.cn`, in the isolated partitions `ec2.c2s.ic.gov` and its like.
+    The service principal depends on the partition: `ec2.amazonaws.com`, `ec2.amazonaws.com.cn` in
+    China, or names such as `ec2.c2s.ic.gov` in isolated partitions.
     """
     return json.dumps(
         {

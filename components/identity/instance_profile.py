@@ -1,4 +1,4 @@
-"""The instance profile that hands a node role to the instances of a launch template."""
+"""The instance profile of a node role, for launch templates."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class NodeInstanceProfileArgs:
 
 
 class NodeInstanceProfile(pulumi.ComponentResource):
-    """An instance profile around one role; only self-managed nodes need one of ours.
+    """An instance profile with one role; EKS creates it for managed node groups.
 
-    The role's ARN, never the profile's, is what `aws-auth` and access entries name.
+    `aws-auth` and access entries use the ARN of the role, not of the profile.
 
     Children: `<name>-profile` (`aws.iam.InstanceProfile`).
     """

@@ -21,9 +21,9 @@ from components.naming import managed_policy_arns, partition
 REQUIRED_POLICIES = (
     "AmazonEKSWorkerNodePolicy",
     "AmazonEKS_CNI_Policy",
-    # Pull only: a node never lists or describes repositories, which `ReadOnly` would allow too.
+    # Pull only: `ReadOnly` would also allow a node to list and describe repositories.
     "AmazonEC2ContainerRegistryPullOnly",
-    # A shell on a node without SSH keys or open ports.
+    # Shell access through Session Manager, without SSH keys or open ports.
     "AmazonSSMManagedInstanceCore",
 )
 """AWS managed policies that every node has."""
@@ -34,29 +34,29 @@ class NodeRoleArgs:
     """Arguments of `NodeRole`."""
 
     extra_policies: Sequence[str]
-    """AWS managed policies besides `REQUIRED_POLICIES`: names, with the path where they have one
-    (`service-role/AmazonEBSCSIDriverPolicy`)."""
+    """AWS managed policies in addition to `REQUIRED_POLICIES`: names, with their path if they have
+    one (`service-role/AmazonEBSCSIDriverPolicy`)."""
     addon_policies: Sequence[AddonPolicy] = ()
-    """What pods may do with the role."""
+    """Permissions for pods that use the role."""
     cluster_name: str
-    """The cluster whose Auto Scaling groups an autoscaler may change."""
+    """The cluster whose Auto Scaling groups the autoscaler can change."""
     region: str
-    """Region of the stack, whose partition the policies are of."""
+    """Region of the stack, for the partition of the policies."""
     tags: Mapping[str, str]
 
 
 class NodeRole(pulumi.ComponentResource):
-    """A role that EC2 instances take, with the policies of an EKS node.
+    """A role for EC2 instances, with the policies of an EKS node.
 
-    Children: `<name>-role` (`aws.iam.Role`), one `<name>-<policy>`
-    (`aws.iam.RolePolicyAttachment`) a managed policy, one `<name>-<add-on policy>`
-    (`aws.iam.RolePolicy`) for each that no managed policy grants.
+    Children: `<name>-role` (`aws.iam.Role`), `<name>-<policy>` (`aws.iam.RolePolicyAttachment`) for
+    each managed policy, `<name>-<add-on policy>` (`aws.iam.RolePolicy`) for each inline add-on
+    policy.
     """
 
     arn: pulumi.Output[str]
-    """ARN of the role; resolves when every policy is attached, so that no node starts without."""
+    """ARN of the role; resolves when every policy is attached."""
     role_name: pulumi.Output[str]
-    """Name of the role, which is what an instance profile takes; resolves as `arn` does."""
+    """Name of the role, for instance profiles; resolves like `arn`."""
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ from components.naming import IAM_ROLE_NAME_LIMIT, fitted, managed_policy_arns
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OidcProvider:
-    """The OIDC provider of a cluster, as IAM knows it."""
+    """The IAM OIDC provider of a cluster."""
 
     arn: pulumi.Input[str]
     url: pulumi.Input[str]
@@ -35,19 +35,19 @@ class ServiceAccountRoleArgs:
     namespace: str
     service_account: str
     policy: str
-    """AWS managed policy: its name, with the path where it has one."""
+    """Name of an AWS managed policy, with its path if it has one."""
     oidc_provider: OidcProvider | None
-    """Who vouches for the pods; None: EKS Pod Identity."""
+    """OIDC provider of the cluster; None for EKS Pod Identity."""
     region: str
-    """Region of the stack, whose partition the policy is of."""
+    """Region of the stack, for the partition of the policy."""
     tags: Mapping[str, str]
 
 
 class ServiceAccountRole(pulumi.ComponentResource):
-    """A role that the pods of one service account take, with one AWS managed policy.
+    """A role for the pods of one service account, with one AWS managed policy.
 
-    Children: `<name>-role` (`aws.iam.Role`), cut where IAM would refuse the role's name for its
-    length, and `<name>-policy` (`aws.iam.RolePolicyAttachment`).
+    Children: `<name>-role` (`aws.iam.Role`), shortened to the length limit of IAM, and
+    `<name>-policy` (`aws.iam.RolePolicyAttachment`).
     """
 
     arn: pulumi.Output[str]
@@ -87,10 +87,10 @@ def _trust(args: ServiceAccountRoleArgs) -> pulumi.Input[str]:
 
 
 def pod_identity_trust() -> str:
-    """Return the trust policy of a role that EKS Pod Identity hands out.
+    """Return the trust policy of a role for EKS Pod Identity.
 
-    `TagSession` too: the agent tags each session with cluster, namespace and service account,
-    and gets no session where it may not.
+    `TagSession` is required: the agent tags each session with cluster, namespace and service
+    account.
     """
     return _policy(
         {
@@ -102,7 +102,7 @@ def pod_identity_trust() -> str:
 
 
 def oidc_trust(provider_arn: str, provider_url: str, subject: str) -> str:
-    """Return the trust policy of a role for one subject of a cluster's OIDC provider."""
+    """Return the trust policy for one subject of a cluster's OIDC provider."""
     issuer = provider_url.removeprefix("https://")
     return _policy(
         {

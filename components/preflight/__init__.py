@@ -1,5 +1,5 @@
-"""What `./trainyard check --live` asks the account beyond what the program itself must know.
+"""Additional account checks of `./trainyard check --live`.
 
-Nothing here changes anything in AWS, and the program does not depend on it: a caller who may run
-`up` need not be allowed all of these questions, and what may not be asked is said and skipped.
+These checks are read-only and the program does not depend on them. They need permissions that `up`
+does not need; denied calls are reported and skipped.
 """

@@ -1,8 +1,8 @@
-"""The rows of the checks that the program itself makes before it registers anything.
+"""Rows for the account checks that the program runs before it registers resources.
 
-A check yields what is wrong, with the key of the stack file. What was looked at, and so what
-passed, is listed here once for each check: a problem stands in the row of the longest key that it
-lies under, and a problem under none of them has a row of its own.
+A check yields problems, each with a key of the stack file. This module adds the subjects of each
+check, so that passed checks have rows too: a problem goes into the row with the longest matching
+key, or into its own row if none matches.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class _Judged:
 def account_rows(
     config: AnyStackConfig, facts: AccountFacts, checks: Iterable[Check]
 ) -> Iterator[Row]:
-    """Yield the rows of the checks that have run, in their order."""
+    """Yield the rows of the completed checks, in order."""
     told: set[tuple[str, str]] = set()
     for name, problems in _by_name(checks).items():
         judged = [_Judged(subject, []) for subject in subjects_of(name, config, facts)]
         for problem in problems:
-            # The plan and the account may both see one fault.
+            # Plan and account can report the same problem.
             if (problem.path, problem.problem) not in told:
                 told.add((problem.path, problem.problem))
                 _place(problem, name, judged)

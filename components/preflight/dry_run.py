@@ -1,7 +1,8 @@
-"""One node of each kind, as RunInstances would be asked for it.
+"""Dry-run RunInstances requests, one for each kind of node.
 
-Only what exists can be named: security groups, instance profiles and placement groups that the
-stack makes itself are left out, and so are tags and user data, of which EC2 refuses nothing.
+Requests contain only existing resources: security groups, instance profiles and placement groups
+that the stack creates are omitted. Tags and user data are omitted too, because EC2 does not refuse
+them.
 
 Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_RunInstances.html
 """
@@ -20,7 +21,7 @@ from components.preflight.launch import Launch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRun:
-    """A request that changes nothing."""
+    """A dry-run request."""
 
     launch: Launch
     subnet_id: str
@@ -44,7 +45,7 @@ class DryRun:
 
 
 def plan_dry_run(launch: Launch, network: NetworkPlan, facts: AccountFacts) -> DryRun | str:
-    """Return the request for one node, or why there is nothing to ask."""
+    """Return the request for one node, or the reason why there is none."""
     if network.is_new:
         return "the stack makes its VPC itself, so there is no subnet to name"
     reservation = facts.reservations.get(launch.capacity.reservation_id or "")

@@ -1,4 +1,4 @@
-"""What EC2's answer to a dry run means for a stack.
+"""Rows for the results of dry runs.
 
 Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
 """
@@ -25,13 +25,13 @@ _UNAVAILABLE = {
     "VcpuLimitExceeded": "one more node would be beyond the quota of vCPUs",
     "MaxSpotInstanceCountExceeded": "one more node would be beyond the quota of Spot Instances",
 }
-"""Codes for what passes, and what nodes of the stack itself may cause: no reason to refuse it."""
+"""Error codes that are temporary or can be caused by the stack's own nodes: not refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
     key: str
-    """Below the node pool."""
+    """Key relative to the node pool."""
     problem: str
     remedy: str
 
@@ -65,14 +65,14 @@ _OTHER = _Refusal(
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """EC2's answer to a dry run, which is always an error."""
+    """The response of EC2 to a dry run, which is always an error."""
 
     code: str
     message: str
 
 
 def dry_run_row(dry_run: DryRun, image_id: str, answer: Answer) -> Row:
-    """Return what the answer says of a node pool."""
+    """Return the row of a node pool for a response."""
     launch = dry_run.launch
     said = f"{answer.code}: {answer.message}"
     if answer.code == WOULD_HAVE_SUCCEEDED:

@@ -1,4 +1,4 @@
-"""What only the preflight wants to know of an account, as plain records."""
+"""Facts about an account that only the preflight needs, as plain records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import date
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeFacts:
-    """An instance type as EC2 describes it in this region."""
+    """An instance type, from EC2 in this region."""
 
     efa_interfaces: int
     """`EfaInfo.MaximumEfaInterfaces`; 0 without EFA."""
@@ -34,7 +34,7 @@ class InvitationFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionFacts:
-    """A Kubernetes version as EKS supports it."""
+    """The support status of a Kubernetes version in EKS."""
 
     status: str
     """`STANDARD_SUPPORT`, `EXTENDED_SUPPORT` or `UNSUPPORTED`."""
@@ -43,7 +43,7 @@ class VersionFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionFacts:
-    """A Lambda function that exists."""
+    """An existing Lambda function."""
 
     state: str
     """`Active`, `Pending`, `Inactive` or `Failed`."""
@@ -51,32 +51,32 @@ class FunctionFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreflightFacts:
-    """What could be read. A key that was asked for and is missing does not exist."""
+    """Facts that could be read. A requested key that is missing does not exist."""
 
     caller_arn: str = ""
     instance_types: Mapping[str, TypeFacts] = field(default_factory=dict[str, TypeFacts])
-    """By name: the types of the nodes."""
+    """Instance types of the nodes, by name."""
     quotas_vcpus: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Quotas of vCPUs, by code."""
+    """vCPU quotas, by quota code."""
     invitations: tuple[InvitationFacts, ...] = ()
     role_names: Mapping[str, bool] = field(default_factory=dict[str, bool])
-    """Those of the service-linked roles asked for that exist, by name; True for each."""
+    """Existing service-linked roles among the requested ones, by name; always True."""
     kubernetes_versions: Mapping[str, VersionFacts] = field(default_factory=dict[str, VersionFacts])
     """By version."""
     placement_groups: Mapping[str, str] = field(default_factory=dict[str, str])
-    """State of each group asked for that exists, by name."""
+    """States of the requested groups that exist, by name."""
     provider_functions: Mapping[str, FunctionFacts] = field(
         default_factory=dict[str, FunctionFacts]
     )
-    """By ARN: the function of ParallelCluster's provider stack that the stack file names."""
+    """Function of the ParallelCluster provider stack in the stack file, by ARN."""
     unreadable: tuple[str, ...] = ()
-    """Calls that the caller may not make, each with AWS's reason."""
+    """Calls that were denied, each with the reason from AWS."""
 
     def why_not(self, *calls: str) -> str | None:
-        """Return AWS's reason where one of the calls could not be made, else None."""
+        """Return the reason from AWS if one of the calls was denied, else None."""
         return why_not(self.unreadable, *calls)
 
 
 def why_not(unreadable: tuple[str, ...], *calls: str) -> str | None:
-    """Return the line of the first of the calls that could not be made, else None."""
+    """Return the entry of the first of the calls that was denied, else None."""
     return next((line for line in unreadable if line.partition(": ")[0] in calls), None)

@@ -1,4 +1,4 @@
-"""Every kind of node that a plan launches, whatever runs the nodes afterwards."""
+"""The kinds of nodes that a plan launches, for all architectures."""
 
 from __future__ import annotations
 
@@ -31,47 +31,47 @@ _ECS_PARAMETERS: dict[ImageType, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageSource:
-    """Where the machine image of nodes comes from; exactly one of the three is given."""
+    """Source of an AMI; exactly one of the three fields is set."""
 
     image_id: str | None = None
     parameter: str | None = None
-    """Public SSM parameter that holds the id."""
+    """Public SSM parameter with the AMI id."""
     name: str | None = None
-    """Beginning of the name of one of Amazon's own."""
+    """Name prefix of an Amazon AMI."""
 
     def __str__(self) -> str:
-        """Return what is looked up, for people."""
+        """Return the source, for messages."""
         return self.image_id or self.parameter or f"Amazon's {self.name}*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """Nodes of one kind: how EC2 would be asked for one of them."""
+    """Launch parameters of one kind of node."""
 
     key: str
-    """Place in the stack file, below `trainyard:cluster`."""
+    """Key in the stack file, below `trainyard:cluster`."""
     instance_type: InstanceType
     nodes: int
-    """How many are launched whatever there is to do."""
+    """Number of nodes that always launch."""
     most: int
-    """How many work may bring; `nodes` where their number is fixed."""
+    """Maximum number of nodes; `nodes` if the number is fixed."""
     capacity: CapacityPlan
     placement_group: str | None
-    """A group that exists; None without one, and where the stack makes it."""
+    """Existing placement group; None without one, or if the stack creates it."""
     wants_group: bool
-    """Whether nodes launch into a placement group at all."""
+    """Whether nodes launch into a placement group."""
     subnets: tuple[str, ...]
     """References of the `NetworkPlan`."""
     interfaces: InterfacePlan | None
     """None without EFA."""
     image: ImageSource
     root_volume: RootVolume | None
-    """None where another program makes it."""
+    """None if another program creates it."""
     ssh_key_name: str | None
 
 
 def launches(plan: AnyPlan) -> Iterator[Launch]:
-    """Yield the nodes of a plan, in its order; a network alone has none."""
+    """Yield the kinds of nodes of a plan, in its order; a network stack has none."""
     if isinstance(plan, EksPlan):
         yield from (_node_group(group) for group in plan.node_groups)
     elif isinstance(plan, BatchPlan):
@@ -131,7 +131,7 @@ def _compute_resource(
     name = official_image_name(
         plan.version, plan.operating_system, resource.instance_type.architecture
     )
-    # ParallelCluster's own choice of interfaces, `efa-only` beside one with an address.
+    # The interface layout of ParallelCluster: `efa-only`, and one interface with an address.
     efa = resource.efa_enabled and resource.instance_type.efa_supported
     return Launch(
         key=f"architecture.queues.{queue.name}.compute_resources.{resource.name}",

@@ -1,4 +1,4 @@
-"""The last questions: the image of each kind of node, and a dry run of its launch."""
+"""Rows for the AMI of each kind of node and a dry run of its launch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DESCRIBE_IMAGES = "ec2:DescribeImages"
 
 
 def launch_rows(reader: AccountReader, plan: AnyPlan, facts: AccountFacts) -> list[Row]:
-    """Return whether the images fit, and what EC2 answers to a dry run of each kind of node.
+    """Return rows for the AMI and the dry run of each kind of node.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
@@ -53,7 +53,7 @@ def _rows(reader: AccountReader, launch: Launch, plan: AnyPlan, facts: AccountFa
 
 
 def look_up_image(reader: AccountReader, source: ImageSource) -> ImageFacts | None:
-    """Return the image that nodes would start from; None where it is not found or not told.
+    """Return the AMI of a source; None if it does not exist or cannot be read.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
@@ -70,7 +70,7 @@ def look_up_image(reader: AccountReader, source: ImageSource) -> ImageFacts | No
 
 
 def image_row(launch: Launch, image: ImageFacts, facts: AccountFacts) -> Row:
-    """Return whether an image fits the type and the reservation of its nodes."""
+    """Return the row on whether an AMI fits the type and the reservation of its nodes."""
     ours = launch.instance_type
     found = f"{image.image_id}, {image.architecture}, {image.platform or 'platform not told'}"
     reservation = facts.reservations.get(launch.capacity.reservation_id or "")

@@ -1,4 +1,4 @@
-"""What of the nodes the account decides: the facts of their type, and its quotas of vCPUs."""
+"""Rows for instance types and vCPU quotas."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUOTA = "the quota of vCPUs covers the nodes"
 
 
 def type_rows(launches: Sequence[Launch], more: PreflightFacts) -> Iterator[Row]:
-    """Yield whether EC2 agrees with what the plan believes of the types of the nodes."""
+    """Yield rows that compare the catalog with EC2 for the instance types of the nodes."""
     for launch in launches:
         if launch.key == "architecture.system_node_group":
             continue
@@ -92,11 +92,11 @@ def _market(launch: Launch, facts: TypeFacts) -> Iterator[Row]:
 
 
 def quota_rows(launches: Sequence[Launch], more: PreflightFacts) -> Iterator[Row]:
-    """Yield whether the quotas of open capacity are as large as the stack alone would need.
+    """Yield rows on whether vCPU quotas are large enough for the nodes outside reservations.
 
-    What else runs in the account is not counted: a quota that is too small for the nodes that the
-    stack launches at once refuses them for certain. One that is too small only for all that its
-    jobs may bring is a warning.
+    Other instances in the account are not counted. A quota that is too small for the nodes that the
+    stack always launches is refused; one that is too small only for the maximum number of nodes is
+    a warning.
     """
     users: dict[VcpuQuota, list[Launch]] = defaultdict(list)
     for launch in launches:

@@ -1,4 +1,4 @@
-"""The preflight's own questions about a stack.
+"""The readings of the preflight for a stack.
 
 Sources: the API references of the calls, such as
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html
@@ -38,7 +38,7 @@ _ALL_VERSIONS = 100
 
 
 def preflight_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[Reading]:
-    """Yield the questions about a stack, in no order that would matter."""
+    """Yield the readings for a stack, in any order."""
     yield lambda: {"caller_arn": _caller(reader)}
     if types := sorted({pool.instance_type for pool in pools(config)} & set(INSTANCE_TYPES)):
         yield lambda: {"instance_types": _types(reader, types)}
@@ -57,7 +57,7 @@ def preflight_readings(reader: AccountReader, config: AnyStackConfig) -> Iterato
 
 
 def quotas(config: AnyStackConfig) -> tuple[VcpuQuota, ...]:
-    """Return the quotas that the nodes in open capacity count against."""
+    """Return the quotas that apply to nodes outside reservations."""
     bought = [(pool.instance_type, pool.purchase_option) for pool in pools(config)]
     if is_eks(config):
         bought.append((config.architecture.system_node_group.instance_type, "on-demand"))
@@ -70,7 +70,7 @@ def quotas(config: AnyStackConfig) -> tuple[VcpuQuota, ...]:
 
 
 def group_names(config: AnyStackConfig) -> dict[str, str]:
-    """Return the placement groups that the stack file names, each with the key that names it."""
+    """Return the placement groups in the stack file, each with its key."""
     named = {
         placement.name: f"{key}.placement.name"
         for key, placement in _placements(config)
@@ -84,7 +84,7 @@ def group_names(config: AnyStackConfig) -> dict[str, str]:
 
 
 def provider_function(config: AnyStackConfig) -> str | None:
-    """Return the function of the provider stack that the stack file names, if it names one."""
+    """Return the function of the provider stack in the stack file, if any."""
     if not is_parallelcluster(config):
         return None
     return config.architecture.deployment.provider_service_token
@@ -105,7 +105,7 @@ def _placements(config: AnyStackConfig) -> Iterator[tuple[str, Placement]]:
 
 
 def _asked(reader: AccountReader, call: str, do: Callable[..., Any], **arguments: Any) -> Any:
-    """Return an answer, or None: what only the preflight wants to know never ends it."""
+    """Return a response, or None: a failed call does not end the preflight."""
     try:
         return reader.ask(call, do, **arguments)
     except AccountUnreachableError as error:
@@ -119,7 +119,7 @@ def _caller(reader: AccountReader) -> str:
 
 
 def _types(reader: AccountReader, names: list[str]) -> dict[str, TypeFacts]:
-    # A filter, because InstanceTypes fails as a whole where the region lacks one of them.
+    # A filter, because InstanceTypes fails the whole call if the region lacks one type.
     answer = _asked(
         reader,
         DESCRIBE_TYPES,
@@ -144,7 +144,7 @@ def _quota(reader: AccountReader, quota: VcpuQuota) -> dict[str, float]:
     asked = {"ServiceCode": "ec2", "QuotaCode": quota.code}
     answer = _asked(reader, GET_QUOTA, client.get_service_quota, **asked)
     denied = any(line.startswith(f"{GET_QUOTA}:") for line in reader.unreadable)
-    if answer is None and not denied:  # never had another value than AWS's own
+    if answer is None and not denied:  # never changed from the AWS default
         default = client.get_aws_default_service_quota
         answer = _asked(reader, GET_DEFAULT_QUOTA, default, **asked)
     return {quota.code: answer["Quota"]["Value"]} if answer else {}
@@ -182,7 +182,7 @@ def _group(reader: AccountReader, name: str) -> dict[str, str]:
 
 
 def _versions(reader: AccountReader) -> dict[str, VersionFacts]:
-    # All of them: whether a version that EKS does not know is an error or nothing is not told.
+    # All versions, because the API does not document its response to unknown versions.
     answer = _asked(
         reader, DESCRIBE_VERSIONS, reader.eks.describe_cluster_versions, maxResults=_ALL_VERSIONS
     )

@@ -1,7 +1,7 @@
-"""What of the reservations changes from hour to hour: who has accepted them, and what is free.
+"""Rows for share invitations and free capacity of reservations.
 
-None of it is refused: a share is accepted and a node ends, and nodes of the stack itself may be
-what takes the capacity.
+Nothing is refused here, because this state changes: shares are accepted and nodes terminate, and
+the stack's own nodes can use the capacity.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ READ = "the account says in which placement group it was made"
 def reservation_rows(
     config: StackConfig, facts: AccountFacts, more: PreflightFacts, now: datetime
 ) -> Iterator[Row]:
-    """Yield what is said of each reservation, beside whether it fits the stack."""
+    """Yield rows on the state of each reservation."""
     for name, reservation in config.reservations.items():
         key = f"reservations.{name}"
         found = found_reservations(reservation, facts)
@@ -38,7 +38,7 @@ def reservation_rows(
 
 
 def provenance_rows(asked: StackConfig, completed: StackConfig) -> Iterator[Row]:
-    """Yield what the account has made of each `provenance: auto`."""
+    """Yield the result of each `provenance: auto`."""
     for name, reservation in asked.reservations.items():
         found = completed.reservations[name]
         if isinstance(reservation, CapacityBlock) or isinstance(found, CapacityBlock):

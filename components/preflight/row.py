@@ -1,4 +1,4 @@
-"""One line of the preflight's table: what was asked of the account, and what it said."""
+"""One row of the preflight table: a question and its answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 from components.config.problems import ROOT, Problem, show
 
 Verdict = Literal["ok", "warning", "refused", "skipped"]
-"""`skipped`: the question could not be asked, and `found` says why."""
+"""`skipped`: the check could not run; `found` has the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,17 +16,17 @@ class Row:
     """The answer to one question."""
 
     subject: str
-    """Key in the stack file, below `trainyard:cluster`; `caller` for what belongs to no key."""
+    """Key in the stack file, below `trainyard:cluster`; `caller` for rows without a key."""
     asked: str
-    """What was asked, as words that a yes would follow: `exists, is active, has room`."""
+    """The checked conditions, as in `exists, is active, has room`."""
     verdict: Verdict
     found: str
-    """What the account said."""
+    """The answer of the account."""
     problem: Problem | None = None
-    """The way out; with the verdict `refused` only."""
+    """Problem and fix; only with the verdict `refused`."""
 
     def as_json(self) -> dict[str, str]:
-        """Return the row as plain JSON; what is refused has its `fix`."""
+        """Return the row as plain JSON; a refused row has a `fix`."""
         fix = {} if self.problem is None else {"fix": self.problem.remedy}
         return {
             "subject": self.subject,
@@ -38,22 +38,22 @@ class Row:
 
 
 def ok(subject: str, asked: str, found: str) -> Row:
-    """Return a row that says yes."""
+    """Return a row for a passed check."""
     return Row(subject=subject, asked=asked, verdict="ok", found=found)
 
 
 def warning(subject: str, asked: str, found: str) -> Row:
-    """Return a row that says what to mind."""
+    """Return a row with a warning."""
     return Row(subject=subject, asked=asked, verdict="warning", found=found)
 
 
 def skipped(subject: str, asked: str, why: str) -> Row:
-    """Return a row that says why there is no answer."""
+    """Return a row for a skipped check, with the reason."""
     return Row(subject=subject, asked=asked, verdict="skipped", found=why)
 
 
 def refused(asked: str, problem: Problem) -> Row:
-    """Return a row that says no."""
+    """Return a row for a failed check."""
     found = problem.problem
     if problem.found is not None:
         found = f"{show(problem.found)}: {found}"
@@ -67,5 +67,5 @@ def refused(asked: str, problem: Problem) -> Row:
 
 
 def below_root(path: str) -> str:
-    """Return a key of the stack file without the one that all have in common."""
+    """Return a key of the stack file without the common root key."""
     return path.removeprefix(f"{ROOT}.")

@@ -1,4 +1,4 @@
-"""The preflight: every question to the account, and the answers as rows of one table."""
+"""The preflight: all account checks, as rows of one table."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
     from components.config.stack_models import AnyStackConfig
 
 CALLER = "caller"
-"""Subject of rows about what the caller may not ask."""
+"""Subject of rows about denied calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preflight:
-    """What an account says to a stack file."""
+    """The result of the preflight for a stack file."""
 
     account_id: str
-    """Empty where the caller may not ask."""
+    """Empty if the caller cannot read it."""
     caller_arn: str
     region: str
     plan: AnyPlan | None
     rows: tuple[Row, ...]
     problems: tuple[Problem, ...]
-    """Everything that is refused; empty where the stack may be brought up."""
+    """All refused rows; empty if nothing prevents `up`."""
     warnings: tuple[str, ...]
 
 
@@ -59,7 +59,7 @@ def run_preflight(
     now: datetime,
     profile: str | None = None,
 ) -> Preflight:
-    """Ask the account everything that a stack depends on; nothing is changed.
+    """Run all account checks of a stack, without any change.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
@@ -73,7 +73,7 @@ def run_preflight(
         *_rows(found, facts, more, now),
     ]
     if found.plan is not None and not found.problems:
-        # A launch of what is wrong in itself would only be refused in other words.
+        # A dry run with known problems would only report them again.
         rows += launch_rows(reader, found.plan, facts)
     rows += (skipped(CALLER, *_call_and_reason(line)) for line in _unshown(reader, rows))
     rows += (warning("architecture", "what will happen", text) for text in found.warnings)
@@ -115,7 +115,7 @@ def _rows(
 
 
 def _unshown(reader: AccountReader, rows: list[Row]) -> list[str]:
-    """Return the calls that may not be made and that no row names."""
+    """Return the denied calls that no row names."""
     shown = [row.found for row in rows if row.verdict == "skipped"]
     return [line for line in reader.not_read() if not any(line in found for found in shown)]
 

@@ -1,7 +1,7 @@
-"""The service-linked roles in whose name AWS works for a stack.
+"""The service-linked roles that a stack needs.
 
-AWS makes each of them when a service first needs it, on behalf of a caller who may create
-service-linked roles. One who may not finds out half-way through an `up`.
+AWS creates each role when a service first needs it, if the caller can create service-linked roles.
+Without this permission, `up` fails halfway.
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/userguide/using-service-linked-roles-eks.html
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ServiceRole:
-    """A service-linked role, and what it is needed for."""
+    """A service-linked role and its purpose."""
 
     name: str
     service: str
-    """As `iam:CreateServiceLinkedRole` takes it."""
+    """Service name for `iam:CreateServiceLinkedRole`."""
     key: str
-    """What of the stack file needs it."""
+    """Key of the stack file that needs it."""
 
 
 def service_roles(config: AnyStackConfig) -> Iterator[ServiceRole]:

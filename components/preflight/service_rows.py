@@ -1,4 +1,4 @@
-"""What of AWS's services a stack depends on: roles, versions, groups and functions that exist."""
+"""Rows for service-linked roles, Kubernetes versions, placement groups and provider functions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NONE = "UNSUPPORTED"
 
 
 def role_rows(config: AnyStackConfig, more: PreflightFacts) -> Iterator[Row]:
-    """Yield which service-linked roles exist; one that does not is made when it is needed."""
+    """Yield rows on service-linked roles; AWS creates missing roles when they are needed."""
     for role in service_roles(config):
         reason = more.why_not(GET_ROLE)
         if reason is not None:
@@ -49,7 +49,7 @@ def role_rows(config: AnyStackConfig, more: PreflightFacts) -> Iterator[Row]:
 
 
 def version_rows(config: AnyStackConfig, more: PreflightFacts, today: date) -> Iterator[Row]:
-    """Yield whether EKS makes and keeps clusters of the Kubernetes version."""
+    """Yield rows on whether EKS supports the Kubernetes version."""
     if not is_eks(config):
         return
     version, key = config.architecture.kubernetes_version, "architecture.kubernetes_version"
@@ -85,7 +85,7 @@ def _support(key: str, version: str, found: VersionFacts, today: date) -> Row:
 
 
 def group_rows(config: AnyStackConfig, more: PreflightFacts) -> Iterator[Row]:
-    """Yield whether the placement groups that the stack file names can be launched into."""
+    """Yield rows on whether the placement groups in the stack file are available."""
     for name, key in group_names(config).items():
         reason = more.why_not(DESCRIBE_GROUPS)
         state = more.placement_groups.get(name)
@@ -107,7 +107,7 @@ def group_rows(config: AnyStackConfig, more: PreflightFacts) -> Iterator[Row]:
 
 
 def provider_rows(config: AnyStackConfig, more: PreflightFacts) -> Iterator[Row]:
-    """Yield whether the provider stack that the stack file names can make a cluster."""
+    """Yield rows on whether the provider stack in the stack file can create a cluster."""
     arn, key = provider_function(config), "architecture.deployment.provider_service_token"
     if arn is None:
         return

@@ -1,4 +1,4 @@
-"""What each check of an account looks at: the keys of the stack file, and what is known of them."""
+"""Subjects of the account checks: keys of the stack file and known facts about them."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Something that a check looks at."""
+    """A subject of a check."""
 
     key: str
-    """In the stack file, below `trainyard:cluster`."""
+    """Key in the stack file, below `trainyard:cluster`."""
     asked: str
     found: str
-    """What the account says of it, where nothing is wrong."""
+    """Facts from the account if the check passed."""
     calls: tuple[str, ...] = ()
-    """What cannot be answered without these."""
+    """AWS calls that the check needs."""
 
 
 _OPEN_PORTS = ("ec2:DescribeNetworkInterfaces", "ec2:DescribeSecurityGroupRules")
-"""What tells whether the security groups of a file system let the nodes in."""
+"""Calls that show whether the security groups of a file system allow the nodes."""
 
 
 def subjects_of(check: str, config: AnyStackConfig, facts: AccountFacts) -> Iterator[Subject]:
-    """Yield what a check looks at, by its name; one row for it as a whole where that is all."""
+    """Yield the subjects of a check, by its name; one subject for the whole check by default."""
     listed = _LISTED.get(check)
     if listed is not None:
         yield from listed(config, facts)
@@ -238,4 +238,4 @@ _AS_A_WHOLE: Mapping[str, Subject] = {
         ("ec2:DescribeSecurityGroups", "ec2:DescribeSecurityGroupRules"),
     ),
 }
-"""Checks of many keys at once, of which one row says that nothing is wrong."""
+"""Checks of several keys with one common row if all pass."""

@@ -1,1 +1,1 @@
-"""What runs inside a cluster once it is up."""
+"""Kubernetes resources in a cluster."""

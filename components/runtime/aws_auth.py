@@ -1,12 +1,12 @@
-"""One role's entry in the `aws-auth` ConfigMap, as a resource of its own.
+"""One role's entry in the `aws-auth` ConfigMap, as a Pulumi resource.
 
-A ConfigMap of the Kubernetes provider cannot hold it: `mapRoles` is one string, so whoever
-declares it owns all of it, wipes the roles of others, and deletes them all on destroy. This
-resource reads what is there, changes its own entry, and keeps the rest to the letter.
+A ConfigMap of the Kubernetes provider is not suitable: `mapRoles` is one string, so a resource that
+declares it owns all of it, overwrites the roles of others, and deletes them on destroy. This
+resource reads the ConfigMap, changes only its own entry, and keeps the rest unchanged.
 
-The state of a stack names this module and `AwsAuthProvider`: they can be changed, but neither
-moved nor renamed. The provider has no state and imports within its methods, so that what the
-engine stores of it never changes.
+Pulumi state references this module and `AwsAuthProvider`: do not move or rename them. The provider
+has no attributes and imports within its methods, so that its serialized form in the state never
+changes.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 
 class AwsAuthProvider(ResourceProvider):
-    """What the engine does with an `AwsAuthEntry`."""
+    """The dynamic provider of `AwsAuthEntry`."""
 
     serialize_as_secret_always = False
 
     def check(self, _olds: dict[str, Any], news: dict[str, Any]) -> CheckResult:
-        """Refuse what could never authorize anybody."""
+        """Refuse an entry that cannot authorize anyone."""
         from components.runtime.aws_auth_plan import pathless_role_arn
 
         failures: list[CheckFailure] = []
@@ -52,10 +52,10 @@ class AwsAuthProvider(ResourceProvider):
         return CheckResult(news, failures)
 
     def diff(self, _id: str, _olds: dict[str, Any], _news: dict[str, Any]) -> DiffResult:
-        """Another role or another cluster is another entry; new credentials are kept in state.
+        """Replace the entry for another role or cluster; keep new credentials in the state.
 
-        A kubeconfig that is not known yet is taken for the old one: it comes from the cluster,
-        and a change of the cluster in place does not change its endpoint.
+        An unknown kubeconfig counts as unchanged: it comes from the cluster, and an in-place update
+        of the cluster does not change its endpoint.
         """
         replaces: list[str] = []
         changed = any(_olds[key] != _news[key] for key in ("username", "groups"))
@@ -70,7 +70,7 @@ class AwsAuthProvider(ResourceProvider):
         return DiffResult(changes=changed or bool(replaces), replaces=replaces)
 
     def create(self, props: dict[str, Any]) -> CreateResult:
-        """Add the entry; where the role has one, adopt it, and say what it said before."""
+        """Add the entry, or adopt an existing entry of the role and log its previous content."""
         role = _role(props)
         before = _config_map(props).put(role)
         if before and (before.username, set(before.groups)) != (role.username, set(role.groups)):
@@ -82,7 +82,7 @@ class AwsAuthProvider(ResourceProvider):
         return CreateResult(role.role_arn, _outputs(props))
 
     def read(self, id_: str, props: dict[str, Any]) -> ReadResult:
-        """Return the entry as it is, or nothing where it or its cluster is gone."""
+        """Return the current entry, or nothing if the entry or the cluster no longer exists."""
         from components.runtime.aws_auth_config_map import ClusterGoneError
 
         try:
@@ -91,17 +91,17 @@ class AwsAuthProvider(ResourceProvider):
             found = None
         if found is None:
             return ReadResult("", {})
-        # Groups that others added to the entry are theirs: they are no difference.
+        # Groups that others added to the entry do not count as a difference.
         groups = [group for group in props["groups"] if group in found.groups]
         return ReadResult(id_, {**_outputs(props), "username": found.username, "groups": groups})
 
     def update(self, _id: str, _olds: dict[str, Any], _news: dict[str, Any]) -> UpdateResult:
-        """Write the entry anew; groups that are no longer asked for leave it."""
+        """Rewrite the entry and remove groups that the program no longer sets."""
         _config_map(_news).put(_role(_news), dropped_groups=_olds["groups"])
         return UpdateResult(_outputs(_news))
 
     def delete(self, _id: str, _props: dict[str, Any]) -> None:
-        """Take the entry out; a cluster that is gone has none."""
+        """Remove the entry; do nothing if the cluster no longer exists."""
         from components.runtime.aws_auth_config_map import ClusterGoneError
 
         try:
@@ -111,7 +111,7 @@ class AwsAuthProvider(ResourceProvider):
 
 
 def _known(value: object) -> bool:
-    # Unknown in a preview: the engine's mark, or an object of the SDK that stands for it.
+    # Unknown in a preview: the marker of the engine, or an object of the SDK.
     return isinstance(value, str) and value != UNKNOWN
 
 
@@ -134,17 +134,17 @@ def _outputs(props: dict[str, Any]) -> dict[str, Any]:
 
 
 class AwsAuthEntry(Resource, module="aws-auth", name="Entry"):
-    """The entry that makes one IAM role a user of the cluster, in `kube-system/aws-auth`.
+    """The entry in `kube-system/aws-auth` that maps one IAM role to a Kubernetes user.
 
-    The entry of the role belongs to this resource: it is adopted where it exists, and taken out
-    on delete. No other entry is changed, nor a comment; the ConfigMap is made where there is
-    none, and deleted with the last entry only if it was made here.
+    This resource owns the entry of the role: it adopts an existing entry and removes it on delete.
+    Other entries and comments are not changed. The ConfigMap is created if it does not exist, and
+    deleted with the last entry only if this program created it.
 
     Changing the role or the cluster replaces the entry.
     """
 
     role_arn: pulumi.Output[str]
-    """ARN of the role as it was given, with its path if it has one."""
+    """ARN of the role as passed, including its path."""
 
     def __init__(
         self,
@@ -160,11 +160,11 @@ class AwsAuthEntry(Resource, module="aws-auth", name="Entry"):
 
         Args:
             name: logical name.
-            kubeconfig: an administrator's, as YAML or JSON; kept as a secret.
-            role_arn: role whose callers get access; its path is left out of the entry.
+            kubeconfig: kubeconfig of an administrator, as YAML or JSON; kept as a secret.
+            role_arn: role that gets access; the entry omits its path.
             username: user name in Kubernetes, such as `system:node:{{EC2PrivateDNSName}}`.
-            groups: groups in Kubernetes; those that others add to the entry stay.
-            opts: options of the resource.
+            groups: groups in Kubernetes; groups that others add to the entry are kept.
+            opts: resource options.
         """
         props = {
             "kubeconfig": pulumi.Output.secret(kubeconfig),

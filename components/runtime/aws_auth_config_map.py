@@ -1,8 +1,7 @@
-"""The `aws-auth` ConfigMap of one cluster: read, changed by one entry, and written safely.
+"""Safe changes of single entries in the `aws-auth` ConfigMap of a cluster.
 
-Others write there at the same time: EKS for the node groups that it manages, people, other
-stacks. So every write carries the resource version that was read, and starts again when
-somebody else was faster.
+Others write to it concurrently: EKS for managed node groups, users, other stacks. Every write
+therefore contains the resource version that was read, and is retried after a conflict.
 
 Source: https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
 """
@@ -28,11 +27,11 @@ NAMESPACE = "kube-system"
 NAME = "aws-auth"
 FIELD_MANAGER = "trainyard"
 MADE_BY_US = {"app.kubernetes.io/managed-by": "trainyard"}
-"""Label of a ConfigMap that did not exist before; only such a one is ever deleted."""
+"""Label of a ConfigMap that this program created; no other ConfigMap is deleted."""
 
 _REQUEST_SECONDS = 30
 _GIVE_UP_SECONDS = 120
-"""A new endpoint may take a minute to be reachable, and a busy map some tries to be written."""
+"""A new endpoint can take a minute to be reachable, and write conflicts need retries."""
 _CONFLICT, _NOT_FOUND, _TOO_MANY_REQUESTS = 409, 404, 429
 _REFUSED = {
     401: (
@@ -50,11 +49,11 @@ Result = TypeVar("Result")
 
 
 class AwsAuthError(RuntimeError):
-    """`aws-auth` cannot be read or written; the message is for people and has no credential."""
+    """`aws-auth` cannot be read or written; the message contains no credentials."""
 
 
 class ClusterGoneError(AwsAuthError):
-    """Nothing answers at the cluster's endpoint, as when the cluster was deleted."""
+    """The cluster's endpoint does not exist, such as after the cluster was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +69,18 @@ class AwsAuthConfigMap:
     """The ConfigMap `kube-system/aws-auth` of the cluster of a kubeconfig.
 
     Args:
-        kubeconfig: YAML or JSON; it is never logged and never part of a message.
-        give_up_seconds: how long a conflict or an unreachable endpoint is tried again.
+        kubeconfig: YAML or JSON; never in logs or messages.
+        give_up_seconds: how long to retry a conflict or an unreachable endpoint.
     """
 
     def __init__(self, kubeconfig: str, *, give_up_seconds: float = _GIVE_UP_SECONDS) -> None:
         self.server = server_of(kubeconfig)
-        # The client declares each answer as one of many things, so it is not typed here.
+        # The client declares unions as return types, so this is untyped.
         self._api: Any = _client(kubeconfig)
         self._give_up_seconds = give_up_seconds
 
     def find(self, role_arn: str) -> MappedRole | None:
-        """Return the entry of a role, None where there is no entry or no ConfigMap.
+        """Return the entry of a role, or None without an entry or ConfigMap.
 
         Raises:
             AwsAuthError: the cluster cannot be read.
@@ -91,10 +90,10 @@ class AwsAuthConfigMap:
         return find_role(found.data.get("mapRoles"), role_arn) if found else None
 
     def put(self, role: MappedRole, dropped_groups: Collection[str] = ()) -> MappedRole | None:
-        """Make the entry of a role, and the ConfigMap where there is none.
+        """Write the entry of a role; create the ConfigMap if it does not exist.
 
-        Writes nothing where the entry is there already; `with_role` says what becomes of its
-        groups. Returns the entry that the role had before, if it had one.
+        Writes nothing if the entry is up to date; see `with_role` for its groups. Returns the
+        previous entry of the role, if any.
 
         Raises:
             AwsAuthError: the cluster cannot be written.
@@ -103,12 +102,12 @@ class AwsAuthConfigMap:
         return self._until_done(lambda: self._put(role, dropped_groups), also=ClusterGoneError)
 
     def take_out(self, role_arn: str) -> None:
-        """Remove the entry of a role; nothing where there is no entry or no ConfigMap.
+        """Remove the entry of a role; do nothing without an entry or ConfigMap.
 
-        A ConfigMap that `put` made is deleted when nothing else is in it.
+        A ConfigMap that `put` created is deleted when it is empty.
 
         Raises:
-            ClusterGoneError: nothing answers at the endpoint.
+            ClusterGoneError: the endpoint does not exist.
             AwsAuthError: the cluster cannot be written.
             MapRolesError: `mapRoles` is not a YAML list.
         """
@@ -169,7 +168,7 @@ class AwsAuthConfigMap:
     def _write(self, found: _Found, old: str | None, new: str | None) -> None:
         if new == old:
             return
-        # A merge patch touches one key, and fails with a conflict where the version is another.
+        # A merge patch changes one key, and fails with a conflict if the version differs.
         body = {
             "metadata": {"resourceVersion": found.resource_version},
             "data": {"mapRoles": new},
@@ -186,7 +185,7 @@ class AwsAuthConfigMap:
     def _until_done(
         self, attempt: Callable[[], Result], also: type[Exception] | tuple[()] = ()
     ) -> Result:
-        """Read, change and write until nobody else wrote in between."""
+        """Read, change and write, and retry after concurrent writes."""
         deadline = time.monotonic() + self._give_up_seconds
         wait = 0.05
         while True:
@@ -206,7 +205,8 @@ class AwsAuthConfigMap:
         try:
             return call()
         except HTTPError as error:
-            # No name or a closed port: nothing is there. A timeout says nothing of the kind.
+            # No DNS name or a closed port: the endpoint does not exist. A timeout does not prove
+            # that.
             gone = isinstance(error, NameResolutionError) or isinstance(
                 error.__cause__, ConnectionRefusedError
             )
@@ -235,7 +235,7 @@ def _found(made: Any) -> _Found:
 
 
 def server_of(kubeconfig: str) -> str:
-    """Return the URL of the cluster that a kubeconfig is for.
+    """Return the API server URL of a kubeconfig.
 
     Raises:
         AwsAuthError: it is not a kubeconfig.
@@ -246,7 +246,7 @@ def server_of(kubeconfig: str) -> str:
         clusters = {entry["name"]: entry["cluster"] for entry in parsed["clusters"]}
         return str(clusters[contexts[parsed["current-context"]]["cluster"]]["server"])
     except (KeyError, TypeError):
-        # Not chained: the text of the cause could quote the kubeconfig.
+        # Not chained, because the cause could quote the kubeconfig.
         raise AwsAuthError(_NOT_A_KUBECONFIG) from None
 
 
@@ -265,7 +265,7 @@ def _parsed(kubeconfig: str) -> dict[str, Any]:
 
 def _client(kubeconfig: str) -> client.CoreV1Api:
     settings = client.Configuration()
-    # Tried again here, with the read that has to go before; the client knows only None or more.
+    # This class retries including the read; the client setting accepts only None or more.
     settings.retries = False  # pyright: ignore[reportAttributeAccessIssue]
     try:
         api = config.new_client_from_config_dict(

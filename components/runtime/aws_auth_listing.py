@@ -1,4 +1,4 @@
-"""Whom `aws-auth` lets in: what would be lost if nobody read it any more.
+"""Principals that `aws-auth` authorizes, who lose access in the mode `API`.
 
 Source: https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html
 """
@@ -14,23 +14,23 @@ from components.runtime.aws_auth_plan import find_role, pathless_role_arn
 from components.runtime.aws_auth_text import first_document
 
 PARTS = {"mapRoles": "rolearn", "mapUsers": "userarn"}
-"""Keys of the ConfigMap that list principals, and the field of an entry that names one."""
+"""Keys of the ConfigMap that list principals, and the ARN field of their entries."""
 
 
 def review_map_roles(data: Mapping[str, str]) -> None:
-    """Do nothing where `mapRoles` is a list that can be worked on.
+    """Check that `mapRoles` is a list that can be edited.
 
     Raises:
-        MapRolesError: it is not; the message says where.
+        MapRolesError: it is not; the message has the position.
     """
     find_role(data.get("mapRoles"), "arn:aws:iam::000000000000:role/nobody")
 
 
 def without_access_entry(data: Mapping[str, str], entry_arns: Collection[str]) -> list[str]:
-    """Return who has access by `aws-auth` alone, one line each, in the order of the ConfigMap.
+    """Return principals whose only access is `aws-auth`, one line each, in ConfigMap order.
 
     Args:
-        data: of the ConfigMap.
+        data: data of the ConfigMap.
         entry_arns: principals that have an access entry.
     """
     known = {_comparable(arn) for arn in entry_arns}
@@ -51,7 +51,7 @@ def _listed(data: Mapping[str, str]) -> Iterator[tuple[str | None, str]]:
 
 
 def _entries(data: Mapping[str, str], part: str) -> list[Any]:
-    # What is not a list lets nobody in.
+    # A value that is not a list authorizes nobody.
     try:
         found = first_document(data.get(part) or "")
     except (yaml.YAMLError, ValueError):
@@ -60,7 +60,7 @@ def _entries(data: Mapping[str, str], part: str) -> list[Any]:
 
 
 def _comparable(arn: str) -> str:
-    # A caller's ARN has no path, so that is how both sides know a role.
+    # Compared without paths, because the ARN of a caller has none.
     try:
         return pathless_role_arn(arn).lower()
     except ValueError:

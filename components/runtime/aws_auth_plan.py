@@ -1,7 +1,7 @@
-"""What becomes of the `mapRoles` text of `aws-auth` when one role is added or taken out.
+"""Edits of the `mapRoles` text of `aws-auth` that add or remove one role.
 
-`mapRoles` is one string that holds a YAML list, so nothing but a careful edit of that string
-keeps the roles that are in it already: whoever writes the whole string locks the others out.
+`mapRoles` is one string with a YAML list. Only an edit of that string keeps the existing roles;
+replacing the whole string would lock them out.
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html
@@ -26,12 +26,12 @@ HOW_TO_REPAIR = (
 
 
 class MapRolesError(ValueError):
-    """`mapRoles` holds something that cannot be changed safely; the message is for people."""
+    """`mapRoles` cannot be changed safely; the message is for users."""
 
 
 @dataclass(frozen=True, slots=True)
 class MappedRole:
-    """One entry of `mapRoles`: who a role of IAM is in Kubernetes."""
+    """One entry of `mapRoles`: the Kubernetes user and groups of an IAM role."""
 
     role_arn: str
     """Without the role's path: a caller's ARN has none, so an entry with one never matches."""
@@ -40,7 +40,7 @@ class MappedRole:
 
 
 def pathless_role_arn(role_arn: str) -> str:
-    """Return the ARN as the API server sees it: `role/eks/node` is `role/node` there.
+    """Return the ARN without path, as the API server uses it: `role/node` for `role/eks/node`.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html ("The role ARN
     can't include a path").
@@ -73,14 +73,14 @@ def find_role(text: str | None, role_arn: str) -> MappedRole | None:
 
 
 def with_role(text: str | None, role: MappedRole, dropped_groups: Collection[str] = ()) -> str:
-    """Return the text with an entry for the role, and everything else as it was.
+    """Return the text with an entry for the role, and everything else unchanged.
 
-    The same text comes back where the role has its name and groups already. Where its entry
-    says something else, only that entry is written again: with our name, with our groups, and
-    with the groups that somebody else gave it, but without those that we no longer give.
+    The text is unchanged if the role already has its name and groups. Otherwise only its entry is
+    rewritten: with the given name, the given groups, and the groups that others added, but without
+    `dropped_groups`.
 
     Raises:
-        MapRolesError: the text is not a YAML list, or has no place where this can be written.
+        MapRolesError: the text is not a YAML list, or the entry cannot be inserted.
     """
     current = find_role(text, role.role_arn)
     if current is None:
@@ -94,7 +94,7 @@ def with_role(text: str | None, role: MappedRole, dropped_groups: Collection[str
 
 
 def without_role(text: str | None, role_arn: str) -> str | None:
-    """Return the text without the entries of a role; None where nothing is left.
+    """Return the text without the entries of a role; None if nothing is left.
 
     Raises:
         MapRolesError: the text is not a YAML list, or other entries depend on the role's.
@@ -126,10 +126,10 @@ def _replace(text: str, role: MappedRole) -> str:
 
 
 def _verify(edited: str, expected: Sequence[Any], role: MappedRole | str) -> str:
-    """Return the edited text if it says exactly what it should.
+    """Return the edited text if its data is exactly as expected.
 
-    The last line of defence: an anchor in our entry that others use, or a style that nobody
-    thought of, must end in a refusal and never in a lost role.
+    The last safeguard: an anchor that other entries use, or an unexpected YAML style, must lead to
+    an error and never to a lost role.
     """
     try:
         safe = (text_edit.first_document(edited) or []) == expected
@@ -149,7 +149,7 @@ def _entries(text: str | None) -> Sequence[Any]:
         data = text_edit.first_document(text or "")
     except (yaml.YAMLError, ValueError) as error:
         raise MapRolesError(_unreadable(text or "", error)) from None
-    if data is None:  # blanks and comments only
+    if data is None:  # only whitespace and comments
         return []
     if not isinstance(data, list):
         raise MapRolesError(
@@ -160,7 +160,7 @@ def _entries(text: str | None) -> Sequence[Any]:
 
 
 def _layout(text: str) -> text_edit.ListLayout:
-    # The scanner may read further than the first document, and meet what nobody else has met.
+    # The scanner can read beyond the first document and find errors there.
     try:
         return text_edit.scan(text)
     except yaml.YAMLError as error:
@@ -190,7 +190,7 @@ def _matching(entries: Sequence[Any], role_arn: str) -> list[int]:
 
 
 def _field(entry: Mapping[Any, Any], name: str) -> Any:
-    # The authenticator reads the entries with Go's JSON decoder, which ignores the case of keys.
+    # The authenticator uses Go's JSON decoder, which ignores the case of keys.
     return next((value for key, value in entry.items() if str(key).lower() == name), None)
 
 
@@ -212,7 +212,7 @@ def _block_lines(role: MappedRole) -> list[str]:
 
 
 def _scalar(value: str) -> str:
-    """Return the value as YAML, in quotes only where it needs them."""
+    """Return the value as YAML, quoted only if necessary."""
     try:
         plain = yaml.safe_load(f"- k: {value}") == [{"k": value}]
     except yaml.YAMLError:

@@ -1,8 +1,8 @@
-"""Edits of one YAML list that leave every other character of the text where it is.
+"""Edits of one YAML list that keep all other characters of the text.
 
-People keep comments, order, anchors and odd styles in `aws-auth`. Writing the parsed list back
-would lose them, so the text is never written from data: the tokens of the YAML scanner say where
-the items stand, and an edit inserts or cuts at those places only.
+Users keep comments, order, anchors and unusual styles in `aws-auth`. Writing the parsed list back
+would lose them, so the text is never generated from data: the tokens of the YAML scanner give the
+positions of the items, and edits insert or cut only there.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CLOSING = (yaml.BlockEndToken, yaml.FlowSequenceEndToken, yaml.FlowMappingEndTo
 
 @dataclass(slots=True)
 class Item:
-    """Where one item stands: from its first character (of its `-` in block style) to its end."""
+    """Position of one item: from its first character (its `-` in block style) to its end."""
 
     start: int
     end: int
@@ -39,24 +39,24 @@ class Item:
 
 @dataclass(slots=True)
 class ListLayout:
-    """Where the list of a text and its items stand."""
+    """Positions of the list and its items in a text."""
 
     style: Literal["none", "block", "flow"] = "none"
-    """`none`: the text holds no list, only blanks and comments."""
+    """`none`: no list, only whitespace and comments."""
     items: list[Item] = field(default_factory=list[Item])
     commas: list[int] = field(default_factory=list[int])
-    """Places of the commas between the items, in flow style; a last one may follow them."""
+    """Positions of the commas between items in flow style, including a trailing one."""
     opening: int = 0
-    """Place of the first character inside the list."""
+    """Position of the first character inside the list."""
     closing: int = 0
-    """Place where the list ends: of the `]`, or of what follows in block style."""
+    """Position of the end of the list: the `]`, or the text after the list in block style."""
 
 
 def readable(text: str) -> str:
-    """Return the text, of the same length, without the tabs that only PyYAML refuses.
+    """Return the text, with the same length, without tabs that only PyYAML refuses.
 
-    A tab before a value or a comment is legal, and the authenticator takes it; as indentation
-    it is not, and stays.
+    A tab before a value or a comment is valid YAML and replaced. A tab as indentation is invalid
+    and kept.
     """
     return _TAB_BETWEEN.sub(lambda blank: " " * len(blank.group()), text)
 
@@ -75,14 +75,14 @@ def first_document(text: str) -> Any:
 
 
 def line_break(text: str) -> str:
-    """Return the line end that the text uses."""
+    """Return the line ending of the text."""
     if "\r\n" in text:
         return "\r\n"
     return "\r" if "\r" in text and "\n" not in text else "\n"
 
 
 def scan(text: str) -> ListLayout:
-    """Return where the items of the list in the first document stand.
+    """Return the positions of the list items in the first document.
 
     Raises:
         yaml.YAMLError: the text is not YAML.
@@ -167,7 +167,7 @@ def _append_flow(text: str, layout: ListLayout, flow: str) -> str:
 
 
 def replace(text: str, layout: ListLayout, index: int, block: Iterable[str], flow: str) -> str:
-    """Return the text with another item in place of one; a comment behind the item stays."""
+    """Return the text with one item replaced; a comment after the item is kept."""
     item = layout.items[index]
     if layout.style == "flow":
         return text[: item.start] + flow + text[item.end :]
@@ -178,7 +178,7 @@ def replace(text: str, layout: ListLayout, index: int, block: Iterable[str], flo
 
 
 def remove(text: str, layout: ListLayout, index: int) -> str:
-    """Return the text without one item: its lines in block style, its comma in flow style."""
+    """Return the text without one item and its lines (block style) or comma (flow style)."""
     if layout.style == "flow":
         return _remove_flow(text, layout, index)
     item = layout.items[index]
@@ -208,7 +208,7 @@ def _cut_item(text: str, start: int, end: int) -> str:
 
 
 def _cut_lines(text: str, start: int, end: int) -> str:
-    """Cut whole lines, with the line end before them, or the one after them at the very start."""
+    """Cut whole lines with the line ending before them, or after them at the start of the text."""
     before = text[:start].rstrip(" \t")
     if before.endswith("\r\n"):
         return before[:-2] + text[end:]
@@ -218,7 +218,7 @@ def _cut_lines(text: str, start: int, end: int) -> str:
 
 
 def column(text: str, place: int) -> int:
-    """Return how many characters stand before a place on its line."""
+    """Return the column of a position on its line."""
     line = text[:place].rpartition("\n")[2].rpartition("\r")[2]
     return len(line.removeprefix(_BYTE_ORDER_MARK))
 

@@ -1,4 +1,4 @@
-"""What the device plugins share: their arguments, and the DaemonSet around their pod."""
+"""Arguments and DaemonSet that all device plugins share."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from components.runtime.node_selection import ToleratedTaint
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DevicePluginArgs:
-    """Arguments of a device plugin's component."""
+    """Arguments of a device plugin component."""
 
     provider: kubernetes.Provider
     image: str
-    """With its version; where the registry is a region's own, that region's."""
+    """With version; from the registry of the stack's region if registries are regional."""
     instance_types: Sequence[str]
     """EC2 instance types of the node groups that have the device."""
     taints: Sequence[ToleratedTaint]
     """Taints of the node groups with devices."""
     install_after: Sequence[pulumi.Resource]
-    """Node groups whose nodes are expected now. Without nodes a DaemonSet counts as rolled out
-    at once, so one for a Capacity Block that has not begun holds nothing up."""
+    """Node groups whose nodes are expected now. Without nodes, a DaemonSet counts as rolled out
+    immediately, so a Capacity Block that has not started does not block."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginDaemonSet:
-    """A DaemonSet in `kube-system` whose pods carry one label."""
+    """A DaemonSet in `kube-system` whose pods have one label."""
 
     name: str
     selector: Mapping[str, str]
-    """Label of the pods; it can never change."""
+    """Label of the pods; immutable."""
     labels: Mapping[str, str] | None = None
     """Labels of the DaemonSet itself."""
 
     def register(
         self, name: str, pod: core.PodSpecArgs, args: DevicePluginArgs, parent: pulumi.Resource
     ) -> apps.DaemonSet:
-        """Register it, under a logical name, for the pod that it runs on each node."""
+        """Register the DaemonSet with a logical name and a pod spec."""
         return apps.DaemonSet(
             name,
             metadata=meta.ObjectMetaArgs(

@@ -1,4 +1,4 @@
-"""The EFA device plugin: makes `vpc.amazonaws.com/efa` a resource that pods can ask for.
+"""The EFA device plugin, which provides the resource `vpc.amazonaws.com/efa` to pods.
 
 Source: https://github.com/aws/eks-charts, `stable/aws-efa-k8s-device-plugin` of the version that
 `components.catalog.versions` pins, rendered with its default values.
@@ -36,15 +36,15 @@ HOST_PATHS = {
     "infiniband-volume": ("/dev/infiniband/", None),
     "neuron-tools": ("/opt/aws/neuron/", "DirectoryOrCreate"),
 }
-"""Path on the node, mounted at the same path, and the type that Kubernetes checks, by volume."""
+"""Path on the node, mounted at the same path, and `hostPath` type, by volume."""
 
 
 class EfaDevicePlugin(pulumi.ComponentResource):
     """The DaemonSet `kube-system/aws-efa-k8s-device-plugin`.
 
-    The chart's, with two more tolerations: `nvidia.com/gpu`, and the taints of the node groups.
-    The chart's list of instance types is kept; the plan refuses a type that is not on it, where
-    EFA would be absent without an error anywhere.
+    As in the chart, with additional tolerations: `nvidia.com/gpu` and the taints of the node
+    groups. The plan refuses instance types that are not in the list of the chart, because their
+    nodes would lack EFA without any error.
 
     Children: `<name>-daemon-set` (`apps.v1.DaemonSet`).
     """

@@ -1,6 +1,6 @@
-"""The Neuron device plugin: makes Trainium and Inferentia resources that pods can ask for.
+"""The Neuron device plugin, which provides Trainium and Inferentia devices to pods.
 
-It registers whole devices, `aws.amazon.com/neuron`, and their cores, `aws.amazon.com/neuroncore`.
+It registers devices (`aws.amazon.com/neuron`) and cores (`aws.amazon.com/neuroncore`).
 
 Source: https://github.com/aws-neuron/neuron-helm-charts, `device-plugin-*.yaml` of the version
 that `components.catalog.neuron` pins, rendered with its default values;
@@ -39,7 +39,7 @@ HOST_PATHS = {
     "infa-map": ("/run", None),
     "aws-config": ("/opt/aws", True),
 }
-"""Path on the node, mounted at the same path, and whether it is only read, by volume."""
+"""Path on the node, mounted at the same path, and whether it is read-only, by volume."""
 RULES = [
     rbac.PolicyRuleArgs(api_groups=[""], resources=["nodes"], verbs=["get", "list", "watch"]),
     rbac.PolicyRuleArgs(api_groups=[""], resources=["events"], verbs=["create", "patch"]),
@@ -51,10 +51,10 @@ RULES = [
 
 
 class NeuronDevicePlugin(pulumi.ComponentResource):
-    """The DaemonSet `kube-system/neuron-device-plugin`, with the rights it needs.
+    """The DaemonSet `kube-system/neuron-device-plugin`, with its RBAC permissions.
 
-    The chart's, with tolerations for the taints of the node groups as well. The chart's list of
-    instance types is kept; the plan refuses a type that is not on it.
+    As in the chart, with additional tolerations for the taints of the node groups. The plan refuses
+    instance types that are not in the list of the chart.
 
     Children: `<name>-account` (`ServiceAccountWithRoles`), `<name>-daemon-set`
     (`apps.v1.DaemonSet`).

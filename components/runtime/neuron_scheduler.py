@@ -1,15 +1,15 @@
-"""The Neuron scheduler extension, and the second scheduler that consults it.
+"""The Neuron scheduler extension and the second scheduler that uses it.
 
-Kubernetes counts Neuron devices; which ones a pod gets matters, for they are wired in a torus. The
-extension finds sets of devices next to one another. EKS runs the cluster's own scheduler and lets
-nobody configure it, so a second one, `my-scheduler`, stands beside it: pods that name it in
-`schedulerName` get devices that lie together, all others are scheduled as ever. Pods that take
+Kubernetes only counts Neuron devices, but they are connected in a torus, so it matters which
+devices a pod gets. The extension selects contiguous devices. The default scheduler of EKS cannot be
+configured, so a second scheduler, `my-scheduler`, runs in the cluster: pods with this
+`schedulerName` get contiguous devices, and all other pods use the default scheduler. Pods that use
 whole nodes need neither.
 
 Source: https://github.com/aws-neuron/neuron-helm-charts, `custom-scheduler.yaml` and
 `scheduler-extn.yaml` of the version that `components.catalog.neuron` pins, rendered with
-`scheduler.enabled=true`; but the scheduler is of the cluster's own Kubernetes version, and both
-keep away from the nodes with the devices, which come and go, wherever there is another.
+`scheduler.enabled=true`. Differences: the scheduler has the Kubernetes version of the cluster, and
+both prefer nodes without Neuron devices, because nodes with devices are less permanent.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ SCHEDULER_ROLES = {
     f"{NEURON_SCHEDULER_NAME}-as-kube-scheduler": "system:kube-scheduler",
     f"{NEURON_SCHEDULER_NAME}-as-volume-scheduler": "system:volume-scheduler",
 }
-"""Roles that Kubernetes has for its own scheduler, by the name of their binding."""
+"""Predefined cluster roles for schedulers, by the name of their binding."""
 SKIP_AWAIT = "pulumi.com/skipAwait"
-"""Pulumi waits for a Service until a pod stands behind it; here that pod comes later.
+"""Pulumi waits until a Service has a ready pod; here the pod is created later.
 https://www.pulumi.com/registry/packages/kubernetes/installation-configuration/#pulumicomskipawait"""
 
 
@@ -81,13 +81,13 @@ class NeuronSchedulerArgs:
     provider: kubernetes.Provider
     extension_image: str
     scheduler_image: str
-    """Kubernetes' scheduler, of the cluster's minor version."""
+    """kube-scheduler with the cluster's minor version."""
     install_after: Sequence[pulumi.Resource]
-    """Nodes that the two can run on."""
+    """Nodes that both can run on."""
 
 
 def scheduler_config() -> str:
-    """Return the second scheduler's configuration: which pods are its own, and whom it asks."""
+    """Return the configuration of the second scheduler: its name and its extender."""
     resources = [NEURON_DEVICE, NEURON_CORE, "aws.amazon.com/neurondevice"]
     return yaml.safe_dump(
         {
@@ -120,7 +120,7 @@ def scheduler_config() -> str:
 
 
 class NeuronScheduler(pulumi.ComponentResource):
-    """The Deployments `kube-system/my-scheduler` and, scheduled by it, `k8s-neuron-scheduler`.
+    """The Deployments `my-scheduler` and `k8s-neuron-scheduler` in `kube-system`.
 
     Children: `<name>-account` and `<name>-extension-account` (`ServiceAccountWithRoles`),
     `<name>-config` (`core.v1.ConfigMap`), `<name>-deployment` and `<name>-extension-deployment`
@@ -191,7 +191,7 @@ class NeuronScheduler(pulumi.ComponentResource):
                 )
             ],
         )
-        # `Recreate`: two extensions at once would not know of one another's grants.
+        # `Recreate`, because two concurrent extensions would not see each other's allocations.
         self._deploy(name, EXTENSION, pod, after=[scheduler], strategy="Recreate")
 
     def _account(

@@ -1,4 +1,4 @@
-"""Which nodes a device plugin runs on, as Kubernetes says it."""
+"""Node affinity and tolerations of device plugins."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from pulumi_kubernetes.core import v1 as core
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
-"""Set on every node by the kubelet's cloud provider.
+"""The cloud provider sets it on every node.
 https://kubernetes.io/docs/reference/labels-annotations-taints/#nodekubernetesioinstance-type"""
 COMPUTE_TYPE_LABEL = "eks.amazonaws.com/compute-type"
-"""`auto` on the nodes of EKS Auto Mode, which brings device plugins of its own."""
+"""`auto` on nodes of EKS Auto Mode, which has its own device plugins."""
 
 NODE_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
-"""EKS sets it on every node of a managed group, and on no other.
+"""EKS sets it on nodes of managed node groups only.
 https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToleratedTaint:
-    """A taint of a node group; a plugin that does not tolerate it never starts there."""
+    """A taint of a node group; plugins must tolerate it to run there."""
 
     key: str
     value: str
     effect: str
-    """In Kubernetes' spelling: `NoSchedule`, `PreferNoSchedule` or `NoExecute`."""
+    """Kubernetes value: `NoSchedule`, `PreferNoSchedule` or `NoExecute`."""
 
 
 NVIDIA_GPU = core.TolerationArgs(key="nvidia.com/gpu", operator="Exists", effect="NoSchedule")
@@ -35,7 +35,7 @@ CRITICAL_ADDONS_ONLY = core.TolerationArgs(key="CriticalAddonsOnly", operator="E
 def tolerations(
     always: Sequence[core.TolerationArgs], taints: Sequence[ToleratedTaint]
 ) -> list[core.TolerationArgs]:
-    """Return the plugin's own tolerations, then one for each different taint, in order."""
+    """Return the plugin's own tolerations, then one for each distinct taint, in order."""
     return [
         *always,
         *(
@@ -48,7 +48,7 @@ def tolerations(
 
 
 def instance_type_affinity(instance_types: Sequence[str]) -> core.AffinityArgs:
-    """Return the affinity to nodes of these EC2 instance types, Auto Mode's excepted."""
+    """Return the affinity to nodes of these EC2 instance types, except Auto Mode nodes."""
     return _affinity(
         _of_types(instance_types),
         core.NodeSelectorRequirementArgs(key=COMPUTE_TYPE_LABEL, operator="NotIn", values=["auto"]),

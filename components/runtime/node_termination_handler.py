@@ -1,8 +1,8 @@
-"""The node termination handler: drains nodes that EC2 is about to take.
+"""The node termination handler, which drains nodes before EC2 terminates them.
 
 Source: https://github.com/aws/aws-node-termination-handler, the chart
 `config/helm/aws-node-termination-handler` in the version that `components.catalog.versions` pins,
-rendered with its default values for the metadata mode (one pod a node, no permission in AWS).
+rendered with its default values for the metadata mode (one pod per node, no AWS permissions).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ POD_LABELS = {
     "app.kubernetes.io/component": "daemonset",
     "kubernetes.io/os": "linux",
 }
-"""Selector of the DaemonSet; it can never change."""
+"""Selector of the DaemonSet; immutable."""
 LABELS = {
     "app.kubernetes.io/name": CHART,
     "app.kubernetes.io/instance": CHART,
@@ -68,8 +68,8 @@ SETTINGS = {
     "ENABLE_SPOT_INTERRUPTION_DRAINING": "true",
     "ENABLE_ASG_LIFECYCLE_DRAINING": "true",
     "ENABLE_SCHEDULED_EVENT_DRAINING": "true",
-    # Other than in the chart: on a rebalance recommendation no new pod comes to the node. What
-    # runs there stays: it is an early guess, and no replacement is on its way.
+    # Unlike the chart: a rebalance recommendation only cordons the node. Its pods keep running,
+    # because the recommendation is an early signal and no replacement node is coming.
     "ENABLE_REBALANCE_MONITORING": "true",
     "ENABLE_REBALANCE_DRAINING": "false",
     "ENABLE_SQS_TERMINATION_DRAINING": "false",
@@ -81,7 +81,7 @@ FIELDS = {
     "POD_NAME": "metadata.name",
     "NAMESPACE": "metadata.namespace",
 }
-"""Environment that Kubernetes fills in."""
+"""Environment from the downward API."""
 RULES = (
     ("", "nodes", ["get", "list", "patch", "update"]),
     ("", "pods", ["list", "get"]),
@@ -106,8 +106,8 @@ class NodeTerminationHandlerArgs:
 class NodeTerminationHandler(pulumi.ComponentResource):
     """The DaemonSet `kube-system/aws-node-termination-handler`, on self-managed nodes only.
 
-    EKS drains the nodes of managed groups; two that drain would only race. The chart's pods
-    tolerate every taint, and so do these.
+    EKS drains the nodes of managed groups, and a second drain would race with it. As in the chart,
+    the pods tolerate every taint.
 
     Children: `<name>-handler` (`ServiceAccountWithRoles`), `<name>-daemon-set`
     (`apps.v1.DaemonSet`).
@@ -164,7 +164,7 @@ def _pod(instance_types: Sequence[str], account: pulumi.Input[str]) -> core.PodS
         service_account_name=account,
         security_context=core.PodSecurityContextArgs(fs_group=1000),
         priority_class_name="system-node-critical",
-        # The metadata service answers a host's own network from one hop away.
+        # On the host network, a hop limit of 1 is enough for the metadata service.
         host_network=True,
         dns_policy="ClusterFirstWithHostNet",
         containers=[

@@ -1,4 +1,4 @@
-"""NVIDIA's device plugin: makes `nvidia.com/gpu` a resource that pods can ask for.
+"""The NVIDIA device plugin, which provides the resource `nvidia.com/gpu` to pods.
 
 Source: https://github.com/NVIDIA/k8s-device-plugin, `deployments/static/nvidia-device-plugin.yml`
 of the release that `components.catalog.versions` pins.
@@ -19,9 +19,9 @@ PLUGIN_DIRECTORY = "/var/lib/kubelet/device-plugins"
 class NvidiaDevicePlugin(pulumi.ComponentResource):
     """The DaemonSet `kube-system/nvidia-device-plugin-daemonset`.
 
-    NVIDIA's manifest, with two additions: it tolerates the taints of the node groups, and it
-    runs on their instance types only. Elsewhere the plugin finds no GPU and ends with an error,
-    so that the DaemonSet would never be available beside a node group without GPUs.
+    The manifest of NVIDIA with two additions: it tolerates the taints of the node groups, and it
+    runs only on their instance types. On nodes without GPUs the plugin exits with an error, so the
+    DaemonSet would never become available.
 
     Children: `<name>-daemon-set` (`apps.v1.DaemonSet`).
     """

@@ -1,4 +1,4 @@
-"""A service account in `kube-system` and what it may do in the whole cluster."""
+"""A service account in `kube-system` and its cluster-wide permissions."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class ServiceAccountWithRolesArgs:
 
     provider: kubernetes.Provider
     name: str
-    """Of the service account, its own role and the binding of the two."""
+    """Name of the service account, its role and the role binding."""
     rules: Sequence[rbac.PolicyRuleArgs]
     labels: Mapping[str, str]
     further_roles: Mapping[str, str] | None = None
-    """Cluster roles that Kubernetes brings, by the name of their binding."""
+    """Predefined cluster roles, by the name of their binding."""
 
 
 class ServiceAccountWithRoles(pulumi.ComponentResource):
-    """A service account that may do what its rules and further cluster roles say.
+    """A service account with a cluster role for its rules, and further cluster roles.
 
     Children: `<name>-account` (`core.v1.ServiceAccount`), `<name>-role` (`rbac.v1.ClusterRole`),
-    `<name>-binding` and one `<name>-<binding>` a further role (`rbac.v1.ClusterRoleBinding`).
+    `<name>-binding` and `<name>-<binding>` for each further role (`rbac.v1.ClusterRoleBinding`).
     """
 
     name: pulumi.Output[str]
-    """Of the service account, known when all it may do is in force."""
+    """Name of the service account; resolves when all bindings exist."""
 
     def __init__(
         self,

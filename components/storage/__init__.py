@@ -1,1 +1,1 @@
-"""Where datasets and checkpoints live, and how nodes and pods reach them."""
+"""File systems for datasets and checkpoints, and access to them."""

@@ -1,4 +1,4 @@
-"""An FSx for Lustre file system that outlives mistakes.
+"""An FSx for Lustre file system with deletion protection.
 
 Source: https://www.pulumi.com/registry/packages/aws/api-docs/fsx/lustrefilesystem/
 """
@@ -15,7 +15,7 @@ from components.storage.fsx_lustre_plan import LUSTRE_VERSION, FsxLustrePlan, Lu
 from components.storage.lustre_security_group import LustreSecurityGroup
 
 FIXED_AT_CREATION = ["copyTagsToBackups"]
-"""FSx never changes it, so backups that are turned on later would replace the file system.
+"""FSx cannot change it, so enabling backups later would replace the file system.
 https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemLustreConfiguration.html"""
 
 
@@ -24,17 +24,17 @@ class FsxLustreArgs:
     """Arguments of `FsxLustre`."""
 
     plan: FsxLustrePlan
-    """Of a file system that the stack makes."""
+    """Plan of a new file system."""
     vpc_id: pulumi.Input[str]
     subnet_id: pulumi.Input[str]
 
 
 class FsxLustre(pulumi.ComponentResource):
-    """A file system with its security group and its links to S3.
+    """A file system with its security group and S3 data repository associations.
 
-    With `deletion_protection` the engine refuses to delete or replace it (`protect`), and even a
-    deletion that somebody forces leaves it in the account (`retain_on_delete`). Neither it nor its
-    group depends on anything of the cluster, so that all the rest can be destroyed.
+    With `deletion_protection`, the engine refuses to delete or replace it (`protect`), and even a
+    forced deletion keeps it in the account (`retain_on_delete`). The file system and its group do
+    not depend on the cluster, so everything else can be destroyed.
 
     Children: `<name>-servers` (`LustreSecurityGroup`), `<name>-file-system`
     (`aws.fsx.LustreFileSystem`), `<name>-data-<n>` (`aws.fsx.DataRepositoryAssociation`).
@@ -93,7 +93,7 @@ def _file_system(
     backups = settings.backup_retention_days
     return aws.fsx.LustreFileSystem(
         name,
-        # One subnet: pulumi-aws calls it by the name of the list that FSx has.
+        # Only one subnet; the property has the plural name of the FSx API.
         subnet_ids=args.subnet_id,
         security_group_ids=[security_group_id],
         storage_capacity=args.plan.capacity_gib,
@@ -113,7 +113,7 @@ def _file_system(
         automatic_backup_retention_days=backups or None,
         daily_automatic_backup_start_time=settings.backup_time,
         copy_tags_to_backups=True if backups else None,
-        # Whoever asks for backups gets a last one.
+        # With automatic backups, a final backup is taken too.
         skip_final_backup=not backups,
         tags={"Name": name, **args.plan.tags},
         opts=opts,
@@ -139,7 +139,7 @@ def _associate(
     plan: FsxLustrePlan,
     parent: pulumi.Resource,
 ) -> None:
-    """Link a directory to S3; the link stays with the file system, and never deletes data."""
+    """Associate a directory with S3; kept with the file system and never deletes data."""
     aws.fsx.DataRepositoryAssociation(
         name,
         file_system_id=file_system.id,

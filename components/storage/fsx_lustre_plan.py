@@ -1,4 +1,4 @@
-"""The record of one FSx for Lustre file system, and how the stack file becomes it.
+"""The plan of one FSx for Lustre file system.
 
 Source:
     https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html
@@ -18,42 +18,42 @@ from components.config.storage import (
 )
 
 LUSTRE_VERSION = "2.15"
-"""AWS recommends it for all new file systems; left out, the default depends on the type."""
+"""AWS recommends it for all new file systems; the default depends on the type."""
 LUSTRE_PORTS = ((988, 988), (1018, 1023))
-"""TCP ports of Lustre, from and to; clients and servers open connections to each other.
+"""TCP port ranges of Lustre; clients and servers open connections to each other.
 
 https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
 """
 STORAGE_TAG = "trainyard:storage"
-"""Key of the tag that says which entry of `storage` a file system is."""
+"""Key of the tag with the `storage` entry of a file system."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimPlan:
-    """What pods name to mount a file system."""
+    """The claim that pods use to mount a file system."""
 
     name: str
     """Name of the PersistentVolumeClaim."""
     namespace: str
     volume_name: str
-    """Name of the PersistentVolume, which belongs to no namespace."""
+    """Name of the PersistentVolume, which is not namespaced."""
     mount_options: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LustreSettings:
-    """A file system that the stack makes, in AWS's own words."""
+    """Settings of a new file system, in the terms of the FSx API."""
 
     deployment_type: DeploymentType
     storage_type: StorageType
     per_unit_storage_throughput: int | None
-    """MB/s for each TiB."""
+    """MB/s per TiB."""
     drive_cache_type: str | None
     compression: str
     kms_key_arn: str | None
     efa_enabled: bool
     metadata_iops: int | None
-    """None lets them grow with the capacity, where the type sells them at all."""
+    """None scales them automatically with the capacity, if the type supports them."""
     import_path: str | None
     export_path: str | None
     auto_import_policy: str | None
@@ -64,36 +64,37 @@ class LustreSettings:
 
     @property
     def has_metadata_configuration(self) -> bool:
-        """Whether metadata operations are configured; EFA needs it."""
+        """Whether metadata performance is configured; EFA requires it."""
         return self.deployment_type == "PERSISTENT_2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FsxLustrePlan:
-    """One file system, new or existing, and the claim through which pods reach it."""
+    """One file system, new or existing, and the claim for pods."""
 
     name: str
     """Key in `storage`."""
     claim: ClaimPlan
     capacity_gib: int | None
-    """None where only the account knows."""
+    """None if only the account knows it."""
     deletion_protection: bool = True
     settings: LustreSettings | None = None
-    """None for a file system that exists."""
+    """None for an existing file system."""
     subnets: tuple[str, ...] = ()
-    """Of a new one: references of the `NetworkPlan`, exactly one once the account was asked."""
+    """For a new file system: references of the `NetworkPlan`, exactly one after the account was
+    queried."""
     file_system_id: str | None = None
-    """Of one that exists, as are all below."""
+    """This and the following fields are for an existing file system."""
     dns_name: str | None = None
     mount_name: str | None = None
     security_group_id: str | None = None
-    """The group of the file system that takes the rules for the nodes; None where the stack puts
-    no rules into a group that is not its own."""
+    """Security group of the file system to which the stack adds rules for the nodes; None if it
+    adds no rules to existing groups."""
     tags: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def addresses(self) -> int:
-        """Addresses that it takes in its subnet: one a server, at least one server of metadata.
+        """Addresses that it uses in its subnet: one per server, including the metadata servers.
 
         https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html#ip-addesses-for-fs
         """
@@ -112,7 +113,7 @@ class FsxLustrePlan:
 def plan_new(
     name: str, wanted: NewFsxLustre, *, subnets: tuple[str, ...], tags: Mapping[str, str]
 ) -> FsxLustrePlan:
-    """Return the plan of a file system that the stack makes in one of these subnets."""
+    """Return the plan of a new file system in one of these subnets."""
     return FsxLustrePlan(
         name=name,
         claim=plan_claim(name, wanted),
@@ -141,7 +142,7 @@ def plan_new(
 
 
 def plan_existing(name: str, wanted: ExistingFsxLustre) -> FsxLustrePlan:
-    """Return the plan of a file system that the stack only mounts."""
+    """Return the plan of an existing file system."""
     return FsxLustrePlan(
         name=name,
         claim=plan_claim(name, wanted),
@@ -154,7 +155,7 @@ def plan_existing(name: str, wanted: ExistingFsxLustre) -> FsxLustrePlan:
 
 
 def plan_claim(name: str, wanted: NewFsxLustre | ExistingFsxLustre) -> ClaimPlan:
-    """Return the claim of a file system: its own name, as Kubernetes spells names."""
+    """Return the claim of a file system, with its name as a valid Kubernetes name."""
     claim = wanted.claim_name or name.lower().replace("_", "-").strip("-")
     return ClaimPlan(
         name=claim,
@@ -165,7 +166,7 @@ def plan_claim(name: str, wanted: NewFsxLustre | ExistingFsxLustre) -> ClaimPlan
 
 
 def mount_command(*, dns_name: str, mount_name: str, directory: str) -> str:
-    """Return the command that mounts a file system on a machine of the VPC.
+    """Return the command that mounts a file system on an instance in the VPC.
 
     https://docs.aws.amazon.com/fsx/latest/LustreGuide/mounting-ec2-instance.html
     """

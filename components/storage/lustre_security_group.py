@@ -30,16 +30,16 @@ class LustreClientRulesArgs:
     clients: GroupId
     """Security group of the nodes."""
     efa_clients: GroupId | None
-    """Security group of the nodes' EFA interfaces, where the file system speaks EFA."""
+    """Security group of the nodes' EFA interfaces, if the file system supports EFA."""
     tags: Mapping[str, str]
 
 
 class LustreSecurityGroup(pulumi.ComponentResource):
-    """The group of a file system, whose servers reach one another.
+    """The security group of a file system, which allows traffic between its servers.
 
-    Nothing of it depends on the cluster, so that it can stay with its file system when the
-    cluster goes. It has no way out to the internet: servers speak to clients only. Clients are let
-    in by `LustreClientRules`, or, where nobody knows them yet, by their networks.
+    It does not depend on the cluster, so it can stay with its file system when the cluster is
+    deleted. It has no egress to the internet: servers connect to clients only. `LustreClientRules`
+    allows clients; clients that are not yet known are allowed by CIDR block.
 
     Children: `<name>-group` (`aws.ec2.SecurityGroup`), its rules to itself, and those for
     `client_cidrs`.
@@ -47,7 +47,7 @@ class LustreSecurityGroup(pulumi.ComponentResource):
 
     security_group_id: pulumi.Output[str]
     rules: list[pulumi.Resource]
-    """What must stand before FSx makes a file system with this group: it looks."""
+    """Rules that must exist before the file system, because FSx checks them."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class LustreSecurityGroup(pulumi.ComponentResource):
 
 
 class LustreClientRules(pulumi.ComponentResource):
-    """Lets nodes and a file system reach one another, in both directions, by group id.
+    """Allows traffic between nodes and a file system in both directions, by group id.
 
     Children: standalone rules in the group of the file system and in that of the nodes.
     """
@@ -114,12 +114,12 @@ class _Rules:
         self._opts = pulumi.ResourceOptions(parent=parent)
 
     def both_ways(self, one: str, group: GroupId, other: str, peer: GroupId, ports: Ports) -> None:
-        """Let traffic into a group from another one, and out to it."""
+        """Allow ingress to a group from another group, and egress to it."""
         for direction in ("ingress", "egress"):
             self._add(direction, f"{one}-{direction}-{other}", group, ports, peer=peer)
 
     def both_ways_by_address(self, one: str, group: GroupId, cidr: str, ports: Ports) -> None:
-        """Let traffic into a group from a network, and out to it."""
+        """Allow ingress to a group from a CIDR block, and egress to it."""
         for direction in ("ingress", "egress"):
             role = f"{one}-{direction}-{cidr.replace('/', '-')}"
             self._add(direction, role, group, ports, cidr=cidr)

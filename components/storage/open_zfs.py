@@ -1,4 +1,4 @@
-"""An FSx for OpenZFS file system that outlives mistakes.
+"""An FSx for OpenZFS file system with deletion protection.
 
 Source: https://www.pulumi.com/registry/packages/aws/api-docs/fsx/openzfsfilesystem/
 """
@@ -23,16 +23,16 @@ class OpenZfsArgs:
     vpc_id: pulumi.Input[str]
     subnet_id: pulumi.Input[str]
     client_cidrs: Mapping[str, pulumi.Input[str]]
-    """Networks whose machines mount it, by a name that does not change; see `client_cidrs`."""
+    """CIDR blocks of clients, by a stable name; see `client_cidrs`."""
 
 
 class OpenZfs(pulumi.ComponentResource):
-    """A file system and the security group that lets its clients in, by network.
+    """A file system and its security group, which allows clients by CIDR block.
 
-    The groups of a ParallelCluster's nodes are made by ParallelCluster, after it has looked
-    whether their subnets are let in; so the rules name subnets and no groups. With
-    `deletion_protection` the engine refuses to delete or replace the file system (`protect`), and
-    even a deletion that somebody forces leaves it in the account (`retain_on_delete`).
+    ParallelCluster creates the security groups of its nodes after it has checked that their subnets
+    are allowed, so the rules contain subnets and not groups. With `deletion_protection`, the engine
+    refuses to delete or replace the file system (`protect`), and even a forced deletion keeps it in
+    the account (`retain_on_delete`).
 
     Children: `<name>-servers` (`aws.ec2.SecurityGroup`) with its rules, and `<name>-file-system`
     (`aws.fsx.OpenZfsFileSystem`).
@@ -40,10 +40,10 @@ class OpenZfs(pulumi.ComponentResource):
 
     file_system_id: pulumi.Output[str]
     root_volume_id: pulumi.Output[str]
-    """What clients mount."""
+    """Volume that clients mount."""
     dns_name: pulumi.Output[str]
     ready: Sequence[pulumi.Resource]
-    """What must stand before somebody mounts it: the file system, and the way to it."""
+    """Resources that must exist before a mount: the file system and its rules."""
 
     def __init__(
         self, name: str, args: OpenZfsArgs, opts: pulumi.ResourceOptions | None = None
@@ -79,9 +79,9 @@ class OpenZfs(pulumi.ComponentResource):
 
 
 def client_cidrs(plan: OpenZfsPlan, network: NetworkPlan) -> dict[str, pulumi.Input[str]]:
-    """Return the networks of the subnets whose machines mount a file system, by reference.
+    """Return the CIDR blocks of the client subnets of a file system, by reference.
 
-    What the plan does not know of a subnet that exists is read from the account.
+    Unknown CIDR blocks of existing subnets are read from the account.
     """
     return {reference: _cidr(reference, network) for reference in plan.clients}
 
@@ -136,7 +136,7 @@ def _file_system(
         automatic_backup_retention_days=backups or None,
         daily_automatic_backup_start_time=plan.backup_time,
         copy_tags_to_backups=True if backups else None,
-        # Whoever asks for backups gets a last one.
+        # With automatic backups, a final backup is taken too.
         skip_final_backup=not backups,
         tags={"Name": name, **plan.tags},
         opts=opts,
@@ -144,7 +144,7 @@ def _file_system(
 
 
 def _root_volume(plan: OpenZfsPlan) -> aws.fsx.OpenZfsFileSystemRootVolumeConfigurationArgs:
-    # Who reaches it is for the security group to say.
+    # The security group restricts the clients.
     everyone = aws.fsx.OpenZfsFileSystemRootVolumeConfigurationNfsExportsClientConfigurationArgs(
         clients="*", options=list(NFS_OPTIONS)
     )

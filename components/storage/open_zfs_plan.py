@@ -1,4 +1,4 @@
-"""The record of an FSx for OpenZFS file system that the stack makes."""
+"""The plan of a new FSx for OpenZFS file system."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from components.config.open_zfs import DeploymentType, NewFsxOpenZfs
 from components.storage.fsx_lustre_plan import STORAGE_TAG
 
 NFS_PORTS = ((111, 111), (2049, 2049), (20001, 20003))
-"""Ports that clients open, from and to, over TCP and UDP.
+"""Port ranges that clients use, over TCP and UDP.
 
 https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limit-access-security-groups.html
 """
 NFS_OPTIONS = ("rw", "crossmnt", "no_root_squash")
-"""How clients may mount the root volume: the head node makes directories as root.
+"""NFS options of the root volume: the head node creates directories as root.
 
 https://docs.aws.amazon.com/fsx/latest/APIReference/API_OpenZFSClientConfiguration.html
 """
@@ -22,7 +22,7 @@ https://docs.aws.amazon.com/fsx/latest/APIReference/API_OpenZFSClientConfigurati
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenZfsPlan:
-    """An FSx for OpenZFS file system that the stack makes, because ParallelCluster makes none."""
+    """A new FSx for OpenZFS file system, which ParallelCluster cannot create."""
 
     name: str
     """Key in `storage`."""
@@ -36,9 +36,9 @@ class OpenZfsPlan:
     backup_retention_days: int
     backup_time: str | None
     subnets: tuple[str, ...]
-    """References of the `NetworkPlan`; exactly one once the account was asked."""
+    """References of the `NetworkPlan`; exactly one after the account was queried."""
     clients: tuple[str, ...]
-    """References of the subnets whose machines mount it."""
+    """References of the client subnets."""
     deletion_protection: bool
     tags: Mapping[str, str]
 

@@ -1,4 +1,4 @@
-"""A Lustre file system as a volume that any number of pods mount.
+"""A Lustre file system as a volume that any number of pods can mount.
 
 Source: https://github.com/kubernetes-sigs/aws-fsx-csi-driver,
 `examples/kubernetes/static_provisioning`
@@ -19,8 +19,8 @@ from components.storage.fsx_lustre_plan import ClaimPlan
 DRIVER = "fsx.csi.aws.com"
 ACCESS_MODE = "ReadWriteMany"
 NEVER_RESIZED = ["spec.resources"]
-"""The API server refuses to resize a claim that no class provisioned, and nothing depends on it:
-the volume says how large the file system is.
+"""The API server refuses to resize statically provisioned claims. The size of the claim has no
+effect; the volume has the size of the file system.
 https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persistent-volumes-claims
 """
 
@@ -35,18 +35,17 @@ class LustreVolumeArgs:
     dns_name: pulumi.Input[str]
     mount_name: pulumi.Input[str]
     capacity_gib: int
-    """What volume and claim say; Lustre does not enforce it."""
+    """Size of volume and claim; Lustre does not enforce it."""
     install_after: Sequence[pulumi.Resource]
-    """The driver and the way to the file system."""
+    """The driver and the rules to reach the file system."""
     gone_with: pulumi.Resource
-    """The cluster: where it goes, nobody waits for pods that still hold the claim."""
+    """The cluster: when it is deleted, the deletion does not wait for pods that use the claim."""
 
 
 class LustreVolume(pulumi.ComponentResource):
-    """A PersistentVolume of a file system and the claim that pods name.
+    """A PersistentVolume of a file system and its claim for pods.
 
-    The volume is bound to its claim and to no other, and its deletion leaves the file system
-    alone (`Retain`).
+    The volume can bind only to its claim. Deleting it keeps the file system (`Retain`).
 
     Children: `<name>-volume` (`PersistentVolume`), `<name>-claim` (`PersistentVolumeClaim`).
     """
@@ -85,7 +84,7 @@ class LustreVolume(pulumi.ComponentResource):
             metadata=meta.ObjectMetaArgs(name=claim.name, namespace=claim.namespace),
             spec=core.PersistentVolumeClaimSpecArgs(
                 access_modes=[ACCESS_MODE],
-                # Not the cluster's default class, which would make a volume of its own.
+                # Not the default StorageClass, which would provision a new volume.
                 storage_class_name="",
                 volume_name=claim.volume_name,
                 resources=core.VolumeResourceRequirementsArgs(requests=size),

@@ -1,4 +1,4 @@
-"""From `storage` of a stack file to the file systems of its plan, or to what is wrong with it."""
+"""Plan the file systems in `storage` of a stack file, or record its problems."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from components.storage.subnet_place import given_subnets
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
-    """A node group, as far as the place of a file system depends on it."""
+    """A node group whose subnets decide where a file system is placed."""
 
     name: str
     subnets: tuple[str, ...]
-    """As references of the network; several where only the account knows which it is."""
+    """References of the network; several if only the account knows which one."""
     efa: bool
     in_one_zone: bool
-    """Whether it launches in one zone, though it may not be known yet in which subnet."""
+    """Whether it launches in one zone, even if the subnet is still unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoragePlace:
-    """What is around the file systems of a stack."""
+    """The surroundings of the file systems of a stack."""
 
     network: NetworkPlan
     neighbours: Sequence[Neighbour]
-    """Node groups for the work."""
+    """Node groups for workloads."""
     subnets_known: bool
-    """Whether the account was asked, so that what is unknown now stays unknown."""
+    """Whether the account was queried, so that unknown values stay unknown."""
 
 
 def plan_storage(
@@ -42,7 +42,7 @@ def plan_storage(
     tags: Mapping[str, str],
     review: Review,
 ) -> tuple[FsxLustrePlan, ...]:
-    """Return the file systems that an EKS stack makes or mounts; records what is wrong."""
+    """Return the new and existing file systems of an EKS stack; record problems."""
     planned: list[FsxLustrePlan] = []
     for name, wanted in storage.items():
         _refuse_mount_directory(name, wanted, review)
@@ -96,7 +96,7 @@ def _subnets(
 
 
 def _subnets_of_neighbours(name: str, place: StoragePlace, review: Review) -> tuple[str, ...]:
-    """Return where the node groups with EFA are; without EFA, where all node groups are."""
+    """Return the subnets of node groups with EFA, or of all node groups without EFA."""
     anchors = [group for group in place.neighbours if group.efa] or list(place.neighbours)
     found = tuple(dict.fromkeys(subnet for group in anchors for subnet in group.subnets))
     candidates = found or place.network.private_names

@@ -1,4 +1,4 @@
-"""Where a file system lies whose stack file names a subnet or a zone."""
+"""The subnet of a file system whose entry sets a subnet or a zone."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ def given_subnets(
     subnets_known: bool,
     review: Review,
 ) -> tuple[str, ...]:
-    """Return the subnet that an entry of `storage` asks for, as a reference of the network.
+    """Return the subnet that an entry of `storage` sets, as a reference of the network.
 
     Args:
         name: Key in `storage`.
         wanted: The entry.
-        network: The network that it lies in.
-        subnets_known: Whether the account was asked, so that what is unknown now stays unknown.
-        review: Takes what is wrong.
+        network: Plan of the network.
+        subnets_known: Whether the account was queried, so that unknown values stay unknown.
+        review: Records problems.
 
     Returns:
-        One subnet; several where only the account knows which it is; none where the entry asks
-        for nothing.
+        One subnet; several if only the account knows which one; none if the entry sets neither
+        subnet nor zone.
     """
     if wanted.subnet_id is not None:
         _review_subnet(name, wanted.subnet_id, network, review)
@@ -62,7 +62,7 @@ def _subnets_in_zone(
     found = tuple(subnet.name for subnet in private if subnet.availability_zone == zone)
     if found:
         return found[:1]
-    # What is given in the other spelling, or not at all, only the account can compare.
+    # Only the account can compare zone names with zone ids or look up missing zones.
     open_ = tuple(
         subnet.name
         for subnet in private
