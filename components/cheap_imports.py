@@ -1,8 +1,8 @@
-"""Settings under which imports cost less; every process of ours imports this before what costs.
+"""Settings that make imports faster; every process imports this module first.
 
-What imports make stays to the end, and to look for garbage in it time and again is a fifth of what
-the SDKs cost, and a tenth of what `check` does. No plugin of pydantic is meant for this, and to
-look for one reads the metadata of every installed package.
+Imported objects live until the end of the process. Scanning them for garbage takes a fifth of the
+import time of the SDKs, and a tenth of the time of `check`. The program uses no pydantic plugins,
+and searching for plugins reads the metadata of every installed package.
 https://docs.python.org/3.11/library/gc.html#gc.set_threshold
 https://docs.pydantic.dev/latest/concepts/plugins/
 """

@@ -1,7 +1,7 @@
-"""Calls of the program to the engine that nothing has to wait for.
+"""Engine calls without waiting for their responses.
 
-The SDK waits for the answer of every note for debugging, four or five a resource, and a provider
-starts when the first of its resources is registered, which is when everything is imported.
+The SDK waits for the response to every debug message, four or five per resource. A provider starts
+when its first resource is registered, which is after all imports.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from pulumi.runtime.sync_await import (
 )
 
 SETTLED_BY_THE_PROVIDER = "aws:index/getRegion:getRegion"
-"""A function that the AWS provider answers from its own configuration, without a call to AWS.
+"""A function that the AWS provider resolves from its configuration, without calling AWS.
 
 https://www.pulumi.com/registry/packages/aws/api-docs/getregion/
 """
 
 SECONDS_TO_SEND = 0.5
-"""For the answers about what a resource is in; in their absence the rest is registered first."""
+"""Time for the responses about a resource's parents; without them, other resources are registered
+first."""
 SECONDS_TO_SEND_CHILDREN = 0.03
-"""For the children of that resource, which wait for its answer."""
+"""Time for the children of that resource, which wait for its response."""
 
 
 class NotesNotAwaited:
-    """The engine, as the SDK calls it, whose answers to notes for debugging nobody awaits.
+    """An engine stub for the SDK that does not wait for responses to debug messages.
 
-    What is said to the user is still waited for, so that it is there when the program ends. Source:
+    Messages to the user are still awaited, so that they arrive before the program ends. Source:
     `_log` of `sdk/python/lib/pulumi/log.py`.
     """
 
@@ -50,18 +51,18 @@ class NotesNotAwaited:
 
 
 def await_no_notes() -> None:
-    """Let no note for debugging that is sent from now on hold the program up."""
+    """Stop waiting for the responses to debug messages."""
     settings: Any = pulumi.runtime.settings.SETTINGS
     if isinstance(settings.engine, engine_pb2_grpc.EngineStub):
         settings.engine = NotesNotAwaited(settings.engine)
 
 
 def start_aws_provider() -> grpc.Future | None:
-    """Ask the engine for what makes it start the AWS provider, and do not wait for it.
+    """Make the engine start the AWS provider, without waiting.
 
-    Only in a preview: an update writes the provider into the state, and nothing may be written
-    before the account was looked at. The version is that of the SDK's own registrations, or the
-    engine would start a provider that nothing uses.
+    Only in a preview: an update writes the provider to the state, and nothing may be written before
+    the account checks. The version must match the registrations of the SDK, or the engine would
+    start an unused provider.
     """
     if not pulumi.runtime.is_dry_run():
         return None
@@ -73,11 +74,11 @@ def start_aws_provider() -> grpc.Future | None:
 
 
 def begin_with(resource: pulumi.Resource) -> None:
-    """Let the engine begin with what is registered up to this resource, in a preview.
+    """Send the registrations up to this resource to the engine, in a preview.
 
-    The SDK sends nothing before the program has ended, unless it runs the event loop in between, as
-    it does itself where a program waits for the answer of a function. Not in an update: nothing is
-    made of a program that may fail further on.
+    The SDK sends nothing until the program ends, unless the event loop runs in between, as it does
+    while a program waits for a function result. Not in an update: a program that can still fail
+    must not create resources.
     """
     if pulumi.runtime.is_dry_run():
         run: Any = _sync_await

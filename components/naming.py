@@ -1,7 +1,7 @@
-"""Names in AWS: how long the physical ones become that Pulumi makes from logical ones, and ARNs.
+"""Lengths of physical resource names, and ARNs.
 
-No resource of the program but the cluster has a name of its own: Pulumi appends random digits,
-so that a replacement can exist beside what it replaces.
+Only the cluster has an explicit physical name. Pulumi appends random digits to the names of other
+resources, so that a replacement can exist next to the original.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ MANAGED_NODE_GROUP = "-node-group"
 AUTO_SCALING_GROUP = "-nodes"
 COMPUTE_ENVIRONMENT = "-environment"
 LAUNCH, TEMPLATE = "-launch", "-template"
-"""Ends of the logical names of a node pool's resources, after `CLUSTER-POOL`: the EKS node group,
-the Auto Scaling group, the compute environment, the launch template (`LAUNCH` and `TEMPLATE`)."""
+"""Suffixes of the logical names of a node pool's resources, after `CLUSTER-POOL`: the EKS node
+group, the Auto Scaling group, the compute environment, the launch template (`LAUNCH` and
+`TEMPLATE`)."""
 
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 IAM_ROLE_NAME_LIMIT = 64
@@ -36,24 +37,24 @@ _PARTITIONS = {
     "us-isof-": ("aws-iso-f", "csp.hci.ic.gov"),
     "eusc-": ("aws-eusc", "amazonaws.eu"),
 }
-"""Partition and DNS suffix by how the names of its regions begin.
+"""Partition and DNS suffix, by region prefix.
 https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html
 https://github.com/boto/botocore, botocore/data/partitions.json: every partition and its regions"""
 
 
 def excess_length(logical_name: str, limit: int) -> int:
-    """Return by how many characters the physical name of a resource exceeds its limit.
+    """Return the number of characters by which a physical name exceeds its limit.
 
-    0 or less where it fits. Pulumi fails in the middle of an update where it does not.
+    0 or less if it fits. Otherwise Pulumi would fail during the update.
     """
     return len(logical_name) + _SUFFIX_LENGTH - limit
 
 
 def fitted(logical_name: str, limit: int) -> str:
-    """Return a logical name whose physical name keeps within its limit.
+    """Return a logical name whose physical name fits into its limit.
 
-    A name that fits stays as it is. A longer one is cut, and ends with digits that tell it from
-    others that begin the same.
+    A name that fits is not changed. A longer name is truncated and ends with digits that
+    distinguish it from names with the same beginning.
     """
     if excess_length(logical_name, limit) <= 0:
         return logical_name
@@ -63,12 +64,12 @@ def fitted(logical_name: str, limit: int) -> str:
 
 
 def partition(region: str) -> str:
-    """Return the partition that a region belongs to, the second part of ARNs there."""
+    """Return the partition of a region, the second part of its ARNs."""
     return _partition_and_dns_suffix(region)[0]
 
 
 def dns_suffix(region: str) -> str:
-    """Return what host names end with in the partition of a region, and some service principals."""
+    """Return the suffix of host names and some service principals in a region's partition."""
     return _partition_and_dns_suffix(region)[1]
 
 
@@ -78,5 +79,5 @@ def _partition_and_dns_suffix(region: str) -> tuple[str, str]:
 
 
 def managed_policy_arns(names: Iterable[str], region: str) -> tuple[str, ...]:
-    """Return the ARNs of AWS managed policies by their names, with the path where one has it."""
+    """Return the ARNs of AWS managed policies from names with optional paths."""
     return tuple(f"arn:{partition(region)}:iam::aws:policy/{name}" for name in names)

@@ -1,9 +1,9 @@
-"""The tag by which an object in the account is found again after a kill: which resource it is.
+"""The tag that identifies the Pulumi resource of an AWS object, to find it after a crash.
 
-A transformation of this process and not a transform of the engine: a transform is a call from the
-engine back to the program for every resource, a transformation is a function call in the SDK
-(`register_stack_transformation` in `sdk/python/lib/pulumi/runtime/stack.py`). It does not reach the
-children that the `eks` plugin makes: those have names that follow from the configuration.
+This is an SDK transformation, not an engine transform: the engine calls the program back for every
+transform, while a transformation is a function call in the SDK (`register_stack_transformation` in
+`sdk/python/lib/pulumi/runtime/stack.py`). It does not apply to children that the `eks` plugin
+creates, whose names depend only on the configuration.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import pulumi
 from components.tagging import RESOURCE_TAG, resource_tag
 
 GROUP = "aws:autoscaling/group:Group"
-"""The one type of ours whose tags are a list: each says whether instances carry it too."""
+"""The only used type with a list of tags, each with a flag to propagate it to instances."""
 
 
 def tag_every_resource() -> None:
-    """Let every resource that is registered from now on, and that can have tags, carry its own.
+    """Add the tag to every taggable resource that is registered from now on.
 
-    Needs the stack's root resource, so it is called from inside the program.
+    Requires the root stack resource, so it must run inside the program.
     """
     stack, project = pulumi.get_stack(), pulumi.get_project()
 
@@ -40,7 +40,7 @@ def tag_every_resource() -> None:
 
 
 def is_taggable(type_token: str, props: Mapping[str, Any]) -> bool:
-    """Return whether resources of a type have tags, by the SDK's own properties.
+    """Return whether a resource type has tags, from its SDK properties.
 
     The SDK gives the output `tags_all` to every type of the `aws` package whose tags are a map;
     Auto Scaling groups have a list instead.
@@ -52,7 +52,7 @@ def _with(tags: Any, value: str, *, propagates: bool) -> Any:
     if isinstance(tags, pulumi.Output):
         return tags.apply(lambda known: _with(known, value, propagates=propagates))
     if propagates:
-        # Instances are no resources of the stack.
+        # Instances are not resources of the stack.
         own = {"key": RESOURCE_TAG, "value": value, "propagate_at_launch": False}
         return [*(tags or []), own]
     return {**(tags or {}), RESOURCE_TAG: value}

@@ -1,4 +1,4 @@
-"""Tags that every resource of a stack carries.
+"""Tags of every resource of a stack.
 
 Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Tags.html#tag-restrictions
 """
@@ -10,14 +10,14 @@ import re
 from collections.abc import Mapping
 
 CLUSTER_TAG = "trainyard:cluster"
-"""Key of the tag that says which cluster a resource belongs to."""
+"""Key of the tag with the cluster of a resource."""
 RESOURCE_TAG = "trainyard:resource"
-"""Key of the tag that says which resource of which stack an object is."""
+"""Key of the tag with the stack and the resource of an object."""
 
 MAX_TAGS = 50
 """Tags that AWS allows on one resource."""
 OWN_TAGS = 10
-"""Tags that the program and the providers may add to one resource, so that the user's still fit."""
+"""Maximum tags that the program and the providers add to one resource."""
 MAX_KEY_LENGTH = 128
 MAX_VALUE_LENGTH = 256
 
@@ -26,16 +26,16 @@ _HASH_DIGITS = 16
 
 
 def common_tags(cluster_name: str, tags: Mapping[str, str]) -> dict[str, str]:
-    """Return the user's tags and the tag that names the cluster, by key."""
+    """Return the user tags and the cluster tag, by key."""
     return {**tags, CLUSTER_TAG: cluster_name}
 
 
 def resource_tag(*, stack: str, project: str, type_token: str, name: str) -> str:
-    """Return the value of `RESOURCE_TAG`: which resource of which stack an object was made for.
+    """Return the value of `RESOURCE_TAG` for a resource of a stack.
 
-    It is the resource's URN without the types of its parents, of which a stack has no two, in the
-    characters that every service takes. What does not fit, or had other characters, ends with a
-    hash of the whole, so that it stays the only one.
+    It is the resource's URN without its parent types, which is still unique in a stack, with only
+    the characters that all services allow. A value that is too long or had other characters ends
+    with a hash of the whole value, so that it stays unique.
 
     Source: https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
     (characters and lengths that are safe in all services)
@@ -49,12 +49,12 @@ def resource_tag(*, stack: str, project: str, type_token: str, name: str) -> str
 
 
 def resource_tag_prefix(*, stack: str, project: str) -> str:
-    """Return what the values of `RESOURCE_TAG` of all objects of a stack begin with."""
+    """Return the common prefix of the `RESOURCE_TAG` values of a stack."""
     return _NOT_ALLOWED.sub("_", f"{stack}::{project}::")
 
 
 def tag_fault(key: str, value: str) -> str | None:
-    """Return why AWS would refuse a tag of the user's, or None where it would not."""
+    """Return why AWS would refuse a user tag, or None."""
     if key.lower().startswith("aws:"):
         return "begins with `aws:`, which AWS keeps for itself"
     if key in {CLUSTER_TAG, RESOURCE_TAG}:

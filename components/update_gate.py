@@ -1,12 +1,12 @@
-"""The program's second run waits until the launcher has judged what the first one previewed.
+"""The gate that lets an update start only after the launcher has approved its preview.
 
-`./trainyard up` reads the steps of the engine's own preview and refuses those that would lose data
-or reserved capacity. The engine cannot be told so between its preview and its update, but nothing
-changes before the program registers something, so the program asks. Plain `pulumi up` asks nobody.
+`./trainyard up` reads the steps of the engine's preview and refuses those that would lose data or
+reserved capacity. The engine has no hook between preview and update, but nothing changes before the
+program registers resources, so the program waits for the verdict. Plain `pulumi up` has no gate.
 
-The policy pack asks before: the engine hands it the whole stack at the end of a preview, when every
-step was shown, and begins no update after a preview that the pack fails. So an update that is
-refused is none in the history of the stack. The program asks all the same, for the whole preview.
+The policy pack asks earlier: the engine passes it the whole stack at the end of a preview, after
+all steps, and starts no update if the pack fails the preview. A refused update is therefore not in
+the history of the stack. The program still asks for the verdict on the whole preview.
 https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/resource/deploy/deployment_executor.go, `Execute`
 """
 
@@ -21,22 +21,22 @@ from pathlib import Path
 import pulumi
 
 VERDICT = "TRAINYARD_VERDICT"
-"""Environment variable: the file in which the launcher says whether the update may begin."""
+"""Environment variable: path of the file with the launcher's verdict on the update."""
 FORECAST = "TRAINYARD_FORECAST"
-"""Environment variable: the file in which the launcher says so before the preview has ended."""
+"""Environment variable: path of the file with the launcher's verdict before the preview ends."""
 LAUNCHER = "TRAINYARD_LAUNCHER_PID"
-"""Environment variable: the launcher's process, without which no verdict will come."""
+"""Environment variable: process id of the launcher; without it there is no verdict."""
 GRANTED = "granted"
 POLL_SECONDS = 0.02
 MESSAGE_SHOWN = 32
-"""Exit code at which Pulumi adds nothing to the error that the program logged."""
+"""Exit code for which Pulumi adds no message to the logged error."""
 
 
 def await_update_gate() -> None:
-    """Return when the update may begin; a preview, and a run without a launcher, always may.
+    """Wait until the update may start; return immediately in a preview or without a launcher.
 
     Raises:
-        SystemExit: the launcher refuses, or is gone.
+        SystemExit: the launcher refuses the update or has exited.
     """
     if VERDICT not in os.environ or pulumi.runtime.is_dry_run():
         return
@@ -46,25 +46,25 @@ def await_update_gate() -> None:
 
 
 def granted(environment: Mapping[str, str]) -> bool:
-    """Return what the launcher says, as soon as it has said it; False where it is gone."""
+    """Wait for the verdict of the launcher; False if it has exited."""
     return _said_in(Path(environment[VERDICT]), int(environment[LAUNCHER]))
 
 
 def ask_early(environment: Mapping[str, str]) -> None:
-    """Tell the launcher that all steps of the preview were made; does nothing without one."""
+    """Tell the launcher that the preview steps are complete; do nothing without a launcher."""
     if FORECAST in environment:
         question(Path(environment[FORECAST])).touch()
 
 
 def granted_early(environment: Mapping[str, str]) -> bool:
-    """Return what the launcher says to `ask_early`; True where nobody guards the update."""
+    """Return the verdict of the launcher on `ask_early`; True without a launcher."""
     if FORECAST not in environment:
         return True
     return _said_in(Path(environment[FORECAST]), int(environment[LAUNCHER]))
 
 
 def question(forecast: Path) -> Path:
-    """Return the file whose presence asks for the forecast."""
+    """Return the file whose existence requests the forecast."""
     return forecast.with_suffix(".asked")
 
 

@@ -1,4 +1,4 @@
-"""What the program knows of AWS Batch and of the ECS agent on its nodes.
+"""Facts about AWS Batch and the ECS agent on its nodes.
 
 Read in November 2026:
 
@@ -7,7 +7,7 @@ Read in November 2026:
   https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html (no Spot Instances, at most five
   security groups, an interface for each container).
 - Memory: https://docs.aws.amazon.com/batch/latest/userguide/memory-management.html (the agent
-  offers what the kernel calls its total, less 32 MiB; m4.large has 7,985 of its 8,192 MiB).
+  offers the total memory of the kernel minus 32 MiB; m4.large has 7,985 of its 8,192 MiB).
 - Images: https://docs.aws.amazon.com/batch/latest/APIReference/API_Ec2Configuration.html and
   https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-ami-storage-config.html (30 GiB).
 - Networks without a NAT gateway:
@@ -27,39 +27,39 @@ from components.catalog.instance_type import InstanceType
 ImageType = Literal["ECS_AL2023", "ECS_AL2023_NVIDIA"]
 
 MOST_VCPUS = 2**31 - 1
-"""Largest `maxvCpus`: an Integer of the API."""
+"""Largest `maxvCpus`: an API Integer."""
 MINIMUM_ROOT_VOLUME_GIB = 30
-"""Size of the images that ECS publishes."""
+"""Size of the ECS-optimized AMIs."""
 ENDPOINTS_WITHOUT_NAT = ("ecr.api", "ecr.dkr", "ecs", "ecs-agent", "ecs-telemetry", "logs")
-"""Services that nodes and jobs call: the agent's, the registry, and where the logs go."""
+"""Services that nodes and jobs call, for the agent, images and logs."""
 REPOSITORY_NAME = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
-"""Form of a repository's name, which has 2 to 256 characters."""
+"""Pattern of repository names, which have 2 to 256 characters."""
 _PRIVATE_REGISTRY = r"\d{{12}}\.dkr\.ecr\.{region}\.amazonaws\.com(?:\.cn)?/.+"
 
 _AGENT_MIB = 32
 _SYSTEM_MIB = 224
-"""What the kernel's own code, its crash kernel and the firmware take on every size of instance."""
+"""Memory of kernel, crash kernel and firmware on instances of any size."""
 _KERNEL_SHARE = 32
-"""One part in so many of the memory: the kernel keeps a record of 64 bytes for each page of 4 KiB,
-1.6 %, and as much again covers what m4.large shows beyond that."""
+"""Divisor of the memory: the kernel keeps 64 bytes for each 4 KiB page, 1.6 %, and the same amount
+again covers the additional overhead measured on m4.large."""
 _SHARED_MEMORY_SHARE = 8
 _MOST_SHARED_MEMORY_MIB = 49152
-"""What the p5 template of https://github.com/awslabs/awsome-distributed-training asks for."""
+"""Value in the p5 template of https://github.com/awslabs/awsome-distributed-training."""
 
 
 def comes_through_endpoints(image: str, region: str) -> bool:
-    """Return whether interface endpoints of a region lead to a container image.
+    """Return whether interface endpoints of a region serve a container image.
 
-    They lead to private registries of ECR in their own region; public.ecr.aws is none.
+    They serve private ECR registries in their region, but not public.ecr.aws.
     https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html
     """
     return re.fullmatch(_PRIVATE_REGISTRY.format(region=re.escape(region)), image) is not None
 
 
 def image_type(instance_type: InstanceType) -> ImageType | None:
-    """Return which ECS-optimized image has the drivers of a type; None where Batch has none.
+    """Return the ECS-optimized AMI type with the drivers of an instance type, or None.
 
-    There is none for Trainium and Inferentia: Batch then needs an image by its id.
+    There is none for Trainium and Inferentia; Batch then requires an AMI id.
     """
     if instance_type.accelerators is None:
         return "ECS_AL2023"
@@ -67,11 +67,11 @@ def image_type(instance_type: InstanceType) -> ImageType | None:
 
 
 def memory_for_jobs_mib(instance_type: InstanceType) -> int:
-    """Return the memory, in MiB, that a job can surely have of a node of this type.
+    """Return the memory, in MiB, that a job can safely request on this instance type.
 
-    A little less than what ECS offers: a job that asks for more than that waits for ever, and
-    nothing says why. Where the type has EFA, less by the huge pages that EFA's installer sets
-    aside: the images of ECS have no installer, one of the user's own may.
+    This is slightly less than what ECS offers: a job that requests more waits forever without an
+    error. For types with EFA, the huge pages that the EFA installer reserves are subtracted: the
+    ECS AMIs do not have the installer, but custom AMIs can.
     """
     memory = instance_type.memory_mib
     pages = reserved_huge_pages(instance_type.vcpus) if instance_type.efa_supported else 0
@@ -80,10 +80,10 @@ def memory_for_jobs_mib(instance_type: InstanceType) -> int:
 
 
 def shared_memory_mib(memory_mib: int) -> int:
-    """Return the size of `/dev/shm`, in MiB, for a container with so much memory.
+    """Return the size of `/dev/shm`, in MiB, for a container with this memory.
 
-    NCCL shares memory between the processes of a node, and data loaders do; Docker's 64 MiB do
-    not suffice. It counts as memory of the container only as far as it is used.
+    NCCL and data loaders share memory between the processes of a node; the Docker default of 64 MiB
+    is not enough. Only used shared memory counts as container memory.
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#shared-memory
     """
     return max(64, min(memory_mib // _SHARED_MEMORY_SHARE, _MOST_SHARED_MEMORY_MIB))

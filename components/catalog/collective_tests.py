@@ -1,4 +1,4 @@
-"""The tests of the network between nodes, and the maker of the accelerators that each is for.
+"""The collective communication tests and the accelerator manufacturer of each.
 
 Sources:
     https://github.com/NVIDIA/nccl-tests
@@ -20,5 +20,5 @@ _TESTS: tuple[tuple[JobTest, Manufacturer], ...] = (
     ("nccom-tests", "neuron"),
 )
 MAKERS: Mapping[str, Manufacturer] = MappingProxyType(dict(_TESTS))
-"""Maker of the accelerators that a test is for, by the test's name, which is its job's too."""
+"""Manufacturer of the accelerators, by the name of the test and its job."""
 TESTS_BY_MAKER: Mapping[str, JobTest] = MappingProxyType({maker: name for name, maker in _TESTS})

@@ -1,8 +1,8 @@
-"""What the pinned EFA device plugin runs on, and where its image is.
+"""Supported instance types and image of the pinned EFA device plugin.
 
 Source: chart `aws-efa-k8s-device-plugin`, `values.yaml`, of https://github.com/aws/eks-charts in
-the version that `components.catalog.versions` pins. On a type that the list lacks, the DaemonSet
-schedules no pod, and collective communication silently falls back to TCP.
+the version that `components.catalog.versions` pins. On other types the DaemonSet schedules no pod,
+and collective communication silently falls back to TCP.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EFA_PLUGIN_INSTANCE_TYPES: tuple[str, ...] = tuple(_LIST.read_text(encoding="utf
 """`supportedInstanceLabels.values` of the chart, in its order."""
 
 _REGISTRY_ACCOUNT = "602401143452"
-# Regions whose EKS image registry is another account's.
+# Regions whose EKS image registry is in another account.
 # https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html, read in November 2026
 _REGISTRY_ACCOUNTS = {
     "af-south-1": "877085696533",
@@ -45,7 +45,7 @@ _REGISTRY_ACCOUNTS = {
 
 
 def efa_device_plugin_image(region: str) -> str:
-    """Return the pinned image of the EFA device plugin in a region's own registry."""
+    """Return the pinned image of the EFA device plugin in the registry of a region."""
     account = _REGISTRY_ACCOUNTS.get(region, _REGISTRY_ACCOUNT)
     suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
     return (
@@ -69,10 +69,10 @@ _FIRST_CHART: Mapping[tuple[int, int, int], tuple[str, ...]] = MappingProxyType(
         (0, 5, 30): _G7[:4],
     }
 )
-"""By version of the chart, the accelerated types that its list has since: `git log` of
+"""Accelerated instance types that each chart version added: `git log` of
 `stable/aws-efa-k8s-device-plugin/values.yaml`, whose first version was 0.4.2."""
 
 
 def chart_version_with(instance_type: str) -> tuple[int, int, int] | None:
-    """Return the first version of the chart whose list has a type; None for one not looked up."""
+    """Return the first chart version that supports a type; None if unknown."""
     return next((v for v, types in _FIRST_CHART.items() if instance_type in types), None)

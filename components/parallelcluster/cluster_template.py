@@ -1,12 +1,12 @@
-"""The CloudFormation template around ParallelCluster's custom resource, as a document.
+"""The CloudFormation template with ParallelCluster's custom resource.
 
 Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/cloudformation-v3.html and
 `cloudformation/custom_resource/cluster.yaml` of https://github.com/aws/aws-parallelcluster, the
 provider that AWS publishes for each version.
 
-Left out on purpose are the properties of the custom resource that break updates:
-`RollbackOnFailure` is an argument of the creation alone and `ForceUpdate` of the update alone, but
-the provider hands every property to both.
+The template omits properties of the custom resource that break updates: `RollbackOnFailure` is
+valid only for creation and `ForceUpdate` only for updates, but the provider passes every property
+to both.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from components.parallelcluster.plan import DeploymentPlan, ParallelClusterPlan
 
 CLUSTER = "PclusterCluster"
 PROVIDER = "PclusterClusterProvider"
-"""Logical ids, those of ParallelCluster's documentation. They never change: CloudFormation would
+"""Logical ids from the ParallelCluster documentation. They must not change, or CloudFormation would
 replace the cluster."""
 
 MAXIMUM_TEMPLATE_BYTES = 51_200
-"""Size of a template in a call, bytes.
+"""Maximum size of a template in an API call, in bytes.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"""
 
 OUTPUTS: Mapping[str, str] = {
@@ -35,19 +35,19 @@ OUTPUTS: Mapping[str, str] = {
     "HeadNodePrivateIp": "headNode.privateIpAddress",
     "ValidationMessages": "validationMessages",
 }
-"""Outputs of the stack, by the attribute of the custom resource that they hold."""
+"""Stack outputs, by attribute of the custom resource."""
 
 PUBLIC_ADDRESS = ("HeadNodePublicIp", "headNode.publicIpAddress")
-"""Output and attribute of a public head node; a private one has no such attribute, and asking for
-it fails the stack."""
+"""Output and attribute of a public head node. A private one does not have the attribute, and
+reading it would fail the stack."""
 
 
 def cluster_template(plan: ParallelClusterPlan, configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the template that makes the cluster of a plan.
+    """Return the template of a plan's cluster.
 
     Args:
         plan: The plan.
-        configuration: Its cluster file, as `render_cluster` makes it.
+        configuration: Its cluster configuration, from `render_cluster`.
     """
     deployment = plan.deployment
     resources: dict[str, Any] = {CLUSTER: _cluster(plan, configuration)}
@@ -62,12 +62,12 @@ def cluster_template(plan: ParallelClusterPlan, configuration: Mapping[str, Any]
 
 
 def template_bytes(template: Mapping[str, Any]) -> int:
-    """Return the size of a template as CloudFormation counts it."""
+    """Return the size of a template that counts for CloudFormation."""
     return len(template_body(template).encode())
 
 
 def template_body(template: Mapping[str, Any]) -> str:
-    """Return a template as JSON, without blanks: the size is limited."""
+    """Return a template as JSON without whitespace, because the size is limited."""
     return json.dumps(template, separators=(",", ":"), ensure_ascii=False)
 
 

@@ -1,7 +1,7 @@
-"""What can be wrong with a compute resource that its schema alone cannot see.
+"""Checks of a compute resource beyond its schema.
 
-Source of the limits: `components.catalog.parallelcluster`; the names in parentheses are those of
-ParallelCluster's own validators, which would refuse the same after everything before it was made.
+Source of the limits: `components.catalog.parallelcluster`; names in parentheses are validators of
+ParallelCluster, which would report the same problems only during the deployment.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from components.parallelcluster.slurm_review import review_denied_settings
 def review_compute_resource(
     queue_name: str, name: str, queue: Queue, context: QueueContext, review: Review
 ) -> None:
-    """Record what is wrong with a compute resource of the stack file."""
+    """Record problems of a compute resource in the stack file."""
     key = f"architecture.queues.{queue_name}.compute_resources.{name}"
     resource = queue.compute_resources[name]
     if name == FORBIDDEN_NAME:

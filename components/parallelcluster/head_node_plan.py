@@ -1,4 +1,4 @@
-"""From the head node of the stack file to its plan."""
+"""The plan of the head node."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from components.parallelcluster.queue_context import QueueContext, queue_zone
 def plan_head_node(context: QueueContext) -> HeadNodePlan:
     """Return the plan of the head node.
 
-    Its subnet is the named one, that in its zone, or the first; of an existing VPC, whose zones
-    only the account knows, all that may be meant.
+    Its subnet is the configured one, the one in its zone, or the first one. In an existing VPC,
+    whose zones only the account knows, the plan has all candidates.
     """
     node = context.config.architecture.head_node
     return HeadNodePlan(
@@ -31,16 +31,16 @@ def plan_head_node(context: QueueContext) -> HeadNodePlan:
 
 
 def is_public(node: HeadNode, context: QueueContext) -> bool:
-    """Return whether the head node stands in a public subnet; a named subnet decides."""
+    """Return whether the head node is in a public subnet; a configured subnet has priority."""
     if node.subnet_id is None:
         return node.network == "public"
     return any(node.subnet_id == subnet.name for subnet in context.network.public_subnets)
 
 
 def head_node_zone(context: QueueContext) -> str | None:
-    """Return the zone that the head node should stand in: its own, else that of a queue.
+    """Return the zone of the head node: the configured one, else that of a queue.
 
-    Near the nodes traffic between zones costs nothing, and shared EBS volumes need it.
+    The same zone as the nodes avoids cross-zone traffic costs, and shared EBS volumes require it.
     """
     architecture = context.config.architecture
     queues: Iterable[str | None] = (queue_zone(q, context) for q in architecture.queues.values())
@@ -49,7 +49,7 @@ def head_node_zone(context: QueueContext) -> str | None:
 
 
 def candidate_subnets(node: HeadNode, context: QueueContext) -> Sequence[SubnetPlan]:
-    """Return the subnets of the kind that the head node stands in."""
+    """Return the candidate subnets of the head node, public or private."""
     network = context.network
     return network.public_subnets if node.network == "public" else network.private_subnets
 
@@ -66,7 +66,7 @@ def _subnets(node: HeadNode, context: QueueContext) -> tuple[str, ...]:
 
 
 def _first(candidates: Sequence[SubnetPlan], context: QueueContext) -> tuple[str, ...]:
-    # A queue in one subnet of an existing VPC has a zone, though only the account knows which.
+    # A queue in one subnet of an existing VPC has one zone, which only the account knows.
     named = (len(q.subnet_ids) == 1 for q in context.config.architecture.queues.values())
     open_ = not context.network.is_new and any(named) and not context.subnets_known
     return tuple(s.name for s in (candidates if open_ else candidates[:1]))

@@ -1,6 +1,6 @@
-"""What can be wrong with the head node that its schema alone cannot see.
+"""Checks of the head node beyond its schema.
 
-The names in parentheses are those of ParallelCluster's own validators.
+Names in parentheses are validators of ParallelCluster.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KEY = "architecture.head_node"
 
 
 def review_head_node(context: QueueContext, review: Review) -> None:
-    """Record what is wrong with the head node of the stack file."""
+    """Record problems of the head node in the stack file."""
     architecture = context.config.architecture
     node = architecture.head_node
     found = review_instance_type(review, KEY, node.instance_type)
@@ -99,7 +99,7 @@ def _review_subnet(node: HeadNode, subnet: str, context: QueueContext, review: R
 
 def _review_kind(context: QueueContext, review: Review) -> None:
     if context.network.is_new:
-        return  # the review of the VPC says so
+        return  # the VPC review reports it
     key = f"{KEY}.network"
     review.refuse(
         key,

@@ -1,10 +1,10 @@
-"""Where nodes mount shared storage: once each, in nobody's way.
+"""Checks of the mount directories of shared storage.
 
 Sources: `SharedStorageMountDirValidator`, `DuplicateMountDirValidator` and
 `OverlappingMountDirValidator` of the package `aws-parallelcluster`, version 3.16.1;
-https://docs.aws.amazon.com/parallelcluster/latest/ug/directories-v3.html for `/home`. That version
-hands the last of them names in the place of directories, so that it finds no overlap; here it is
-found.
+https://docs.aws.amazon.com/parallelcluster/latest/ug/directories-v3.html for `/home`. In that
+version, the last validator gets names instead of directories and finds no overlaps; this module
+does.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.review import Review
 
 EMPTY = frozenset({"/media", "/mnt", "/srv", "/tmp"})  # noqa: S108 - the same
-"""Reserved directories that hold nothing on an image, so that disks may be mounted there."""
+"""Reserved directories that are empty in the AMI, so disks can be mounted there."""
 UNUSABLE = "/NONE"
-"""ParallelCluster's own word for no directory."""
+"""ParallelCluster value for no directory."""
 HEAD_NODE, HEAD_NODE_SCRATCH = "head_node", "/scratch"
-"""Where the head node mounts its own disks."""
+"""Name and mount directory of the head node's local disks."""
 
 
 def review_mount_directories(config: ParallelClusterStackConfig, review: Review) -> None:
-    """Record entries without a directory, and directories that clash with another."""
+    """Record entries without a directory, and conflicting directories."""
     _review_scratch_directories(config, review)
     mounted: dict[str, str] = {}
     for name, wanted in config.storage.items():
@@ -98,7 +98,7 @@ def _review_scratch(
 
 
 def _review_scratch_directories(config: ParallelClusterStackConfig, review: Review) -> None:
-    """Refuse disks in a directory that nodes need; ParallelCluster itself checks none of that."""
+    """Refuse local disks in directories that nodes need; ParallelCluster does not check this."""
     for owner, scratch in _scratch_directories(config):
         needed = scratch in RESERVED_DIRECTORIES - EMPTY
         if owner != HEAD_NODE and (needed or _overlap(scratch, "/home")):

@@ -1,4 +1,4 @@
-"""What ParallelCluster wants of a new VPC, whatever its addresses.
+"""ParallelCluster requirements for a new VPC, except its addresses.
 
 Source:
 https://docs.aws.amazon.com/parallelcluster/latest/ug/aws-parallelcluster-in-a-single-public-subnet-no-internet-v3.html
@@ -11,13 +11,13 @@ from components.config.parallelcluster import HeadNode
 from components.config.review import Review
 
 ENDPOINTS_WITHOUT_NAT = ("cloudformation", "ec2", "logs")
-"""What nodes call while they start, and through which their logs go."""
+"""Services that nodes call during their start, and the one for their logs."""
 GATEWAYS_WITHOUT_NAT = ("s3", "dynamodb")
-"""Where nodes read the cluster's files and the names of their neighbours."""
+"""Services from which nodes read the cluster files and the names of other nodes."""
 
 
 def review_cluster_network(network: NewVpc, head_node: HeadNode, review: Review) -> None:
-    """Record what nodes would miss in a new VPC without a NAT gateway or public subnets."""
+    """Record endpoints that nodes need in a new VPC without a NAT gateway or public subnets."""
     if not network.public_subnets:
         review.refuse(
             "network.public_subnets",

@@ -1,4 +1,4 @@
-"""What nodes may do, and what they run when they start."""
+"""Permissions and custom actions of nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.parallelcluster.plan import NodeAccess, ScriptPlan
 
 
 def plan_access(node: HeadNode | Queue, region: str) -> NodeAccess:
-    """Return policies by their ARNs, buckets, and scripts by their addresses."""
+    """Return the policy ARNs, buckets and script URLs of a node."""
     return NodeAccess(
         iam_policies=managed_policy_arns(node.iam_policies, region),
         s3_access=node.s3_access,

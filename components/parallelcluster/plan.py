@@ -1,8 +1,8 @@
-"""The records that describe a ParallelCluster stack before a resource exists.
+"""The plan of a ParallelCluster stack, as plain records.
 
-`plan_parallelcluster` in `components.architectures.parallelcluster_plan` makes them from the
-configuration; `components.parallelcluster.rendering` writes them as ParallelCluster's own YAML,
-and the components turn them into resources.
+`plan_parallelcluster` in `components.architectures.parallelcluster_plan` creates them from the
+configuration; `components.parallelcluster.rendering` renders them as ParallelCluster YAML, and the
+components turn them into resources.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from components.storage.open_zfs_plan import OpenZfsPlan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptPlan:
-    """A script that nodes run, at an address that does not change."""
+    """A script that nodes run."""
 
     url: str
-    """`https://` or `s3://`; of the program's own scripts pinned to a commit."""
+    """`https://` or `s3://`; built-in scripts are pinned to a commit."""
     arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeAccess:
-    """What nodes may do, and what they run when they start."""
+    """Permissions and custom actions of nodes."""
 
     iam_policies: tuple[str, ...] = ()
     """ARNs of AWS managed policies."""
@@ -45,12 +45,12 @@ class HeadNodePlan:
 
     instance_type: str
     subnets: tuple[str, ...]
-    """References of the `NetworkPlan`; exactly one once the account was asked."""
+    """References of the `NetworkPlan`; exactly one after the account was queried."""
     public: bool
-    """Whether it has a public address; without one it is reached through Session Manager."""
+    """Whether it has a public address; without one, users connect through Session Manager."""
     root_volume: RootVolume
     key_name: str | None
-    """Key pair that exists; None without SSH, or where the stack imports the public key."""
+    """Existing key pair; None without SSH, or if the stack imports a public key."""
     public_key: str | None
     """Public key that the stack imports."""
     allowed_cidr: str
@@ -67,7 +67,7 @@ class ComputeResourcePlan:
     maximum: int
     efa_enabled: bool
     capacity: CapacityPlan
-    """The queue's, or its own where it names another reservation."""
+    """That of the queue, unless the compute resource sets another reservation."""
     placement: PlacementPlan
     simultaneous_multithreading: bool
     schedulable_memory_mib: int | None
@@ -81,8 +81,8 @@ class QueuePlan:
     name: str
     capacity: CapacityPlan
     subnets: tuple[str, ...]
-    """Private subnets, as references of the `NetworkPlan`; one with EFA or a reservation, once the
-    account was asked."""
+    """Private subnets, as references of the `NetworkPlan`; exactly one with EFA or a reservation,
+    after the account was queried."""
     compute_resources: tuple[ComputeResourcePlan, ...]
     custom_ami_id: str | None
     root_volume: RootVolume
@@ -104,21 +104,21 @@ class SharedStoragePlan:
     type: Literal["Ebs", "Efs", "FsxLustre", "FsxOpenZfs"]
     """`StorageType` of ParallelCluster."""
     settings: Mapping[str, Any]
-    """The type's own settings in ParallelCluster's words (`StorageCapacity` …); values may be a
+    """Settings of the type with ParallelCluster's keys (`StorageCapacity` …); values can be a
     `Reference`."""
     retained: bool
-    """Whether it outlives the cluster: an existing one, or a new one that is protected."""
+    """Whether it is kept when the cluster is deleted: existing, or new and protected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeploymentPlan:
-    """The CloudFormation stack around ParallelCluster's custom resource."""
+    """The CloudFormation stack with ParallelCluster's custom resource."""
 
     stack_name: str
-    """Never the cluster's own name: ParallelCluster makes a stack of that name."""
+    """Not the cluster name, because ParallelCluster creates a stack with that name."""
     provider_template_url: str
     provider_service_token: str | None
-    """Lambda function of a provider that exists; None makes one from the template."""
+    """Lambda function of an existing provider; None creates a provider in the template."""
     suppress_validators: tuple[str, ...]
     deletion_policy: Literal["Delete", "Retain"]
     timeout_minutes: int
@@ -126,7 +126,7 @@ class DeploymentPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParallelClusterPlan:
-    """A whole ParallelCluster stack."""
+    """The complete plan of a ParallelCluster stack."""
 
     name: str
     region: str
@@ -150,10 +150,10 @@ class ParallelClusterPlan:
 
     @property
     def capacities(self) -> tuple[CapacityPlan, ...]:
-        """Every way in which the stack buys capacity."""
+        """Capacity plans of all compute resources."""
         return tuple(r.capacity for queue in self.queues for r in queue.compute_resources)
 
 
 def deployment_stack_name(cluster_name: str) -> str:
-    """Return the name of the CloudFormation stack around a cluster; never the cluster's own."""
+    """Return the name of the outer CloudFormation stack of a cluster."""
     return f"{cluster_name}-deployment"

@@ -1,4 +1,4 @@
-"""What the plans and the reviews of all queues of a stack share, and where a queue launches."""
+"""Values that plans and reviews of queues share, and where a queue launches."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from components.network.network_plan import NetworkPlan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueContext:
-    """What the queues of a stack share."""
+    """Values that the queues of a stack share."""
 
     config: ParallelClusterStackConfig
     network: NetworkPlan
     region: str
     now: datetime
-    """With its offset."""
+    """Timezone-aware."""
     subnets_known: bool = False
-    """Whether the account was asked, so that what is unknown now stays unknown."""
+    """Whether the account was queried, so that unknown values stay unknown."""
     offered_zones: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Zones of a new VPC that offer an instance type, by type, as far as the account was asked."""
+    """Zones of a new VPC that offer an instance type, by type, if the account was queried."""
 
     def reservation_of(self, queue: Queue, resource: ComputeResource) -> Reservation | None:
-        """Return what a compute resource launches into; None for open capacity."""
+        """Return the reservation of a compute resource; None without one."""
         return self.config.reservations.get(purchase_option(queue, resource))
 
 
 def purchase_option(queue: Queue, resource: ComputeResource) -> str:
-    """Return how a compute resource buys: its own way, else its queue's."""
+    """Return the purchase option of a compute resource: its own, else that of its queue."""
     return resource.purchase_option or queue.purchase_option
 
 
@@ -44,10 +44,10 @@ def reservations_of(queue: Queue, context: QueueContext) -> dict[str, Reservatio
 
 
 def needs_one_subnet(queue: Queue, context: QueueContext) -> bool:
-    """Return whether a queue may have one subnet only: with EFA, or a reservation by its id.
+    """Return whether a queue must have exactly one subnet: with EFA, or a reservation by id.
 
-    ParallelCluster launches a queue of several subnets through a fleet, which takes no id of a
-    reservation.
+    ParallelCluster launches a queue with several subnets through EC2 Fleet, which does not accept a
+    reservation id.
     https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html, `SubnetIds` and
     `CapacityReservationId`
     """
@@ -56,10 +56,10 @@ def needs_one_subnet(queue: Queue, context: QueueContext) -> bool:
 
 
 def queue_zone(queue: Queue, context: QueueContext) -> str | None:
-    """Return the zone that a queue must launch in, by name or by id; None where not said.
+    """Return the zone that a queue must launch in, by name or id; None if not set.
 
-    The subnets belong to the queue, so the zone of one compute resource's reservation is that of
-    all its neighbours.
+    Subnets are set per queue, so the zone of one compute resource's reservation applies to the
+    whole queue.
     """
     if queue.availability_zone is not None:
         return queue.availability_zone
@@ -68,7 +68,7 @@ def queue_zone(queue: Queue, context: QueueContext) -> str | None:
 
 
 def one_zone(queue: Queue, context: QueueContext) -> bool:
-    """Return whether all nodes of a queue launch in one zone, whether or not it is known which."""
+    """Return whether all nodes of a queue launch in one zone, even if the zone is unknown."""
     if queue.subnet_ids:
         return len(queue.subnet_ids) == 1
     reserved = reservations_of(queue, context).values()
@@ -80,9 +80,9 @@ def one_zone(queue: Queue, context: QueueContext) -> bool:
 
 
 def queue_subnets(queue: Queue, context: QueueContext) -> tuple[str, ...]:
-    """Return the private subnets of a queue: the named ones, that of its zone, or all.
+    """Return the private subnets of a queue: the configured ones, the one in its zone, or all.
 
-    The zones of an existing VPC only the account knows; it has filled in `subnet_ids` then.
+    Only the account knows the zones of an existing VPC; `subnet_ids` is then filled in.
     """
     if queue.subnet_ids:
         return queue.subnet_ids

@@ -1,4 +1,4 @@
-"""What can be wrong with the zone and the subnets of a queue."""
+"""Checks of the zone and the subnets of a queue."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from components.parallelcluster.queue_context import (
 
 
 def review_place(name: str, queue: Queue, context: QueueContext, review: Review) -> None:
-    """Record what is wrong with the zone and the subnets of a queue of the stack file."""
+    """Record problems of the zone and the subnets of a queue in the stack file."""
     key = f"architecture.queues.{name}"
     review_zone_region(review, key, queue.availability_zone, context.region)
     _review_reserved_zones(key, queue, context, review)
@@ -136,7 +136,7 @@ def _review_several_subnets(key: str, queue: Queue, context: QueueContext, revie
 def _review_missing_zone(key: str, queue: Queue, context: QueueContext, review: Review) -> None:
     efa = [each for each in queue.compute_resources.values() if each.efa_enabled]
     options = purchase_options(context.config.reservations)
-    # An unknown purchase option is refused by itself; it may well be meant to give the zone.
+    # An unknown purchase option is refused separately; the intended one may set the zone.
     wanted = [each.purchase_option or queue.purchase_option for each in efa]
     known = all(option in options for option in wanted)
     if not efa or not known or queue.subnet_ids or one_zone(queue, context):
@@ -151,7 +151,7 @@ def _review_missing_zone(key: str, queue: Queue, context: QueueContext, review: 
 
 
 def review_launch_zones(context: QueueContext, review: Review) -> None:
-    """Record what is wrong with the zones of the queues in their network, or note what is open."""
+    """Record problems of the zones of queues, or note what is still unknown."""
     wanted: dict[str, str] = {}
     for name, queue in context.config.architecture.queues.items():
         zone = queue_zone(queue, context)

@@ -1,4 +1,4 @@
-"""From one queue of the stack file to its plan."""
+"""The plan of a queue."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from components.parallelcluster.queue_context import (
 
 
 def plan_queue(name: str, queue: Queue, context: QueueContext, review: Review) -> QueuePlan | None:
-    """Return the plan of a queue, or None where a fault leaves nothing to plan.
+    """Return the plan of a queue, or None if problems make a plan impossible.
 
-    Only a placement that contradicts the capacity is recorded in the review here; what else is
-    wrong with a queue `queue_review` and `compute_resource_review` find.
+    This function records only a placement that contradicts the capacity. `queue_review` and
+    `compute_resource_review` record all other problems.
     """
     resources = [
         _compute_resource(name, resource_name, queue, context, review)

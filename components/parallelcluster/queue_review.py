@@ -1,7 +1,7 @@
-"""What can be wrong with a queue that its schema alone cannot see.
+"""Checks of a queue beyond its schema.
 
-Nothing here asks the account: `components.account` compares with what really exists. The names in
-parentheses are those of ParallelCluster's own validators.
+Nothing here queries the account; `components.account` does. Names in parentheses are validators of
+ParallelCluster.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from components.parallelcluster.slurm_review import review_denied_settings
 
 
 def review_queue(name: str, queue: Queue, context: QueueContext, review: Review) -> None:
-    """Record what is wrong with a queue of the stack file, and with its compute resources."""
+    """Record problems of a queue and its compute resources."""
     key = f"architecture.queues.{name}"
     if name == FORBIDDEN_NAME:
         review.refuse(
@@ -49,7 +49,7 @@ def review_queue(name: str, queue: Queue, context: QueueContext, review: Review)
 
 
 def review_counts(architecture: ParallelClusterArchitecture, review: Review) -> None:
-    """Refuse more queues or compute resources than a cluster may have."""
+    """Refuse more queues or compute resources than a cluster supports."""
     queues = architecture.queues
     resources = sum(len(queue.compute_resources) for queue in queues.values())
     for noun, count, limit in (
@@ -67,7 +67,7 @@ def review_counts(architecture: ParallelClusterArchitecture, review: Review) -> 
 
 
 def _review_markets(key: str, queue: Queue, context: QueueContext, review: Review) -> None:
-    """Refuse a compute resource that buys in another market than its queue, which has one."""
+    """Refuse a compute resource with another market type than its queue, which has only one."""
     reservations = context.config.reservations
     options = purchase_options(reservations)
     if queue.purchase_option not in options:
@@ -126,7 +126,7 @@ def _review_devices(name: str, queue: Queue, review: Review) -> None:
     found = [INSTANCE_TYPES.get(resource.instance_type) for resource in resources]
     types = [each for each in found if each is not None]
     if len(types) < len(found):
-        return  # a type that is unknown is refused by itself
+        return  # an unknown type is refused separately
     key = f"architecture.queues.{name}"
     if queue.gpu_health_check and not any(_has_gpu(each) for each in types):
         review.refuse(

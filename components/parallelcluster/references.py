@@ -1,7 +1,7 @@
-"""Places of a rendered document whose values exist only when the stack has made something.
+"""Placeholders in a rendered document for values of resources that do not exist yet.
 
-The renderer is pure, so it writes a `Reference` where the id of a subnet, a key pair or a
-resource group belongs; `resolve` puts the ids there.
+The renderer is pure and writes a `Reference` in place of the id of a subnet, a key pair or a
+resource group; `resolve` inserts the ids.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ ReferenceKind = Literal["subnet", "key-pair", "reservation-group", "open-zfs-vol
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A value that something else gives."""
+    """A placeholder for a value."""
 
     kind: ReferenceKind
     name: str
-    """Reference of the `NetworkPlan` for a subnet; else a key of the stack file."""
+    """Reference of the `NetworkPlan` for a subnet; otherwise a key of the stack file."""
 
 
 def resolve(document: Any, value_of: Callable[[Reference], Any]) -> Any:
-    """Return a document of mappings, lists and plain values with every reference replaced."""
+    """Return a document with every reference replaced."""
     if isinstance(document, Reference):
         return value_of(document)
     if isinstance(document, Mapping):
@@ -34,7 +34,7 @@ def resolve(document: Any, value_of: Callable[[Reference], Any]) -> Any:
 
 
 def references(document: Any) -> tuple[Reference, ...]:
-    """Return every reference of a document, in its order, each once."""
+    """Return the references of a document, in order and without duplicates."""
     found: list[Reference] = []
 
     def note(reference: Reference) -> None:

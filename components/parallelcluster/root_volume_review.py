@@ -1,4 +1,4 @@
-"""Whether a root volume holds the image that nodes start from."""
+"""Checks that a root volume is large enough for the AMI."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from components.config.review import Review
 def review_root_volume(
     key: str, volume: RootVolume, custom_ami_id: str | None, review: Review
 ) -> None:
-    """Refuse a volume smaller than ParallelCluster's images; of another only the account knows."""
+    """Refuse a volume smaller than the official AMIs; custom AMIs need the account."""
     if custom_ami_id is not None or volume.size_gib >= MINIMUM_ROOT_VOLUME_GIB:
         return
     review.refuse(

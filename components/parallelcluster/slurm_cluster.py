@@ -1,4 +1,4 @@
-"""A Slurm cluster: the CloudFormation stack in which ParallelCluster makes it.
+"""A Slurm cluster: the CloudFormation stack in which ParallelCluster creates it.
 
 Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/cloudformation-v3.html and
 https://www.pulumi.com/registry/packages/aws/api-docs/cloudformation/stack/
@@ -19,19 +19,19 @@ from components.parallelcluster.references import Reference, ReferenceKind, refe
 from components.parallelcluster.rendering.cluster import render_cluster, to_yaml
 
 CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND")
-"""The provider's nested stack makes roles, of its own names too, and its template is transformed.
+"""The nested stack of the provider creates roles, including named ones, and uses transforms.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html"""
 
 CREATION_ONLY = ("timeoutInMinutes", "onFailure")
-"""Properties that mean nothing once the stack is made, and whose change would replace it, and the
-cluster with it."""
+"""Properties that have no effect after creation. A change would replace the stack and the
+cluster."""
 
 _SPARE_MINUTES = 30
-"""Minutes that the engine waits beyond CloudFormation's own limit: for the roll-back, whose reasons
-are the message, and for the last answer."""
+"""Minutes that the engine waits beyond CloudFormation's timeout: for the rollback, which contains
+the reasons, and for the last response."""
 _OPERATION_MINUTES = 120
-"""Minutes for an update or a deletion, which CloudFormation does not limit: twice the hour that it
-gives the custom resource, because a failed update is followed by one back.
+"""Minutes for an update or a deletion, which have no CloudFormation timeout: twice the one-hour
+limit of custom resources, because a failed update is followed by a rollback.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-customresource.html"""
 
 
@@ -41,34 +41,33 @@ class SlurmClusterArgs:
 
     plan: ParallelClusterPlan
     subnet_id: Callable[[str], pulumi.Input[str]]
-    """Reference of a subnet to its id."""
+    """Maps a subnet reference to its id."""
     reservation_group_arns: Mapping[str, pulumi.Input[str]]
-    """Of the groups that the stack makes, by the name of the reservation."""
+    """ARNs of new reservation groups, by the name of the reservation."""
     open_zfs_volume_ids: Mapping[str, pulumi.Input[str]]
-    """Of the file systems that the stack makes, by their names."""
+    """Root volume ids of new file systems, by name."""
     launch_after: Sequence[pulumi.Resource]
-    """What must be there before a node starts, and may go only after the last one: ways out of the
-    network, and shares of reservations."""
+    """Resources that must exist before the first node and until after the last one: routes,
+    endpoints and resource shares."""
 
 
 class SlurmCluster(pulumi.ComponentResource):
     """The cluster with its head node and queues.
 
-    Nothing in it is a resource of its own here: ParallelCluster makes security groups, launch
-    templates, roles, and the file systems of the cluster file in a stack that has the cluster's
-    name, beside the one that this component makes.
+    Its parts are not Pulumi resources: ParallelCluster creates security groups, launch templates,
+    roles and new file systems in a second CloudFormation stack, which has the name of the cluster.
 
-    A creation that fails is deleted whole, and its reason is the message: a stack that was rolled
-    back takes no update, so that the next `up` could only fail.
+    A stack whose creation fails is deleted after its error is reported: a rolled-back stack cannot
+    be updated, so the next `up` would fail.
 
-    Children: `<name>-key` (`aws.ec2.KeyPair`, where the stack imports a public key) and
+    Children: `<name>-key` (`aws.ec2.KeyPair`, if the stack imports a public key) and
     `<name>-deployment` (`aws.cloudformation.Stack`).
     """
 
     configuration: pulumi.Output[str]
-    """The cluster file as YAML, with real ids."""
+    """The cluster configuration as YAML, with resolved ids."""
     outputs: pulumi.Output[Mapping[str, str]]
-    """Outputs of the template, by their names in `components.parallelcluster.cluster_template`."""
+    """Outputs of the template, by the names in `components.parallelcluster.cluster_template`."""
 
     def __init__(
         self, name: str, args: SlurmClusterArgs, opts: pulumi.ResourceOptions | None = None

@@ -1,4 +1,4 @@
-"""Whether ParallelCluster lets the stack file set a Slurm parameter.
+"""Checks of custom Slurm parameters.
 
 https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-configuration-settings-v3.html
 """
@@ -13,7 +13,7 @@ from components.config.review import Review
 
 
 def review_slurm(slurm: Slurm, review: Review) -> None:
-    """Record which parameters of `slurm.conf` ParallelCluster sets itself."""
+    """Record `slurm.conf` parameters that ParallelCluster sets itself."""
     key = "architecture.slurm.settings"
     review_denied_settings(key, slurm.settings, DENIED_SLURM_SETTINGS, review)
     for name, value in slurm.settings.items():
@@ -31,7 +31,7 @@ def review_slurm(slurm: Slurm, review: Review) -> None:
 def review_denied_settings(
     key: str, settings: Mapping[str, str], denied: Collection[str], review: Review
 ) -> None:
-    """Refuse parameters that ParallelCluster sets itself; Slurm reads them in any case."""
+    """Refuse parameters that ParallelCluster sets itself; names are case-insensitive."""
     for name, value in settings.items():
         if name.lower() in denied:
             review.refuse(
@@ -50,4 +50,4 @@ _INSTEAD = {
     "epilog": "put a script into /opt/slurm/etc/scripts/epilog.d with `custom_actions`",
     "cpus": "remove it, and set `simultaneous_multithreading`",
 }
-"""What to do in place of a parameter, by its name in small letters."""
+"""Alternative to a parameter, by its lowercase name."""

@@ -1,4 +1,4 @@
-"""What can be wrong with the way in to the head node.
+"""Checks of user access to the head node.
 
 https://docs.aws.amazon.com/parallelcluster/latest/ug/HeadNode-v3.html, `Ssh`
 """
@@ -11,7 +11,7 @@ from components.config.review import Review
 
 KEY = "architecture.head_node.ssh"
 SESSION_MANAGER_POLICY = "AmazonSSMManagedInstanceCore"
-"""Without it no session reaches a node.
+"""Session Manager requires it.
 
 https://docs.aws.amazon.com/systems-manager/latest/userguide/setup-instance-permissions.html
 """
@@ -21,7 +21,7 @@ _EVERYBODY = "0.0.0.0/0"
 def review_ssh(
     node: HeadNode, operating_system: OperatingSystem, review: Review, *, public: bool
 ) -> None:
-    """Record what is wrong with keys, and note who gets in."""
+    """Record problems of key pairs, and note who can connect."""
     ssh = node.ssh
     if ssh.key_name is not None and ssh.public_key is not None:
         review.refuse(

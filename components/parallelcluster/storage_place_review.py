@@ -1,7 +1,7 @@
-"""Whether nodes reach the shared storage of a stack file from where they are.
+"""Checks that nodes can reach the shared storage.
 
 Source: `ManagedFsxMultiAzValidator`, `MultiAzEbsVolumeValidator` and `add_managed_fsx` of the
-package `aws-parallelcluster`, version 3.16.1: it makes FSx for Lustre in the one subnet of all
+package `aws-parallelcluster`, version 3.16.1: it creates FSx for Lustre in the common subnet of all
 queues, and EBS volumes in the zone of the head node.
 """
 
@@ -22,18 +22,18 @@ _IN_A_VPC = ("existing-fsx-lustre", "existing-efs", "existing-fsx-openzfs")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoragePlace:
-    """What is around the shared storage of a cluster."""
+    """The surroundings of the shared storage of a cluster."""
 
     network: NetworkPlan
     queue_subnets: tuple[str, ...]
-    """References of the subnets of all queues; candidates where only the account knows which."""
+    """Subnet references of all queues; candidates if only the account knows them."""
     head_subnets: tuple[str, ...]
     subnets_known: bool
-    """Whether the account was asked, so that what is unknown now stays unknown."""
+    """Whether the account was queried, so that unknown values stay unknown."""
 
 
 def review_places(config: ParallelClusterStackConfig, place: StoragePlace, review: Review) -> None:
-    """Record storage that ParallelCluster would not place, or that nodes would not reach."""
+    """Record storage that ParallelCluster cannot create or nodes cannot reach."""
     for name, wanted in config.storage.items():
         if wanted.kind in _IN_A_VPC and place.network.is_new:
             _refuse_new_vpc(name, wanted.kind, review)
@@ -99,7 +99,7 @@ def _review_lustre(
 
 
 def _spread(config: ParallelClusterStackConfig, network: NetworkPlan) -> bool:
-    """Return whether the stack file alone says that queues are in several subnets."""
+    """Return whether the stack file places queues in several subnets."""
     queues = config.architecture.queues.values()
     given = {subnet for queue in queues for subnet in queue.subnet_ids}
     several = len(network.private_subnets) > 1

@@ -1,4 +1,4 @@
-"""From `storage` of a stack file to the shared storage of a ParallelCluster."""
+"""The plan of the shared storage of a ParallelCluster stack."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from components.tagging import common_tags
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedStorage:
-    """What a ParallelCluster mounts, and what of it the stack makes."""
+    """Shared storage of a cluster, and the file systems that the stack itself creates."""
 
     entries: tuple[SharedStoragePlan, ...]
-    """In the order of their names."""
+    """Sorted by name."""
     open_zfs: tuple[OpenZfsPlan, ...]
 
 
@@ -37,16 +37,15 @@ def plan_shared_storage(
     review: Review,
     subnets_known: bool,
 ) -> SharedStorage:
-    """Return the shared storage of a cluster; records what is wrong.
+    """Return the shared storage of a cluster; record problems.
 
     Args:
         config: The stack.
-        network: Its network.
-        queue_subnets: References of the subnets of all queues; more than there will be where only
-            the account knows which.
-        head_subnets: The same of the head node.
-        review: Takes problems and notes.
-        subnets_known: Whether the account was asked, so that what is unknown now stays unknown.
+        network: The network plan.
+        queue_subnets: Subnet references of all queues; candidates if only the account knows them.
+        head_subnets: The same for the head node.
+        review: Records problems and notes.
+        subnets_known: Whether the account was queried, so that unknown values stay unknown.
     """
     place = StoragePlace(
         network=network,
@@ -73,7 +72,7 @@ def _entry(name: str, wanted: FileSystem) -> SharedStoragePlan:
         mount_directory=wanted.mount_directory or "",
         type=storage_type(wanted),
         settings=storage_settings(name, wanted),
-        # What exists is not ours to delete.
+        # The stack does not delete existing file systems.
         retained=not is_new(wanted) or getattr(wanted, "deletion_protection", False),
     )
 
@@ -98,7 +97,7 @@ def _open_zfs(
 
 
 def _beside_queues(name: str, place: StoragePlace, review: Review) -> tuple[str, ...]:
-    """Return the subnet of the first queue; it is reached from the others too."""
+    """Return the subnet of the first queue, which the other queues can reach too."""
     if len(place.queue_subnets) < 2:
         return place.queue_subnets
     if not place.subnets_known:

@@ -1,4 +1,4 @@
-"""What ParallelCluster does not take of the shared storage of a stack file.
+"""Checks of shared storage against the limits of ParallelCluster.
 
 Sources, all of the package `aws-parallelcluster`, version 3.16.1: `SharedStorageNameValidator`
 and `NumberOfStorageValidator` in `validators/cluster_validators.py`, the counts in `constants.py`,
@@ -22,7 +22,7 @@ from components.config.storage import ExistingFsxLustre, FileSystem, NewFsxLustr
 LONGEST_NAME = 30
 FORBIDDEN_NAME = "default"
 BUSY_EBS_NODES = 100
-"""Nodes from which ParallelCluster warns of volumes that the head node shares."""
+"""Number of nodes from which ParallelCluster warns about EBS volumes shared by the head node."""
 _OF_KUBERNETES = ("claim_name", "claim_namespace", "mount_options")
 _EXISTING_LUSTRE_ID = re.compile(r"fs-[0-9a-f]{17}")
 
@@ -38,7 +38,7 @@ _NOT_OF_NEW: Mapping[str, tuple[str, str]] = {
     "subnet_id": _IN_QUEUES,
     "availability_zone": _IN_QUEUES,
 }
-"""Keys of a new FSx for Lustre: why they cannot stand there, and the way out."""
+"""Unsupported keys of a new FSx for Lustre file system: the reason and the remedy."""
 _NOT_OF_EXISTING: Mapping[str, tuple[str, str]] = {
     "security_group_id": (
         "ParallelCluster makes the groups of the nodes itself, once the file system lets them in",
@@ -48,7 +48,7 @@ _NOT_OF_EXISTING: Mapping[str, tuple[str, str]] = {
     "mount_name": _BY_ITSELF,
     "storage_capacity_gib": _BY_ITSELF,
 }
-"""The same of an existing one."""
+"""The same for an existing file system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ _LIMITS = (
 
 
 def review_storage(config: ParallelClusterStackConfig, review: Review) -> None:
-    """Record what of the entries ParallelCluster does not take, each alone and together."""
+    """Record problems of single entries and of all entries together."""
     for name, wanted in config.storage.items():
         _review_name(name, review)
         _review_kubernetes_keys(name, wanted, review)

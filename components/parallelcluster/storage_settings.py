@@ -1,4 +1,4 @@
-"""What an entry of `storage` is in ParallelCluster's own words.
+"""ParallelCluster settings of an entry of `storage`.
 
 Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html, and
 `schemas/cluster_schema.py` of the package `aws-parallelcluster`, version 3.16.1.
@@ -41,14 +41,15 @@ def storage_type(wanted: FileSystem) -> StorageType:
 
 
 def is_new(wanted: FileSystem) -> bool:
-    """Return whether an entry is made, by ParallelCluster or by the stack."""
+    """Return whether an entry is new, created by ParallelCluster or by the stack."""
     return not wanted.kind.startswith("existing-")
 
 
 def storage_settings(name: str, wanted: FileSystem) -> Settings:
-    """Return the type's own settings of an entry; values may be a `Reference`."""
+    """Return the type-specific settings of an entry; values can be a `Reference`."""
     settings = _SETTINGS.get(wanted.kind)
-    # ParallelCluster makes no OpenZFS; it mounts the root volume of the one that the stack makes.
+    # ParallelCluster cannot create OpenZFS; it mounts the root volume of the file system from the
+    # stack.
     found = settings(wanted) if settings else {"VolumeId": Reference("open-zfs-volume", name)}
     return {key: value for key, value in found.items() if value is not None}
 
@@ -105,7 +106,7 @@ def _lustre(wanted: NewFsxLustre) -> Settings:
         "DeploymentType": wanted.deployment_type,
         "StorageType": wanted.storage_type,
         "PerUnitStorageThroughput": wanted.per_unit_storage_throughput,
-        # ParallelCluster knows NONE by leaving these out.
+        # Omitting these means NONE in ParallelCluster.
         "DriveCacheType": _unless_none(wanted.drive_cache),
         "DataCompressionType": _unless_none(wanted.compression),
         "AutoImportPolicy": _unless_none(wanted.auto_import),
@@ -151,10 +152,10 @@ def _association(wanted: DataRepository) -> Settings:
 
 
 def association_name(wanted: DataRepository) -> str:
-    """Return the name of a link to S3, which is part of the id of a CloudFormation resource.
+    """Return the name of a data repository association, part of a CloudFormation logical id.
 
-    So it holds letters and digits only, and at most 30. It follows from both ends of the link:
-    neither can be changed in place, but links can come and go.
+    It contains only letters and digits, at most 30. It depends on both ends of the association:
+    neither can be changed in place, but associations can be added and removed.
     """
     ends = f"{wanted.file_system_path} {wanted.s3_path}"
     label = re.sub(r"[^A-Za-z0-9]", "", wanted.file_system_path)[:_LONGEST_LABEL] or "root"

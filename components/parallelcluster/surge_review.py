@@ -1,9 +1,8 @@
-"""Refuse an update of a cluster that would need more nodes than a reservation holds.
+"""Refuse a cluster update that temporarily needs more nodes than a reservation has.
 
-A node that changes is no danger: ParallelCluster ends the instance of a static node before it
-launches another in its place, and one that finds no capacity is tried again. Nodes of other names
-are: those that come are launched as soon as the update is in force, while jobs may still run on
-those that go, up to `MaxCount`.
+Changed nodes are safe: ParallelCluster terminates the instance of a static node before it launches
+its replacement, and retries launches without capacity. Nodes with new names are not: they launch as
+soon as the update is active, while jobs can still run on up to `MaxCount` removed nodes.
 
 Sources:
     https://github.com/aws/aws-parallelcluster-node/blob/develop/src/slurm_plugin/clustermgtd.py,
@@ -26,7 +25,7 @@ _TARGET = "CapacityReservationTarget"
 _DEFAULT_MAXIMUM = 10
 
 _Name = tuple[str, str]
-"""Of a queue and of a compute resource in it."""
+"""Names of a queue and of a compute resource in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class _Nodes:
     """The nodes of one compute resource."""
 
     target: str
-    """Id of the reservation or ARN of the group; empty where nothing is reserved or known."""
+    """Id of the reservation or ARN of the group; empty without a reservation or if unknown."""
     least: int
     most: int
 
@@ -47,16 +46,16 @@ def surge_problems(
     stack_file: str,
     fleet_stopped: bool = False,
 ) -> Iterator[Problem]:
-    """Yield compute resources whose static nodes would start in a reservation that others hold.
+    """Yield compute resources whose static nodes would start in a reservation that is in use.
 
     Args:
-        deployed: Configuration of the cluster as it is; CloudFormation may have made text of its
-            numbers.
-        rendered: The one that is wanted. A group of reservations that the stack makes itself is a
-            `Reference` there, of which the ARN is not known: its nodes are passed over.
-        instances: How many instances a reservation has, by its id or the ARN of its group; one that
-            is missing is full.
-        stack_file: File that the problems are about.
+        deployed: Deployed cluster configuration; CloudFormation can have converted numbers to
+            strings.
+        rendered: New configuration. A reservation group that the stack creates is a `Reference`
+            without a known ARN; its nodes are skipped.
+        instances: Number of instances of each reservation, by id or group ARN; a missing one counts
+            as full.
+        stack_file: Name of the stack file.
         fleet_stopped: Whether no compute node runs.
     """
     if fleet_stopped:
@@ -101,7 +100,7 @@ def _problem(name: _Name, comes: _Nodes, going: list[_Name], room: int, stack_fi
 
 
 def _nodes(config: Mapping[str, Any]) -> dict[_Name, _Nodes]:
-    """Return the nodes of every compute resource; a target of its own overrides the queue's."""
+    """Return the nodes of every compute resource; its own target overrides that of the queue."""
     found: dict[_Name, _Nodes] = {}
     for queue in config["Scheduling"].get("SlurmQueues") or ():
         for resource in queue.get("ComputeResources") or ():

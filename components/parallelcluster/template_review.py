@@ -1,4 +1,4 @@
-"""Whether the template of a cluster fits into CloudFormation's call, and says what it seems to."""
+"""Checks of the CloudFormation template: size and dynamic references."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from components.parallelcluster.references import Reference, resolve
 from components.parallelcluster.rendering.cluster import render_cluster
 
 _LONGEST_VALUE = 200
-"""Characters kept for each id that the stack gives: more than the ARN of a resource group with the
-longest name that AWS takes, 128 characters.
+"""Characters reserved for each id that is still unknown: more than the ARN of a resource group with
+the longest allowed name, 128 characters.
 https://docs.aws.amazon.com/ARG/latest/APIReference/API_CreateGroup.html"""
 
 
 _DYNAMIC = "{{resolve:"
-"""How a dynamic reference begins, which CloudFormation fills in wherever it stands.
+"""Prefix of a dynamic reference, which CloudFormation resolves anywhere in the template.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html"""
 
 
 def review_dynamic_references(plan: ParallelClusterPlan, review: Review) -> None:
-    """Refuse texts in whose place CloudFormation would put a parameter or a secret."""
+    """Refuse values that CloudFormation would replace with a parameter or a secret."""
     found = [text for text in _texts(render_cluster(plan)) if _DYNAMIC in text]
     if not found:
         return
@@ -55,7 +55,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def review_template_size(plan: ParallelClusterPlan, review: Review) -> None:
-    """Refuse a plan whose cluster file is too long for the template that carries it."""
+    """Refuse a plan whose cluster configuration is too large for the template."""
     configuration = resolve(render_cluster(plan), _longest)
     size = template_bytes(cluster_template(plan, configuration))
     if size <= MAXIMUM_TEMPLATE_BYTES:

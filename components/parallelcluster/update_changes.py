@@ -1,4 +1,4 @@
-"""What differs between two cluster configurations, as ParallelCluster compares them.
+"""Comparison of two cluster configurations, as in ParallelCluster.
 
 Source:
     https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/config/config_patch.py
@@ -19,32 +19,32 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One setting that differs, or one section or item of a list that comes or goes."""
+    """One changed setting, or one added or removed section or list item."""
 
     path: Path
-    """The sections that hold it: `("Scheduling", "SlurmQueues", "gpu")`. An item of a list is two
-    steps, the list and its name."""
+    """Parent sections: `("Scheduling", "SlurmQueues", "gpu")`. A list item has two steps, the list
+    and its name."""
     key: str
     """The setting."""
     old: Any
-    """What is deployed; None where nothing is."""
+    """Deployed value, if any."""
     new: Any
-    """What is wanted; None where nothing is."""
+    """New value, if any."""
     policy: Policy
     item: str | None = None
-    """Name of the item, where a whole item of a list, such as a queue, comes or goes."""
+    """Name of an added or removed list item, such as a queue."""
 
     @property
     def is_in_a_queue(self) -> bool:
-        """Whether it lies within a queue, which the queue update strategy decides about."""
+        """Whether it is in a queue, to which the queue update strategy applies."""
         return "SlurmQueues" in self.path
 
 
 def changes(deployed: Section, wanted: Section) -> Iterator[Change]:
-    """Yield what differs, in the order of ParallelCluster's schema.
+    """Yield the changes, in the order of ParallelCluster's schema.
 
-    CloudFormation makes text of numbers and booleans, so `true` and `"true"` are the same here; a
-    `Reference` is the same as whatever is deployed in its place.
+    CloudFormation converts numbers and booleans to strings, so `true` and `"true"` are equal here.
+    A `Reference` is equal to any deployed value.
     """
     yield from _in_section(rules(), deployed, wanted, ())
 
@@ -89,7 +89,7 @@ def _in_list(rule: Rule, key: str, old: Section, new: Section, path: Path) -> It
 
 
 def same(old: Any, new: Any) -> bool:
-    """Return whether two values are one to ParallelCluster behind CloudFormation."""
+    """Return whether two values are equal after the conversion by CloudFormation."""
     if isinstance(new, Reference):
         return old is not None
     if isinstance(old, Mapping) and isinstance(new, Mapping):
@@ -105,7 +105,7 @@ def _is_list(value: Any) -> bool:
 
 
 def scalar(value: Any) -> Any:
-    """Return a plain value as CloudFormation hands it on: numbers and booleans as text."""
+    """Return a plain value as CloudFormation passes it: numbers and booleans as strings."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else value

@@ -1,4 +1,4 @@
-"""Where in the stack file a setting of the cluster configuration comes from."""
+"""Stack file keys of cluster configuration settings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from components.config.keys import path_of
 from components.config.problems import ROOT
 
-# Lists whose items have names, which follow them in a path.
+# Lists with named items; the name follows the list in a path.
 _LISTS = frozenset({"SlurmQueues", "ComputeResources", "SharedStorage", "Tags"})
 
 
@@ -47,7 +47,7 @@ _QUEUE = {
     **_NODES,
     "Image": "custom_ami_id",
     "Networking.SubnetIds": "subnet_ids",
-    # Every compute resource has a placement; where all agree, ParallelCluster is told once.
+    # Every compute resource has a placement; equal placements are rendered at the queue.
     "Networking.PlacementGroup": "compute_resources",
     "HealthChecks": "gpu_health_check",
     "CustomSlurmSettings": "slurm_settings",
@@ -130,14 +130,14 @@ _KEYS: Mapping[str, str] = {
 
 
 def stack_key(path: tuple[str, ...]) -> str:
-    """Return the key of the stack file behind a setting, or that of the nearest section around it.
+    """Return the stack file key of a setting, or of its nearest parent section.
 
     Args:
-        path: The setting, with the name of an item as a step of its own:
-            `("Scheduling", "SlurmQueues", "gpu", "CapacityType")`.
+        path: Path of the setting, with item names as separate steps: `("Scheduling", "SlurmQueues",
+            "gpu", "CapacityType")`.
 
     Returns:
-        In the spelling of `pulumi config set --path`, such as
+        The key in the syntax of `pulumi config set --path`, such as
         `trainyard:cluster.architecture.queues.gpu.purchase_option`.
     """
     if path == ("Region",):

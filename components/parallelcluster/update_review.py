@@ -1,7 +1,7 @@
-"""Refuse changes of a cluster that ParallelCluster would refuse, before anything is changed.
+"""Refuse cluster changes that ParallelCluster would refuse, before the update starts.
 
-ParallelCluster compares the configurations when the update has begun, and a refusal fails the
-CloudFormation stack; here the deployed configuration is at hand before the first registration.
+ParallelCluster compares the configurations during the update, and a refusal fails the
+CloudFormation stack. This check has the deployed configuration before any resource is registered.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ def update_problems(
     cluster_name: str = "NAME",
     fleet_stopped: bool = False,
 ) -> Iterator[Problem]:
-    """Yield the changes that ParallelCluster would refuse, each with its way out.
+    """Yield the changes that ParallelCluster would refuse, each with its remedy.
 
     Args:
-        deployed: Configuration of the cluster as it is; CloudFormation may have made text of its
-            numbers and booleans.
-        rendered: The one that is wanted. A `Reference` in it stands for what is deployed there.
-        stack_file: File that the problems are about.
-        cluster_name: Name of the cluster, for the commands of the ways out.
-        fleet_stopped: Whether somebody has stopped the compute fleet, so that no node runs.
+        deployed: Deployed cluster configuration; CloudFormation can have converted numbers and
+            booleans to strings.
+        rendered: New configuration. A `Reference` counts as equal to the deployed value.
+        stack_file: Name of the stack file.
+        cluster_name: Name of the cluster, for the commands in remedies.
+        fleet_stopped: Whether the compute fleet is stopped, so that no compute nodes run.
     """
     found = tuple(changes(deployed, rendered))
     update = Update(deployed=deployed, wanted=rendered, changes=found, fleet_stopped=fleet_stopped)
     seen: set[str] = set()
     for change in found:
         way, key = refused(change, update), _key(change)
-        # One key of the stack file may be several settings, such as a placement group.
+        # One stack file key can map to several settings, such as a placement group.
         if way is None or key in seen:
             continue
         seen.add(key)
@@ -81,7 +81,7 @@ def _what(change: Change) -> str:
 
 
 def _shown(value: Any) -> Any:
-    """Return a value for people: an item by its name, a reference by what it refers to."""
+    """Return a value for messages: an item by its name, a reference by its target."""
     plain = resolve(value, _reference_in_words)
     if isinstance(plain, Mapping) and "Name" in plain:
         return plain["Name"]

@@ -1,7 +1,7 @@
-"""What ParallelCluster allows to change in a cluster that exists, setting by setting.
+"""ParallelCluster update policies of each setting.
 
-The table is read from ParallelCluster's own schema by `tools/parallelcluster/update_policies.py`.
-What each policy means:
+The table is generated from the schema of ParallelCluster by
+`tools/parallelcluster/update_policies.py`. Meaning of the policies:
 https://docs.aws.amazon.com/parallelcluster/latest/ug/using-pcluster-update-cluster-v3.html
 """
 
@@ -20,25 +20,25 @@ _ITEMS = re.compile(r"(?P<key>[^\[]+)\[(?P<name>[^\]]+)\]")
 
 
 class Policy(StrEnum):
-    """When a setting may change; the names are ParallelCluster's.
+    """When a setting can change, with the policy names of ParallelCluster.
 
     Source:
         https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/config/update_policy.py
     """
 
     IGNORED = "IGNORED"
-    """Always; of a section, what its settings say."""
+    """Always; for a section, its settings decide."""
     SUPPORTED = "SUPPORTED"
     SUPPORTED_UNLESS_ADC = "SUPPORTED_UNLESS_ADC"
-    """Always, but in the isolated partitions of US agencies."""
+    """Always, except in the US isolated partitions."""
     QUEUE_UPDATE_STRATEGY = "QUEUE_UPDATE_STRATEGY"
-    """In a queue with DRAIN or TERMINATE, elsewhere while the compute fleet is stopped."""
+    """In a queue with DRAIN or TERMINATE, otherwise while the compute fleet is stopped."""
     RESIZE_UPDATE_STRATEGY_ON_REMOVE = "RESIZE_UPDATE_STRATEGY_ON_REMOVE"
     """More nodes always; fewer with TERMINATE or while the compute fleet is stopped."""
     MANAGED_PLACEMENT_GROUP = "MANAGED_PLACEMENT_GROUP"
-    """As in a queue; giving up a group that ParallelCluster made needs the fleet stopped."""
+    """As QUEUE_UPDATE_STRATEGY; removing a managed group requires a stopped fleet."""
     MANAGED_FSX = "MANAGED_FSX"
-    """Never beside a Lustre file system that ParallelCluster made; else as in a queue."""
+    """Never with a managed Lustre file system; otherwise as QUEUE_UPDATE_STRATEGY."""
     SHARED_STORAGE_UPDATE_POLICY = "SHARED_STORAGE_UPDATE_POLICY"
     """With DRAIN or TERMINATE, while the fleet is stopped, or for existing EFS and FSx."""
     COMPUTE_FLEET_STOP = "COMPUTE_FLEET_STOP"
@@ -51,24 +51,24 @@ class Policy(StrEnum):
 
 @dataclass(slots=True)
 class Rule:
-    """What the table says of one setting."""
+    """The update policy of one setting."""
 
     policy: Policy = Policy.UNSUPPORTED
-    """As ParallelCluster takes a setting that its table lacks."""
+    """ParallelCluster's policy for settings without an entry."""
     item_name: str | None = None
-    """Setting that tells the items of a list apart; None for everything but a list of sections."""
+    """Setting that identifies the items of a list of sections; None otherwise."""
     settings: dict[str, Rule] = field(default_factory=dict[str, "Rule"])
     """Rules of a section's settings; empty for a plain setting."""
 
 
 @cache
 def rules() -> Rule:
-    """Return the rules of a whole cluster configuration."""
+    """Return the rules of the cluster configuration."""
     return rules_of(_TABLE.read_text(encoding="utf-8").splitlines())
 
 
 def rules_of(lines: Iterable[str]) -> Rule:
-    """Return the rules that lines such as `Image.Os UNSUPPORTED` spell."""
+    """Parse rules from lines such as `Image.Os UNSUPPORTED`."""
     root = Rule()
     for line in lines:
         path, policy = line.split()

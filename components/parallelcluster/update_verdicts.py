@@ -1,4 +1,4 @@
-"""Whether ParallelCluster takes a change of a cluster that runs, and what would make it.
+"""Whether ParallelCluster accepts a change of a running cluster, and under which condition.
 
 Source:
     https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/config/update_policy.py
@@ -21,10 +21,10 @@ _MOUNTED_LIVE = ("Efs", "FsxLustre", "FsxOntap", "FsxOpenZfs", "FileCache")
 
 
 class Way(Enum):
-    """What makes ParallelCluster take a change that it refuses."""
+    """Condition under which ParallelCluster accepts a refused change."""
 
     NONE = auto()
-    """Nothing: the cluster keeps what it has."""
+    """None: the setting cannot change."""
     STOP = auto()
     """A stopped compute fleet."""
     STOP_OR_TERMINATE = auto()
@@ -32,12 +32,12 @@ class Way(Enum):
     STOP_OR_STRATEGY = auto()
     """A stopped compute fleet, or the queue update strategy DRAIN or TERMINATE."""
     WITHOUT_LUSTRE = auto()
-    """A cluster without a Lustre file system that ParallelCluster made."""
+    """A cluster without a Lustre file system managed by ParallelCluster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """A whole update, as far as the verdict on one change depends on it."""
+    """Properties of an update that affect the verdict on a change."""
 
     deployed: Section
     wanted: Section
@@ -46,18 +46,18 @@ class Update:
 
     @property
     def strategy(self) -> str:
-        """What the update does to nodes that it changes: `QueueUpdateStrategy`."""
+        """`QueueUpdateStrategy` of the update."""
         settings = self.wanted["Scheduling"].get("SlurmSettings") or {}
         return settings.get("QueueUpdateStrategy", "COMPUTE_FLEET_STOP")
 
     @property
     def has_strategy(self) -> bool:
-        """Whether the update changes nodes while the fleet runs."""
+        """Whether the update can change nodes while the fleet runs."""
         return self.strategy != "COMPUTE_FLEET_STOP"
 
 
 def refused(change: Change, update: Update) -> Way | None:
-    """Return what a refused change needs, or None where ParallelCluster takes it."""
+    """Return the condition of a refused change, or None if ParallelCluster accepts it."""
     return _JUDGES[change.policy](change, update)
 
 
@@ -100,16 +100,16 @@ def _resize(change: Change, update: Update) -> Way | None:
 
 
 def _grows(change: Change) -> int:
-    """Return by how many nodes `MinCount` or `MaxCount` grows."""
+    """Return the increase of `MinCount` or `MaxCount`."""
     default = _DEFAULT_COUNTS[change.key]
     old, new = (default if value is None else int(value) for value in (change.old, change.new))
     return new - old
 
 
 def _maximum_grows_with(change: Change, update: Update) -> bool:
-    """Return whether the maximum grows by no less than the minimum.
+    """Return whether the maximum grows at least as much as the minimum.
 
-    Otherwise nodes that come and go become nodes that stay, and change their names.
+    Otherwise dynamic nodes become static nodes, with other names.
     """
     return any(
         other.key == "MaxCount" and other.path == change.path and _grows(other) >= _grows(change)
@@ -124,10 +124,10 @@ def _managed_placement_group(change: Change, update: Update) -> Way | None:
 
 
 def _gives_group_up(change: Change, update: Update) -> bool:
-    """Return whether nodes leave a placement group that ParallelCluster made, for it to delete.
+    """Return whether nodes leave a managed placement group, which would be deleted.
 
-    The command line of ParallelCluster reads booleans, and the custom resource texts, of which
-    `"false"` counts as true: refused is what either refuses.
+    The ParallelCluster CLI reads booleans, but the custom resource reads strings, where `"false"`
+    counts as true. A change is refused if either refuses it.
     """
     old, new = (_placement_group(change, config) for config in (update.deployed, update.wanted))
     readings: tuple[Callable[[Any], bool], ...] = (
@@ -142,7 +142,7 @@ def _is_managed(group: Section, enabled: Callable[[Any], bool]) -> bool:
 
 
 def _placement_group(change: Change, config: Section) -> Section:
-    """Return the placement group of the nodes that a change is about."""
+    """Return the placement group of the nodes that a change affects."""
     names = dict(zip(change.path[:-1], change.path[1:], strict=True))
     queue = _item(config["Scheduling"], "SlurmQueues", names)
     resource = _item(queue, "ComputeResources", names)
@@ -163,7 +163,7 @@ def _managed_lustre(change: Change, update: Update) -> Way | None:
 
 
 def _lustre_made(config: Section) -> set[str]:
-    """Return the names of the Lustre file systems that ParallelCluster makes."""
+    """Return the names of the Lustre file systems that ParallelCluster manages."""
     return {
         storage["Name"]
         for storage in config.get("SharedStorage") or ()
@@ -178,7 +178,7 @@ def _shared_storage(change: Change, update: Update) -> Way | None:
     if update.fleet_stopped:
         return None
     if change.item is None:
-        # ParallelCluster's check takes a new mount directory for a section, and breaks on it.
+        # The check of ParallelCluster treats a new mount directory as a section and fails.
         return Way.STOP
     return None if update.has_strategy or _is_mounted_live(change) else Way.STOP_OR_STRATEGY
 
@@ -190,7 +190,7 @@ def _is_home(change: Change) -> bool:
 
 
 def _is_mounted_live(change: Change) -> bool:
-    """Return whether running nodes mount or unmount it by themselves."""
+    """Return whether running nodes can mount or unmount it."""
     storage = change.new or change.old
     settings = storage.get(f"{storage.get('StorageType')}Settings") or {}
     existing = any(key in settings for key in _EXISTING)
@@ -200,7 +200,7 @@ def _is_mounted_live(change: Change) -> bool:
 _JUDGES: Mapping[Policy, Callable[[Change, Update], Way | None]] = {
     Policy.IGNORED: _always,
     Policy.SUPPORTED: _always,
-    # Those partitions have none of the instance types that the program knows.
+    # These partitions offer no instance type in the catalog.
     Policy.SUPPORTED_UNLESS_ADC: _always,
     Policy.QUEUE_UPDATE_STRATEGY: _queue_update_strategy,
     Policy.RESIZE_UPDATE_STRATEGY_ON_REMOVE: _resize,
@@ -209,7 +209,7 @@ _JUDGES: Mapping[Policy, Callable[[Change, Update], Way | None]] = {
     Policy.SHARED_STORAGE_UPDATE_POLICY: _shared_storage,
     Policy.COMPUTE_FLEET_STOP: _stop,
     Policy.COMPUTE_FLEET_STOP_ON_REMOVE: _stop_on_remove,
-    # No cluster of the program has login nodes.
+    # The program creates no login nodes.
     Policy.COMPUTE_AND_LOGIN_NODES_STOP: _stop,
     Policy.READ_ONLY_RESOURCE_BUCKET: _never,
     Policy.UNSUPPORTED: _never,

@@ -1,4 +1,4 @@
-"""The whole cluster file, as a document and as YAML.
+"""The complete cluster configuration, as a document and as YAML.
 
 Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/cluster-configuration-file-v3.html
 """
@@ -18,18 +18,18 @@ from components.parallelcluster.rendering.slurm import render_scheduling
 from components.parallelcluster.rendering.storage import render_shared_storage
 
 IMDS_SUPPORT = "v2.0"
-"""Instance metadata needs a session token on every node.
+"""Requires IMDSv2 on every node.
 https://docs.aws.amazon.com/parallelcluster/latest/ug/Imds-cluster-v3.html"""
 
 
 class UnresolvedReferenceError(ValueError):
-    """A document still holds values that only a made stack knows."""
+    """A document still contains references."""
 
 
 def render_cluster(plan: ParallelClusterPlan) -> dict[str, Any]:
-    """Return the cluster file of a plan, in the order in which people read it.
+    """Return the cluster configuration of a plan, with sections in reading order.
 
-    Ids that do not exist yet are a `Reference`; `resolve` puts them in.
+    Ids that do not exist yet are a `Reference`; `resolve` inserts them.
     """
     document: dict[str, Any] = {
         "Region": plan.region,
@@ -52,7 +52,7 @@ def _image(plan: ParallelClusterPlan) -> dict[str, Any]:
 
 
 class _BlockDumper(yaml.SafeDumper):
-    """Writes lists indented below their key, and every value out: no anchors."""
+    """Indents lists below their key and writes no anchors."""
 
     def increase_indent(self, *given: bool, **named: bool) -> None:
         super().increase_indent(*given, **{**named, "indentless": False})
@@ -62,7 +62,7 @@ class _BlockDumper(yaml.SafeDumper):
 
 
 def to_yaml(document: Mapping[str, Any]) -> str:
-    """Return a cluster file as YAML that people read and `pcluster create-cluster` takes.
+    """Return a cluster configuration as readable YAML that `pcluster create-cluster` accepts.
 
     Raises:
         UnresolvedReferenceError: a value is still a `Reference`.

@@ -1,4 +1,4 @@
-"""What nodes may do and what they run: `Iam` and `CustomActions`, alike for head node and queues.
+"""The sections `Iam` and `CustomActions` of head node and queues.
 
 Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/HeadNode-v3.html and
 https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
@@ -13,7 +13,7 @@ from components.parallelcluster.plan import NodeAccess, ScriptPlan
 
 
 def render_access(access: NodeAccess) -> dict[str, Any]:
-    """Return the sections `CustomActions` and `Iam` of a node, those that are not empty."""
+    """Return the sections `CustomActions` and `Iam` of a node, if not empty."""
     sections = {"CustomActions": _custom_actions(access), "Iam": _iam(access)}
     return {name: section for name, section in sections.items() if section}
 

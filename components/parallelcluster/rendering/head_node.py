@@ -13,11 +13,11 @@ from components.parallelcluster.rendering.custom_actions import render_access
 from components.parallelcluster.rendering.storage import render_root_volume
 
 HEAD_NODE_KEY = "head-node"
-"""Name of the reference to the key pair that a stack imports; a cluster has one."""
+"""Name of the reference to the imported key pair."""
 
 
 def render_head_node(head_node: HeadNodePlan) -> dict[str, Any]:
-    """Return the section; the subnet, and an imported key pair, are references."""
+    """Return the section; the subnet and an imported key pair are references."""
     return {
         "InstanceType": head_node.instance_type,
         "Networking": {"SubnetId": Reference("subnet", head_node.subnets[0])},
@@ -33,7 +33,7 @@ def render_head_node(head_node: HeadNodePlan) -> dict[str, Any]:
 
 
 def _ssh(head_node: HeadNodePlan) -> dict[str, Any]:
-    # Without the section the port is open to everybody, also where there is no key.
+    # Without the section, the port is open to 0.0.0.0/0, even without a key pair.
     allowed = {"AllowedIps": head_node.allowed_cidr}
     if head_node.public_key is not None:
         return {"KeyName": Reference("key-pair", HEAD_NODE_KEY), **allowed}

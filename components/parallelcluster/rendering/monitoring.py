@@ -11,7 +11,7 @@ from components.config.parallelcluster import Monitoring
 
 
 def render_monitoring(monitoring: Monitoring) -> dict[str, Any]:
-    """Return the section, everything said, because ParallelCluster's own defaults change."""
+    """Return the section with all values explicit, because ParallelCluster defaults can change."""
     return {
         "DetailedMonitoring": monitoring.detailed,
         "Logs": {"CloudWatch": _logs(monitoring)},

@@ -1,8 +1,8 @@
-"""The entries of `SlurmQueues`, with what a queue and its compute resources may both say.
+"""The entries of `SlurmQueues`.
 
-ParallelCluster takes placement group and reservation at either level. They stand at the queue
-where all compute resources agree, else at each compute resource, so that a reader finds each
-once.
+ParallelCluster accepts placement group and reservation for a queue or a compute resource. They are
+rendered at the queue if all compute resources agree, else at each compute resource, so that each
+setting appears once.
 
 Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
 """
@@ -18,7 +18,7 @@ from components.parallelcluster.rendering.custom_actions import render_access
 from components.parallelcluster.rendering.storage import render_root_volume
 
 _CAPACITY_TYPES = {None: "ONDEMAND", "spot": "SPOT", "capacity-block": "CAPACITY_BLOCK"}
-"""`CapacityType` by the market that instances are bought in."""
+"""`CapacityType` by market type."""
 
 _NO_TARGET: dict[str, Any] = {}
 
@@ -60,7 +60,7 @@ def render_queue(queue: QueuePlan) -> dict[str, Any]:
 
 
 def placement_group(placement: PlacementPlan) -> dict[str, Any]:
-    """Return `PlacementGroup`, said also where there is none: with EFA silence is an error."""
+    """Return `PlacementGroup`, also if disabled: with EFA it must be explicit."""
     if placement.group == "none":
         return {"Enabled": False}
     if placement.group == "create":
@@ -69,9 +69,9 @@ def placement_group(placement: PlacementPlan) -> dict[str, Any]:
 
 
 def reservation_target(capacity: CapacityPlan) -> dict[str, Any]:
-    """Return `CapacityReservationTarget`, empty where nothing is reserved.
+    """Return `CapacityReservationTarget`, empty without a reservation.
 
-    A group that the stack makes has its ARN only then: it is a reference by the reservation's name.
+    The ARN of a group that the stack creates is a reference with the name of the reservation.
     """
     if capacity.reservation_id is not None:
         return {"CapacityReservationId": capacity.reservation_id}
@@ -84,8 +84,8 @@ def reservation_target(capacity: CapacityPlan) -> dict[str, Any]:
 
 
 def _is_flexible(queue: QueuePlan) -> bool:
-    # ParallelCluster refuses `InstanceType` in a queue of several subnets, and hears of the
-    # strategy only where it asks for a fleet (SingleInstanceTypeSubnetValidator).
+    # ParallelCluster refuses `InstanceType` in a queue with several subnets, and uses the
+    # allocation strategy only with EC2 Fleet (SingleInstanceTypeSubnetValidator).
     return len(queue.subnets) > 1 or queue.allocation_strategy is not None
 
 
@@ -121,7 +121,7 @@ def _compute_resource(
 
 
 def _common(sections: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the section that all share, None where they differ."""
+    """Return the section if all are equal, else None."""
     first, *others = sections
     return first if all(other == first for other in others) else None
 

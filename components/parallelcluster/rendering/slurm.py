@@ -1,4 +1,4 @@
-"""The section `Scheduling`: Slurm, and its queues.
+"""The section `Scheduling`: Slurm and its queues.
 
 Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
 """
@@ -13,7 +13,7 @@ from components.parallelcluster.rendering.queues import render_queue
 
 
 def render_scheduling(plan: ParallelClusterPlan) -> dict[str, Any]:
-    """Return the section; queues keep the plan's order: the first is the default one."""
+    """Return the section; queues keep the order of the plan, and the first is the default."""
     return {
         "Scheduler": "slurm",
         "ScalingStrategy": plan.slurm.scaling_strategy,
@@ -25,7 +25,7 @@ def render_scheduling(plan: ParallelClusterPlan) -> dict[str, Any]:
 def _slurm_settings(slurm: Slurm) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "ScaledownIdletime": slurm.idle_minutes,
-        # Without it every update that removes a node is refused until the fleet is stopped.
+        # Without it, updates that remove nodes are refused until the fleet is stopped.
         "QueueUpdateStrategy": slurm.queue_update_strategy,
         "EnableMemoryBasedScheduling": slurm.memory_based_scheduling,
     }

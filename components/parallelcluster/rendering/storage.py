@@ -16,11 +16,11 @@ _SETTINGS = {
     "FsxLustre": "FsxLustreSettings",
     "FsxOpenZfs": "FsxOpenZfsSettings",
 }
-"""Section of each `StorageType`."""
+"""Settings section of each `StorageType`."""
 
 
 def render_shared_storage(storage: SharedStoragePlan) -> dict[str, Any]:
-    """Return one entry of `SharedStorage`; its settings may hold references."""
+    """Return one entry of `SharedStorage`; settings can contain references."""
     entry: dict[str, Any] = {
         "MountDir": storage.mount_directory,
         "Name": storage.name,
@@ -32,7 +32,7 @@ def render_shared_storage(storage: SharedStoragePlan) -> dict[str, Any]:
 
 
 def render_root_volume(volume: RootVolume) -> dict[str, Any]:
-    """Return the settings that head node and compute nodes have in common: gp3, encrypted."""
+    """Return the settings for head node and compute nodes: gp3, encrypted."""
     return {
         "Size": volume.size_gib,
         "Encrypted": True,
