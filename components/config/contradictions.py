@@ -1,4 +1,4 @@
-"""Everything that does not fit together in one part of a stack file, collected and said at once."""
+"""Contradictions within one section of a stack file, reported together."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator
 from pydantic_core import PydanticCustomError
 
 Contradiction = dict[str, str]
-"""Key, problem, reason, what is allowed, and the fix."""
+"""Key, problem, reason, allowed values and fix."""
 
 
 def fault(key: str, problem: str, *, why: str, allowed: str, remedy: str) -> Contradiction:
     """Return one contradiction.
 
     Args:
-        key: Key of the part, such as `iops`.
-        problem: What is wrong, in words that follow the key.
-        why: The reason, for people.
-        allowed: What can stand there.
+        key: Key in the section, such as `iops`.
+        problem: The problem, as text that follows the key.
+        why: The reason, for the message.
+        allowed: Allowed values.
         remedy: What to write instead.
     """
     return {"key": key, "problem": problem, "why": why, "allowed": allowed, "remedy": remedy}
@@ -26,7 +26,7 @@ def fault(key: str, problem: str, *, why: str, allowed: str, remedy: str) -> Con
 def place_faults(
     *, subnet_id: str | None, availability_zone: str | None
 ) -> Iterator[Contradiction]:
-    """Yield what is wrong where a place is given by subnet and by zone."""
+    """Yield a problem if both a subnet and a zone are set."""
     if subnet_id is not None and availability_zone is not None:
         yield fault(
             "availability_zone",
@@ -38,7 +38,7 @@ def place_faults(
 
 
 def backup_time_faults(*, backup_time: str | None, retention_days: int) -> Iterator[Contradiction]:
-    """Yield what is wrong where a time is given for backups that nobody asks for."""
+    """Yield a problem if a backup time is set but backups are disabled."""
     if backup_time is not None and not retention_days:
         yield fault(
             "backup_time",
@@ -50,7 +50,7 @@ def backup_time_faults(*, backup_time: str | None, retention_days: int) -> Itera
 
 
 def key_faults(*, kms_key_arn: str | None, encrypted: bool) -> Iterator[Contradiction]:
-    """Yield what is wrong where a key is given for data that is not encrypted."""
+    """Yield a problem if a KMS key is set but encryption is disabled."""
     if kms_key_arn is not None and not encrypted:
         yield fault(
             "kms_key_arn",
@@ -65,7 +65,7 @@ def raise_all(found: Iterable[Contradiction]) -> None:
     """End the validation of a model.
 
     Raises:
-        PydanticCustomError: there is a contradiction.
+        PydanticCustomError: `found` is not empty.
     """
     every = list(found)
     if every:

@@ -1,4 +1,4 @@
-"""Turn what pydantic found wrong into problems that a user can act on."""
+"""Convert pydantic errors to problems with a fix."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def explain(errors: Iterable[ErrorDetails], raw: Any, *, stack_file: str) -> lis
     return [
         problem
         for finding in findings
-        # What stands beside an unknown kind cannot be judged.
+        # Other keys cannot be checked if the kind is unknown.
         if finding.location[:-1] not in unknown_kinds or _names_an_unknown_kind(finding)
         for problem in _EXPLAIN.get(finding.error["type"], _otherwise)(finding)
     ]
@@ -40,7 +40,7 @@ def _names_an_unknown_kind(finding: Finding) -> bool:
 
 
 def _missing(finding: Finding) -> list[Problem]:
-    """Explain a missing value; for a missing part, explain each value that it must hold."""
+    """Explain a missing value; for a missing section, explain each required value."""
     place = finding.place
     model = place.model if place else None
     if model is not None:
@@ -58,7 +58,7 @@ def _missing(finding: Finding) -> list[Problem]:
 
 
 def _needed(finding: Finding) -> list[Problem]:
-    """Explain a value that only some configurations need, and this one lacks."""
+    """Explain a missing value that only some configurations require."""
     return _missing(finding.below(finding.context["key"]))
 
 
@@ -159,7 +159,7 @@ def _contradiction(finding: Finding) -> list[Problem]:
 
 
 def _contradictions(finding: Finding) -> list[Problem]:
-    """Explain every contradiction of one place, which pydantic reports as one error."""
+    """Explain every contradiction of one location, which pydantic reports as one error."""
     return [
         Problem(
             path=f"{finding.path}.{each['key']}",
@@ -236,7 +236,7 @@ def _wrong_type(finding: Finding) -> list[Problem]:
 
 
 def _nothing(finding: Finding) -> list[Problem]:
-    """Explain a key without a value; one that has a default can go."""
+    """Explain a key without a value; a key with a default can be removed."""
     place = finding.place
     if place is None or place.field is None or place.field.is_required():
         return _missing(finding)
@@ -262,7 +262,7 @@ def _type_remedy(finding: Finding, expected: str) -> str:
 
 
 def _otherwise(finding: Finding) -> list[Problem]:
-    """Explain what has no words of its own here: pydantic's say what is wrong."""
+    """Explain any other error with the message of pydantic."""
     message = finding.error["msg"]
     return [
         Problem(

@@ -25,33 +25,33 @@ class Finding:
 
     @property
     def path(self) -> str:
-        """The place, in the spelling of `pulumi config set --path`."""
+        """The location, in the syntax of `pulumi config set --path`."""
         return path_of(self.location)
 
     @property
     def found(self) -> Any:
-        """The value that stands there; None where there is none."""
+        """The value at the location, if any."""
         return value_at(self.raw, self.location)
 
     @property
     def context(self) -> Mapping[str, Any]:
-        """What the error says beyond its type, by the names that it chose."""
+        """The context of the error, by name."""
         return self.error.get("ctx") or {}
 
     @property
     def place(self) -> Place | None:
-        """What the schema says about the place; None for a key that it does not know."""
+        """The schema of the location; None for an unknown key."""
         return place_at(GivenStack, self.raw, self.location)
 
     @property
     def example(self) -> str:
-        """An example of a value that can stand there."""
+        """An example of a valid value."""
         place = self.place
         return (place.example if place else None) or "VALUE"
 
     @property
     def placeholder(self) -> str:
-        """The example without the digits of an id, which nobody should copy."""
+        """The example without the digits of an id, so that users do not copy them."""
         return self.placeholder_of(self.example)
 
     def placeholder_of(self, example: str) -> str:

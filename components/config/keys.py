@@ -1,7 +1,7 @@
-"""Find the model and the field behind a place in the stack file.
+"""Find the model and the field of a location in the stack file.
 
-Pydantic says where an error is, but not which keys would have been right there; this walks the
-models along the same way to say so.
+Pydantic reports the location of an error, but not the valid keys there. This module walks the
+models along the location to find them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 def path_of(location: Location) -> str:
-    """Return a location in the spelling of `pulumi config set --path`.
+    """Return a location in the syntax of `pulumi config set --path`.
 
-    A key that holds more than letters, digits, `_` and `-` stands in brackets and quotes, as in
+    A key with characters other than letters, digits, `_` and `-` is in brackets and quotes, as in
     `trainyard:cluster.tags["cost.center"]`.
     """
     path = ROOT
@@ -55,7 +55,7 @@ def location_in(raw: Any, loc: Sequence[str | int]) -> Location:
 
 
 def value_at(raw: Any, location: Location) -> Any:
-    """Return the value at a location; None where there is none."""
+    """Return the value at a location; None without a value."""
     value = raw
     for part in location:
         try:
@@ -71,35 +71,35 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What the schema says about one place of the stack file."""
+    """The schema of one location in the stack file."""
 
     annotation: Any
-    """Type that the place must have."""
+    """Type of the value."""
     field: FieldInfo | None
-    """The field of the model that holds it; None for entries of lists and mappings."""
+    """The model field; None for entries of lists and mappings."""
     docs: str = ""
-    """What stands below the field in its model."""
+    """Docstring of the field."""
 
     @property
     def model(self) -> type[BaseModel] | None:
-        """The model that the place must hold, if it is one and not a union of several."""
+        """The model of the value, if it is a single model and not a union."""
         models = list(_models(self.annotation))
         return models[0] if len(models) == 1 else None
 
     @property
     def example(self) -> str | None:
-        """An example of a value, where the type has a form."""
+        """An example value, if the type has a pattern."""
         return _example(self.annotation, self.field.metadata if self.field else ())
 
     @property
     def description(self) -> str:
-        """First sentence of the field's description; empty where there is none."""
+        """First sentence of the field's description; empty without one."""
         text = " ".join(self.docs.split())
         return re.split(r"(?<=[.:;])\s", text, maxsplit=1)[0].rstrip(".:;")
 
 
 def place_at(root: type[BaseModel], raw: Any, location: Location) -> Place | None:
-    """Return what the schema says about a location, or None where it knows no such key."""
+    """Return the schema of a location, or None for an unknown key."""
     place = Place(root, None)
     value = raw
     for part in location:
@@ -126,13 +126,13 @@ def _step(place: Place, value: Any, part: str | int) -> Place | None:
 
 
 def model_at(root: type[BaseModel], raw: Any, location: Location) -> type[BaseModel] | None:
-    """Return the model that a location must hold, chosen by the `kind` that stands there."""
+    """Return the model of a location, selected by its `kind`."""
     place = place_at(root, raw, location)
     return _model_for(place.annotation, value_at(raw, location)) if place else None
 
 
 def kinds_with(root: type[BaseModel], raw: Any, location: Location) -> list[str]:
-    """Return the kinds whose models have a key, where what holds it may be of several kinds."""
+    """Return the kinds whose models have a key, if its parent is a union of several kinds."""
     *parents, key = location
     place = place_at(root, raw, tuple(parents))
     models = list(_models(place.annotation)) if place else []
@@ -185,7 +185,7 @@ def _example(annotation: Any, metadata: Sequence[Any]) -> str | None:
 
 
 def kinds_of(annotation: Any) -> list[str]:
-    """Return the kinds of a union of models; empty where there is no union."""
+    """Return the kinds of a union of models; empty for other types."""
     models = list(_models(annotation))
     if len(models) < 2:
         return []

@@ -1,4 +1,4 @@
-"""A value beyond a limit of the schema, in words that lead to the fix."""
+"""Problems for values beyond a limit of the schema."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _WORDS: Mapping[str, tuple[str, str, str]] = {
     "string_too_short": ("min_length", "is too short", "at least {} characters"),
     "string_too_long": ("max_length", "is too long", "at most {} characters"),
 }
-"""By type of error: what holds the limit, what is wrong, what is allowed."""
+"""Limit key, problem and allowed values, by error type."""
 LIMITS = tuple(_WORDS)
-"""Types of errors that `explain_limit` explains."""
+"""Error types that `explain_limit` handles."""
 
 
 def explain_limit(finding: Finding) -> list[Problem]:
-    """Return the problem of a number, a list or a text beyond its limit."""
+    """Return the problem of a number, list or string beyond its limit."""
     kind = finding.error["type"]
     name, problem, allowed = _WORDS[kind]
     limit = str(finding.context[name])

@@ -1,4 +1,4 @@
-"""Read a stack's configuration, or say everything that is wrong with it."""
+"""Load and validate a stack's configuration."""
 
 from __future__ import annotations
 
@@ -35,25 +35,24 @@ def load_stack_config(
     encrypted: bool = False,
     network_of: Callable[[StackNetwork], ExistingVpc] = unread_network,
 ) -> AnyStackConfig:
-    """Return the configuration that a stack file holds, checked.
+    """Return the validated configuration of a stack file.
 
-    `raw` is the value of `trainyard:cluster` as Pulumi gives it (or as YAML reads it), None where
-    the key is missing. `stack_file` is the file's name, such as `Pulumi.p5-cb.yaml`, and
-    `stray_keys` are the other keys of the namespace that the file has, such as `vpc_id` or
-    `trainyard:vpc_id`. `encrypted` says that a value in `raw` was encrypted in the file.
-    `network_of` looks up the network of another stack, where the file takes that; it is called
-    when the whole file has passed.
+    `raw` is the value of `trainyard:cluster` from Pulumi or YAML, None if the key is missing.
+    `stack_file` is the name of the file, such as `Pulumi.p5-cb.yaml`, and `stray_keys` are other
+    keys in the namespace, such as `vpc_id` or `trainyard:vpc_id`. `encrypted` means that a value in
+    `raw` was encrypted in the file. `network_of` looks up the network of another stack, if the file
+    references one; it is called after the whole file is validated.
 
     Raises:
-        ConfigError: every problem that the file has.
+        ConfigError: every problem of the file.
     """
     problems = [_stray(key, stack_file) for key in stray_keys]
     if encrypted:
         raise ConfigError([*problems, _encrypted()], stack_file=stack_file)
     if not isinstance(raw, Mapping):
         raise ConfigError([*problems, _no_object(raw, stack_file)], stack_file=stack_file)
-    # Through JSON, where a list may stand for a tuple and text for a time, and nothing else is
-    # converted.
+    # Validated as JSON, which allows lists for tuples and strings for times, but no other
+    # conversion.
     try:
         handed_on = _as_handed_on(raw)
         text = json.dumps(handed_on, default=_text)
@@ -63,7 +62,7 @@ def load_stack_config(
     try:
         config = given_model(_kind(handed_on)).model_validate_json(text)
     except ValidationError as error:
-        from components.config.explain import explain  # a configuration that is right needs none
+        from components.config.explain import explain  # only imported for errors
 
         found = explain(error.errors(include_url=False), json.loads(text), stack_file=stack_file)
         raise ConfigError([*problems, *found], stack_file=stack_file) from error
@@ -79,7 +78,7 @@ def load_stack_config(
 
 def _own_names(stack_file: str) -> tuple[str, ...]:
     stack = stack_of(stack_file)
-    # `organization` is the one of every backend that has no organizations.
+    # `organization` is the organization name in backends without organizations.
     return () if stack is None else (stack, f"organization/{_NAMESPACE}/{stack}")
 
 
@@ -97,7 +96,7 @@ def _own_network(network: StackNetwork) -> Problem:
 
 
 def stray_keys(names: Iterable[str]) -> list[str]:
-    """Return the keys of the program's namespace that nothing reads, among all of a stack."""
+    """Return the keys in the program's namespace that the program does not read."""
     return [name for name in names if name.startswith(f"{_NAMESPACE}:") and name != ROOT]
 
 
@@ -169,10 +168,10 @@ def _too_much(raw: Mapping[Any, Any], stack_file: str) -> Problem:
 
 
 def _as_handed_on(value: Any) -> Any:
-    """Return a value with the keys of its mappings as text, sorted.
+    """Return a value with mapping keys as sorted strings.
 
-    So Pulumi hands them on, whatever their order in the file: what `check` reads there must be what
-    `up` makes.
+    Pulumi passes them in this order, independent of the file, and `check` must read the same as
+    `up`.
     """
     if isinstance(value, Mapping):
         entries = cast("Mapping[object, Any]", value)
@@ -197,5 +196,5 @@ def _key(value: object) -> str:
 
 
 def _text(value: object) -> str:
-    """Return what YAML knows and JSON does not (times above all) as text."""
+    """Return values that JSON does not have, such as times, as strings."""
     return value.isoformat() if isinstance(value, date | datetime) else str(value)

@@ -1,4 +1,4 @@
-"""Everything that does not fit together in one FSx for Lustre file system of a stack file.
+"""Contradictions in one FSx for Lustre file system of a stack file.
 
 Source: the pages of `components.config.lustre_rules`, and
 https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-backups-fsx.html (no backups with S3).
@@ -27,7 +27,7 @@ MOST_DATA_REPOSITORIES = 8
 
 
 def lustre_contradictions(wanted: NewFsxLustre) -> list[Contradiction]:
-    """Return what AWS would refuse, each with key, problem, reason, what is allowed and the fix."""
+    """Return the settings that AWS would refuse."""
     return [
         *_type(wanted),
         *_throughput(wanted),
@@ -89,7 +89,7 @@ def _throughput(wanted: NewFsxLustre) -> Iterator[Contradiction]:
             )
         return
     allowed = THROUGHPUTS.get((wanted.deployment_type, wanted.storage_type))
-    # HDD with PERSISTENT_2 is a fault of its own; no throughput would mend it.
+    # HDD with PERSISTENT_2 is a separate problem that no throughput can fix.
     if allowed is None or given in allowed:
         return
     kind = f"{wanted.deployment_type} on {wanted.storage_type}"

@@ -1,4 +1,4 @@
-"""What FSx for Lustre allows together: capacities, throughputs, and what belongs to which type.
+"""Valid combinations of capacity, throughput and deployment type of FSx for Lustre.
 
 Source:
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html, StorageCapacity
@@ -31,12 +31,12 @@ THROUGHPUTS: Mapping[tuple[DeploymentType, StorageType], tuple[int, ...]] = {
     ("PERSISTENT_1", "HDD"): (12, 40),
     ("PERSISTENT_2", "SSD"): (125, 250, 500, 1000),
 }
-"""Throughputs in MB/s/TiB that can be asked for; scratch types have a fixed one."""
+"""Configurable throughputs in MB/s/TiB; scratch types have a fixed throughput."""
 
 
 @dataclass(frozen=True, slots=True)
 class CapacityRule:
-    """Capacities in GiB that one combination allows: some small ones, then multiples of a step."""
+    """Allowed capacities of one combination, in GiB: some small ones, then multiples of a step."""
 
     small: tuple[int, ...]
     step: int
@@ -46,7 +46,7 @@ class CapacityRule:
         return capacity in self.small or (capacity > 0 and capacity % self.step == 0)
 
     def nearest(self, capacity: int) -> int:
-        """Return the smallest allowed capacity that holds as much."""
+        """Return the smallest allowed capacity that is at least as large."""
         above = -(-max(capacity, 1) // self.step) * self.step
         return min((size for size in (*self.small, above) if size >= capacity), default=above)
 
@@ -59,7 +59,7 @@ class CapacityRule:
 def capacity_rule(
     deployment: DeploymentType, storage: StorageType, throughput: int | None, *, efa: bool
 ) -> CapacityRule | None:
-    """Return which capacities can be asked for; None where the throughput decides and is wrong."""
+    """Return the allowed capacities; None if they depend on an invalid throughput."""
     if deployment == "SCRATCH_1":
         return CapacityRule((1200, 2400), SCRATCH_1_STEP_GIB)
     if storage == "HDD":
@@ -72,7 +72,7 @@ def capacity_rule(
 
 
 def metadata_iops_allowed(iops: int) -> bool:
-    """Return whether a file system on SSD can be given these metadata operations a second."""
+    """Return whether an SSD file system supports this number of metadata IOPS."""
     large = iops % METADATA_IOPS_STEP == 0 and 0 < iops <= METADATA_IOPS_MAXIMUM
     return iops in SMALL_METADATA_IOPS or large
 

@@ -1,4 +1,4 @@
-"""The network of another stack, from that stack's outputs."""
+"""The network of another stack, from its stack outputs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from components.config.network import ExistingVpc, StackNetwork
 from components.config.problems import ROOT, ConfigError, Problem
 
 NETWORK_OUTPUTS = ("vpc_id", "public_subnet_ids", "private_subnet_ids")
-"""What a stack must export for others to live in its network, as fields of `ExistingVpc`."""
+"""Stack outputs that other stacks need to use a network, as fields of `ExistingVpc`."""
 REGION_OUTPUT = "region"
-"""Where the network lies, as the same stack exports it."""
+"""Stack output with the region of the network."""
 _PATH = f"{ROOT}.network.stack"
 
 
@@ -28,14 +28,14 @@ def network_of_outputs(
     """Return the network that another stack exports.
 
     Args:
-        reference: What the stack file says.
-        outputs: The outputs of that stack; None where the backend has no such stack, empty where
-            it was never brought up.
+        reference: The reference in the stack file.
+        outputs: The outputs of that stack; None if the stack does not exist, empty if it was never
+            deployed.
         stack_file: Name of the stack file, for messages.
-        region: Region of the stack file; None where it has none, which is refused elsewhere.
+        region: Region of the stack file; None if missing, which is refused elsewhere.
 
     Raises:
-        ConfigError: there is no such stack, it is not up, it is no network, or it lies in another
+        ConfigError: the stack does not exist, is not deployed, exports no network, or is in another
             region.
     """
     if not outputs:
@@ -48,7 +48,7 @@ def network_of_outputs(
         raise ConfigError([_elsewhere(reference, there, region)], stack_file=stack_file)
     fields = {"kind": "existing-vpc", **{name: outputs[name] for name in NETWORK_OUTPUTS}}
     try:
-        # Through JSON, as stack files are read: a list is a tuple then, and nothing else changes.
+        # Validated as JSON, like stack files: lists become tuples, and nothing else is converted.
         return ExistingVpc.model_validate_json(json.dumps(fields))
     except ValidationError as error:
         wrong = sorted({str(each["loc"][0]) for each in error.errors()})
@@ -56,7 +56,7 @@ def network_of_outputs(
 
 
 def _is_there(name: str, value: object) -> bool:
-    # A network may do without public subnets; nodes need a private one.
+    # Public subnets are optional; nodes need a private one.
     return bool(value) or (name == "public_subnet_ids" and value == [])
 
 

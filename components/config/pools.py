@@ -1,6 +1,6 @@
-"""Node pools as all architectures share them: EKS node groups and Slurm compute resources alike.
+"""Node pools of all architectures, such as EKS node groups and Slurm compute resources.
 
-What checks reservations, zones and types asks here, so that it knows of no architecture.
+Checks of reservations, zones and instance types use them and do not depend on the architecture.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """Nodes of one instance type, bought in one way."""
+    """Nodes of one instance type and purchase option."""
 
     name: str
-    """For people: the node group, or the queue and the compute resource."""
+    """For messages: the node group, or the queue and the compute resource."""
     key: str
-    """Its place in the stack file, relative to `trainyard:cluster`."""
+    """Key in the stack file, relative to `trainyard:cluster`."""
     launch_key: str
-    """Where its zone and its subnet stand: the pool itself, or its queue."""
+    """Key of its zone and subnet: the pool itself, or its queue."""
     instance_type: str
     purchase_option: str
-    """As the stack file names it."""
+    """Value in the stack file."""
     wanted: int
-    """Nodes that must fit into a reservation together with those of the other pools."""
+    """Number of nodes that must fit into the reservation, together with other pools."""
     wanted_key: str
     """Key of that number."""
     least: int
-    """Fewest that it may say."""
+    """Minimum of that number."""
     maximum: int
     efa_enabled: bool
     availability_zone: str | None
     subnet_ids: tuple[str, ...]
-    """As the stack file gives them; empty where it does not."""
+    """Subnets in the stack file; empty if not set."""
     subnet_key: str
     """Key of those."""
 
@@ -55,12 +55,12 @@ _NOUNS = {
 
 
 def pool_noun(config: StackConfig) -> str:
-    """Return what people call a node pool of the stack's architecture."""
+    """Return the term for a node pool in the stack's architecture."""
     return _NOUNS[config.architecture.kind]
 
 
 def pools(config: StackConfig) -> tuple[Pool, ...]:
-    """Return the node pools for the work, in the order of their names."""
+    """Return the node pools for workloads, sorted by name."""
     if is_eks(config):
         return _node_groups(config.architecture)
     if is_parallelcluster(config):
@@ -110,7 +110,7 @@ def _compute_resources(architecture: ParallelClusterArchitecture) -> tuple[Pool,
             launch_key=f"architecture.queues.{queue_name}",
             instance_type=resource.instance_type,
             purchase_option=resource.purchase_option or queue.purchase_option,
-            # ParallelCluster's own rule (CapacityReservationSizeValidator): the most nodes fit.
+            # ParallelCluster requires that the maximum fits (CapacityReservationSizeValidator).
             wanted=resource.maximum,
             wanted_key=f"architecture.queues.{queue_name}.compute_resources.{name}.maximum",
             least=1,
@@ -133,7 +133,7 @@ def _compute_environments(architecture: BatchArchitecture) -> tuple[Pool, ...]:
             launch_key=f"architecture.compute_environments.{name}",
             instance_type=environment.instance_type,
             purchase_option=environment.purchase_option,
-            # A job of all nodes waits for ever where the reservation holds fewer.
+            # A job on all nodes waits forever if the reservation has fewer.
             wanted=environment.maximum,
             wanted_key=f"architecture.compute_environments.{name}.maximum",
             least=1,

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, in words that lead to the fix."""
+"""Problems of a configuration, with fixes."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from dataclasses import dataclass
 from components.plain_text import legible, printable, shell_word
 
 ROOT = "trainyard:cluster"
-"""The Pulumi configuration key that holds the whole configuration."""
+"""The Pulumi configuration key of the whole configuration."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that is wrong, with the way out of it."""
+    """One problem and its fix."""
 
     path: str
     """Key in the stack file, such as `trainyard:cluster.network.vpc_id`."""
     problem: str
     """What is wrong and why it matters."""
     found: object = None
-    """The value in the stack file; None where there is none."""
+    """The value in the stack file, if any."""
     allowed: str | None = None
-    """What may stand there."""
+    """Allowed values."""
     remedy: str
-    """The change to make, with the command where there is one."""
+    """The change to make, with the command if there is one."""
 
 
 class ConfigError(Exception):
-    """The configuration cannot be used; carries every problem that was found.
+    """The configuration is invalid; contains every problem.
 
-    `str()` of it is the whole message for people.
+    `str()` returns the complete message for users.
     """
 
     def __init__(self, problems: Sequence[Problem], *, stack_file: str) -> None:
@@ -41,7 +41,7 @@ class ConfigError(Exception):
         self.stack_file = stack_file
 
     def __str__(self) -> str:
-        """Return the headline and one paragraph a problem."""
+        """Return the headline and one paragraph per problem."""
         count = len(self.problems)
         noun = "problem" if count == 1 else "problems"
         headline = f"{self.stack_file}: {count} {noun}; nothing was changed"
@@ -63,7 +63,7 @@ _LONGEST_SHOWN = 120
 
 
 def show(value: object) -> str:
-    """Return a value of a stack file on one line, spelled as in YAML where that is short."""
+    """Return a value of a stack file on one line, as YAML if that is short."""
     written = value if isinstance(value, str) else json.dumps(value, default=str)
     text = printable(" ".join(written.split()))
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
@@ -74,7 +74,7 @@ def set_command(path: str, value: str, *, stack_file: str) -> str:
     stack = stack_of(stack_file)
     if stack is None:
         return f"set `{path}` to `{value}` in {stack_file}"
-    # A value such as -1 would be taken for an option.
+    # A value such as -1 would be parsed as an option.
     end_of_options = "-- " if value.startswith("-") else ""
     return (
         f"pulumi config set --stack {shell_word(stack)} --path {end_of_options}{_quoted(path)} "
@@ -83,7 +83,7 @@ def set_command(path: str, value: str, *, stack_file: str) -> str:
 
 
 def _quoted(path: str) -> str:
-    """Return a path for a POSIX shell, always in quotes, as its brackets want them."""
+    """Return a path for a POSIX shell, always quoted because of its brackets."""
     return "'{}'".format(path.replace("'", "'\\''"))
 
 
@@ -96,6 +96,6 @@ def remove_command(path: str, *, stack_file: str) -> str:
 
 
 def stack_of(stack_file: str) -> str | None:
-    """Return the stack that Pulumi reads the file for, or None for a file of another place."""
+    """Return the stack of a stack file, or None for a file elsewhere."""
     match = re.fullmatch(r"Pulumi\.([^/]+)\.yaml", stack_file)
     return match.group(1) if match else None

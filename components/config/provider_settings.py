@@ -1,4 +1,4 @@
-"""What a stack file says to the AWS provider itself, beside `trainyard:cluster`."""
+"""AWS provider settings in a stack file, outside `trainyard:cluster`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _REGION = re.compile(r"[a-z]{2,4}(?:-[a-z]+)+-\d", re.ASCII)
 
 
 def provider_problems(*, region: object, profile: object, stack_file: str) -> list[Problem]:
-    """Return what is wrong with region and profile, as the stack file gives them."""
+    """Return the problems of region and profile in the stack file."""
     found = [_region_problem(region, stack_file), _profile_problem(profile, stack_file)]
     return [problem for problem in found if problem]
 

@@ -1,4 +1,4 @@
-"""Collect what a plan finds wrong, so that the user sees all of it at once."""
+"""Collect the problems of a plan, to report all of them at once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Review:
         )
 
     def note(self, text: str) -> None:
-        """Record something that the user should know and that stops nothing."""
+        """Record information for the user that is not an error."""
         self.notes.append(text)
 
     def set_command(self, key: str, value: str) -> str:

@@ -1,4 +1,4 @@
-"""The models of one stack, by the kind of its architecture; others are not imported."""
+"""The models of a stack, by architecture; models of other architectures are not imported."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def given_model(kind: object) -> type[StackConfig]:
-    """Return the model that a stack file is checked by.
+    """Return the model that validates a stack file.
 
-    Where nothing is known by that name it is the one of every architecture, which says what is.
+    For an unknown kind, it is the model of all architectures, whose error lists the valid kinds.
     """
     match kind:
         case "eks":
@@ -40,9 +40,9 @@ def given_model(kind: object) -> type[StackConfig]:
 
 
 def narrowed(config: StackConfig, network: PlacedNetwork) -> AnyStackConfig:
-    """Return a checked configuration as that of its architecture, so that types tell them apart.
+    """Return a validated configuration with the type of its architecture.
 
-    `network` is the configuration's own, or what its reference to another stack stands for.
+    `network` is that of the configuration, or the resolved network of another stack.
     """
     fields = {name: getattr(config, name) for name in type(config).model_fields}
     given = config.network
@@ -81,5 +81,5 @@ def is_batch(config: StackConfig) -> TypeIs[BatchStackConfig]:
 
 
 def is_network(config: StackConfig) -> TypeIs[NetworkStackConfig]:
-    """Return whether a stack is a network alone."""
+    """Return whether a stack is a network stack."""
     return config.architecture.kind == "network"

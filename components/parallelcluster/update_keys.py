@@ -133,8 +133,8 @@ def stack_key(path: tuple[str, ...]) -> str:
     """Return the stack file key of a setting, or of its nearest parent section.
 
     Args:
-        path: Path of the setting, with item names as separate steps: `("Scheduling", "SlurmQueues",
-            "gpu", "CapacityType")`.
+        path: Path of the setting, with item names as separate steps:
+            `("Scheduling", "SlurmQueues", "gpu", "CapacityType")`.
 
     Returns:
         The key in the syntax of `pulumi config set --path`, such as

@@ -51,7 +51,7 @@ def _listed(data: Mapping[str, str]) -> Iterator[tuple[str | None, str]]:
 
 
 def _entries(data: Mapping[str, str], part: str) -> list[Any]:
-    # A value that is not a list authorizes nobody.
+    # A value that is not a list authorizes no one.
     try:
         found = first_document(data.get(part) or "")
     except (yaml.YAMLError, ValueError):
