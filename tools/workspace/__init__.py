@@ -1,1 +1,1 @@
-"""Where the Pulumi engine runs: stack files, project directories, environment, locks."""
+"""The workspace of the Pulumi engine: stack files, project directories, environment, locks."""

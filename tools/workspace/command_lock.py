@@ -1,10 +1,11 @@
-"""One command at a time changes a stack: a lock of the launcher's own, before the engine's.
+"""A lock of the launcher that allows one command at a time to change a stack.
 
-The engine of a `file://`, `s3://` or like backend looks for locks, writes its own and looks again:
-of two that start in the same moment each may find the other's, and none goes on
-(https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/diy/lock.go). What precedes the engine,
-such as the generated project and the recovery of a killed command, has no lock at all. This one
-begins before and is the operating system's: it ends with its process, however that ends.
+The engine of a `file://`, `s3://` or similar backend looks for locks, writes its own and looks
+again. Two engines that start at the same moment may each find the other's lock and both stop
+(https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/diy/lock.go). The steps before the
+engine starts, such as the generated project and the recovery of a killed command, have no engine
+lock. This lock covers those steps. It is a lock of the operating system, so it ends with its
+process.
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ _POLL_SECONDS, _MOST_BYTES = 0.05, 4096
 
 
 _HELD: dict[Path, int] = {}
-"""Lock files that this process holds, by path, as file descriptors."""
+"""File descriptors of the locks that this process holds, by path."""
 
 
 def hold_lock(path: Path, *, stack: str, command: str) -> None:
-    """Be the only one who works on a stack, until `release_lock` or the end of this process.
+    """Lock a stack until `release_lock` or the end of this process.
 
     Args:
-        path: The lock file, which is made where it does not exist, and stays.
+        path: The lock file; created if missing, never deleted.
         stack: Name of the stack, for the message.
-        command: What works on it, such as `up`, for the message of who comes second.
+        command: The command that takes the lock, such as `up`, for the message of other commands.
 
     Raises:
-        StackLockedError: another process works on the stack; the message says which, since when,
-            and what to do.
+        StackLockedError: another process holds the lock; the message names it, its start time and
+            what to do.
         OSError: the lock file cannot be written.
     """
     if path not in _HELD:
@@ -47,7 +48,7 @@ def hold_lock(path: Path, *, stack: str, command: str) -> None:
 
 
 def release_lock(path: Path) -> None:
-    """Let others work on a stack again; does nothing where this process does not hold it."""
+    """Release the lock of a stack; does nothing if this process does not hold it."""
     descriptor = _HELD.pop(path, None)
     if descriptor is not None:
         os.close(descriptor)
@@ -55,10 +56,10 @@ def release_lock(path: Path) -> None:
 
 @contextmanager
 def short_lock(path: Path, *, stack: str, command: str, timeout_seconds: float) -> Iterator[None]:
-    """Be the only one while the block runs; waits so long for another's end.
+    """Hold the lock while the block runs; wait up to `timeout_seconds` for another process.
 
     Raises:
-        StackLockedError: another process works on the stack, and goes on with that.
+        StackLockedError: another process still holds the lock.
         OSError: the lock file cannot be written.
     """
     descriptor = _take(path, stack=stack, command=command, timeout_seconds=timeout_seconds)
@@ -70,14 +71,14 @@ def short_lock(path: Path, *, stack: str, command: str, timeout_seconds: float) 
 
 @contextmanager
 def every_lock(directory: Path, *, command: str) -> Iterator[None]:
-    """Let nobody work on any stack while the block runs; waits for nobody.
+    """Hold the locks of all stacks while the block runs; does not wait.
 
     Args:
-        directory: Where the lock files are, each named after its stack.
-        command: What the turns are taken for, such as `sandbox stop`.
+        directory: Directory of the lock files, each named after its stack.
+        command: The command that takes the locks, such as `sandbox stop`.
 
     Raises:
-        StackLockedError: others work on stacks; the message names each of them.
+        StackLockedError: other processes hold locks; the message names each of them.
         OSError: a lock file cannot be written.
     """
     refused: list[str] = []
@@ -94,17 +95,17 @@ def every_lock(directory: Path, *, command: str) -> Iterator[None]:
 
 
 def refuse_taken(path: Path, *, stack: str) -> None:
-    """Stop where another process works on the stack; take no turn.
+    """Raise an error if another process holds the lock; do not take the lock.
 
     Raises:
-        StackLockedError: one does.
+        StackLockedError: another process holds it.
     """
     if path in _HELD:
         return
     try:
         descriptor = os.open(path, os.O_RDWR)
     except OSError:
-        return  # nobody ever worked here, or nobody can
+        return  # the lock was never used, or cannot be opened
     try:
         if not _is_ours(descriptor):
             raise StackLockedError(locked_message([_holder(descriptor)], stack))
@@ -114,7 +115,7 @@ def refuse_taken(path: Path, *, stack: str) -> None:
 
 def _take(path: Path, *, stack: str, command: str, timeout_seconds: float) -> int:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # Not handed on to children: the turn ends with this process, not with the last plugin.
+    # Children do not inherit the lock: it ends with this process, not with the last plugin.
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _wait_for(descriptor, stack, time.monotonic() + timeout_seconds)
@@ -143,7 +144,7 @@ def _is_ours(descriptor: int) -> bool:
 def _sign(descriptor: int, command: str) -> None:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     content = {"pid": os.getpid(), "command": command, "since": now}
-    # A name on it is a courtesy: where the disk is full the lock holds without.
+    # The name in the file is optional: if the disk is full, the lock works without it.
     with contextlib.suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, json.dumps(content).encode(), 0)
@@ -155,6 +156,6 @@ def _holder(descriptor: int) -> Holder:
         content = json.loads(os.pread(descriptor, _MOST_BYTES, 0))
         pid, since, command = int(content["pid"]), str(content["since"]), str(content["command"])
     except (ValueError, KeyError, TypeError):
-        # It has the lock and has not signed yet.
+        # The process has the lock but has not written its name yet.
         return Holder(pid=0, hostname=here, since="this moment")
     return Holder(pid=pid, hostname=here, since=since, command=command)

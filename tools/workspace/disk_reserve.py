@@ -1,10 +1,10 @@
-"""Room on the disk that is kept for the engine's state, and given to it when the disk fills up.
+"""Disk space that is reserved for the engine's state and released when the disk is full.
 
-Where a `file://` backend cannot write the whole of a state it puts what it could write in the place
-of the old one, and the next copy of it overwrites the backup: `place 1: unexpected end of JSON
-input` is then all that is left to read. Measured with engine 3.259 on a full tmpfs. It tries
-again for minutes (`saveCheckpoint`, ten times, the first after one second), so room that appears
-meanwhile saves the state.
+If a `file://` backend cannot write a complete state, it replaces the old state with a truncated
+one, and the next copy overwrites the backup. Every command then fails with `place 1: unexpected end
+of JSON input`. Measured with engine 3.259 on a full tmpfs. The backend retries for minutes
+(`saveCheckpoint`, ten times, the first after one second), so space that is released meanwhile saves
+the state.
 
 Sources:
     https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/diy/state.go
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 RESERVED_BYTES = 16 * 2**20
-"""Some times the state of a stack, which has to fit beside its backup and its successor."""
+"""A multiple of the size of a state, because state, backup and successor must fit."""
 FEWEST_FREE_BYTES = 4 * 2**20
 _LOOK_SECONDS = 0.2
 _PIECE_BYTES = 2**20
@@ -28,14 +28,14 @@ _PIECE_BYTES = 2**20
 
 @contextlib.contextmanager
 def disk_space_kept(path: Path | None, report: Callable[[str], None]) -> Iterator[None]:
-    """Keep room on the disk of a file while the block runs, and give it up when the disk is full.
+    """Reserve disk space while the block runs, and release it when the disk is full.
 
     Args:
-        path: A file to keep the room with; gone when the block ends. None keeps none.
-        report: Told when the room is given up.
+        path: A file that holds the space; deleted when the block ends. None reserves nothing.
+        report: Called when the space is released.
 
     Raises:
-        OSError: there is not that much room; nothing was begun.
+        OSError: there is not enough space; nothing was started.
     """
     if path is None:
         yield
@@ -61,7 +61,7 @@ def _fill(path: Path) -> None:
         with path.open("wb", buffering=0) as file:
             for _ in range(RESERVED_BYTES // _PIECE_BYTES):
                 if file.write(piece) < _PIECE_BYTES:
-                    file.write(piece)  # says why
+                    file.write(piece)  # raises the error
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
@@ -78,6 +78,6 @@ def _watch(path: Path, ended: threading.Event, report: Callable[[str], None]) ->
 
 
 def free_bytes(directory: Path) -> int:
-    """Return how many bytes may still be written there."""
+    """Return the number of bytes that can still be written in a directory."""
     found = os.statvfs(directory)
     return found.f_bavail * found.f_frsize

@@ -1,4 +1,4 @@
-"""What the engine reported as errors and changes, from the log of its events.
+"""Errors and resource changes from the engine's event log.
 
 Source: https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/events.go
 """
@@ -14,15 +14,15 @@ from typing import Any
 from tools.workspace.urns import name_of, type_of
 
 _COLOUR = re.compile(r"<\{%[^%]*%\}>|\x1b\[[0-9;]*m")
-"""Marks of colours, as the engine writes them into its events."""
+"""Color markers that the engine writes into its events."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineError:
-    """One error that the engine showed."""
+    """An error that the engine reported."""
 
     urn: str
-    """Of the resource; empty where the error is of none."""
+    """URN of the resource; empty if the error does not belong to a resource."""
     message: str
 
     @property
@@ -37,9 +37,9 @@ class EngineError:
 
 
 def engine_errors(log: str) -> tuple[EngineError, ...]:
-    """Return the errors in an event log, each once, in the engine's order.
+    """Return the errors in an event log, without duplicates, in the engine's order.
 
-    A last line that is cut off, as a killed engine leaves it, is passed over.
+    A truncated last line, which a killed engine leaves, is ignored.
     """
     found = (
         EngineError(event.get("urn") or "", _COLOUR.sub("", event["message"]).strip())
@@ -50,9 +50,9 @@ def engine_errors(log: str) -> tuple[EngineError, ...]:
 
 
 def resource_changes(log: str) -> dict[str, int]:
-    """Return how many resources were, or would be, created, changed and so on, by operation.
+    """Return the number of resources by operation, planned or done.
 
-    Empty where the engine did not come to its end.
+    Empty if the engine did not finish.
     """
     return dict(next((e.get("resourceChanges") or {} for e in _events(log, "summaryEvent")), {}))
 

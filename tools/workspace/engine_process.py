@@ -1,4 +1,4 @@
-"""Run the Pulumi command line as a child, with the signals in the right place."""
+"""Run the Pulumi command line as a child process and forward signals to it."""
 
 from __future__ import annotations
 
@@ -19,55 +19,56 @@ from tools.workspace.relay import Relay
 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PARALLEL_OPERATIONS = 32
-"""Operations that the engine has under way at a time, as on a machine of eight processors: its own
-default is four times the processors, and on two of them the slow ones (file systems, endpoints, the
-control plane) would take every place. https://www.pulumi.com/docs/iac/cli/commands/pulumi_up/"""
-CANCELLED = 8
-"""Exit code of an update that its user stopped or declined.
-https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/cmd/pulumi/cmd/exit_codes.go
+"""Number of parallel operations, as on a machine with eight processors. The engine's default is
+four times the number of processors; with two processors, slow operations (file systems, endpoints,
+the control plane) would occupy every slot. https://www.pulumi.com/docs/iac/cli/commands/pulumi_up/
 """
+CANCELLED = 8
+"""Exit code of an update that the user canceled or declined.
+https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/cmd/pulumi/cmd/exit_codes.go"""
 
 
 class EngineFailedError(Exception):
-    """A Pulumi command whose answer was needed failed; the message has its last words."""
+    """A Pulumi command whose output is required failed; the message ends with its last output."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineResult:
-    """How a Pulumi command ended."""
+    """The result of a Pulumi command."""
 
     exit_code: int
     interrupted: bool
-    """Whether somebody stopped it, as far as can be seen: at a terminal Ctrl-C goes past us."""
+    """Whether it was interrupted, as far as known: at a terminal Ctrl-C bypasses this process."""
     errors: tuple[EngineError, ...] = ()
-    """What it showed as errors; empty where nobody listened."""
+    """Errors that it reported; empty without an event log."""
     changes: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Resources by what was done with them; empty where nobody listened."""
+    """Number of resources by operation; empty without an event log."""
     said: str = ""
-    """The end of what it wrote to standard error, where it says why it did not even begin."""
+    """The end of standard error, which says why the engine did not start."""
 
 
 @dataclass(frozen=True, slots=True)
 class PulumiCommand:
-    """The engine's executable with the directory and the environment to run it in."""
+    """The engine executable, its working directory and its environment."""
 
     executable: Path
     directory: Path
     environment: Mapping[str, str]
 
     def with_variables(self, variables: Mapping[str, str]) -> PulumiCommand:
-        """Return the command with these variables in its environment, too."""
+        """Return a copy of the command with additional environment variables."""
         return dataclasses.replace(self, environment={**self.environment, **variables})
 
     def run(self, arguments: Sequence[str], *, output: int | None = None) -> EngineResult:
-        """Run a command on our standard streams and wait for its end.
+        """Run a command on the standard streams of this process and wait for it to end.
 
-        `output` is a file descriptor that takes the place of standard output.
+        `output` is a file descriptor that replaces standard output.
 
-        The child has a process group of its own, so that an interruption reaches it exactly once:
-        the first asks the engine to finish what is in flight and stop, a second stops it at once.
-        At a terminal the child owns the terminal meanwhile, and Ctrl-C goes to it directly; a
-        terminal that is closed ends it through us, because the engine dies of a hangup.
+        The child runs in its own process group so that it receives each interrupt exactly once: the
+        first asks the engine to finish operations in flight and stop, the second stops it
+        immediately. At a terminal the child is the foreground process group and receives Ctrl-C
+        directly. If the terminal closes, this process stops the child, because SIGHUP would kill
+        the engine.
         """
         terminal = sys.stdin.fileno() if _at_a_terminal() else None
         with _hangups_ignored():
@@ -91,8 +92,8 @@ class PulumiCommand:
         """Return the standard output of a command.
 
         Raises:
-            EngineFailedError: it did not end with 0.
-            StackLockedError: another command works on the stack.
+            EngineFailedError: its exit code is not 0.
+            StackLockedError: another command holds the lock of the stack.
         """
         done = subprocess.run(
             [str(self.executable), *arguments],
@@ -126,20 +127,21 @@ def _at_a_terminal() -> bool:
 
 @contextlib.contextmanager
 def _terminal_lent(terminal: int | None, group: int) -> Iterator[None]:
-    """Make `group` the foreground group of the terminal, and ourselves again at the end."""
+    """Make `group` the foreground process group, and restore this process's group at the end."""
     if terminal is None:
         yield
         return
-    # A background group that takes the terminal back is stopped by SIGTTOU unless it ignores it.
+    # SIGTTOU stops a background process that sets the foreground group, unless it is ignored.
     before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     try:
-        # The child may be gone already, or have been stopped for reading before its turn.
+        # The child may have ended, or may have been stopped because it read from the terminal too
+        # early.
         with contextlib.suppress(OSError):
             os.tcsetpgrp(terminal, group)
             os.killpg(group, signal.SIGCONT)
         yield
     finally:
-        # A terminal that was closed cannot be taken back.
+        # A closed terminal cannot be taken back.
         with contextlib.suppress(OSError):
             os.tcsetpgrp(terminal, os.getpgrp())
         signal.signal(signal.SIGTTOU, before)
@@ -147,10 +149,11 @@ def _terminal_lent(terminal: int | None, group: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _hangups_ignored() -> Iterator[None]:
-    """Ignore SIGHUP for a while; a child that is started meanwhile ignores it for good.
+    """Ignore SIGHUP; a child that starts meanwhile ignores it permanently.
 
-    The kernel sends it to the terminal's foreground group, which is the engine with its plugins,
-    and Go programs die of it unless they were started so: https://pkg.go.dev/os/signal.
+    The kernel sends SIGHUP to the foreground process group of the terminal, which is the engine
+    with its plugins. Go programs exit on it unless it was ignored when they started:
+    https://pkg.go.dev/os/signal.
     """
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
@@ -161,7 +164,7 @@ def _hangups_ignored() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals_forwarded(child: subprocess.Popen[bytes]) -> Iterator[list[int]]:
-    """Pass every request to stop on as SIGINT, the one the engine stops gracefully for."""
+    """Forward every termination signal as SIGINT, which makes the engine stop gracefully."""
     forwarded: list[int] = []
 
     def forward(number: int, _frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""The environment variables that the Pulumi engine gets."""
+"""Environment variables for the Pulumi engine."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def sandbox_environment(
     region: str,
     aws_endpoint: str,
 ) -> dict[str, str]:
-    """Return the environment of an engine whose AWS is the sandbox.
+    """Return the environment of an engine that uses the sandbox as AWS.
 
-    Of the user's only what every program may know is passed on (`plain_environment`), and the
-    credentials are ones that cannot be real. `programs` is a directory whose programs go before
-    those of the user, such as the sandbox's `aws`.
+    Only general variables of the user are passed on (`plain_environment`), and the credentials are
+    fake. The `programs` directory comes first on the PATH, for programs such as the sandbox's
+    `aws`.
     """
     return {
         **plain_environment(user),
@@ -51,7 +51,7 @@ def sandbox_environment(
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "TRAINYARD_PYTHON": sys.executable,
-        # The emulated account does at once what the provider polls for every half a minute.
+        # The emulated account completes immediately what the provider polls every 30 seconds.
         WAIT_DIVISOR: str(_WAIT_DIVISOR),
     }
 
@@ -59,8 +59,8 @@ def sandbox_environment(
 def account_environment(user: Mapping[str, str], *, engine: Path) -> dict[str, str]:
     """Return the environment of an engine that works in the user's own account.
 
-    Its parts talk to one another on the loopback, over gRPC, which in Python asks a proxy for that
-    too: https://github.com/grpc/grpc/blob/master/doc/environment_variables.md
+    Its processes communicate over gRPC on the loopback interface, and gRPC in Python uses a proxy
+    even there: https://github.com/grpc/grpc/blob/master/doc/environment_variables.md
     """
     proxied = any(user.get(name) for name in _PROXIES)
     return {
@@ -72,10 +72,11 @@ def account_environment(user: Mapping[str, str], *, engine: Path) -> dict[str, s
 
 
 def profile_environment(user: Mapping[str, str], profile: str) -> dict[str, str]:
-    """Return the environment in which a named profile counts, and nothing else that is there.
+    """Return the environment in which a named profile takes precedence.
 
-    Without a profile it is the user's own. The engine's provider takes a profile that a stack
-    file names before keys in the environment; boto3 does so only where they are gone.
+    Without a profile, the user's environment is returned unchanged. The AWS provider prefers a
+    profile from the stack file to keys in the environment; boto3 does so only if the keys are not
+    set.
 
     Source: https://docs.aws.amazon.com/boto3/latest/guide/credentials.html
     """
@@ -89,7 +90,7 @@ def profile_environment(user: Mapping[str, str], profile: str) -> dict[str, str]
 
 @contextlib.contextmanager
 def process_environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Give this process another environment for a while, for libraries that read it."""
+    """Replace the environment of this process temporarily, for libraries that read it."""
     before = dict(os.environ)
     os.environ.clear()
     os.environ.update(values)
@@ -105,8 +106,8 @@ def _path(user: Mapping[str, str], *first: Path) -> str:
 
 
 def _without_proxy(user: Mapping[str, str]) -> dict[str, str]:
-    # The sandbox listens on the loopback; a proxy of the user's must not be asked for it.
-    # Of the two spellings some programs read only one, and some the first that is there.
+    # The sandbox listens on the loopback interface, so the user's proxy must not be used. Some
+    # programs read only one of the two spellings, and some the first that is set.
     names = ("NO_PROXY", "no_proxy")
     given = next((user[name] for name in names if user.get(name)), None)
     return {name: ",".join(filter(None, [user.get(name) or given, LOOPBACK])) for name in names}

@@ -1,4 +1,4 @@
-"""The state of a stack as the engine exports it, whatever its backend.
+"""The state of a stack as the engine exports it, for any backend.
 
 Source: https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/core.go,
 `UntypedDeployment` and `DeploymentV3`
@@ -19,22 +19,22 @@ Deployment = dict[str, Any]
 
 
 def exported_state(command: PulumiCommand, stack: str, *, show_secrets: bool = False) -> Deployment:
-    """Return the state of a stack; its secrets are encrypted unless they are asked for.
+    """Return the state of a stack; secrets stay encrypted unless `show_secrets` is set.
 
     Raises:
-        EngineFailedError: there is no such stack, or its backend does not answer.
-        StackLockedError: another command works on the stack.
+        EngineFailedError: the stack does not exist, or its backend does not respond.
+        StackLockedError: another command holds the lock of the stack.
     """
     flags = ["--show-secrets"] if show_secrets else []
     return json.loads(command.output(["stack", "export", *flags, "--stack", stack]))
 
 
 def import_state(command: PulumiCommand, deployment: Deployment, stack: str) -> None:
-    """Put another state in the place of a stack's.
+    """Replace the state of a stack.
 
     Raises:
-        EngineFailedError: the engine refuses it, or its backend does not answer.
-        StackLockedError: another command works on the stack.
+        EngineFailedError: the engine rejects the state, or its backend does not respond.
+        StackLockedError: another command holds the lock of the stack.
     """
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "stack.json"
@@ -43,7 +43,7 @@ def import_state(command: PulumiCommand, deployment: Deployment, stack: str) -> 
 
 
 def content_of(deployment: Mapping[str, Any]) -> dict[str, Any]:
-    """Return resources, pending operations and manifest; empty where nothing was ever deployed."""
+    """Return resources, pending operations and manifest; empty if never deployed."""
     return deployment.get("deployment") or {}
 
 

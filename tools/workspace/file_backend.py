@@ -1,4 +1,4 @@
-"""Where a `file://` backend of the engine keeps what it knows of the stacks of this project.
+"""File layout of a `file://` backend of the engine.
 
 Source: https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/diy/store.go and `lock.go`
 """
@@ -14,20 +14,20 @@ _BOOKKEEPING = ".pulumi"
 
 
 def backend_directory(address: str) -> Path | None:
-    """Return the directory of a backend; None where it is none on this machine.
+    """Return the directory of a backend; None if it is not a directory on this machine.
 
     Args:
-        address: As `pulumi whoami` says it.
+        address: The backend URL as `pulumi whoami` prints it.
     """
     scheme, _, place = address.partition("://")
     return Path(unquote(place.partition("?")[0])).expanduser() if scheme == "file" else None
 
 
 def state_file(backend: Path, stack: str) -> Path:
-    """Return the file with the state of a stack."""
+    """Return the state file of a stack."""
     return backend / _BOOKKEEPING / "stacks" / PROJECT / f"{stack}.json"
 
 
 def lock_directory(backend: Path, stack: str) -> Path:
-    """Return the directory with the locks of a stack; it exists since the first one."""
+    """Return the lock directory of a stack, which exists after the first lock."""
     return backend / _BOOKKEEPING / "locks" / "organization" / PROJECT / stack

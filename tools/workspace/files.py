@@ -1,4 +1,4 @@
-"""Write files so that a reader, and whoever comes after a full disk, sees all of one or nothing."""
+"""Write files atomically: a reader sees the whole file or none, even after a full disk."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str, *, mode: int = 0o644) -> None:
-    """Write a text file in one step: what was there before stays until all of the new one is.
+    """Write a text file atomically: the old content stays until the new content is complete.
 
     Raises:
-        OSError: it cannot be written; it names the file, and what was there before is untouched.
+        OSError: the file cannot be written; the error names it, and the old content is unchanged.
     """
     try:
         partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -26,20 +26,20 @@ def write_whole(path: Path, text: str, *, mode: int = 0o644) -> None:
                 partial.unlink()
             raise
     except OSError as error:
-        # A failing write names no file, and a failing open the partial one.
+        # A failed write names no file, and a failed open names the temporary one.
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner may read, also when it exists with other permissions."""
+    """Write a file that only its owner can read, even if it exists with other permissions."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_whole(path, text, mode=0o600)
 
 
 def first_written(path: Path, text: str) -> str:
-    """Return the text of a private file, made with this one where there is none yet.
+    """Return the content of a private file; create it with this text if it does not exist.
 
-    Of several processes that make it at the same time one is the first, and all get its text.
+    If several processes create it at the same time, the first one wins and all get its text.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     own = path.with_name(f".{path.name}.{secrets.token_hex(8)}")

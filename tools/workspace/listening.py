@@ -1,4 +1,4 @@
-"""The event log of the engine: what it does and what it shows as errors, one JSON object a line."""
+"""The engine's event log: operations and errors, one JSON object per line."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from tools.workspace.engine_events import engine_errors, resource_changes
 from tools.workspace.engine_process import EngineResult, PulumiCommand
 
 LOG_FLAG_VARIABLE = "PULUMI_DEBUG_COMMANDS"
-"""Without it the engine does not know the flag of its event log.
+"""Enables the flag for the event log.
 https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/cmd/pulumi/operations/up.go"""
 
 
 @dataclass(frozen=True, slots=True)
 class EventLog:
-    """Where an engine command is told to write its events."""
+    """The file to which an engine command writes its events."""
 
     directory: Path
-    """Only this user reads it, and it is gone afterwards."""
+    """Readable only by this user, and deleted afterwards."""
 
     @property
     def path(self) -> Path:
-        """The file, which the engine makes."""
+        """The file, which the engine creates."""
         return self.directory / "events.json"
 
     @property
     def arguments(self) -> list[str]:
-        """What the engine is told besides."""
+        """Additional arguments for the engine."""
         return ["--event-log", str(self.path)]
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Variables that the engine needs for it."""
+        """Variables that enable the event log."""
         return {LOG_FLAG_VARIABLE: "true"}
 
     def told(self, command: PulumiCommand) -> PulumiCommand:
@@ -44,7 +44,7 @@ class EventLog:
         return command.with_variables(self.environment)
 
     def text(self) -> str:
-        """Return what the engine has written; empty where it never began."""
+        """Return what the engine has written; empty if it never started."""
         if not self.path.exists():
             return ""
         return self.path.read_text(encoding="utf-8", errors="replace")
@@ -52,19 +52,19 @@ class EventLog:
 
 @contextmanager
 def event_log() -> Iterator[EventLog]:
-    """Give a place for the events of one engine command."""
+    """Yield a temporary event log for one engine command."""
     with tempfile.TemporaryDirectory(prefix="trainyard-events-") as directory:
         yield EventLog(Path(directory))
 
 
 def run_listening(command: PulumiCommand, arguments: Sequence[str]) -> EngineResult:
-    """Return how an engine command ended, with its changes and, where it failed, its errors."""
+    """Run an engine command; return its result with its changes and, if it failed, its errors."""
     with event_log() as log:
         result = log.told(command).run([*arguments, *log.arguments])
         return heard(result, log.text())
 
 
 def heard(result: EngineResult, log: str) -> EngineResult:
-    """Return a result with what the event log says of it."""
+    """Return a result with the errors and changes of an event log."""
     errors = engine_errors(log) if result.exit_code else ()
     return dataclasses.replace(result, changes=resource_changes(log), errors=errors)

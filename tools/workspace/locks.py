@@ -1,8 +1,9 @@
-"""Locks of the engine: cleared when their process is dead, respected when it lives.
+"""Engine locks: removed if the process that holds them is dead, respected if it is alive.
 
-An engine that is killed leaves its lock behind, and every later command refuses to start until
-somebody runs `pulumi cancel`. The lock names the process, so nobody has to ask. Those of a `file://`
-backend are read before the engine starts; those of others come to light in what it says.
+A killed engine leaves its lock behind, and every later command refuses to start until someone runs
+`pulumi cancel`. The lock names the process, so the check can be automated. Locks of a `file://`
+backend are read before the engine starts; those of other backends are found in the engine's error
+messages.
 
 Source: https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/diy/lock.go
 """
@@ -21,26 +22,26 @@ from tools.workspace.sidecars import ATTRIBUTES_SUFFIX
 
 _LOCKED = "the stack is currently locked by"
 _LOCK = re.compile(r"created by .+@(\S+) \(pid (\d+)\) at (\S+)")
-"""What the engine says of a lock of a backend that is storage."""
+"""The engine's message for a lock in a DIY backend."""
 _CONFLICT = "/troubleshooting/common-issues/update-conflicts/"
-"""What the engine says of the lock of a backend that is a service.
+"""The engine's message for a lock in a service backend.
 https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/backenderr/backenderr.go"""
 
 
 class StackLockedError(Exception):
-    """Another command works on the stack; the message names its process."""
+    """Another command holds the lock of the stack; the message names its process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """Who works on a stack."""
+    """The process that holds a lock."""
 
     pid: int
-    """0 where it is not known."""
+    """0 if unknown."""
     hostname: str
     since: str
     command: str = ""
-    """Where it is known, such as `up`."""
+    """Such as `up`; empty if unknown."""
 
     @property
     def is_here(self) -> bool:
@@ -49,7 +50,7 @@ class Holder:
 
     @property
     def described(self) -> str:
-        """For people."""
+        """Description for messages."""
         command = f"`{self.command}`, " if self.command else ""
         process = f"process {self.pid} on {self.hostname} " if self.pid else ""
         return f"{command}{process}since {self.since}"
@@ -57,23 +58,23 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """One lock file."""
+    """A lock file."""
 
     path: Path
     holder: Holder
-    """Who made it."""
+    """The process that created it."""
 
     @property
     def is_dead(self) -> bool:
-        """Whether the engine that made the lock is known to be gone."""
+        """Whether the engine that created the lock has certainly ended."""
         return _is_gone(self.holder)
 
 
 def clear_dead_locks(directory: Path, *, stack: str) -> list[Lock]:
-    """Remove the locks that a killed engine left behind, and return them.
+    """Remove and return the locks that a killed engine left behind.
 
     Raises:
-        StackLockedError: a lock belongs to an engine that runs, or to another machine.
+        StackLockedError: a lock belongs to a running engine or to another machine.
     """
     found = [Lock(path, _holder(path)) for path in sorted(directory.glob("*.json"))]
     living = [lock.holder for lock in found if not lock.is_dead]
@@ -91,12 +92,12 @@ def _holder(path: Path) -> Holder:
         pid, hostname = int(content["pid"]), str(content["hostname"])
         return Holder(pid=pid, hostname=hostname, since=str(content["timestamp"]))
     except (ValueError, KeyError, TypeError):
-        # The engine died while it wrote the file; it names no process that could still run.
+        # The engine died while writing the file, so it names no process that can still run.
         return Holder(pid=0, hostname=socket.gethostname(), since="an unknown time")
 
 
 def _is_engine(pid: int) -> bool:
-    """Return whether the process runs and is a Pulumi engine, not a later process of that id."""
+    """Return whether the process is a running Pulumi engine, not a later process with that id."""
     if pid <= 0:
         return False
     process = Path("/proc") / str(pid)
@@ -123,7 +124,7 @@ def _is_gone(holder: Holder) -> bool:
 
 
 def locked_message(living: Sequence[Holder], stack: str) -> str:
-    """Return for people who works on a stack, and what to do."""
+    """Return a message that names the lock holders and says what to do."""
     first = living[0]
     stop = ""
     if first.pid:
@@ -136,7 +137,7 @@ def locked_message(living: Sequence[Holder], stack: str) -> str:
 
 
 def locked_out(said: str, *, stack: str) -> str | None:
-    """Return for people what keeps an engine from its work that has said this; None if no lock."""
+    """Return a message if this engine output reports a lock, else None."""
     if _LOCKED in said:
         found = [
             Holder(pid=int(pid), hostname=host, since=since)

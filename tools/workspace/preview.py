@@ -9,7 +9,7 @@ from typing import Any
 
 from tools.workspace.urns import name_of, type_of
 
-# Written by the engine in place of a value that is known only after the update, by JSON type:
+# The engine writes these markers for values that are known only after the update, by JSON type:
 # https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/resource/plugin/rpc.go
 UNKNOWN = frozenset(
     {
@@ -33,14 +33,14 @@ def plan_of_events(text: str, *, stack: str) -> dict[str, Any]:
     """Return `{"stack", "resources", "outputs"}` from the event log of an empty stack's preview.
 
     Resources are sorted by type and name; `parent` is the parent's type and name, or None for the
-    stack itself. Values that are known only after the update, secrets and the random end of names
-    that Pulumi makes are markers, so that two plans of one stack file are the same.
+    stack itself. Markers replace values that are known only after the update, secrets, and the
+    random suffixes of auto-generated names, so that two plans of one stack file are identical.
     """
     events = [json.loads(line) for line in text.splitlines()]
     planned = [state for event in events for state in _states(event, "resourcePreEvent")]
     ended = [state for event in events for state in _states(event, "resOutputsEvent")]
     outputs = [state.get("outputs") or {} for state in ended if state["type"] == STACK_TYPE]
-    # A resource has an event for its steps and one for its outputs; the first says everything.
+    # A resource has one event for its step and one for its outputs; the first is sufficient.
     by_urn = {state["urn"]: state for state in reversed(planned) if _is_registered(state)}
     resources = [_resource(state) for state in by_urn.values()]
     names = _generated_names(resources)
@@ -54,7 +54,7 @@ def plan_of_events(text: str, *, stack: str) -> dict[str, Any]:
 
 
 def _is_registered(state: Mapping[str, Any]) -> bool:
-    """Whether the program registered the resource; the engine makes the stack and its providers."""
+    """Whether the program registered it; the engine creates the stack and default providers."""
     is_default = state["type"].startswith("pulumi:providers:") and name_of(state["urn"]).startswith(
         "default"
     )
@@ -62,14 +62,14 @@ def _is_registered(state: Mapping[str, Any]) -> bool:
 
 
 def _states(event: Mapping[str, Any], kind: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the new state of the resource that an event of this kind is about."""
+    """Yield the new resource state in an event of this kind."""
     state = event.get(kind, {}).get("metadata", {}).get("new")
     if state:
         yield state
 
 
 def _generated_names(resources: list[dict[str, Any]]) -> dict[str, str]:
-    """Return a marker for each physical name that was made of a logical one, by that name."""
+    """Return a marker for each auto-generated physical name, by that name."""
     found: dict[str, str] = {}
     for resource in resources:
         made = re.compile(rf"{re.escape(resource['name'])}-[0-9a-f]{{7}}")

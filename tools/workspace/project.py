@@ -1,7 +1,7 @@
-"""The Pulumi project directory of a sandbox: everything the engine reads and writes there.
+"""The Pulumi project directory of a sandbox: every file that the engine reads and writes.
 
-So no command touches a tracked file: `stack init` writes an encryption salt into the stack file
-beside its `Pulumi.yaml`, and that file is one of this directory.
+Commands do not change tracked files: `stack init` writes an encryption salt into the stack file
+next to `Pulumi.yaml`, and in a sandbox both files are in this directory.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from tools.workspace.stack_files import OWN_FILES, PROJECT, ROOT, StackFile
 from tools.workspace.yaml_reader import read_yaml, write_yaml, yaml_text
 
 _STACK = "pulumi:pulumi:Stack"
-"""What every stack has in its state, before it has anything in AWS."""
+"""Types that every stack has in its state before anything exists in AWS."""
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxProject:
-    """A generated Pulumi project with a backend and a home of its own."""
+    """A generated Pulumi project with its own backend and home directory."""
 
     directory: Path
     plugins: Mapping[str, Path] = field(default_factory=dict[str, Path])
-    """Directories of provider plugins by provider; the engine chooses the others."""
+    """Plugin directories by provider; the engine chooses the plugins of other providers."""
 
     @property
     def home(self) -> Path:
-        """`PULUMI_HOME`: credentials, plugins and selected stacks of this project only."""
+        """`PULUMI_HOME`: credentials, plugins and selected stacks of this project."""
         return self.directory / "home"
 
     @property
@@ -44,40 +44,40 @@ class SandboxProject:
 
     @property
     def command_locks(self) -> Path:
-        """The directory of the files of `lock_file`."""
+        """Directory of the files that `lock_file` returns."""
         return self.directory / "locks"
 
     def lock_file(self, stack: str) -> Path:
-        """Return the file that a command locks while it works on a stack."""
+        """Return the file that a command locks while it changes a stack."""
         return self.command_locks / f"{stack}.lock"
 
     def state_file(self, stack: str) -> Path:
-        """Return the file in which the backend keeps the state of a stack."""
+        """Return the state file of a stack in the backend."""
         return file_backend.state_file(self.backend, stack)
 
     def lock_directory(self, stack: str) -> Path:
-        """Return the directory in which the backend keeps the locks of a stack."""
+        """Return the directory of the engine's locks for a stack."""
         return file_backend.lock_directory(self.backend, stack)
 
     def stacks(self) -> list[str]:
-        """Return the names of the stacks that the state has anything of, sorted."""
+        """Return the names of the stacks with resources in the state, sorted."""
         records = self.state_file("").parent.glob("*.json")
         return sorted(path.stem for path in records if self.holds(path.stem))
 
     def holds(self, stack: str) -> bool:
-        """Return whether the state has anything of a stack that is, or was begun to be, in AWS.
+        """Return whether the state has resources, or pending creates, of a stack.
 
-        The backend keeps the record of a stack that was destroyed, or whose first `up` was refused.
+        The backend keeps the state file of a destroyed stack and of a stack whose first `up` was
+        refused.
         """
         latest = self._latest(stack) or {}
         made = [r for r in latest.get("resources") or [] if r["type"] != _STACK]
         return bool(made or latest.get("pending_operations"))
 
     def outputs(self, stack: str) -> dict[str, Any] | None:
-        """Return the outputs of a stack; None where the backend has no record of it.
+        """Return the outputs of a stack; None if the backend does not know the stack.
 
-        Empty where it was never brought up, or was destroyed. Secrets stay as the engine keeps
-        them.
+        Empty if the stack was never deployed or was destroyed. Secrets stay encrypted.
         """
         latest = self._latest(stack)
         if latest is None:
@@ -87,7 +87,7 @@ class SandboxProject:
         return next(found, None) or {}
 
     def _latest(self, stack: str) -> dict[str, Any] | None:
-        """Return what the record of a stack says of it; None where there is no record."""
+        """Return the latest checkpoint of a stack; None if there is no state file."""
         try:
             record = json.loads(self.state_file(stack).read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -96,7 +96,7 @@ class SandboxProject:
 
     @property
     def passphrase(self) -> str:
-        """The passphrase of the backend, made at first use and readable by its owner only."""
+        """The passphrase of the backend, created on first use and readable only by its owner."""
         path = self.directory / "passphrase"
         try:
             return path.read_text(encoding="utf-8")
@@ -104,27 +104,28 @@ class SandboxProject:
             return first_written(path, secrets.token_hex(16))
 
     def backend_environment(self) -> dict[str, str]:
-        """Return the variables that lead the engine to this project's state."""
+        """Return the variables that point the engine at this project's backend."""
         return {
             "PULUMI_BACKEND_URL": self.backend.as_uri(),
             "PULUMI_CONFIG_PASSPHRASE": self.passphrase,
         }
 
     def write(self, stack_file: StackFile) -> Path:
-        """Write `Pulumi.yaml` and the stack's file; return the path of the latter.
+        """Write `Pulumi.yaml` and the stack file; return the path of the stack file.
 
-        A file that Pulumi wrote a salt into keeps it: the salt belongs to the passphrase.
+        An encryption salt that Pulumi wrote into the stack file is kept, because it belongs to the
+        passphrase.
         """
         for directory in (self.directory, self.home, self.backend):
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         for path, content in self._files(stack_file).items():
-            # Engines of other stacks may be reading the project's file.
+            # Engines of other stacks may be reading the project file.
             if not _holds(path, content):
                 write_yaml(path, content)
         return self._stack_path(stack_file)
 
     def is_written(self, stack_file: StackFile) -> bool:
-        """Return whether `write` has nothing to change."""
+        """Return whether the files already have the content that `write` would write."""
         return all(_holds(path, content) for path, content in self._files(stack_file).items())
 
     def _stack_path(self, stack_file: StackFile) -> Path:
@@ -162,7 +163,7 @@ def _holds(path: Path, content: dict[str, Any]) -> bool:
 
 
 def sandbox_directory() -> SandboxDirectory:
-    """Return the directory of the sandbox: `$TRAINYARD_SANDBOX`, or one in the checkout."""
+    """Return the sandbox directory: `$TRAINYARD_SANDBOX`, or the default in the checkout."""
     configured = os.environ.get("TRAINYARD_SANDBOX")
     path = Path(configured).expanduser() if configured else OWN_FILES / "sandbox"
     return SandboxDirectory(path.resolve())

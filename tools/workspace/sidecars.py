@@ -1,8 +1,9 @@
-"""Files beside the state that a killed engine leaves empty, after which no engine reads the state.
+"""Empty attribute files of a killed engine, which make the state unreadable.
 
-A `file://` backend keeps the attributes of each file in another that ends in `.attrs`. It empties
-that one before it writes it, and renames the state into place only then; where it was killed in
-between, every command says `failed to load checkpoint: EOF`. Without that file it reads the state.
+A `file://` backend keeps the attributes of each file in a second file that ends in `.attrs`. It
+truncates that file before it writes it, and only then renames the state into place. If the engine
+is killed in between, every command fails with `failed to load checkpoint: EOF`. Without the
+attribute file, the engine reads the state.
 
 Source: https://github.com/google/go-cloud/blob/master/blob/fileblob/attrs.go (`setAttrs`,
 `getAttrs`).
@@ -17,9 +18,9 @@ ATTRIBUTES_SUFFIX = ".attrs"
 
 
 def remove_broken_sidecars(state_file: Path) -> list[Path]:
-    """Remove what cannot be read of the attributes of a stack's state, and return it.
+    """Remove and return the unreadable attribute files of a stack's state.
 
-    One that an engine is writing just now may go too: nothing of a state is in it.
+    This may also remove a file that an engine is writing; attribute files hold no state.
     """
     names = (state_file.name, f"{state_file.name}.bak")
     sidecars = (state_file.with_name(name + ATTRIBUTES_SUFFIX) for name in names)

@@ -1,7 +1,7 @@
-"""Which entries of a stack file a resource was made for, by its name.
+"""Map resources to the entries of a stack file that they were created for, by name.
 
-Names of resources are made of the cluster's name, the entry's, and what they are:
-`p5-cb-train-launch-template` is made for the node group `train` of `p5-cb`.
+Resource names consist of the name of the cluster, the name of the entry, and a suffix for the kind:
+`p5-cb-train-launch-template` is created for the node group `train` of `p5-cb`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 Entry = tuple[str, ...]
-"""Its place below `trainyard:cluster`."""
+"""Path of the entry below `trainyard:cluster`."""
 
 _COLLECTIONS = (
     ("architecture", "node_groups"),
@@ -19,11 +19,11 @@ _COLLECTIONS = (
     ("architecture", "queues"),
     ("storage",),
 )
-"""Mappings of the stack file from whose keys names of resources are made."""
+"""Mappings of the stack file whose keys are part of resource names."""
 
 
 def entries(cluster: Any) -> Iterator[Entry]:
-    """Yield the entries of `trainyard:cluster` of a stack file, which may be wrong in itself."""
+    """Yield the entries of `trainyard:cluster`, which may be invalid."""
     for collection in _COLLECTIONS:
         mapping = cluster
         for part in collection:
@@ -33,10 +33,10 @@ def entries(cluster: Any) -> Iterator[Entry]:
 
 
 def entries_of(name: str, cluster: Any) -> list[Entry]:
-    """Return the entries that a resource of this logical name can be of, those that fit it best.
+    """Return the entries that best match a logical resource name.
 
-    None for a resource of another cluster, or of the cluster as a whole; two where entries of two
-    collections have one name.
+    Empty for a resource of another cluster, or of the cluster as a whole; two if entries of two
+    collections have the same name.
     """
     rest = name.removeprefix(f"{_get(cluster, 'name')}-")
     if rest == name:
@@ -47,7 +47,7 @@ def entries_of(name: str, cluster: Any) -> list[Entry]:
 
 
 def _is_of(rest: str, entry: Entry) -> bool:
-    # Names of what belongs to file systems of EKS say `storage` before the entry.
+    # Names of resources of EKS file systems have `storage` before the entry.
     name = rest.removeprefix(f"{entry[0]}-")
     return name == entry[-1] or name.startswith(f"{entry[-1]}-")
 

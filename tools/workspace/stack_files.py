@@ -1,4 +1,4 @@
-"""Find, read and complete stack files, as the Pulumi engine would read them."""
+"""Find, read and complete stack files as the Pulumi engine reads them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 from tools.workspace.yaml_reader import UnreadableYamlError, read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-"""The checkout: where `Pulumi.yaml` and the stack files are."""
+"""The checkout, which contains `Pulumi.yaml` and the stack files."""
 
 OWN_FILES = ROOT / ".trainyard"
-"""What the commands keep in a checkout; git ignores it."""
+"""Directory of the commands in the checkout; git ignores it."""
 PROJECT = "trainyard"
 CLUSTER_KEY = f"{PROJECT}:cluster"
 REGION_KEY = "aws:region"
@@ -26,10 +26,11 @@ EKS = "eks"
 PARALLELCLUSTER = "parallelcluster"
 BATCH = "batch"
 NETWORK = "network"
-"""Kinds of architectures, as stack files name them."""
+"""Architecture kinds as named in stack files."""
 
 
-# Names of files and directories are made of it. Beyond Pulumi's own rule it begins like a word:
+# Names of files and directories contain the stack name. In addition to Pulumi's rule, it must begin
+# with a letter or digit:
 # https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/tokens/names.go, `stackNameRegexp`
 _STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
@@ -40,30 +41,30 @@ class StackFileError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StackFile:
-    """One stack and the file that describes it."""
+    """A stack and the file that describes it."""
 
     stack: str
     path: Path
     content: Mapping[str, Any] = field(repr=False)
-    """The whole document: `config` and, where Pulumi wrote it, `encryptionsalt`."""
+    """The whole document: `config` and, if Pulumi wrote it, `encryptionsalt`."""
 
     @property
     def name(self) -> str:
-        """What messages call the file: its name, or its path where it is not a tracked one."""
+        """Name of the file in messages: its name, or its path if it is not a tracked file."""
         return self.path.name if self.is_tracked else str(self.path)
 
     @property
     def is_tracked(self) -> bool:
-        """Whether it is the one that the engine reads for the stack unless it is told another."""
+        """Whether it is the file that the engine reads for the stack by default."""
         return self.path == _tracked(self.stack)
 
     def options(self, *, sandbox: bool) -> str:
-        """Return what follows the stack's name in a command, with a space first."""
+        """Return the options that follow the stack's name in a command, with a leading space."""
         file = "" if self.is_tracked else f" --stack-file {shlex.quote(str(self.path))}"
         return (" --sandbox" if sandbox else "") + file
 
     def command(self, name: str, *, sandbox: bool) -> str:
-        """Return a command for the stack, such as `up`, as its user types it."""
+        """Return a command for the stack, such as `up`, as the user types it."""
         return f"./trainyard {name} {self.stack}{self.options(sandbox=sandbox)}"
 
     @property
@@ -73,23 +74,23 @@ class StackFile:
 
     @property
     def region(self) -> str:
-        """The region of the stack; empty where the file names none."""
+        """The region of the stack; empty if the file has none."""
         return str(self.config.get(REGION_KEY) or "")
 
     @property
     def profile(self) -> str:
-        """The AWS profile that the engine and the program use; empty where the file names none."""
+        """The AWS profile of the engine and the program; empty if the file has none."""
         return str(self.config.get(PROFILE_KEY) or "")
 
     @property
     def cluster(self) -> Any:
-        """The object under `trainyard:cluster`; an empty one where the key is missing."""
+        """The object under `trainyard:cluster`; empty if the key is missing."""
         value = self.config.get(CLUSTER_KEY)
         return {} if value is None else value
 
     @property
     def architecture(self) -> str:
-        """The kind of the architecture, such as `eks`; empty where the file names none."""
+        """The architecture kind, such as `eks`; empty if the file has none."""
         cluster = self.cluster
         architecture = cluster.get("architecture") if isinstance(cluster, Mapping) else None
         kind = architecture.get("kind") if isinstance(architecture, Mapping) else None
@@ -97,7 +98,7 @@ class StackFile:
 
     @property
     def stray_keys(self) -> tuple[str, ...]:
-        """Keys of this project beside `trainyard:cluster`, such as a forgotten `--path` makes."""
+        """Keys of this project other than `trainyard:cluster`, e.g. from a forgotten `--path`."""
         # YAML reads a key such as `5` as a number.
         ours = (key for key in map(str, self.config) if key.startswith(f"{PROJECT}:"))
         return tuple(key for key in ours if key != CLUSTER_KEY)
@@ -115,8 +116,8 @@ def find_stack_file(stack: str, *, path: Path | None = None) -> StackFile:
     """Return the stack's file, or `path` read as that stack's file.
 
     Raises:
-        StackFileError: the name is none that a stack can have, there is no such file, or it is not
-            a YAML mapping.
+        StackFileError: the name is not a valid stack name, the file does not exist, or it is not a
+            YAML mapping.
     """
     if _STACK_NAME.fullmatch(stack) is None:
         raise StackFileError(
@@ -139,7 +140,7 @@ def _tracked(stack: str) -> Path:
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # a name that is too long, for example
+    except OSError:  # for example a name that is too long
         return False
 
 
@@ -165,7 +166,7 @@ def _read(path: Path) -> Mapping[str, Any]:
             f"{path} is not a stack file: expected a mapping with the key `config`; "
             f"see Pulumi.p5-cb.yaml for one"
         )
-    # https://www.pulumi.com/docs/iac/concepts/config/: the engine stops at any other key.
+    # https://www.pulumi.com/docs/iac/concepts/config/: the engine rejects any other key.
     wrong = [key for key in content.get("config") or {} if ":" not in str(key)]
     if wrong:
         raise StackFileError(
@@ -179,11 +180,11 @@ _NAMED = frozenset({"reservations", "compute_environments"})
 
 
 def complete(values: Any, completion: Mapping[str, Any]) -> Any:
-    """Return `values` with what is missing taken from `completion`; given values stay.
+    """Return `values` with missing values taken from `completion`; given values stay.
 
-    A named entry (a reservation, a compute environment) is completed where it exists, never added:
-    the user who renames or removes one means it. A mapping of another `kind` than the completion's
-    is left alone.
+    A named entry (a reservation, a compute environment) is completed if it exists, but never added,
+    because the user may have renamed or removed it on purpose. A mapping with another `kind` than
+    the completion's is left unchanged.
     """
     if not isinstance(values, Mapping):
         return values
@@ -210,7 +211,7 @@ def _is_another_kind(values: Mapping[str, Any], completion: Mapping[str, Any]) -
 
 
 def overruled(values: Any, completion: Mapping[str, Any], path: str = "") -> list[str]:
-    """Return the paths of values that a stack file gives and a completion would give otherwise."""
+    """Return the paths of values in a stack file that differ from those of the completion."""
     if not isinstance(values, Mapping) or _is_another_kind(values, completion):
         return []
     found: list[str] = []
@@ -228,8 +229,9 @@ def overruled(values: Any, completion: Mapping[str, Any], path: str = "") -> lis
 def completed(stack_file: StackFile, completion: Mapping[str, Any]) -> StackFile:
     """Return the stack file with its cluster object completed by the sandbox's account.
 
-    The profile is left out: it is one of the user's own, and the sandbox reads no credentials. So
-    is what Pulumi has encrypted: the key to it is the user's, and nothing of the program reads it.
+    The profile is omitted, because it is the user's and the sandbox reads no credentials. Values
+    that Pulumi encrypted are omitted, because only the user has the key and the program does not
+    read them.
     """
     cluster = complete(stack_file.cluster, completion)
     plain = {key: value for key, value in stack_file.config.items() if not _is_encrypted(value)}
@@ -239,7 +241,7 @@ def completed(stack_file: StackFile, completion: Mapping[str, Any]) -> StackFile
 
 
 def _is_encrypted(value: Any) -> bool:
-    """Return whether a value, or one in it, is encrypted: `{secure: TEXT}`.
+    """Return whether a value is encrypted, or contains an encrypted value: `{secure: TEXT}`.
 
     https://www.pulumi.com/docs/iac/concepts/secrets/
     """

@@ -1,12 +1,14 @@
-"""The engine's `up` with somebody who looks at its preview before it goes on.
+"""Run the engine's `up` and decide between its preview and its update whether to proceed.
 
-The engine previews and updates in one process. Its event log says what the preview has found; the
-program, which runs once for each, waits in its second run for the verdict. So there is no second
-preview to pay for. The flag for the log is known only with `PULUMI_DEBUG_COMMANDS`.
+The engine previews and updates in one process. Its event log holds the result of the preview. The
+program runs once for the preview and once for the update, and in its second run it waits for the
+verdict. No additional preview is necessary. The flag for the event log exists only with
+`PULUMI_DEBUG_COMMANDS`.
 
-The policy pack asks for a forecast when all steps are made and the preview has not ended yet
-(`components.update_gate`). What it is refused for is shown, and no update begins. The log may lag
-behind the engine by moments, so the verdict on the whole preview is what counts.
+The policy pack asks for a provisional verdict when all steps are known but the preview has not
+ended (`components.update_gate`). If the verdict is a refusal, the engine shows it and no update
+starts. The log may lag slightly behind the engine, so the verdict on the complete preview is
+decisive.
 """
 
 from __future__ import annotations
@@ -25,14 +27,14 @@ from tools.workspace.listening import EventLog, event_log
 
 POLL_SECONDS = 0.02
 SETTLED_READS = 3
-"""Reads in a row without anything new after which the log is taken for complete so far."""
+"""Consecutive reads without new events after which the log is considered complete."""
 
 Judge = Callable[[Sequence[Step]], bool]
-"""Whether the update may begin whose steps are these."""
+"""Whether an update with these steps may start."""
 
 
 class UpdateGate:
-    """Reads a preview while it is made, and says whether the update after it may begin."""
+    """Reads a preview while it runs and decides whether the update may start."""
 
     def __init__(self, log: EventLog, judge: Judge, *, fails_preview: bool) -> None:
         self._log, self._verdict = log, log.directory / "verdict"
@@ -42,16 +44,16 @@ class UpdateGate:
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._preview: list[str] = []
         self.failure: BaseException | None = None
-        """What kept the preview from being judged; the update has not begun then."""
+        """The error that prevented the verdict, in which case the update has not started."""
 
     @property
     def arguments(self) -> list[str]:
-        """What the engine is told besides."""
+        """Additional arguments for the engine."""
         return self._log.arguments
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Variables for the engine and the program that it starts."""
+        """Variables for the engine and for the program that it starts."""
         early = {FORECAST: str(self._forecast)} if self._fails_preview else {}
         return {
             **self._log.environment,
@@ -61,16 +63,16 @@ class UpdateGate:
         }
 
     def open(self) -> None:
-        """Begin to watch; before the engine starts."""
+        """Start to watch; call this before the engine starts."""
         self._thread.start()
 
     def close(self) -> None:
-        """Stop watching; after the engine has ended."""
+        """Stop watching; call this after the engine has ended."""
         self._ended.set()
         self._thread.join()
 
     def log(self) -> str:
-        """Return the event log of the last thing that the engine did, once it has ended."""
+        """Return the event log of the engine's last operation, once the engine has ended."""
         return self._log.text() or "\n".join(self._preview)
 
     def _watch(self) -> None:
@@ -89,7 +91,7 @@ class UpdateGate:
         self._judge_what_was_read()
 
     def _judge_what_was_read(self) -> None:
-        """Judge, unless it is refused already; a judge that fails refuses."""
+        """Judge the steps unless already refused; an error in the judge refuses the update."""
         if not self._refused:
             self._refused = True
             self._refused = not self._judge(steps_of_events(self._preview))
@@ -97,13 +99,13 @@ class UpdateGate:
     def _say(self, file: Path) -> None:
         said = file.with_suffix(".new")
         said.write_text("refused" if self._refused else GRANTED, encoding="utf-8")
-        # It is read as soon as it is there.
+        # The program reads the file as soon as it exists.
         said.replace(file)
 
     def _opened(self) -> TextIO | None:
-        """Return the preview's log as soon as it is there, out of the way of the update's.
+        """Open the preview's log as soon as it exists, and unlink it.
 
-        The update makes a log of the same name anew, which would empty this one.
+        The update creates a log with the same name, which would truncate this one.
         """
         while True:
             last = self._ended.is_set()
@@ -149,9 +151,9 @@ class UpdateGate:
 
 @contextmanager
 def update_gate(judge: Judge, *, fails_preview: bool = False) -> Iterator[UpdateGate]:
-    """Give a gate whose files are gone afterwards; it is open while the block runs.
+    """Yield an open gate, and delete its files when the block ends.
 
-    `fails_preview` says whether the policy pack fails the preview of an update that is refused.
+    `fails_preview` says whether the policy pack fails the preview of a refused update.
     """
     with event_log() as log:
         gate = UpdateGate(log, judge, fails_preview=fails_preview)

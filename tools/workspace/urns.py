@@ -1,6 +1,6 @@
-"""What the engine's name of a resource says: `urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME`.
+"""Parse Pulumi URNs: `urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME`.
 
-A logical name may hold `::` itself. What is no such name has none of the parts: they are empty.
+A logical name may contain `::`. For a string that is not a URN, all parts are empty.
 
 Source: https://www.pulumi.com/docs/iac/concepts/resources/names/#urns
 """

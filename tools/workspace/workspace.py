@@ -1,4 +1,4 @@
-"""One stack and the engine that works on it, in the sandbox or in an AWS account."""
+"""A stack and the engine that deploys it, in the sandbox or in an AWS account."""
 
 from __future__ import annotations
 
@@ -20,45 +20,45 @@ from tools.workspace.stack_files import OWN_FILES, StackFile
 
 Report = Callable[[str], None]
 _TIMEOUT_SECONDS = 10.0
-"""Two previews of a new stack make it one after the other."""
+"""Serializes two previews that create a new stack."""
 
 
 class StackMissingError(Exception):
-    """The user's Pulumi backend does not have the stack; the message says how to make it."""
+    """The stack does not exist in the user's Pulumi backend; the message says how to create it."""
 
 
 class Workspace(Protocol):
-    """Where the commands of one stack run."""
+    """Where the commands of a stack run."""
 
     @property
     def stack_file(self) -> StackFile:
-        """The stack and what its file says."""
+        """The stack and the content of its file."""
         ...
 
     @property
     def command(self) -> PulumiCommand:
-        """The engine, with where to run it."""
+        """The engine, with its working directory and environment."""
         ...
 
     def prepare(self, *, changes: bool, report: Report) -> None:
-        """Make the engine able to work on the stack, whatever ended the last command."""
+        """Prepare the stack for the engine, however the last command ended."""
         ...
 
     def exists(self) -> bool:
-        """Return whether there is anything that was deployed as this stack."""
+        """Return whether anything was ever deployed as this stack."""
         ...
 
     def arguments(self) -> list[str]:
-        """Return the arguments that tell the engine which stack is meant."""
+        """Return the engine arguments that select the stack."""
         ...
 
     @property
     def scratch(self) -> Path:
-        """A directory outside of git for files that commands of the stack hand to the engine."""
+        """A directory outside of git for files that commands pass to the engine."""
         ...
 
     def reserve(self) -> Path | None:
-        """Return a file on the disk of the state; None where the state is not on a disk here."""
+        """Return a file on the disk of the state; None if the state is not on a local disk."""
         ...
 
 
@@ -71,10 +71,10 @@ class SandboxWorkspace:
     project: SandboxProject
 
     def prepare(self, *, changes: bool, report: Report) -> None:
-        """Write the project, make the stack, and clear what a killed command left behind.
+        """Write the project, create the stack, and clean up after a killed command.
 
         Raises:
-            StackLockedError: another command works on the stack.
+            StackLockedError: another command holds the lock of the stack.
         """
         stack = self.stack_file.stack
         remove_broken_sidecars(self.project.state_file(stack))
@@ -83,7 +83,7 @@ class SandboxWorkspace:
             return
         self._make_ready()
         _clear_dead_locks(self.project.lock_directory(stack), stack, report)
-        # Reading the file spares a healthy stack the time of an export.
+        # Reading the file avoids a slow export of a healthy stack.
         state = self.project.state_file(stack).read_bytes()
         if not any(mark in state for mark in (b'"pending_operations"', b'"initErrors"')):
             return
@@ -99,7 +99,7 @@ class SandboxWorkspace:
             self.command.output(["stack", "init", self.stack_file.stack, "--no-select"])
 
     def _make_ready_aside(self) -> None:
-        """Do so for a command that changes nothing, beside one that may be reading the project."""
+        """Prepare for a read-only command, while another command may be reading the project."""
         if self.exists() and self.project.is_written(self.stack_file):
             return
         stack = self.stack_file.stack
@@ -108,39 +108,39 @@ class SandboxWorkspace:
             self._make_ready()
 
     def exists(self) -> bool:
-        """Return whether the backend has a record of the stack."""
+        """Return whether the backend knows the stack."""
         return self.project.state_file(self.stack_file.stack).exists()
 
     def arguments(self) -> list[str]:
-        """Return `--stack`; the configuration is the generated project's."""
+        """Return `--stack`; the configuration is in the generated project."""
         return ["--stack", self.stack_file.stack]
 
     @property
     def scratch(self) -> Path:
-        """The generated project's directory."""
+        """The directory of the generated project."""
         return self.project.directory
 
     def reserve(self) -> Path | None:
-        """Return a file beside the state."""
+        """Return a file next to the state."""
         return self.project.directory / f".{self.stack_file.stack}.reserve"
 
 
 @dataclass(frozen=True, slots=True)
 class AccountWorkspace:
-    """A stack of the user's own backend and account, run in the checkout."""
+    """A stack in the user's own backend and account, run in the checkout."""
 
     stack_file: StackFile
     command: PulumiCommand
     config_file: Path | None
-    """A stack file in place of the tracked one."""
+    """A stack file that replaces the tracked one."""
 
     def prepare(self, *, changes: bool, report: Report) -> None:
-        """Take up what a killed command left behind, so that nothing is made twice.
+        """Recover from a killed command, so that no resource is created twice.
 
         Raises:
-            StackMissingError: the user's backend has no such stack.
-            StackLockedError: another command works on the stack.
-            CreatesPendingError: it cannot be told what an earlier command made.
+            StackMissingError: the user's backend does not have the stack.
+            StackLockedError: another command holds the lock of the stack.
+            CreatesPendingError: it is unknown what an earlier command created.
         """
         if not changes:
             return
@@ -173,22 +173,22 @@ class AccountWorkspace:
         return any(s["name"].rpartition("/")[2] == self.stack_file.stack for s in stacks)
 
     def arguments(self) -> list[str]:
-        """Return `--stack` and, where another stack file is used, `--config-file`."""
+        """Return `--stack` and, with another stack file, `--config-file`."""
         extra = ["--config-file", str(self.config_file)] if self.config_file else []
         return ["--stack", self.stack_file.stack, *extra]
 
     @property
     def scratch(self) -> Path:
-        """The checkout's directory that git ignores."""
+        """The directory in the checkout that git ignores."""
         return OWN_FILES
 
     def reserve(self) -> Path | None:
-        """Return a file in the directory of a `file://` backend; None with another backend."""
+        """Return a file in the directory of a `file://` backend; None for other backends."""
         backend = self._backend()
         return backend and backend / f".{self.stack_file.stack}.reserve"
 
     def _backend(self) -> Path | None:
-        """Return the directory of the user's backend; None where it is none on this machine."""
+        """Return the directory of the user's backend; None if it is not on this machine."""
         said = json.loads(self.command.output(["whoami", "--verbose", "--json"]))
         return backend_directory(said["url"])
 
@@ -205,28 +205,28 @@ def run(
     *,
     variables: Mapping[str, str] = MappingProxyType({}),
 ) -> EngineResult:
-    """Run an engine operation on our standard streams; its errors come with the result.
+    """Run an engine operation on the standard streams; return its result with its errors.
 
-    `variables` are for this one command, besides those of the workspace.
+    `variables` are additional environment variables for this command only.
     """
     command = workspace.command.with_variables(variables)
     return run_listening(command, [*begin_of(workspace, operation), *extra])
 
 
 def begin_of(workspace: Workspace, operation: str) -> list[str]:
-    """Return the engine's arguments for an operation: its name, the stack, how much at a time."""
+    """Return the engine's arguments for an operation: name, stack and parallelism."""
     return [operation, *workspace.arguments(), "--parallel", str(PARALLEL_OPERATIONS)]
 
 
 def outputs(workspace: Workspace, *, show_secrets: bool = False) -> dict[str, Any]:
-    """Return the stack's outputs; secrets are `[secret]` unless they are asked for."""
+    """Return the stack's outputs; secrets are `[secret]` unless `show_secrets` is set."""
     flags = ["--json", *(["--show-secrets"] if show_secrets else [])]
     stack = ["--stack", workspace.stack_file.stack]
     return json.loads(workspace.command.output(["stack", "output", *stack, *flags]))
 
 
 def history(workspace: Workspace, *, updates: int) -> list[dict[str, Any]]:
-    """Return so many of the stack's last updates, the newest first.
+    """Return the last updates of the stack, newest first.
 
     https://www.pulumi.com/docs/iac/cli/commands/pulumi_stack_history/
     """

@@ -1,10 +1,11 @@
-"""YAML as the Pulumi engine reads it, from files that somebody else may have written.
+"""Read YAML as the Pulumi engine reads it, from files that may be untrusted.
 
-A stack file is data: it is bounded before anything is made of it, and what the engine refuses is
-refused here, with the line. The engine's decoder is go-yaml 3; how it reads plain scalars, and what
-it refuses (a key twice, an alias of itself, too many aliases, NaN), is measured with engine 3.259.
+A stack file is data: limits apply before any object is created, and what the engine rejects is
+rejected here, with the line number. The engine's decoder is go-yaml 3. How it reads plain scalars,
+and what it rejects (duplicate keys, recursive aliases, too many aliases, NaN), was measured with
+engine 3.259.
 
-Source: https://github.com/go-yaml/yaml/blob/v3.0.1/resolve.go and `decode.go` beside it
+Source: https://github.com/go-yaml/yaml/blob/v3.0.1/resolve.go and `decode.go` in the same directory
 """
 
 from __future__ import annotations
@@ -20,36 +21,36 @@ import yaml
 from tools.workspace.files import write_whole
 
 LARGEST_BYTES = 1_000_000
-"""Of one file: a stack with a hundred node pools has 50 kB."""
+"""Maximum size of a file: a stack with a hundred node pools has 50 kB."""
 DEEPEST = 64
-"""Collections within one another: the schema of stack files has less than twenty levels."""
+"""Maximum nesting depth: the schema of stack files has less than twenty levels."""
 MOST_NODES = 100_000
-"""Scalars and collections of one file, those behind an alias as often as it stands there."""
+"""Maximum number of nodes in a file; each use of an alias counts the nodes that it refers to."""
 EXACT_INTEGER = 2**53
-"""Above it the engine, which hands numbers on as JSON, loses digits."""
+"""Above this value the engine, which passes numbers as JSON, loses digits."""
 
 _STRING_TAG = "tag:yaml.org,2002:str"
-# https://yaml.org/spec/1.2.2/#51-character-set: what must not stand in a file unescaped.
+# https://yaml.org/spec/1.2.2/#51-character-set: characters that a file must escape.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 
-# libyaml reads several times faster than the parser in Python, and is not in every build of PyYAML.
+# libyaml is several times faster than the Python parser, but not every PyYAML build has it.
 _FastLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class UnreadableYamlError(Exception):
-    """A file is not YAML that can be used; the message names the file, the line and a fix."""
+    """A file is not usable YAML; the message names the file, the line and a fix."""
 
 
 def read_yaml(path: Path) -> Any:
-    """Return the content of a YAML file with the engine's reading of plain scalars.
+    """Return the content of a YAML file; plain scalars are read as the engine reads them.
 
     Raises:
-        UnreadableYamlError: the file cannot be read, is not YAML, or is more than a stack needs.
+        UnreadableYamlError: the file cannot be read, is not YAML, or exceeds the limits.
     """
     text = _text(path)
     try:
         _Excess(path).refuse(text)
-        # The loader derives from SafeLoader and adds no way to make objects.
+        # The loader derives from SafeLoader and adds no way to construct objects.
         return yaml.load(text, Loader=_EngineLoader)  # noqa: S506
     except yaml.YAMLError as error:
         raise _unreadable(path, *_place_of(error)) from error
@@ -86,7 +87,7 @@ def _text(path: Path) -> str:
 
 
 def _place_of(error: yaml.YAMLError) -> tuple[int | None, str]:
-    """Return the line of an error, from 1, and what is wrong there."""
+    """Return the line of an error, counted from 1, and its description."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     begun = getattr(error, "context_mark", None)
     context = getattr(error, "context", None)
@@ -99,18 +100,18 @@ def _place_of(error: yaml.YAMLError) -> tuple[int | None, str]:
 
 @dataclass(slots=True)
 class _Collection:
-    """A mapping or a sequence that is being read."""
+    """A mapping or sequence that is being read."""
 
     anchor: str | None
     is_mapping: bool
     size: int = 1
-    """Nodes in it, itself among them."""
+    """Number of nodes in it, including itself."""
     at_key: bool = True
     keys: set[str] = field(default_factory=set[str])
 
 
 class _Excess:
-    """Walks through a file without making anything of it, and stops where it is too much."""
+    """Checks the limits on the event stream, without constructing objects."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -118,11 +119,11 @@ class _Excess:
         self._sizes: dict[str | None, int] = {}
 
     def refuse(self, text: str) -> None:
-        """Look at every node.
+        """Check every node.
 
         Raises:
-            UnreadableYamlError: it is nested too deep, holds too many nodes, a key twice, an alias
-                of what it stands in, or a tag.
+            UnreadableYamlError: the file is nested too deeply, has too many nodes, or contains a
+                duplicate key, a recursive alias, or a tag.
         """
         for event in yaml.parse(text, Loader=_FastLoader):
             if isinstance(event, yaml.CollectionEndEvent):
@@ -135,7 +136,7 @@ class _Excess:
                     raise _unreadable(self._path, event.start_mark.line + 1, problem)
 
     def _fault(self, event: Any) -> str | None:
-        """Take a node in, and return what is wrong with it."""
+        """Count a node, and return what is wrong with it."""
         inside = self._open[-1]
         problem = _key_fault(event, inside) or _tag_fault(event)
         if isinstance(event, yaml.AliasEvent):
@@ -177,7 +178,7 @@ def _tag_fault(event: Any) -> str | None:
 
 
 class _EngineLoader(_FastLoader):
-    """Reads YAML 1.2 scalars as the engine's Go decoder does, not YAML 1.1 ones."""
+    """Reads YAML 1.2 scalars as the engine's Go decoder does, not YAML 1.1 scalars."""
 
 
 _FLOAT = re.compile(r"^[-+]?(?:\.[0-9_]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?$")
@@ -204,14 +205,14 @@ def _plain_scalar_rules() -> dict[str | None, list[tuple[str, re.Pattern[str]]]]
 
 
 def _go_time(loader: _EngineLoader, node: yaml.ScalarNode) -> str:
-    # A time without quotes reaches the program as Go prints it, measured with engine 3.259.
+    # The program receives an unquoted time as Go prints it, measured with engine 3.259.
     try:
         value: date | datetime = loader.construct_yaml_timestamp(node)
         if not isinstance(value, datetime):
             value = datetime(value.year, value.month, value.day, tzinfo=UTC)
         moment = value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
     except (ValueError, AttributeError, OverflowError):
-        return node.value  # looks like a time and is none, 2026-02-30: text for the engine too
+        return node.value  # not a valid time, such as 2026-02-30: also text for the engine
     return moment.strftime("%Y-%m-%d %H:%M:%S +0000 UTC")
 
 
@@ -219,12 +220,12 @@ def _go_integer(loader: _EngineLoader, node: yaml.ScalarNode) -> int | str:
     try:
         value: int = loader.construct_yaml_int(_with_plain_octal(node))
     except ValueError:
-        return node.value  # `0x_`: text for the engine too
+        return node.value  # `0x_`: also text for the engine
     return _exact(value, node)
 
 
 def _with_plain_octal(node: yaml.ScalarNode) -> yaml.ScalarNode:
-    # `0o17` is YAML 1.2's spelling of what YAML 1.1 writes `017`; the engine takes both.
+    # `0o17` is the YAML 1.2 spelling of `017` in YAML 1.1; the engine accepts both.
     plain = re.sub(r"^([-+]?0)o", r"\1", node.value)
     return yaml.ScalarNode(node.tag, plain, node.start_mark, node.end_mark)
 
@@ -235,8 +236,8 @@ def _go_float(loader: _EngineLoader, node: yaml.ScalarNode) -> float | int | str
         raise _refused_number(node, "no number")
     value = float(node.value.replace("_", ""))
     if value in (float("inf"), float("-inf")):
-        return node.value  # beyond what a number can be: text for the engine too
-    # JSON, as Go writes it, knows no 10.0.
+        return node.value  # out of range for a number: also text for the engine
+    # JSON as Go writes it has no 10.0.
     return _exact(int(value), node) if value.is_integer() else value
 
 
@@ -259,10 +260,10 @@ _EngineLoader.add_constructor("tag:yaml.org,2002:float", _go_float)
 
 
 class _EngineDumper(yaml.SafeDumper):
-    """Puts in quotes what either YAML 1.1 or the engine would not read as text."""
+    """Quotes what either YAML 1.1 or the engine would not read as text."""
 
     def ignore_aliases(self, data: Any) -> bool:
-        """Write every value out."""
+        """Write every value in full."""
         return True
 
 
@@ -273,10 +274,10 @@ _EngineDumper.yaml_implicit_resolvers = {
 
 
 def write_yaml(path: Path, content: Any) -> None:
-    """Write a YAML file that the engine, and `read_yaml`, read as what it was made of."""
+    """Write a YAML file that the engine and `read_yaml` read back unchanged."""
     write_whole(path, yaml_text(content))
 
 
 def yaml_text(content: Any) -> str:
-    """Return what `write_yaml` writes."""
+    """Return the text that `write_yaml` writes."""
     return yaml.dump(content, Dumper=_EngineDumper, sort_keys=False)

@@ -1,4 +1,4 @@
-"""The account as the look-ups see it: clients that read, and the answers they share."""
+"""Read-only clients for lookups in the account, and shared helpers for their responses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tools.workspace.recovery.operations import PendingCreate
 
 
 class Progress(Enum):
-    """How far AWS is with an object."""
+    """How far AWS has processed an object."""
 
     READY = "ready"
     MAKING = "making"
@@ -25,22 +25,22 @@ class Progress(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An object of the account that may be what a create made."""
+    """An object in the account that a pending create may have created."""
 
     identifier: str
-    """Its id as the provider has it."""
+    """Id in the provider's form."""
     progress: Progress = Progress.READY
     said: str = ""
-    """What AWS says of its state, where it is not ready."""
+    """State as AWS reports it, if the object is not ready."""
     tags: Mapping[str, str] | None = field(default=None, hash=False)
-    """Its tags, where they are not what it was looked up by; None where it has none by nature."""
+    """Tags, if the lookup was not by tag; None if the type has no tags."""
 
 
 class Account:
-    """One region of an account; nothing here changes it."""
+    """A region of an account, read-only."""
 
     def __init__(self, region: str) -> None:
-        """Read endpoint, profile and credentials from this process's environment."""
+        """Take endpoint, profile and credentials from the environment of this process."""
         self._session = boto3.Session(region_name=region)
         self._clients: dict[str, Any] = {}
 
@@ -51,9 +51,9 @@ class Account:
         return self._clients[service]
 
     def all(self, service: str, operation: str, key: str, **arguments: Any) -> list[Any]:
-        """Return the items of every page of an answer.
+        """Return the items of all pages of a response.
 
-        An answer that says that the object asked about is not there has none.
+        Empty if the response says that the parent object does not exist.
         """
         client = self.client(service)
         try:
@@ -67,7 +67,7 @@ class Account:
             raise
 
     def one(self, service: str, operation: str, key: str, **arguments: Any) -> Any | None:
-        """Return the object of an answer; None where there is none."""
+        """Return the object in a response; None if it does not exist."""
         try:
             return getattr(self.client(service), operation)(**arguments).get(key)
         except ClientError as error:
@@ -88,7 +88,7 @@ def is_missing(error: ClientError) -> bool:
 
 
 def tag_of(create: PendingCreate) -> str:
-    """Return the tag by which the object of a create is known."""
+    """Return the tag that identifies the object of a create."""
     return resource_tag(
         stack=create.stack,
         project=create.project,
@@ -105,7 +105,7 @@ def tag_map(
 
 
 def asked_tags(create: PendingCreate) -> dict[str, str]:
-    """Return the tags that a create asked for; empty where it asked for none."""
+    """Return the tags in the inputs of a create; empty if it has none."""
     tags = create.inputs.get("tags")
     if isinstance(tags, list):
         return tag_map(tags, "key", "value")
@@ -113,15 +113,15 @@ def asked_tags(create: PendingCreate) -> dict[str, str]:
 
 
 def is_tagged(create: PendingCreate) -> bool:
-    """Return whether the object of a create carries its own tag.
+    """Return whether the object of a create carries the identifying tag.
 
-    A create of a program from before there was one does not.
+    Creates from program versions before this tag do not.
     """
     return asked_tags(create).get(RESOURCE_TAG) == tag_of(create)
 
 
 Look = Callable[[Account, PendingCreate], list[Found]]
-"""Finds the objects that a create may have made."""
+"""Finds the objects that a create may have created."""
 
 
 def progress(

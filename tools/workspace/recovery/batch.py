@@ -17,7 +17,7 @@ _MAKING = {"CREATING", "UPDATING"}
 
 
 def _environment(account: Account, create: PendingCreate) -> list[Found]:
-    # The provider makes its name up from a prefix, and the inputs do not have it.
+    # The provider generates the name from a prefix, so the inputs do not have it.
     wanted = tag_of(create)
     return [
         Found(
@@ -64,7 +64,7 @@ def _definition(account: Account, create: PendingCreate) -> list[Found]:
         jobDefinitionName=create.inputs["name"],
         status="ACTIVE",
     )
-    # A create after a deletion of the same name goes on counting revisions; the newest is it.
+    # A create after a deletion of the same name continues the revision numbers; take the newest.
     newest = sorted(found, key=lambda each: each["revision"])[-1:]
     return [Found(each["jobDefinitionArn"], tags=each.get("tags") or {}) for each in newest]
 

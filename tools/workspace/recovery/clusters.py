@@ -1,8 +1,8 @@
-"""What is inside a cluster: objects of Kubernetes, and our lines in `aws-auth`.
+"""Objects inside a cluster: Kubernetes objects, and this program's entries in `aws-auth`.
 
-The launcher does not reach into a cluster. The id follows from the inputs, and the engine asks the
-provider, which has the kubeconfig: an object that is not there leaves the state again before the
-program runs.
+The launcher does not connect to the cluster. The id follows from the inputs, and the engine reads
+the object through the provider, which has the kubeconfig. An object that does not exist leaves the
+state before the program runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ AWS_AUTH = "pulumi-python:dynamic/aws-auth:Entry"
 
 def _object(account: Account, create: PendingCreate) -> list[Found]:
     metadata = create.inputs["metadata"]
-    # https://www.pulumi.com/registry/packages/kubernetes/ids: NAMESPACE/NAME, NAME without one.
+    # https://www.pulumi.com/registry/packages/kubernetes/ids: NAMESPACE/NAME, or NAME if
+    # cluster-scoped.
     return [Found("/".join(filter(None, (metadata.get("namespace"), metadata["name"]))))]
 
 

@@ -40,7 +40,7 @@ def _group(account: Account, create: PendingCreate) -> list[Found]:
         "AutoScalingGroups",
         AutoScalingGroupNames=[create.inputs["name"]],
     )
-    # `Status` is there while the group is being deleted, and only then.
+    # `Status` is present only while the group is being deleted.
     # https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_AutoScalingGroup.html
     return [
         Found(group["AutoScalingGroupName"], tags=tag_map(group.get("Tags")))

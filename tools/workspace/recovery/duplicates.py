@@ -1,11 +1,10 @@
-"""What the stack has in the account and not in its state: made twice after an answer was lost.
+"""Find objects of a stack that exist in the account but not in its state, after a lost response.
 
-A request that AWS has done and whose answer never came is made again by the provider. Where AWS
-takes no token with the request and the object has no name, there are two of it then, and the state
-knows the second (docs/faults.md, "A lost answer"). A revision of a job definition is the fourth
-such type; the provider deregisters all revisions when it deletes one
-(`resourceJobDefinitionDelete`, `internal/service/batch/job_definition.go` of
-https://github.com/hashicorp/terraform-provider-aws).
+If AWS completes a request and the response is lost, the provider repeats the request. If the API
+takes no client token and the object has no name, two objects exist, and the state has only the
+second (docs/faults.md, "A lost answer"). Job definition revisions are a fourth type of this kind,
+but the provider deregisters all revisions when it deletes one (`resourceJobDefinitionDelete`,
+`internal/service/batch/job_definition.go` of https://github.com/hashicorp/terraform-provider-aws).
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from tools.workspace.recovery.timeouts import Timeouts
 class _Kind:
     operation: str
     key: str
-    """Of the list in the answer."""
+    """Key of the list in the response."""
     identifier: str
     command: str
-    """Of the AWS CLI, to delete one, without its id."""
+    """AWS CLI command that deletes one, without its id."""
 
 
 # Source of the filters: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/, `Filter.N` of the
-# three; `*` stands for any characters: "Filtering" in
+# three calls. `*` matches any characters: "Filtering" in
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html
 _KINDS = (
     _Kind("describe_addresses", "Addresses", "AllocationId", "release-address --allocation-id"),
@@ -46,14 +45,14 @@ _KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """An object of the stack that its state does not have."""
+    """An object of the stack that is not in its state."""
 
     identifier: str
-    """Its id in EC2."""
+    """EC2 id."""
     resource: str
-    """Logical name of the resource that it was made for."""
+    """Logical name of the resource that it was created for."""
     command: str
-    """Of the AWS CLI, which deletes it."""
+    """AWS CLI command that deletes it."""
 
 
 def duplicates(
@@ -64,21 +63,21 @@ def duplicates(
     known: Callable[[], Collection[str]],
     timeouts: Timeouts,
 ) -> list[Duplicate]:
-    """Return what the account has of a stack beyond its state.
+    """Return the objects of a stack in the account that are not in its state.
 
-    What was just deleted is shown for a while, so what is found is looked for again until it stays
-    for as long as AWS takes.
+    AWS still shows deleted objects for a while, so the search repeats until an object has stayed
+    for as long as AWS may take.
 
     Args:
-        account: Where to look; nothing in it is changed.
-        stack: Whose objects.
-        project: Of Pulumi, which the stack is in.
-        known: Returns the ids in the state; asked only where the account has anything of the stack.
+        account: The account to search; nothing in it is changed.
+        stack: Name of the stack.
+        project: Pulumi project of the stack.
+        known: Returns the ids in the state; called only if the account has objects of the stack.
         timeouts: How long AWS may take.
 
     Raises:
-        BotoCoreError: AWS could not be asked.
-        ClientError: AWS refused the answer.
+        BotoCoreError: the request could not be sent.
+        ClientError: AWS rejected the request.
     """
     prefix = resource_tag_prefix(stack=stack, project=project)
     found = _tagged(account, prefix)
@@ -100,7 +99,7 @@ def _tagged(account: Account, prefix: str) -> list[Duplicate]:
     for kind in _KINDS:
         for item in account.all("ec2", kind.operation, kind.key, Filters=wanted):
             tag = tag_map(item.get("Tags")).get(RESOURCE_TAG, "")
-            # As everywhere: a filter that is not known must not make others' objects ours.
+            # An endpoint may ignore an unknown filter; other users' objects must not match.
             if tag.startswith(prefix):
                 identifier = item[kind.identifier]
                 command = f"aws ec2 {kind.command} {identifier}"

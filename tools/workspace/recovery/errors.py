@@ -1,5 +1,5 @@
-"""What ends a recovery."""
+"""Errors that end a recovery."""
 
 
 class CreatesPendingError(Exception):
-    """An account may hold objects that the state does not know; the message says what to do."""
+    """The account may hold objects that are not in the state; the message says what to do."""

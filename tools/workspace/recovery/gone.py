@@ -1,9 +1,9 @@
-"""Objects that no longer exist, of types that the AWS provider cannot read then.
+"""Deleted objects of types that make the AWS provider fail on read.
 
-Types on Terraform's plugin framework that have a resource identity: the read of one that is gone
-ends in "Missing Resource Identity After Read", and with it the command.
-https://github.com/hashicorp/terraform-provider-aws/issues/45303. The bridge keeps no identity, so
-that it is the same for what the provider itself has made.
+For types on Terraform's plugin framework with a resource identity, a read of a deleted object fails
+with "Missing Resource Identity After Read", and the command fails with it:
+https://github.com/hashicorp/terraform-provider-aws/issues/45303. The bridge does not store the
+identity, so this also affects objects that the provider created.
 https://github.com/hashicorp/terraform-provider-aws/pull/46964 (March 2026, after release 6.34)
 takes the identity from the state.
 """
@@ -35,7 +35,7 @@ _ARN = re.compile(r"arn:[a-z0-9-]+:[a-z0-9-]+:([a-z0-9-]*):(\d{12}):")
 
 
 def _look_of(urn: str) -> LookById | None:
-    """Return how an object is looked up by its id; None where its provider reads what is gone."""
+    """Return the lookup by id for an affected type; None if the provider reads deleted objects."""
     way = way_of(type_of(urn))
     return way.look_by_id if way else None
 
@@ -47,17 +47,17 @@ def gone(
     timeouts: Timeouts,
     written: datetime | None,
 ) -> set[tuple[str, str]]:
-    """Return which objects are gone, of those that their provider cannot read then.
+    """Return which objects of affected types no longer exist.
 
     Args:
-        account: Where they were made.
+        account: The account in which they were created.
         objects: URNs and ids, of any types.
-        timeouts: AWS is given that long to end a deletion, and to show what is new.
-        written: When the state was last written; None where it does not say.
+        timeouts: How long AWS may take to complete a deletion and to show new objects.
+        written: When the state was last written; None if unknown.
 
     Raises:
-        BotoCoreError: the account cannot be asked.
-        ClientError: it refuses to answer.
+        BotoCoreError: the request could not be sent.
+        ClientError: AWS rejected the request.
     """
     looks = [(urn, identifier, _look_of(urn)) for urn, identifier in objects]
     return {
@@ -76,10 +76,10 @@ def forget_gone(
     timeouts: Timeouts,
     report: Report,
 ) -> None:
-    """Take out of the state what was deleted outside Pulumi and a refresh could not read.
+    """Remove objects from the state that were deleted outside Pulumi and cannot be refreshed.
 
-    Nothing is taken out where the account is not the one that the object was made in, or cannot be
-    asked; nothing in the account is changed.
+    Nothing is removed if the account is not the one that holds the object, or does not respond. The
+    account is not changed.
     """
     deployment = exported_state(command, stack)
     candidates = [each for each in resources_of(deployment) if _is_candidate(each)]
@@ -117,7 +117,7 @@ def _is_gone(look: Callable[[], list[Found]], timeouts: Timeouts, written: datet
 
 
 def _is_candidate(resource: Mapping[str, Any]) -> bool:
-    # A refresh passes over what was deleted before its replacement.
+    # A refresh skips resources that were deleted before their replacement.
     is_read = resource.get("id") and not resource.get("pendingReplacement")
     return bool(is_read and _look_of(resource["urn"]))
 

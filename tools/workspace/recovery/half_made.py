@@ -1,8 +1,8 @@
-"""Objects that were made and never became what they should: AWS was still at it, or it failed.
+"""Objects whose creation was incomplete or failed in AWS.
 
-The provider gave up waiting, because AWS said that it failed or because it was not let ask any
-more. The engine keeps the object with its `initErrors` and what the provider knew then, which may
-be no more than the inputs; the next update compares with that and never looks.
+The provider stopped waiting because AWS reported a failure or rejected further requests. The engine
+keeps the object with `initErrors` and the outputs known at that time, which may be only the inputs.
+The next update compares with those outputs and does not read the object.
 https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/core.go, `ResourceV3`
 """
 
@@ -17,7 +17,7 @@ from tools.workspace.recovery.operations import PendingCreate
 
 
 def half_made(deployment: Deployment) -> list[PendingCreate]:
-    """Return what was made and is unfinished, as creates whose object is in the state."""
+    """Return the incomplete objects, as creates whose object is in the state."""
     return [
         PendingCreate(each["urn"], each.get("inputs") or {})
         for each in resources_of(deployment)
@@ -26,11 +26,11 @@ def half_made(deployment: Deployment) -> list[PendingCreate]:
 
 
 def read_anew(deployment: Deployment, failed: Collection[str]) -> Deployment:
-    """Return the exported state in which what is half-made is read before it is compared.
+    """Return the exported state in which incomplete objects are read before they are compared.
 
     Args:
         deployment: The exported state.
-        failed: URNs of those that AWS has given up, which the next `up` makes anew.
+        failed: URNs of objects that failed in AWS, which the next `up` replaces.
     """
     edited = copy.deepcopy(deployment)
     for each in resources_of(edited):
@@ -38,8 +38,8 @@ def read_anew(deployment: Deployment, failed: Collection[str]) -> Deployment:
             each["refreshBeforeUpdate"] = True
             if each["urn"] in failed:
                 each["taint"] = True
-                # Or the engine would leave it in the account once another is in its place. It stays
-                # protected: whether another may take its place is for the user to say.
+                # Otherwise the engine would leave the object in the account after its replacement.
+                # Protection stays on: the user decides whether it may be replaced.
                 each["retainOnDelete"] = False
     return edited
 

@@ -1,4 +1,4 @@
-"""Roles, what hangs on them, and OIDC providers.
+"""Roles, role policies, instance profiles, and OIDC providers.
 
 Source of the ids: https://www.pulumi.com/registry/packages/aws/api-docs/iam/ (section "Import" of
 each type).

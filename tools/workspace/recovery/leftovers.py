@@ -1,9 +1,10 @@
-"""Processes that an engine left behind when it was killed.
+"""Processes that a killed engine left behind.
 
-A plugin of Pulumi's asks every five minutes whether its engine is there
-(`sdk/go/pulumi/provider/main.go`, `rpcutil.Healthcheck`), the sandbox's look twice a second; the
-program, and what a plugin began, go on meanwhile. What is looked up while they run may not be all,
-so they are ended first. They are known by a variable that the engine was started with.
+A Pulumi plugin checks every five minutes whether its engine exists
+(`sdk/go/pulumi/provider/main.go`, `rpcutil.Healthcheck`); the sandbox's plugins check twice a
+second. Until then the program and the operations of plugins continue, and a lookup may be
+incomplete, so these processes are ended first. They are identified by an environment variable of
+the engine.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from tools.workspace.locks import StackLockedError
 
 MARK = "TRAINYARD_ENGINE_OF"
-"""Variable that every process of an engine of ours has: whose stack it works on."""
+"""Environment variable of all processes of an engine; identifies its stack."""
 _ENGINE = "pulumi"
 _POLL_SECONDS, _END_SECONDS = 0.05, 10.0
 _PROC = Path("/proc")
@@ -29,12 +30,12 @@ def marked(environment: Mapping[str, str], *, directory: Path, stack: str) -> di
 
 
 def end_leftovers(environment: Mapping[str, str], *, stack: str) -> list[int]:
-    """End what an engine of this stack left behind on this machine, and return the process ids.
+    """End the processes that an engine of this stack left on this machine, and return their ids.
 
-    Nothing is found where the system does not show the environment of processes (it has no /proc).
+    Finds nothing on systems that do not show the environment of processes (no /proc).
 
     Raises:
-        StackLockedError: the engine itself runs.
+        StackLockedError: the engine itself is running.
     """
     mark = environment.get(MARK)
     found = _processes(f"{MARK}={mark}".encode()) if mark else {}
@@ -53,7 +54,7 @@ def end_leftovers(environment: Mapping[str, str], *, stack: str) -> list[int]:
 
 
 def _runs(pid: int) -> bool:
-    # A process that has ended stays in /proc, without a command line, until its parent looks; in a
+    # A zombie process stays in /proc, without a command line, until its parent waits for it. In a
     # container without an init process that may be never.
     try:
         return bool(_PROC.joinpath(str(pid), "cmdline").read_bytes())
@@ -62,7 +63,7 @@ def _runs(pid: int) -> bool:
 
 
 def _processes(mark: bytes) -> dict[int, str]:
-    """Return the marked processes but this one: id and program."""
+    """Return id and program of the marked processes, except this one."""
     if not _PROC.joinpath("self/environ").exists():
         return {}
     found: dict[int, str] = {}
@@ -73,7 +74,7 @@ def _processes(mark: bytes) -> dict[int, str]:
             if mark in (entry / "environ").read_bytes().split(b"\0"):
                 command = (entry / "cmdline").read_bytes().split(b"\0")[0]
                 found[int(entry.name)] = Path(os.fsdecode(command)).name
-        except OSError:  # it ended, or it is somebody else's
+        except OSError:  # it ended, or belongs to another user
             continue
     return found
 

@@ -1,7 +1,7 @@
-"""VPCs and what is in them.
+"""VPCs and the resources in them.
 
 Source of the filters: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/ (`DescribeVpcs` and
-the others; `Filter.N`). Source of the ids:
+the other calls; `Filter.N`). Source of the ids:
 https://www.pulumi.com/registry/packages/aws/api-docs/ec2/
 """
 
@@ -40,7 +40,7 @@ def _mine(
     tag = tag_of(create)
     wanted = [{"Name": f"tag:{RESOURCE_TAG}", "Values": [tag]}]
     items = account.all("ec2", operation, key, **{filters: wanted})
-    # A filter that is not known to the one who answers must not make others' objects ours.
+    # An endpoint may ignore an unknown filter; other users' objects must not match.
     return [each for each in items if tag_map(each.get("Tags")).get(RESOURCE_TAG) == tag]
 
 
@@ -50,10 +50,10 @@ def _security_group(account: Account, create: PendingCreate) -> list[Found]:
 
 
 def _half_made(group: dict[str, Any], create: PendingCreate) -> tuple[Progress, str]:
-    """Return how far a group is whose rules are resources of their own.
+    """Return the progress of a security group whose rules are separate resources.
 
-    AWS puts a rule to everywhere into a new group, which the provider takes out in a second call,
-    and which it does not miss later: `internal/service/ec2/vpc_security_group.go` of
+    AWS adds an egress rule to everywhere to a new group. The provider removes that rule in a second
+    call and does not detect it later: `internal/service/ec2/vpc_security_group.go` of
     https://github.com/hashicorp/terraform-provider-aws. Nothing uses the group yet.
     """
     if group.get("IpPermissionsEgress") and not create.inputs.get("egress"):
@@ -139,7 +139,7 @@ WAYS: dict[str, Way] = {
     ),
     "aws:ec2/flowLog:FlowLog": by_tag(
         "ec2:DescribeFlowLogs",
-        # This and the next are the calls of EC2 whose parameter is `Filter`.
+        # In EC2, only this call and the next name the parameter `Filter`.
         _tagged("describe_flow_logs", "FlowLogs", "FlowLogId", filters="Filter"),
     ),
     "aws:ec2/natGateway:NatGateway": by_tag(

@@ -1,21 +1,22 @@
-"""What the state says of unfinished work, and the state with that work taken up.
+"""Pending operations in the state, and the state after their recovery.
 
-The exported state is edited: one export, one import. Pulumi's own flags cannot do it.
-`refresh --import-pending-creates` (3.259) only renames the pending operation to `importing`;
-nothing in the engine reads that again, and the next write of the state drops it with the object
-(`pkg/cmd/pulumi/operations/refresh.go`, `pendingCreatesToImports`; `pkg/backend/snapshot.go`,
-which carries creates only from one state to the next). `stack import` clears every pending
-operation (`pkg/cmd/pulumi/stack/io.go`, `SaveSnapshot`), so what they say is in the resources by
-then: an object that was found becomes a resource, and whatever was begun is read anew.
+The exported state is edited with one export and one import. Pulumi's own flags cannot do this.
+`refresh --import-pending-creates` (3.259) only changes the pending operation to `importing`; the
+engine does not read that entry, and the next write of the state drops it with the object
+(`pkg/cmd/pulumi/operations/refresh.go`, `pendingCreatesToImports`; `pkg/backend/snapshot.go`, which
+carries only creates from one state to the next). `stack import` clears all pending operations
+(`pkg/cmd/pulumi/stack/io.go`, `SaveSnapshot`), so their content must be in the resources by then:
+an object that was found becomes a resource, and every object with a pending operation is read
+again.
 
-For that a resource has `refreshBeforeUpdate`, with which the engine reads it before it compares
-(`pkg/resource/deploy/deployment_executor.go`, `Execute`), in the run that follows and without one
-of its own; the flag goes when the provider has answered (`pkg/resource/deploy/step.go`,
-`RefreshStep.Apply`). It stands in the state, so a second kill before that loses nothing.
+To have it read, a resource gets `refreshBeforeUpdate`. The engine then reads it before it compares
+(`pkg/resource/deploy/deployment_executor.go`, `Execute`), as part of the next run. The flag is
+removed when the provider has responded (`pkg/resource/deploy/step.go`, `RefreshStep.Apply`). The
+flag is in the state, so it survives a second kill.
 
-What is known to be gone leaves the state, and what depended on it loses that dependency: the engine
-takes no state that names a resource which is not in it (`pkg/resource/deploy/snapshot.go`,
-`VerifyIntegrity`). The next update registers all dependencies anew.
+Objects that no longer exist leave the state, and their dependents lose that dependency, because the
+engine rejects a state that refers to a missing resource (`pkg/resource/deploy/snapshot.go`,
+`VerifyIntegrity`). The next update registers all dependencies again.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ _SCHEMA_VERSIONS: Mapping[str, int] = {
     "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": 0,
     "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": 0,
 }
-"""Versions of the schemas of the types that the AWS provider has on Terraform's plugin framework.
+"""Schema versions of the types that the AWS provider implements on Terraform's plugin framework.
 
-These are read by the `id` among their outputs, not by the id of the resource, and outputs without
-a version are taken for ones of version 0 and upgraded, which ends in "Value Conversion Error" for
-a job queue and in "Missing Resource Identity After Read" for a rule.
+The provider reads these by the `id` in their outputs, not by the id of the resource. It treats
+outputs without a version as version 0 and upgrades them, which fails with "Value Conversion Error"
+for a job queue and with "Missing Resource Identity After Read" for a rule.
 Sources: pulumi-terraform-bridge `pkg/pf/tfbridge/resource_state.go` (`parseSchemaVersion`),
 terraform-provider-aws 6.34 `internal/service/batch/job_queue.go` and
 `internal/service/ec2/vpc_security_group_ingress_rule.go` (`schema.Schema.Version`, `Read`).
@@ -50,49 +51,49 @@ terraform-provider-aws 6.34 `internal/service/batch/job_queue.go` and
 
 @dataclass(frozen=True, slots=True)
 class PendingCreate:
-    """One create that was begun."""
+    """A create that was started."""
 
     urn: str
     inputs: Mapping[str, Any] = field(hash=False)
-    """As the provider checked them: physical names are among them, also automatic ones."""
+    """Inputs after the provider's check, including physical names, also auto-generated ones."""
     custom: bool = True
-    """Whether a provider makes something for it; a component is in the state alone."""
+    """Whether a provider creates an object for it; a component exists only in the state."""
     known_ids: frozenset[str] = frozenset()
-    """Ids that the state has under the same URN: what is replaced stays until the end."""
+    """Ids under the same URN in the state: a replaced object stays until the end."""
 
     @property
     def stack(self) -> str:
-        """The stack's name."""
+        """Name of the stack."""
         return stack_of(self.urn)
 
     @property
     def project(self) -> str:
-        """The project's name."""
+        """Name of the project."""
         return project_of(self.urn)
 
     @property
     def type_token(self) -> str:
-        """The resource's own type."""
+        """Type token of the resource."""
         return type_of(self.urn)
 
     @property
     def name(self) -> str:
-        """The logical name."""
+        """Logical name."""
         return name_of(self.urn)
 
 
 @dataclass(frozen=True, slots=True)
 class TakenUp:
-    """An object that exists, for a create that the state does not know the end of."""
+    """An existing object for a pending create."""
 
     urn: str
     identifier: str
     replace: bool = False
-    """Whether it failed for good, so that the next `up` makes another in its place."""
+    """Whether its creation failed, so that the next `up` replaces it."""
 
 
 def pending_creates(deployment: Deployment) -> list[PendingCreate]:
-    """Return the creates that were begun, each once."""
+    """Return the pending creates, without duplicates."""
     found: dict[str, PendingCreate] = {}
     for operation in _operations(deployment, CREATING):
         resource = operation["resource"]
@@ -104,30 +105,30 @@ def pending_creates(deployment: Deployment) -> list[PendingCreate]:
 
 
 def changes_begun(deployment: Deployment) -> list[str]:
-    """Return the URNs of updates and deletions that were begun."""
+    """Return the URNs of pending updates and deletions."""
     begun = [*_operations(deployment, UPDATING), *_operations(deployment, DELETING)]
     return list(dict.fromkeys(operation["resource"]["urn"] for operation in begun))
 
 
 def deletions_begun(deployment: Deployment) -> list[tuple[str, str]]:
-    """Return URN and id of what was being deleted."""
+    """Return URN and id of each pending deletion."""
     found = [operation["resource"] for operation in _operations(deployment, DELETING)]
     return [(each["urn"], each["id"]) for each in found if each.get("id")]
 
 
 def updates_begun(deployment: Deployment) -> list[PendingCreate]:
-    """Return the updates that were begun, with the inputs that the objects were to have."""
+    """Return the pending updates, with the new inputs."""
     found = [operation["resource"] for operation in _operations(deployment, UPDATING)]
     return [PendingCreate(each["urn"], each.get("inputs") or {}) for each in found]
 
 
 def is_pending(deployment: Deployment) -> bool:
-    """Return whether anything was begun and not finished."""
+    """Return whether any operation is pending."""
     return bool(content_of(deployment).get("pending_operations"))
 
 
 def written_at(deployment: Deployment) -> datetime | None:
-    """Return when the state was last written; None where it does not say."""
+    """Return when the state was last written; None if unknown."""
     time = (content_of(deployment).get("manifest") or {}).get("time")
     try:
         return datetime.fromisoformat(time) if time else None
@@ -140,12 +141,12 @@ def taken_up(
     objects: Collection[TakenUp],
     gone: Collection[tuple[str, str]] = (),
 ) -> Deployment:
-    """Return the exported state with the objects in it and nothing pending.
+    """Return the exported state with the objects in it and no pending operations.
 
     Args:
         deployment: The exported state.
-        objects: What exists of the creates that were begun.
-        gone: URN and id of what no longer exists of the deletions that were begun.
+        objects: The existing objects of pending creates.
+        gone: URN and id of each completed deletion.
     """
     edited = copy.deepcopy(deployment)
     inner = edited["deployment"]
@@ -166,9 +167,9 @@ def taken_up(
 def _without(
     resources: list[dict[str, Any]], gone: Collection[tuple[str, str]]
 ) -> list[dict[str, Any]]:
-    """Return the resources that are not gone, without dependencies on what is."""
+    """Return the remaining resources, without dependencies on deleted ones."""
     kept = [each for each in resources if (each["urn"], each.get("id")) not in gone]
-    # What is to be deleted after its replacement has the URN of its successor.
+    # A resource whose deletion is pending after a replacement has the URN of its successor.
     lost = {urn for urn, _ in gone} - {each["urn"] for each in kept}
     for each in kept:
         for key in ("dependencies", "replaceWith"):
@@ -187,26 +188,26 @@ def _with(
 ) -> list[dict[str, Any]]:
     kept = [r for r in resources if not (r["urn"] == found.urn and r.get("pendingReplacement"))]
     for resource in kept:
-        # As the engine marks what a replacement was made for, once that exists.
+        # The engine marks a replaced resource like this once its successor exists.
         if resource["urn"] == found.urn:
             resource["delete"] = True
     made = {
         **created,
         "id": found.identifier,
-        # A provider that is given no properties takes the read for an import by hand, and asks for
-        # ids in another form; the inputs are what it would read by.
+        # Without properties, the provider treats the read as a manual import, which uses ids in
+        # another form. The inputs are sufficient for the read.
         # https://github.com/pulumi/pulumi-terraform-bridge/blob/main/pkg/tfbridge/provider.go, Read
         "outputs": read_by(created["type"], created.get("inputs") or {}, found.identifier),
         "refreshBeforeUpdate": True,
     }
     if found.replace:
-        # What never came to be holds nothing that protection is for, and goes with its successor.
+        # An object whose creation failed holds nothing to protect; its replacement deletes it.
         made |= {"taint": True, "protect": False, "retainOnDelete": False}
     return [*kept, made]
 
 
 def read_by(type_: str, inputs: Mapping[str, Any], identifier: str) -> dict[str, Any]:
-    """Return the outputs by which the provider reads an object whose create was not heard of."""
+    """Return the outputs by which the provider reads an object whose create got no response."""
     outputs = _without_marks(inputs)
     version = _SCHEMA_VERSIONS.get(type_)
     if version is None:

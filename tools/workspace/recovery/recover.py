@@ -1,4 +1,4 @@
-"""From what a killed command left to a state that knows what exists."""
+"""Reconcile the state with the account after a killed command."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def recover(
     timeouts: Timeouts,
     report: Report,
 ) -> None:
-    """Take up what an earlier command began and did not finish, and say what that was.
+    """Complete what an earlier command started and did not finish, and report it.
 
-    Processes that it left behind are ended; nothing in the account is changed. The account is the
-    one that the engine works in: its environment, the stack's region and profile.
+    Leftover processes are ended; nothing in the account is changed. The account is the one that the
+    engine uses: its environment, the region and the profile of the stack.
 
     Raises:
-        CreatesPendingError: it cannot be told what exists; nothing was changed.
-        StackLockedError: the engine that began it runs.
+        CreatesPendingError: it is unknown which objects exist; nothing was changed.
+        StackLockedError: the engine that started the operations is running.
     """
     deployment = exported_state(command, stack)
     halves = half_made(deployment)
@@ -87,7 +87,7 @@ class _LookUp:
     killed_at: datetime | None
 
     def objects(self, account: Account, creates: list[PendingCreate]) -> list[TakenUp]:
-        """Return what exists of what was begun."""
+        """Return the objects that exist of the pending creates."""
         found: list[TakenUp] = []
         for create in creates:
             way = self._way(create)
@@ -102,7 +102,7 @@ class _LookUp:
         return found
 
     def failed(self, account: Account, halves: list[PendingCreate]) -> set[str]:
-        """Return which of the objects that were made AWS has given up; wait for the others."""
+        """Return which created objects failed in AWS; wait for the others."""
         given_up: set[str] = set()
         for half in halves:
             way = way_of(half.type_token, custom=half.custom)
@@ -122,18 +122,18 @@ class _LookUp:
         return given_up
 
     def wait_for_updates(self, account: Account, updates: list[PendingCreate]) -> None:
-        """Wait until AWS is done with what was being changed: it refuses a change meanwhile."""
+        """Wait until AWS has completed pending updates, because it rejects changes meanwhile."""
         for update in updates:
             way = way_of(update.type_token, custom=update.custom)
             if way is not None and way.by is By.NAME:
                 self._finished(account, update, way)
 
     def gone(self, account: Account, deletions: list[tuple[str, str]]) -> set[tuple[str, str]]:
-        """Return which of the objects that were being deleted are gone and cannot be read."""
+        """Return which pending deletions are complete and cannot be read by the provider."""
         try:
             return gone(account, deletions, timeouts=self.timeouts, written=self.killed_at)
         except (BotoCoreError, ClientError):
-            return set()  # the engine asks next, and says why it cannot
+            return set()  # the engine calls AWS next and reports the error
 
     def _way(self, create: PendingCreate) -> Way:
         way = way_of(create.type_token, custom=create.custom)
@@ -149,7 +149,7 @@ class _LookUp:
     def _found(self, account: Account, create: PendingCreate, way: Way) -> Found | None:
         object_ = self._finished(account, create, way)
         if way.by is By.READ:
-            # Whether it is there the engine says, in its own words.
+            # The engine reports whether it exists.
             return object_
         if object_ is None:
             self.report(
@@ -167,7 +167,7 @@ class _LookUp:
         return object_
 
     def _finished(self, account: Account, create: PendingCreate, way: Way) -> Found | None:
-        """Return the object when AWS is done with it; None where there is none."""
+        """Return the object when AWS has completed it; None if it does not exist."""
         deadline, told = time.monotonic() + self.timeouts.limit, False
         while True:
             found = self._look(account, create, way)
@@ -218,7 +218,7 @@ def _described(create: PendingCreate) -> str:
 
 
 def _missing_tags(create: PendingCreate, found: Found) -> list[str]:
-    # Found by the tag itself, or of a kind without tags.
+    # Found by the tag itself, or of a type without tags.
     if found.tags is None:
         return []
     asked = asked_tags(create)

@@ -1,4 +1,4 @@
-"""The table of `docs/recovery.md`: which type is found how."""
+"""The table of `docs/recovery.md`: how objects of each type are found."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def table() -> str:
 
 
 def with_table(text: str) -> str:
-    """Return the document with the table as it is now."""
+    """Return the document with the current table."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"

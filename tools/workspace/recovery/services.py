@@ -29,7 +29,7 @@ def _stack(account: Account, create: PendingCreate) -> list[Found]:
 
 def _stack_progress(status: str) -> Progress:
     # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html, "Stack
-    # status codes": only a stack that never came to be can do nothing but be deleted.
+    # status codes": only a stack whose creation failed can do nothing but be deleted.
     if status.endswith("_IN_PROGRESS"):
         return Progress.MAKING
     never = {"CREATE_FAILED", "ROLLBACK_COMPLETE", "ROLLBACK_FAILED"}
@@ -48,7 +48,7 @@ def _log_group(account: Account, create: PendingCreate) -> list[Found]:
 
 
 def _arn(log_group: str) -> str:
-    # `ListTagsForResource` wants the ARN without the end that `DescribeLogGroups` gives it.
+    # `ListTagsForResource` requires the ARN without the suffix that `DescribeLogGroups` returns.
     # https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_LogGroup.html
     return log_group.removesuffix(":*")
 

@@ -1,6 +1,6 @@
-"""FSx file systems and their links to S3.
+"""FSx file systems and their data repository associations.
 
-FSx has no filter for tags, so every file system of the region is read, a page at a time.
+FSx has no filter for tags, so all file systems of the region are listed.
 Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeFileSystems.html and
 `API_FileSystem.html` (`Lifecycle`).
 """

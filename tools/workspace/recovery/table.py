@@ -1,7 +1,7 @@
-"""How the object of every type of resource of ours is found after a kill.
+"""How the object of every resource type is found after a kill.
 
-A contract test holds it against what the stacks register, and the table of `docs/recovery.md` is
-made from it.
+A contract test compares it with the types that the stacks register, and the table of
+`docs/recovery.md` is generated from it.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ WAYS: dict[str, Way] = {
     **services.WAYS,
     **clusters.WAYS,
 }
-"""By type token; one that ends with a colon stands for every type of the package."""
+"""By type token; a token that ends with a colon matches every type of the package."""
 _COMPONENTS = ("pulumi:", "trainyard:", "eks:index:")
 
 
 def way_of(type_token: str, *, custom: bool = True) -> Way | None:
-    """Return how objects of a type are found; None for a type that nobody has thought of."""
+    """Return how objects of a type are found; None for an unknown type."""
     if not custom or type_token.startswith(_COMPONENTS):
         return IN_STATE
     package = f"{type_token.partition(':')[0]}:"

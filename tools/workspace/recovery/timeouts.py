@@ -1,4 +1,4 @@
-"""How long AWS is given to show what it made, and to make it."""
+"""How long AWS may take to show and to complete new objects."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from datetime import UTC, datetime
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long the account is given, in seconds."""
+    """Limits in seconds."""
 
     settle: float
-    """After the kill, until what is not there may be called not made: AWS shows new objects late.
+    """Time after the kill until a missing object counts as not created, because AWS is eventually
+    consistent.
     https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html"""
     poll: float
-    """Between two looks at an object that is being made."""
+    """Interval between two reads of an object that is being created."""
     limit: float
-    """For the longest creation."""
+    """Limit for the longest creation."""
 
     def is_settled(self, written: datetime | None) -> bool:
-        """Return whether what is not there may be called so, by when the state was written."""
+        """Return whether a missing object counts as not created, by the age of the state."""
         return written is None or (datetime.now(UTC) - written).total_seconds() > self.settle
 
 
 IN_AN_ACCOUNT = Timeouts(settle=60, poll=15, limit=3600)
-"""The limit is above the longest default of the provider for types of ours, 40 minutes (Lustre)."""
+"""The limit exceeds the provider's longest default for the types in use, 40 minutes (Lustre)."""
 IN_THE_SANDBOX = Timeouts(settle=1, poll=0.2, limit=300)
-"""Its account shows at once what is there, unless a schedule of faults says otherwise."""
+"""The emulated account shows objects immediately, unless a fault schedule delays them."""

@@ -1,4 +1,4 @@
-"""The ways in which an object is found again."""
+"""Methods to find an object."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from enum import Enum
 from tools.workspace.recovery.account import Account, Found, Look
 
 LookById = Callable[[Account, str], list[Found]]
-"""Finds an object by its id as the provider has it; what AWS is deleting is `Progress.MAKING`."""
+"""Finds an object by its id in the provider's form; an object in deletion is `Progress.MAKING`."""
 
 
 class By(Enum):
-    """What an object is found by."""
+    """The property by which an object is found."""
 
     TAG = "the tag that names the resource"
     NAME = "its name"
@@ -28,39 +28,39 @@ class Way:
 
     by: By
     asks: str
-    """The calls, as IAM names them; for those that are not looked for, why that is right."""
+    """The calls by their IAM names; for types without lookup, the reason why none is necessary."""
     look: Look | None = None
-    """None where nothing is looked for."""
+    """None if there is no lookup."""
     fixed_name: bool = False
-    """Whether the program fixes its name, so that one that failed stands in the way of another."""
+    """Whether the program sets the name, so that a failed object blocks its replacement."""
     look_by_id: LookById | None = None
-    """Of a type that its provider cannot read once it is gone: see `gone`."""
+    """Lookup for types whose deleted objects the provider cannot read: see `gone`."""
 
     def looked_up_by(self, look_by_id: LookById) -> Way:
-        """Return the way of a type that its provider cannot read once it is gone."""
+        """Return the method for a type whose deleted objects the provider cannot read."""
         return replace(self, look_by_id=look_by_id)
 
 
 def by_tag(asks: str, look: Look) -> Way:
-    """Return the way of a type whose ids AWS makes."""
+    """Return the method for a type with ids that AWS generates."""
     return Way(By.TAG, asks, look)
 
 
 def by_name(asks: str, look: Look, *, fixed_name: bool = False) -> Way:
-    """Return the way of a type whose id follows from a name in its inputs."""
+    """Return the method for a type whose id follows from a name in its inputs."""
     return Way(By.NAME, asks, look, fixed_name)
 
 
 def by_content(asks: str, look: Look) -> Way:
-    """Return the way of a type that ties two objects together."""
+    """Return the method for a type that associates two objects."""
     return Way(By.CONTENT, asks, look)
 
 
 def by_reading(why: str, look: Look) -> Way:
-    """Return the way of a type whose id is known, and that only its provider can reach."""
+    """Return the method for a type with a known id that only its provider can read."""
     return Way(By.READ, why, look)
 
 
 def repeated(why: str) -> Way:
-    """Return the way of a type that may be made again without harm."""
+    """Return the method for a type that can be created again without harm."""
     return Way(By.NOTHING, why)
