@@ -1,1 +1,1 @@
-"""The command line of `./trainyard`; one module a group of commands."""
+"""The command line of `./trainyard`; one module per group of commands."""

@@ -1,4 +1,4 @@
-"""`outputs` and `artifact`: what a stack tells about itself."""
+"""`outputs` and `artifact`: print what a stack exports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ARTIFACTS = {
     EKS: {KUBECONFIG: "kubeconfig"},
     PARALLELCLUSTER: {"cluster-config": "cluster_config"},
 }
-"""Names of artifacts, with the stack output that holds each, by the kind of the architecture."""
+"""Artifact names with the stack output that holds each, by architecture kind."""
 
 
 def outputs(
@@ -84,7 +84,7 @@ def _outputs(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> dic
     try:
         values = read(workspace, show_secrets=show_secrets)
     except EngineFailedError:
-        # It may have read a state that another command is writing.
+        # It may have read a state that another command was writing.
         refuse_occupied(stack_file, sandbox=sandbox)
         raise
     if not values:

@@ -1,7 +1,7 @@
-"""The AWS CLI on this machine, without which no EKS stack comes up in an account.
+"""The AWS CLI on this machine, which every EKS stack in an account requires.
 
-pulumi-eks looks for it in every run, previews too, and the kubeconfig that it writes calls
-`aws eks get-token` for each token.
+pulumi-eks checks for it in every run, including previews, and the generated kubeconfig calls `aws
+eks get-token` for each token.
 
 Source: https://github.com/pulumi/pulumi-eks/blob/v4.3.0/nodejs/eks/dependencies.ts,
 `assertCompatibleAWSCLIExists`
@@ -21,11 +21,11 @@ _OLDEST_1, _OLDEST_2 = (1, 24, 0), (2, 7, 0)
 NEEDED = "version 2.7 or later (or 1.24 or later of version 1)"
 _VERSION = re.compile(r"aws-cli/(\d+)\.(\d+)\.(\d+)")
 _ANSWER_SECONDS = 60
-"""The first start after an installation reads the whole package from the disk."""
+"""The first start after installation reads the whole package from disk."""
 
 
 def aws_cli_version() -> str:
-    """Return what the AWS CLI on the PATH says of its version; empty where there is none."""
+    """Return the version output of the AWS CLI on the PATH; empty if there is none."""
     command = shutil.which("aws")
     if command is None:
         return ""
@@ -44,7 +44,7 @@ def aws_cli_version() -> str:
 
 
 def is_new_enough(said: str) -> bool:
-    """Return whether the package takes an AWS CLI of this version."""
+    """Return whether pulumi-eks accepts this version of the AWS CLI."""
     found = _VERSION.match(said)
     if found is None:
         return False
@@ -53,7 +53,7 @@ def is_new_enough(said: str) -> bool:
 
 
 def require_aws_cli() -> None:
-    """Stop where there is no AWS CLI that pulumi-eks can work with.
+    """Raise an error if there is no AWS CLI that pulumi-eks accepts.
 
     Raises:
         WrongUseError: it is missing or too old; nothing was started.
@@ -69,9 +69,9 @@ def require_aws_cli() -> None:
 
 
 def aws_cli_row() -> Row:
-    """Return the line of the preflight's table about it.
+    """Return its row in the preflight table.
 
-    A warning at most: the stack may be brought up from another machine.
+    At most a warning, because the stack may be deployed from another machine.
     """
     asked, said = "this machine has the AWS CLI that pulumi-eks calls", aws_cli_version()
     if is_new_enough(said):

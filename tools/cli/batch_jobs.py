@@ -1,9 +1,9 @@
-"""`job` for AWS Batch stacks: the request, printed or submitted, and how to follow the job.
+"""`job` for AWS Batch stacks: prints or submits the request, and says how to follow the job.
 
 Source:
     https://docs.aws.amazon.com/batch/latest/userguide/job_states.html
-    https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html: nodes are
-    addressed as `JOB#0`, and the log of each is its own
+    https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html: nodes have the
+        address `JOB#0` and separate logs
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from tools.workspace.stack_files import StackFile
 
 JOBS: tuple[JobTest, ...] = tuple(TESTS_BY_MAKER.values())
-"""Jobs that Batch stacks have."""
+"""Jobs for Batch stacks."""
 LOG_GROUP = "/aws/batch/job"
-"""Where Batch puts the logs of jobs.
+"""Log group of Batch jobs.
 https://docs.aws.amazon.com/batch/latest/userguide/using_awslogs.html"""
-# `environment` of components.config.batch_fields, in a word and its value.
+# `environment` of components.config.batch_fields, split into name and value.
 _VARIABLE = re.compile(r"(?!AWS_BATCH)([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
@@ -35,7 +35,7 @@ def environment_of(settings: Sequence[str]) -> dict[str, str]:
     """Return the variables of `--env NAME=VALUE`, by name.
 
     Raises:
-        WrongUseError: one of them is none, or is Batch's own.
+        WrongUseError: a setting is invalid, or the variable is reserved by Batch.
     """
     found = {setting: _VARIABLE.fullmatch(setting) for setting in settings}
     wrong = [setting for setting, match in found.items() if match is None]
@@ -47,10 +47,10 @@ def environment_of(settings: Sequence[str]) -> dict[str, str]:
 
 
 def print_job(plan: BatchPlan, test: JobTest, asked: BatchRequest) -> None:
-    """Print the request as `aws batch submit-job --cli-input-json` takes it.
+    """Print the request as input for `aws batch submit-job --cli-input-json`.
 
     Raises:
-        WrongUseError: the stack has no job definition for it, or too few nodes.
+        WrongUseError: the stack has no job definition for the job, or too few nodes.
     """
     submission = _submission(plan, test, asked)
     console.answer_json(submission.request)
@@ -72,9 +72,10 @@ def submit_job(
     """Submit the job, print its id on standard output, and say how to follow it.
 
     Raises:
-        WrongUseError: the stack has no job definition for it, too few nodes, or no credentials.
-        StackLockedError: another command works on the stack.
-        CommandError: Batch refuses the job, or, when it is waited for, it fails or does not start.
+        WrongUseError: the stack has no job definition for the job, too few nodes, or no
+            credentials.
+        StackLockedError: another command holds the lock of the stack.
+        CommandError: Batch rejects the job or, with `--wait`, the job fails or does not start.
     """
     import boto3
 
@@ -82,7 +83,7 @@ def submit_job(
     from tools.cli.session import account_access, refuse_occupied
 
     submission = _submission(plan, test, asked)
-    # While the stack is being changed, so may be the queue and the definition.
+    # While the stack changes, the queue and the definition may change as well.
     refuse_occupied(stack_file, sandbox=sandbox)
     with account_access(sandbox=sandbox, profile=stack_file.profile):
         batch = boto3.client("batch", region_name=plan.region, config=CLIENT)
@@ -101,7 +102,7 @@ def _explain(
     plan: BatchPlan,
     submission: BatchSubmission,
 ) -> list[str]:
-    """Return why a job of the stack waits; what cannot be asked is said instead."""
+    """Return why a job waits; what cannot be queried is reported instead."""
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 

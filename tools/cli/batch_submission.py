@@ -1,9 +1,9 @@
-"""Give a job to Batch exactly once, also where its answer is lost.
+"""Submit a job to Batch exactly once, even if the response is lost.
 
-`SubmitJob` takes no token that would make a second request the first one again
-(https://docs.aws.amazon.com/batch/latest/APIReference/API_SubmitJob.html), and boto3 repeats a
-request without an answer. So it is repeated only where Batch said that it did nothing; where Batch
-said nothing at all, the job is looked for by its name, which no other job has.
+`SubmitJob` has no client token
+(https://docs.aws.amazon.com/batch/latest/APIReference/API_SubmitJob.html), and boto3 retries a
+request without a response. Therefore the request is retried only if Batch said that it did nothing.
+If Batch did not respond, the job is looked up by its unique name.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from components.account.call_failures import says_nothing_of_the_request
 
 ATTEMPTS = 4
 UNREPEATED = Config(retries={"total_max_attempts": 1}, connect_timeout=10, read_timeout=30)
-"""Of the client: boto3 repeats nothing."""
+"""Client configuration without retries by boto3."""
 
 
 def submit_once(
     batch: Any, request: Mapping[str, Any], sleep: Callable[[float], None] = time.sleep
 ) -> str:
-    """Return the id of the job that a request makes, and that gets a name of its own.
+    """Submit a job under a unique name and return its id.
 
     Args:
-        batch: A boto3 client that repeats nothing, made with `UNREPEATED`.
-        request: Arguments of `submit_job`; its `jobName` is what the job's name begins with.
-        sleep: Waits some seconds.
+        batch: A boto3 client without retries, created with `UNREPEATED`.
+        request: Arguments of `submit_job`; its `jobName` is the prefix of the job's name.
+        sleep: Waits a number of seconds.
 
     Raises:
-        ClientError: Batch refuses the job.
-        HTTPClientError: no answer came, and the job is not there.
+        ClientError: Batch rejected the job.
+        HTTPClientError: there was no response, and the job does not exist.
     """
     named = {**request, "jobName": f"{request['jobName']}-{secrets.token_hex(4)}"}
     for attempt in range(1, ATTEMPTS + 1):
@@ -55,7 +55,7 @@ def submit_once(
 
 
 def _found(batch: Any, request: Mapping[str, Any]) -> str:
-    """Return the id of the job of a request; empty where there is none.
+    """Return the id of the job of a request; empty if it does not exist.
 
     https://docs.aws.amazon.com/batch/latest/APIReference/API_ListJobs.html (`filters`, `JOB_NAME`)
     """

@@ -1,4 +1,4 @@
-"""What a user of an AWS Batch stack wants to know when `up` is done."""
+"""The summary of an AWS Batch stack after `up`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> None:
-    """Print the summary; nothing is waited for, because nodes come with the jobs."""
+    """Print the summary; there is nothing to wait for, because nodes start with the jobs."""
     print_summary(read_summary(workspace, changes, sandbox=sandbox))
 
 
 def print_summary(summary: Summary) -> None:
-    """Print the panel, then the commands to try next, which are not folded."""
+    """Print the panel, then the next commands, which are not wrapped."""
     print_closing_panel(summary, _table(summary.outputs), next_commands(summary))
 
 
 def next_commands(summary: Summary) -> list[str]:
-    """Return what to try next: each job first as the request that it is, then submitted."""
+    """Return the next commands: for each job, print the request, then submit it."""
     commands = [
         f"./trainyard job {summary.stack} {job}{submit}{summary.options}"
         for job in _jobs(summary.outputs)

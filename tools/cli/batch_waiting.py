@@ -1,4 +1,4 @@
-"""`job --submit --wait`: follows a job of AWS Batch, and says why it does not start."""
+"""`job --submit --wait`: follows a Batch job, and explains why it does not start."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tools.diagnosis.waiting_job import WAITING
 
 POLL_SECONDS = 5
 START_LIMIT_MINUTES = 30.0
-"""How long a job may wait for its nodes where the user does not say it."""
+"""Default time that a job may wait for its nodes."""
 QUIET_SECONDS = 60.0
-"""How long a job may wait before the account is asked why, where Batch itself says nothing."""
+"""Time without an explanation by Batch after which the account is queried."""
 _ENDED = ("SUCCEEDED", "FAILED")
 
 Explain = Callable[[Mapping[str, Any]], list[str]]
@@ -22,28 +22,28 @@ Explain = Callable[[Mapping[str, Any]], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class JobWait:
-    """How a job is waited for."""
+    """How to wait for a job."""
 
     start_limit_minutes: float = START_LIMIT_MINUTES
-    """Until it has to run; what runs is ended by the time limit of its job definition."""
+    """Time until it must run; the timeout of its job definition limits the run time."""
     pause: Callable[[float], object] = time.sleep
-    """Passes so many seconds between two looks."""
+    """Sleeps between two polls."""
     now: Callable[[], float] = time.monotonic
-    """Seconds on a clock that never goes back."""
+    """Seconds on a monotonic clock."""
 
 
 def wait_for(batch: Any, job_id: str, explain: Explain, wait: JobWait | None = None) -> None:
-    """Report the states of a job until it has ended, and why it waits while it does.
+    """Report the states of a job until it ends, and why it waits.
 
     Args:
         batch: A boto3 client.
-        job_id: The job's.
-        explain: Returns why a job, as DescribeJobs gives it, does not start.
-        wait: How long, and by which clock; the default where it is None.
+        job_id: Id of the job.
+        explain: Returns why a job, as DescribeJobs returns it, does not start.
+        wait: Limits and clock; None for the default.
 
     Raises:
-        CommandError: the job failed, or did not start within the limit, or AWS answers no more; in
-            the last two cases the job goes on without us.
+        CommandError: the job failed, did not start within the limit, or AWS stopped responding. In
+            the last two cases the job continues.
     """
     from botocore.exceptions import BotoCoreError, ClientError
 

@@ -1,4 +1,4 @@
-"""What `check` found in one stack file, and the forms in which it says so."""
+"""The result of `check` for one stack file, and its output formats."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """How one stack file passed, or what refused it."""
+    """Whether a stack file passed, or which stage rejected it."""
 
     stack_file: StackFile
     error: ConfigError | None = None
     stage: Stage = "schema"
-    """What refused the file; of no meaning without an error."""
+    """The stage that rejected the file; without meaning if there is no error."""
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     preflight: Preflight | None = None
-    """What the account said, where it was asked."""
+    """The preflight result, if the account was queried."""
 
     @property
     def ok(self) -> bool:
-        """Whether the file may be brought up."""
+        """Whether the stack can be deployed."""
         return self.error is None
 
     def as_json(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class CheckResult:
         }
 
     def findings(self) -> list[Finding]:
-        """Return everything that there is to say of the file."""
+        """Return all findings about the file."""
         from tools.findings.config_problems import remark_findings
 
         remarks = remark_findings(self.stack_file, notes=self.notes, warnings=self.warnings)
@@ -92,7 +92,7 @@ class CheckResult:
         return problem_findings(self.error, self.stack_file, self.stage)
 
     def show(self) -> None:
-        """Write the result for people."""
+        """Print the result as text."""
         counts = ""
         if self.preflight is not None:
             from tools.cli.preflight_table import counted, print_preflight
@@ -105,13 +105,13 @@ class CheckResult:
         console.answer(f"{self.stack_file.stack}: ok{counts}")
         for note in self.notes:
             console.answer(f"  note: {note}")
-        if self.preflight is None:  # else they stand in the table
+        if self.preflight is None:  # otherwise they are in the table
             for warning in self.warnings:
                 console.answer(f"  warning: {warning}")
 
 
 def answer_results(results: Sequence[CheckResult], *, as_json: bool, as_sarif: bool) -> None:
-    """Write all results to standard output, in the form that was asked for."""
+    """Write all results to standard output in the requested format."""
     if as_sarif:
         stacks = [result.stack_file.stack for result in results]
         category = f"check/{stacks[0]}" if len(stacks) == 1 else "check"
@@ -129,7 +129,7 @@ def answer_sarif(category: str, findings: Sequence[Finding], *, succeeded: bool 
     from tools.workspace.stack_files import ROOT
 
     texts: dict[str, RuleText] = {}
-    if any(finding.stage == "policy" for finding in findings):  # else nobody waits for the pack
+    if any(finding.stage == "policy" for finding in findings):  # otherwise the pack is not loaded
         from tools.findings.rule_texts import rule_texts
 
         texts = rule_texts()
@@ -144,10 +144,10 @@ def answer_sarif(category: str, findings: Sequence[Finding], *, succeeded: bool 
 
 
 def refuse_two_forms(*, as_json: bool, as_sarif: bool) -> None:
-    """Stop where two documents are asked for on one standard output.
+    """Raise an error if two documents are requested on standard output.
 
     Raises:
-        WrongUseError: both are.
+        WrongUseError: both formats are requested.
     """
     if as_json and as_sarif:
         raise failures.WrongUseError("--json and --sarif are two forms of one answer; choose one")

@@ -1,4 +1,4 @@
-"""`check`: schema and plan of stack files without an engine, and the account on demand."""
+"""`check`: schema and plan of stack files without an engine, and the account on request."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check(
     found = [options.stack_file(s, path=stack_file, sandbox=sandbox) for s in stacks]
     results = [_result(file) for file in found]
     if live and all(result.ok for result in results):
-        # What the account says about a configuration that is wrong in itself helps nobody.
+        # The account's answers are not useful for an invalid configuration.
         from tools.cli.session import account_access
 
         results = []

@@ -1,4 +1,4 @@
-"""What is shown when `up` of a stack is done, whatever its architecture."""
+"""The closing panel of `up`, for any architecture."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything that the closing panel shows."""
+    """The content of the closing panel."""
 
     stack: str
     sandbox: bool
     outputs: Mapping[str, Any]
     changes: Mapping[str, int]
-    """Resources by operation, `same` for unchanged ones."""
+    """Number of resources by operation, `same` for unchanged resources."""
     options: str
-    """What follows the stack's name in its commands, with a space first."""
+    """Options that follow the stack's name in commands, with a leading space."""
 
 
 def read_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> Summary:
-    """Return what the engine knows of a stack that it has just brought up with these changes."""
+    """Return the summary of a stack that was deployed with these changes."""
     from tools.workspace.workspace import outputs as read
 
     return Summary(
@@ -44,13 +44,13 @@ def read_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: b
 def print_closing_panel(
     summary: Summary, table: FactsTable, commands: list[str], *, emulated: str = "emulated AWS"
 ) -> None:
-    """Print the panel, then the commands to try next, which are not folded.
+    """Print the panel, then the next commands, which are not wrapped.
 
     Args:
-        summary: What it is about.
-        table: The facts in it.
-        commands: What to try next.
-        emulated: What stands behind the stack in the sandbox.
+        summary: The stack and its changes.
+        table: The facts in the panel.
+        commands: The next commands.
+        emulated: What the sandbox emulates for the stack.
     """
     place = f"SANDBOX ({emulated})" if summary.sandbox else "AWS"
     heading = f"{summary.stack} · {place}"
@@ -58,7 +58,7 @@ def print_closing_panel(
 
 
 def first_jobs(instance_types: Iterable[str]) -> list[str]:
-    """Return the job that tests nodes of these types, once for each maker of accelerators."""
+    """Return the jobs that test nodes of these types, one per accelerator vendor."""
     known = (INSTANCE_TYPES.get(name) for name in instance_types)
     makers = (each.accelerators.manufacturer for each in known if each and each.accelerators)
     return [TESTS_BY_MAKER[maker] for maker in dict.fromkeys(makers)]

@@ -1,4 +1,4 @@
-"""The command line: its commands, and how their errors become messages."""
+"""The command line: its commands, and the messages for their errors."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ COMMANDS: Mapping[str, str] = {
     "bench": "bench",
     "test": "suite",
 }
-"""The module of `tools.cli` of each command, in the order of `--help`."""
+"""The module in `tools.cli` of each command, in the order of `--help`."""
 _PASSES_ARGUMENTS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 _AT_THE_END = ExitStack()
 
 
 def at_the_end(call: Callable[[], object]) -> None:
-    """Let something be called when the command has ended, however it ends."""
+    """Register a function to call when the command ends, however it ends."""
     _AT_THE_END.callback(call)
 
 
 class _Commands(TyperGroup):
-    """Turns errors that are meant for people into one message and the exit code they carry."""
+    """Turns user-facing errors into a message and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -59,10 +59,10 @@ class _Commands(TyperGroup):
 
 
 def command_line(arguments: Sequence[str] = ()) -> typer.Typer:
-    """Return the command line with the command that the arguments ask for, else with all.
+    """Return the command line with only the requested command, or with all commands.
 
-    Every command brings its imports, and typer reads every option: all of them together are a
-    seventh of what `check` costs.
+    Each command has its own imports, and typer parses every option: loading all commands takes a
+    seventh of the time of `check`.
     """
     asked = [name for name in arguments[:1] if name in COMMANDS]
     app = typer.Typer(
@@ -76,7 +76,7 @@ def command_line(arguments: Sequence[str] = ()) -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    # typer takes a single command for the whole, without its name, unless there is a callback.
+    # typer hides the name of a single command unless there is a callback.
     app.callback()(_options)
     for name in asked or COMMANDS:
         _add(app, name)

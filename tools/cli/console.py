@@ -1,4 +1,4 @@
-"""Where the command line writes: answers to standard output, everything else beside it."""
+"""Output of the command line: answers to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from components.plain_text import legible
 
 
 def answer(text: str) -> None:
-    """Write what was asked for to standard output, in words for people."""
+    """Write an answer to standard output as formatted text."""
     typer.echo(legible(text))
 
 
 def answer_document(text: str) -> None:
-    """Write a document to standard output, as it is where it goes to a file or a program."""
+    """Write a document to standard output, unformatted if that is a file or pipe."""
     typer.echo(legible(text) if sys.stdout.isatty() else text)
 
 
@@ -27,7 +27,7 @@ def answer_json(value: Any) -> None:
 
 
 def progress(message: str, /) -> None:
-    """Write a line about what is being done to standard error."""
+    """Write a progress line to standard error."""
     typer.echo(typer.style("• ", dim=True) + legible(message), err=True)
 
 
@@ -37,5 +37,5 @@ def problem(message: str) -> None:
 
 
 def at_a_terminal() -> bool:
-    """Return whether somebody is there to answer a question."""
+    """Return whether a user can answer a prompt."""
     return sys.stdin.isatty() and sys.stdout.isatty()

@@ -31,7 +31,7 @@ def up(
     from tools.cli.waiting import wait_seconds
 
     _require_answer(yes=yes, command="up")
-    # A wrong value is refused before anything is made.
+    # Reject a wrong value before any resource is created.
     wait_seconds(sandbox=sandbox)
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     workspace = _open(found, "up", sandbox=sandbox, checks_config=True)
@@ -94,7 +94,7 @@ def destroy(
         from tools.cli.sandbox_session import holds_stack
         from tools.cli.session import refuse_occupied
 
-        # An `up` that has just begun holds nothing yet.
+        # An `up` that has just started has no resources yet.
         refuse_occupied(found, sandbox=True)
         if not holds_stack(stack):
             console.answer(f"the sandbox holds no stack {stack}: nothing to destroy")
@@ -108,7 +108,8 @@ def destroy(
     before = protected.kept_objects(workspace)
     if found.architecture == NETWORK:
         refuse_inhabited(before, found, sandbox=sandbox)
-    # The engine refuses to begin where something is protected, unless it is told to leave that.
+    # The engine refuses to start if a resource is protected, unless it may skip protected
+    # resources.
     keeps = any(each.protected for each in before)
     flags = [protected.FLAG] if keeps else []
     result = _run(workspace, "destroy", yes=yes, policies=False, flags=flags, variables=variables)
@@ -174,7 +175,7 @@ def _forget_gone(workspace: Workspace, *, sandbox: bool) -> None:
         workspace.command,
         stack=file.stack,
         region=file.region,
-        # A sandbox's keys are in the environment of its engine.
+        # The engine's environment has the sandbox's credentials.
         profile="" if sandbox else file.profile,
         timeouts=IN_THE_SANDBOX if sandbox else IN_AN_ACCOUNT,
         report=console.progress,
@@ -259,7 +260,7 @@ def _refuse_locked(result: EngineResult, stack_file: StackFile, *, sandbox: bool
     locked = locked_out(result.said, stack=stack_file.stack)
     if locked is not None:
         raise StackLockedError(locked)
-    # A preview may have read a state that another command is writing.
+    # A preview may have read a state that another command was writing.
     refuse_occupied(stack_file, sandbox=sandbox)
 
 
@@ -267,7 +268,7 @@ def _go_on(result: EngineResult, again: str) -> str:
     from tools.diagnosis.kubernetes_failures import is_unreachable
 
     if any(is_unreachable(error) for error in result.errors):
-        return ""  # the same again would fail again; the reasons name the commands that help
+        return ""  # a retry would fail again; the reasons name the commands that help
     return f"  go on after the cause is gone:  {again}"
 
 

@@ -1,4 +1,4 @@
-"""What `up` and `destroy` say of objects that were made twice, because an answer was lost."""
+"""Report objects that were created twice because a response was lost, in `up` and `destroy`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def tell_duplicates(workspace: Workspace, *, sandbox: bool) -> None:
-    """Name what the account has of the stack and the state does not, with what deletes it."""
+    """List objects of the stack that are not in its state, with the commands that delete them."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     from tools.cli.session import account_access
@@ -42,7 +42,7 @@ def tell_duplicates(workspace: Workspace, *, sandbox: bool) -> None:
 
 
 def explanation(found: Iterable[Duplicate], *, stack: str, region: str) -> str:
-    """Return for people what is there beyond the state, why, and what deletes it."""
+    """Return a message: which objects are not in the state, why, and how to delete them."""
     return "\n".join(
         [
             f"the account has more of {stack} than its state, because an answer of AWS was lost:",

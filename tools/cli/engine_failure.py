@@ -1,4 +1,4 @@
-"""Why the engine failed, in words of the stack file: its pools, reservations and plugins."""
+"""Explain engine failures in terms of the stack file: its pools, reservations and plugins."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KUBERNETES = "pulumi:providers:kubernetes"
 def why_it_failed(
     errors: Sequence[EngineError], workspace: Workspace, *, sandbox: bool
 ) -> list[str]:
-    """Return what the engine's errors mean and what helps; empty where we know no more than it."""
+    """Return what the engine's errors mean and what helps; empty if nothing can be added."""
     from components.config.problems import ConfigError
     from tools.cli.stack_config import config_of
     from tools.diagnosis.engine_failures import FailedStack, advice
@@ -47,7 +47,7 @@ def why_it_failed(
     try:
         config = config_of(file)
     except ConfigError:
-        # `destroy` goes on with a file that is wrong by now.
+        # `destroy` continues with a file that has become invalid.
         return found
     stack = FailedStack(
         cluster=config.name,
@@ -85,7 +85,7 @@ def _pool(
 def _reservations(
     purchase_option: str, config: AnyStackConfig, file: StackFile, *, sandbox: bool
 ) -> tuple[ReservationUse, ...]:
-    """Return the reservations behind a purchase option, as far as they can be asked for now."""
+    """Return the reservations of a purchase option that can be read now."""
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 
@@ -107,7 +107,7 @@ def _reservations(
 
 
 def _plugins(workspace: Workspace, *, sandbox: bool) -> list[str]:
-    """Return why pods of the cluster's DaemonSets do not run, and write the way to the cluster."""
+    """Return why DaemonSet pods do not run, and write the kubeconfig."""
     from tools.cli.rollout import look_at
     from tools.cli.session import kubeconfig_path, usable_kubeconfig
     from tools.workspace.engine_process import EngineFailedError
@@ -117,7 +117,7 @@ def _plugins(workspace: Workspace, *, sandbox: bool) -> list[str]:
     try:
         exported = exported_state(workspace.command, stack, show_secrets=True)
     except EngineFailedError:
-        return []  # what the engine said before stands
+        return []  # the engine's message is sufficient
     recorded = recorded_kubeconfig(exported)
     if recorded is None:
         return []
@@ -131,9 +131,9 @@ def _plugins(workspace: Workspace, *, sandbox: bool) -> list[str]:
 
 
 def recorded_kubeconfig(exported: Mapping[str, Any]) -> str | None:
-    """Return the kubeconfig of the Kubernetes provider in an exported stack, secrets in the clear.
+    """Return the kubeconfig of the Kubernetes provider in an exported stack with decrypted secrets.
 
-    None where the stack got no cluster. Secrets are mappings with the JSON of their value:
+    None if the stack has no cluster. Secrets are mappings with the JSON of their value:
     https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/core.go, `SecretV1`.
     """
     for resource in resources_of(exported):

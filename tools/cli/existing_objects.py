@@ -1,4 +1,4 @@
-"""Look for what an update would create in a cluster that has it already, before it begins."""
+"""Find objects that an update would create but that exist in the cluster already."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from tools.workspace.stack_files import StackFile
 
 Get = Callable[[str], Mapping[str, Any] | None]
-"""Asks the API server for a path; None where there is nothing."""
+"""Requests a path from the API server; None if it does not exist."""
 
 
 class ExistingObjects:
-    """What a cluster has of an update's creates; each object is looked for once."""
+    """The existing objects among an update's creates; each is looked up once."""
 
     def __init__(self, stack_file: StackFile, *, sandbox: bool) -> None:
         self._file, self._sandbox = stack_file, sandbox
@@ -30,7 +30,7 @@ class ExistingObjects:
         self.found: list[KubernetesCreate] = []
 
     def look(self, steps: Sequence[Step]) -> bool:
-        """Return whether any was found so far; a cluster that does not say has none."""
+        """Return whether any was found so far; a cluster that does not respond has none."""
         cluster = existing_cluster(steps)
         asked = [each for each in kubernetes_creates(steps) if each not in self._asked]
         if cluster and asked:
@@ -39,7 +39,7 @@ class ExistingObjects:
         return bool(self.found)
 
     def explanation(self) -> str:
-        """Return what exists and the commands that end that, for people."""
+        """Return a message: which objects exist, and the commands that resolve the conflict."""
         lines = [
             (
                 "nothing was changed, because the cluster has what this update would create, and "
@@ -94,18 +94,18 @@ class ExistingObjects:
 
 
 def existing(creates: Iterable[KubernetesCreate], get: Get) -> list[KubernetesCreate]:
-    """Return the objects that an API server has."""
+    """Return the objects that exist on an API server."""
     kinds: dict[str, Mapping[str, Any]] = {}
     found: list[KubernetesCreate] = []
     for each in creates:
         if each.api_version not in kinds:
             answer = get(api_root(each.api_version)) or {}
-            # `daemonsets/status` is of the same kind.
+            # Skip subresources such as `daemonsets/status`, which have the same kind.
             resources = (r for r in answer.get("resources") or () if "/" not in r["name"])
             kinds[each.api_version] = {r["kind"]: r for r in resources}
         kind = kinds[each.api_version].get(each.kind)
         if kind is None:
-            continue  # the update brings its definition
+            continue  # the update creates its definition
         path = each.api_path(plural=kind["name"], namespaced=kind["namespaced"])
         if get(path) is not None:
             found.append(each)

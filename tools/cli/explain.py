@@ -1,4 +1,4 @@
-"""`explain`: what a rule demands, why, how to mend it, and what enforces it."""
+"""`explain`: what a rule requires, why, how to fix a violation, and what enforces it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _text(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _id(name: str, stages: Sequence[str]) -> str:
-    """Return the id of what a rule of the pack enforces, with the other stages that do."""
+    """Return the id of a rule in the pack, with the other stages that enforce it."""
     return f"{name} (before it: {', '.join(stages)})" if stages else name
 
 

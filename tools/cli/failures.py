@@ -1,11 +1,11 @@
-"""How a command ends when it cannot do what it was asked: one message and an exit code."""
+"""Errors that end a command with a message and an exit code."""
 
 from __future__ import annotations
 
 WORK_FAILED = 1
-"""Exit code: the work was begun and failed."""
+"""Exit code: the work started and failed."""
 WRONG_USE = 2
-"""Exit code: wrong use or wrong configuration; nothing was begun."""
+"""Exit code: wrong use or wrong configuration; nothing was started."""
 
 
 class CommandError(Exception):
@@ -17,17 +17,17 @@ class CommandError(Exception):
 
 
 class WrongUseError(CommandError):
-    """The command cannot be understood or its configuration cannot be used."""
+    """The arguments or the configuration cannot be used."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, exit_code=WRONG_USE)
 
 
 def exit_code_of(error: BaseException) -> int | None:
-    """Return the exit code for an error that is meant for people; None for a mistake of ours."""
+    """Return the exit code of a user-facing error; None for a bug."""
     if isinstance(error, CommandError):
         return error.exit_code
-    # Only a failing command pays for these imports.
+    # Import only when a command fails.
     from components.account.lookup import AccountUnreachableError
     from components.config.problems import ConfigError
     from sandbox.state import SandboxError
@@ -55,7 +55,7 @@ def exit_code_of(error: BaseException) -> int | None:
 
 
 def message_of(error: BaseException) -> str:
-    """Return what to say of an error that ends a command."""
+    """Return the message for an error that ends a command."""
     return _unwritable(error) or str(error)
 
 

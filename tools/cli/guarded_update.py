@@ -1,4 +1,4 @@
-"""`up` and `preview` with an eye on what the update would lose."""
+"""`up` and `preview` with a check of what the update would lose."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace
 
 HISTORY_PAGE = 20
-"""Updates that are looked through for the last one that succeeded."""
+"""Number of updates to search for the last successful one."""
 
 
 class Guard(NamedTuple):
     """What an update may lose, and where."""
 
     allowed: Sequence[str]
-    """Names of the objects that the user gives up."""
+    """Names of the objects that the user allows to lose."""
     sandbox: bool
 
 
 def run_guarded(
     workspace: Workspace, operation: str, arguments: Sequence[str], guard: Guard
 ) -> EngineResult:
-    """Run `up` or `preview` of the engine, and let an update begin only where it loses nothing.
+    """Run the engine's `up` or `preview`, and start an update only if it loses nothing.
 
     Raises:
-        WrongUseError: the update would lose something that is not named; nothing was changed.
+        WrongUseError: the update would lose an object that is not allowed; nothing was changed.
     """
     allowed, sandbox = frozenset(guard.allowed), guard.sandbox
     verdicts: list[Verdict] = []
@@ -50,7 +50,7 @@ def run_guarded(
         found = judge(steps, allowed=allowed, instances=_instances(workspace.stack_file))
         verdicts.append(found)
         everything = judge(steps, allowed=(), instances={}).losses
-        # Of two looks the later one has seen all steps.
+        # The judge may run twice; the later call has seen all steps.
         unused.clear()
         unused.update(allowed - {loss.name for loss in everything})
         return not found.refuses and not existing.look(steps)
@@ -93,7 +93,7 @@ def _background(found: Verdict, workspace: Workspace, *, sandbox: bool) -> Backg
 
 
 def _instances(file: StackFile) -> dict[str, int]:
-    """Return how many instances a reservation has, as far as the stack file says so."""
+    """Return the instance count of each reservation, if the stack file has it."""
     return {
         reservation["reservation_id"]: reservation["instance_count"]
         for reservation in (file.cluster.get("reservations") or {}).values()
@@ -102,9 +102,9 @@ def _instances(file: StackFile) -> dict[str, int]:
 
 
 def deployed_cluster(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """Return `trainyard:cluster` of the last update that succeeded; None where there was none.
+    """Return `trainyard:cluster` of the last successful update; None if there was none.
 
-    `updates` is what `pulumi stack history --json` prints, newest first.
+    `updates` is the output of `pulumi stack history --json`, newest first.
     """
     for update in updates:
         if update.get("kind") == "update" and update.get("result") == "succeeded":
@@ -114,7 +114,7 @@ def deployed_cluster(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] 
 
 
 def _ends(found: Verdict, file: StackFile, *, sandbox: bool) -> dict[str, str]:
-    """Return when each Capacity Block of a refusal ends, in words, by its id."""
+    """Return the end of each Capacity Block in a refusal as text, by id."""
     capacities = (loss.capacity for loss in found.losses)
     blocks = {each.target for each in capacities if each is not None and each.is_block} - {""}
     if not blocks:
@@ -134,7 +134,7 @@ def _ends(found: Verdict, file: StackFile, *, sandbox: bool) -> dict[str, str]:
 
 
 def time_left(end: datetime, now: datetime) -> str:
-    """Return an end and how far it is, for people."""
+    """Return an end time and the time left as text."""
     minutes = max(0, int((end - now).total_seconds() // 60))
     days, rest = divmod(minutes, 24 * 60)
     left = f"{days} days {rest // 60} hours" if days else f"{rest // 60} hours {rest % 60} minutes"

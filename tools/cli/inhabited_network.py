@@ -1,7 +1,7 @@
-"""`destroy` of a network stack that others live in: refused before their way out is gone.
+"""Refuse `destroy` of a network stack that contains resources of others.
 
-The engine would delete gateways, routes and subnets, whatever nothing stands in at that moment, and
-only then the VPC, which AWS refuses as long as it holds a security group of another stack.
+The engine would delete gateways, routes and all unused subnets before the VPC, and AWS rejects the
+deletion of the VPC while it contains a security group of another stack.
 https://docs.aws.amazon.com/vpc/latest/userguide/delete-vpc.html
 """
 
@@ -21,16 +21,16 @@ VPC_TYPE = "aws:ec2/vpc:Vpc"
 
 
 def refuse_inhabited(kept: Iterable[Kept], stack_file: StackFile, *, sandbox: bool) -> None:
-    """Stop where something of others is in a VPC that is about to go.
+    """Raise an error if a VPC that is about to be deleted contains resources of others.
 
     Args:
-        kept: What the state of the stack holds.
-        stack_file: Its file.
+        kept: The objects in the state of the stack.
+        stack_file: File of the stack.
         sandbox: Whether the account is the sandbox's.
 
     Raises:
-        WrongUseError: others live in the VPC; nothing was deleted.
-        AccountUnreachableError: there is no account to ask.
+        WrongUseError: the VPC contains resources of others; nothing was deleted.
+        AccountUnreachableError: the account cannot be queried.
     """
     everything = tuple(kept)
     leaving = [each for each in everything if each.type == VPC_TYPE and not each.protected]
@@ -55,14 +55,14 @@ def _look_up(
         found = vpc_inhabitants(reader, vpc_id, own)
     if not reader.unreadable:
         return found
-    # What stands there as another's may then be an interface of an own gateway.
+    # These may be network interfaces of the stack's own gateways.
     calls = ", ".join(reader.unreadable)
     console.progress(f"warning: not checked whether others live in {vpc_id}: {calls}")
     return ()
 
 
 def refusal(inhabitants: Iterable[Inhabitant], *, stack: str, vpc_id: str, sandbox: bool) -> str:
-    """Return for people who lives in the VPC, and what ends them first."""
+    """Return a message: which resources are in the VPC, and what to do first."""
     everything = tuple(inhabitants)
     flag = " --sandbox" if sandbox else ""
     clusters = sorted({each.cluster for each in everything if each.cluster})

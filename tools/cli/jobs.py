@@ -1,4 +1,4 @@
-"""`job`: what to submit to a stack, generated from its plan."""
+"""`job`: generates a job for a stack from its plan."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ JOBS: Mapping[str, tuple[str, ...]] = {
     BATCH: batch_jobs.JOBS,
     NETWORK: (),
 }
-"""Jobs by the kind of a stack's architecture."""
+"""Jobs by architecture kind."""
 _TITLES = {EKS: "EKS", PARALLELCLUSTER: "ParallelCluster", BATCH: "Batch"}
 _EVERY_JOB = tuple(dict.fromkeys(job for jobs in JOBS.values() for job in jobs))
 
 
 class Scaling(StrEnum):
-    """What more nodes do to a training job."""
+    """The effect of additional nodes on a training job."""
 
     STRONG = "strong"
     WEAK = "weak"

@@ -1,4 +1,4 @@
-"""What a user of a network stack wants to know when `up` is done."""
+"""The summary of a network stack after `up`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: b
 
 
 def print_summary(summary: Summary) -> None:
-    """Print the panel, then the commands to try next, which are not folded."""
+    """Print the panel, then the next commands, which are not wrapped."""
     commands = end_commands(summary.stack, summary.options, sandbox=summary.sandbox)
     print_closing_panel(summary, _table(summary), commands)
 
@@ -26,7 +26,7 @@ def print_summary(summary: Summary) -> None:
 def _table(summary: Summary) -> FactsTable:
     outputs, table = summary.outputs, FactsTable()
     table.add_fact("VPC", f"{outputs['vpc_id']}  {', '.join(outputs['cidrs'])}")
-    # One private subnet a zone, and one public where there are any, in the order of the zones.
+    # One private subnet per zone, and one public subnet if any, in the order of the zones.
     zones, public = outputs["availability_zones"], outputs["public_subnet_ids"]
     for index, (zone, private) in enumerate(zip(zones, outputs["private_subnet_ids"], strict=True)):
         beside = f"public {public[index]}, " if public else ""

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, and the stack file they lead to."""
+"""Arguments and options that several commands share, and the stack file that they select."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def stack_file(stack: str, *, path: Path | None, sandbox: bool) -> StackFile:
     """Return the stack's file; for the sandbox, completed with the ids of its account.
 
     Raises:
-        StackFileError: there is no such stack or file.
+        StackFileError: the stack or the file does not exist.
     """
-    # `Path.resolve` stops at links that lead in a circle with a traceback.
+    # `Path.resolve` raises an error on circular links.
     found = find_stack_file(stack, path=Path(os.path.realpath(path)) if path else None)
     if not sandbox:
         return found

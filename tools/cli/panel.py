@@ -1,4 +1,4 @@
-"""The panel that closes an `up`, and what every stack's panel says."""
+"""The closing panel of `up`, and the facts that all panels share."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rich.text import Text
 from components.plain_text import legible
 
 LOG_WIDTH = 140
-"""Columns where nobody's terminal says how wide it is."""
+"""Width if there is no terminal."""
 
 
 class FactsTable(Table):
-    """Names and facts, shown as they are: what looks like rich's markup in them is none."""
+    """A table of names and facts as plain text, without rich markup."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -34,14 +34,14 @@ class FactsTable(Table):
 
 
 def plain(text: str, style: str = "") -> Text:
-    """Return a text for a table or a title of rich's, of which nothing is obeyed."""
+    """Return a text for a rich table or title in which markup has no effect."""
     return Text(legible(text), style=style)
 
 
 def print_panel(
     title: str, table: FactsTable, *, changes: Mapping[str, int], commands: Sequence[str]
 ) -> None:
-    """Print a panel, the count of changes, and the commands to try next, which are not folded."""
+    """Print a panel, the count of changes, and the next commands, which are not wrapped."""
     width = None if sys.stdout.isatty() else LOG_WIDTH
     Console(highlight=False, width=width).print(
         Panel(table, title=plain(title), title_align="left", expand=False)
@@ -53,7 +53,7 @@ def print_panel(
 
 
 def changes_line(changes: Mapping[str, int]) -> str:
-    """Return the counts in words, such as `0 changed, 61 unchanged`."""
+    """Return the counts as text, such as `0 changed, 61 unchanged`."""
     same = changes.get("same", 0)
     changed = {kind: count for kind, count in changes.items() if kind != "same" and count}
     detail = ", ".join(f"{count} {kind}" for kind, count in sorted(changed.items()))
@@ -62,12 +62,12 @@ def changes_line(changes: Mapping[str, int]) -> str:
 
 
 def end_commands(stack: str, options: str, *, sandbox: bool) -> list[str]:
-    """Return the commands that every stack can try next.
+    """Return the next commands that all stacks share.
 
     Args:
-        stack: Its name.
-        options: What follows the name in its commands, with a space first.
-        sandbox: Whether it is in the sandbox.
+        stack: Name of the stack.
+        options: Options that follow the name in commands, with a leading space.
+        sandbox: Whether the stack is in the sandbox.
     """
     commands = [
         f"./trainyard up {stack}{options} --yes          # again: changes nothing",

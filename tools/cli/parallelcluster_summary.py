@@ -1,4 +1,4 @@
-"""What a user of a ParallelCluster stack wants to know when `up` is done."""
+"""The summary of a ParallelCluster stack after `up`."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: b
 
 
 def print_summary(summary: Summary) -> None:
-    """Print the panel, then the commands to try next, which are not folded."""
+    """Print the panel, then the next commands, which are not wrapped."""
     emulated = "emulated AWS, real ParallelCluster"
     print_closing_panel(summary, _table(summary), next_commands(summary), emulated=emulated)
 
 
 def next_commands(summary: Summary) -> list[str]:
-    """Return what to try next."""
+    """Return the next commands."""
     outputs = summary.outputs
-    # There is no machine behind a head node of the sandbox.
+    # In the sandbox, no machine runs as head node.
     ways_in = [] if summary.sandbox else [outputs.get("ssh_command"), outputs.get("ssm_command")]
     return [
         *(way for way in ways_in if way),
@@ -72,7 +72,7 @@ def _head_node(head_node: Mapping[str, Any]) -> str:
 
 
 def _nodes(queue: str, resource: str, nodes: Mapping[str, Any]) -> str:
-    """Return how many nodes there are, and their names as Slurm writes them.
+    """Return the number of nodes, and their names in Slurm syntax.
 
     https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-workload-manager-v3.html
     """
@@ -92,9 +92,9 @@ def _file_system(system: Mapping[str, Any]) -> str:
 
 
 def _messages(said: object) -> Iterator[str]:
-    """Yield the warnings of ParallelCluster's validators: an output that holds JSON, or nothing.
+    """Yield the warnings of ParallelCluster's validators from an output with JSON, if any.
 
-    The custom resource cuts off what is too long, and is then quoted as it is.
+    The custom resource truncates long text; a truncated output is yielded unchanged.
     """
     if not isinstance(said, str) or not said:
         return

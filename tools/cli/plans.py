@@ -1,4 +1,4 @@
-"""`plan`: everything that a stack would register, as one JSON document."""
+"""`plan`: all resources of a stack as one JSON document."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def plan(
 
 
 def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
-    """Return the plan from a preview on an empty backend that is thrown away."""
+    """Return the plan from a preview on a temporary empty backend."""
     import tempfile
 
     from tools.cli.sandbox_session import project_of
@@ -45,7 +45,7 @@ def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="trainyard-plan-") as directory, event_log() as log:
         plugins = project_of(sandbox_directory()).plugins if sandbox else {}
         project = SandboxProject(Path(directory), plugins)
-        # Its backend has no other stack to read a network from.
+        # The temporary backend has no other stack to read a network from.
         project.write(with_ids(stack_file, sandbox=sandbox))
         command = PulumiCommand(
             workspace.command.executable,

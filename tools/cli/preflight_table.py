@@ -1,4 +1,4 @@
-"""The preflight of a stack as one table."""
+"""The preflight of a stack as a table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STYLES: dict[Verdict, str] = {
 
 
 def print_preflight(stack: str, found: Preflight) -> None:
-    """Print who asked which region, and one line an answer."""
+    """Print the identity, the region, and one row per answer."""
     table = Table(title=_title(stack, found), title_justify="left", title_style="bold")
     table.add_column("Stack file", overflow="fold", ratio=3)
     table.add_column("Asked", overflow="fold", ratio=3)
@@ -40,7 +40,7 @@ def print_preflight(stack: str, found: Preflight) -> None:
 
 
 def counted(found: Preflight) -> str:
-    """Return how many answers there are of each kind: `31 ok, 1 warning`."""
+    """Return the number of answers of each kind: `31 ok, 1 warning`."""
     counts = Counter(row.verdict for row in found.rows)
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in _STYLES if counts[verdict])
 

@@ -1,4 +1,4 @@
-"""`preview --json` and `--sarif`: what the policy pack and the engine said, as one document."""
+"""`preview --json` and `--sarif`: findings of the policy pack and the engine as one document."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace
 
 STANDARD_ERROR = 2
-"""File descriptor of the engine's display, so that standard output holds the document alone."""
+"""File descriptor for the engine's display, so that standard output has only the document."""
 
 
 def answer_preview(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> None:
-    """Preview a stack and write one document of what was found.
+    """Preview a stack and write one document with the findings.
 
     Raises:
-        typer.Exit: with 1 where the preview failed, for a mandatory violation as for an error of
-            the program, and with 2 where the stack file was refused before.
+        typer.Exit: with 1 if the preview failed, for a mandatory violation or an error of the
+            program, and with 2 if the stack file was rejected before the preview.
     """
     from components.config.problems import ConfigError
     from tools.cli.session import Purpose, open_workspace
@@ -44,11 +44,11 @@ def answer_preview(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> N
 
 
 def _previewed(workspace: Workspace) -> tuple[EngineResult, str]:
-    """Return how the engine's preview ended, with its event log."""
+    """Return the result of the engine's preview, with its event log."""
     from tools.cli.stack_config import policy_pack
     from tools.workspace.listening import event_log
 
-    # `preview --json` of the engine says nothing of policies; its event log does.
+    # The engine's `preview --json` does not report policies; its event log does.
     with event_log() as log:
         arguments = ["preview", *workspace.arguments(), *policy_pack(workspace), *log.arguments]
         result = log.told(workspace.command).run(arguments, output=STANDARD_ERROR)
@@ -80,7 +80,8 @@ def _answer(
     from tools.findings.finding import as_json
 
     if as_sarif:
-        # A preview that refuses has done its work; one whose program broke has not.
+        # A preview that reports violations succeeded as a command; one whose program failed did
+        # not.
         stages = {each.stage for each in findings if each.level == "error"}
         succeeded = ok or (bool(stages) and "engine" not in stages)
         answer_sarif(f"preview/{stack_file.stack}", findings, succeeded=succeeded)

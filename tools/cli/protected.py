@@ -1,7 +1,7 @@
-"""What `destroy` leaves because it is protected, and how to remove that too.
+"""Protected resources that `destroy` leaves, and how to remove them.
 
-Source: https://www.pulumi.com/docs/iac/cli/commands/pulumi_destroy/: with `--exclude-protected`
-everything goes but protected resources and what they depend on.
+Source: https://www.pulumi.com/docs/iac/cli/commands/pulumi_destroy/: `--exclude-protected` deletes
+everything except protected resources and their dependencies.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _SWITCHES = {
     "trainyard:architectures:NetworkArchitecture$": "architecture.deletion_protection",
     "trainyard:batch:ContainerRepository$": "architecture.repository.deletion_protection",
 }
-"""Keys that protect whatever has a component of this type above it, as its URN says."""
+"""Stack file keys that protect all resources below a component of this type, per their URN."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One object that is in the account and in the state."""
+    """An object that exists in the account and in the state."""
 
     urn: str
     type: str
@@ -43,12 +43,12 @@ class Kept:
 
 
 def kept_objects(workspace: Workspace) -> tuple[Kept, ...]:
-    """Return what the state holds of the account."""
+    """Return the objects in the state."""
     return read_state(exported_state(workspace.command, workspace.stack_file.stack))
 
 
 def read_state(exported: Mapping[str, Any]) -> tuple[Kept, ...]:
-    """Return the objects of an exported state: no components, no providers."""
+    """Return the objects of an exported state, without components and providers."""
     return tuple(
         Kept(
             urn=each["urn"],
@@ -67,14 +67,14 @@ def read_state(exported: Mapping[str, Any]) -> tuple[Kept, ...]:
 
 def _storage_of(inputs: Mapping[str, Any]) -> str | None:
     tags = inputs.get("tags")
-    # An Auto Scaling group has a list of them.
+    # On an Auto Scaling group, tags are a list.
     return tags.get(STORAGE_TAG) if isinstance(tags, Mapping) else None
 
 
 def explanation(
     kept: Iterable[Kept], before: Iterable[Kept], *, stack_file: StackFile, sandbox: bool
 ) -> str:
-    """Return for people what stays of what was there before a destroy, and what removes it."""
+    """Return a message: what remains after a destroy, and how to remove it."""
     everything = tuple(kept)
     untouched = {each.urn for each in everything} == {each.urn for each in before}
     needed = [each.line for each in everything if not each.protected]
@@ -95,7 +95,7 @@ def explanation(
 
 
 def _unprotect(kept: Iterable[Kept], stack_file: str) -> list[str]:
-    """Return the command for each part that protects itself, and for what was protected by hand."""
+    """Return the commands that remove protection set by components and protection set by hand."""
     commands: list[str] = []
     for each in kept:
         switch = _switch(each)
@@ -107,7 +107,7 @@ def _unprotect(kept: Iterable[Kept], stack_file: str) -> list[str]:
 
 
 def _switch(kept: Kept) -> str | None:
-    """Return the key of the stack file that protects an object; None where none does."""
+    """Return the key of the stack file that protects an object; None if there is none."""
     if kept.storage:
         return f"storage.{kept.storage}.deletion_protection"
     return next((key for parent, key in _SWITCHES.items() if parent in kept.urn), None)

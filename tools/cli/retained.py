@@ -1,7 +1,7 @@
-"""What ParallelCluster leaves in the account when its cluster goes, and how to remove that too.
+"""What ParallelCluster retains in the account after its cluster is deleted, and how to remove it.
 
-The account is asked, not the state: a cluster that never came to be leaves its file systems as
-well, and then no output names them.
+The account is read, not the state, because a failed cluster creation also retains its file systems,
+and no output names them.
 
 Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html,
 `DeletionPolicy`; the tags are those of
@@ -26,11 +26,11 @@ from tools.workspace.stack_files import StackFile
 
 CLUSTER_TAG = "parallelcluster:cluster-name"
 NODE_TAG = "parallelcluster:node-type"
-"""On the volumes of nodes, which go with them."""
+"""Tag of node volumes, which are deleted with the nodes."""
 
 
 class Kind(Enum):
-    """What stays: what it is called, the kind that uses it again, and the call that removes it."""
+    """Kinds of retained objects: name, kind in the stack file, and call that removes it."""
 
     LUSTRE = ("FSx for Lustre", "existing-fsx-lustre", "fsx delete-file-system --file-system-id")
     EFS = ("EFS", "existing-efs", "efs delete-file-system --file-system-id")
@@ -45,12 +45,12 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """One object that stays."""
+    """A retained object."""
 
     identifier: str
     kind: Kind
     name: str = ""
-    """Key in `storage`; a security group has none."""
+    """Key in `storage`; empty for a security group."""
 
     @property
     def line(self) -> str:
@@ -60,12 +60,12 @@ class Retained:
 
 
 def tell_what_stays(stack_file: StackFile, *, destroyed: bool, sandbox: bool) -> None:
-    """Say what ParallelCluster has kept of a cluster that is not there any more.
+    """Report what ParallelCluster has retained of a deleted cluster.
 
     Args:
-        stack_file: Of the cluster.
-        destroyed: Whether it was destroyed; else its `up` has failed.
-        sandbox: Whether it is the sandbox's account that is asked.
+        stack_file: Stack file of the cluster.
+        destroyed: Whether the cluster was destroyed; otherwise its `up` failed.
+        sandbox: Whether the account is the sandbox's.
     """
     name, region = str(stack_file.cluster.get("name")), stack_file.region
     look = what_stays if destroyed else what_failed_creations_left
@@ -73,14 +73,14 @@ def tell_what_stays(stack_file: StackFile, *, destroyed: bool, sandbox: bool) ->
         with account_access(sandbox=sandbox, profile=stack_file.profile):
             said = look(name, region)
     except failures.CommandError as error:
-        # Why an `up` failed is more to the point.
+        # The reason for the failed `up` is more important.
         said = unknown(error, cluster_name=name, region=region) if destroyed else ""
     if said:
         console.answer(said)
 
 
 def what_stays(cluster_name: str, region: str) -> str:
-    """Return what to say after a destroy of a cluster; empty where nothing of it is left.
+    """Return a message after a destroy of a cluster; empty if nothing is retained.
 
     The account is that of this process's environment.
     """
@@ -101,9 +101,9 @@ def what_stays(cluster_name: str, region: str) -> str:
 
 
 def what_failed_creations_left(cluster_name: str, region: str) -> str:
-    """Return what to say after an `up` that failed; empty where nothing is left without a cluster.
+    """Return a message after a failed `up`; empty if nothing without a cluster is retained.
 
-    CloudFormation rolls a failed creation back, and keeps what is to be retained.
+    CloudFormation rolls back a failed creation and keeps resources with a Retain policy.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
     """
     account = Account(region)
@@ -112,7 +112,7 @@ def what_failed_creations_left(cluster_name: str, region: str) -> str:
             return ""
         kept = tuple(retained_objects(account, cluster_name))
     except (BotoCoreError, ClientError):
-        # Why the `up` failed is more to the point.
+        # The reason for the failed `up` is more important.
         return ""
     none = (
         f"there is no cluster {cluster_name}; of what was tried before, ParallelCluster has kept "
@@ -127,11 +127,11 @@ def _exists(account: Account, cluster_name: str) -> bool:
 
 
 def retained_objects(account: Account, cluster_name: str) -> Iterator[Retained]:
-    """Yield what is in the account of the storage of a cluster that is gone.
+    """Yield the retained storage of a deleted cluster.
 
     Args:
-        account: In the cluster's region.
-        cluster_name: The name, which is that of ParallelCluster's own stack, too.
+        account: The account, in the cluster's region.
+        cluster_name: Name of the cluster and of ParallelCluster's own stack.
     """
     for each in account.all("fsx", "describe_file_systems", "FileSystems"):
         if _is_of(each, cluster_name) and each.get("Lifecycle") != "DELETING":
@@ -158,8 +158,8 @@ def _name(described: Mapping[str, Any]) -> str:
 
 
 def explanation(heading: str, kept: Iterable[Retained], *, region: str) -> str:
-    """Return for people what stays, how to use it again, and how to remove it."""
-    # Nothing that is in use can be removed: groups stand last.
+    """Return a message: what is retained, how to use it again, and how to remove it."""
+    # Objects in use cannot be removed, so security groups come last.
     everything = sorted(kept, key=lambda each: each.kind is Kind.GROUP)
     kinds = dict.fromkeys(each.kind.kind for each in everything if each.kind.kind)
     again = "the next `up` makes new ones; to use these again, give their ids with kind: {}"
@@ -180,12 +180,12 @@ def explanation(heading: str, kept: Iterable[Retained], *, region: str) -> str:
 
 
 def unknown(reason: object, *, cluster_name: str, region: str) -> str:
-    """Return for people what to do where the account did not say what stays.
+    """Return a message for an account that could not be read.
 
     Args:
-        reason: What it said.
-        cluster_name: The cluster that is gone.
-        region: Its region.
+        reason: The error.
+        cluster_name: The deleted cluster.
+        region: Region of the cluster.
     """
     of_cluster = f"Tags[?Key=='{CLUSTER_TAG}' && Value=='{cluster_name}']"
     systems = f'describe-file-systems --query "FileSystems[?{of_cluster}].FileSystemId"'

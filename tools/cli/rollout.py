@@ -1,7 +1,7 @@
-"""Wait until a cluster is what its stack promised: nodes Ready, and every plugin on its nodes.
+"""Wait until a cluster matches its stack: nodes are Ready and every plugin runs on its nodes.
 
-"Rolled out" is not enough: a DaemonSet that wants no pod counts as rolled out. So every DaemonSet
-is looked for on every node that it is for, and every node is asked for its devices.
+The rollout status is not sufficient, because a DaemonSet that wants no pods counts as rolled out.
+Therefore every DaemonSet is checked on each node where it must run, and every node for its devices.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ NAMESPACE = "kube-system"
 POLL_SECONDS = 0.5
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 REQUEST_SECONDS = 15
-"""Until an API server that takes a request and does not answer it counts as silent."""
+"""Timeout for a request to an API server."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeState:
-    """One node."""
+    """State of a node."""
 
     name: str
     instance_type: str
@@ -37,16 +37,16 @@ class NodeState:
     devices: Mapping[str, str]
     """Allocatable accelerators and EFA interfaces, by resource name."""
     node_group: str | None = None
-    """Managed node group that it is of."""
+    """Managed node group of the node."""
     instance_id: str = ""
-    """EC2 instance that it is."""
+    """EC2 instance id of the node."""
     not_ready_because: str = ""
-    """What its kubelet says where it is not ready."""
+    """The kubelet's message if the node is not Ready."""
 
 
 @dataclass(frozen=True, slots=True)
 class DaemonSetState:
-    """One DaemonSet."""
+    """State of a DaemonSet."""
 
     name: str
     desired: int
@@ -55,21 +55,21 @@ class DaemonSetState:
 
 @dataclass(frozen=True, slots=True)
 class ClusterState:
-    """What was seen of a cluster."""
+    """Observed state of a cluster."""
 
     nodes: tuple[NodeState, ...]
     daemon_sets: tuple[DaemonSetState, ...]
     aws_auth_roles: tuple[str, ...]
-    """Role ARNs in `mapRoles` of the `aws-auth` ConfigMap, in its order."""
+    """Role ARNs in `mapRoles` of the `aws-auth` ConfigMap, in file order."""
     running_on: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
-    """Nodes on which a pod of a DaemonSet runs and is ready, by DaemonSet."""
+    """Nodes with a running and ready pod of a DaemonSet, by DaemonSet."""
     pods: Mapping[str, tuple[PodState, ...]] = field(
         default_factory=dict[str, tuple[PodState, ...]]
     )
     """Pods of each DaemonSet, ready or not."""
 
     def missing(self, expected: Iterable[GroupExpectation]) -> list[str]:
-        """Return what is not there yet, one sentence each."""
+        """Return one sentence for each thing that is missing."""
         return [sentence for group in expected for sentence in self._missing_of(group)]
 
     def ready_nodes(self, group: GroupExpectation) -> list[NodeState]:
@@ -103,29 +103,29 @@ class ClusterState:
 
 
 def observe(kubeconfig: str) -> ClusterState:
-    """Look at a cluster.
+    """Read the state of a cluster.
 
     Raises:
-        kubernetes.client.ApiException: the API server refuses.
-        urllib3.exceptions.HTTPError: it does not answer.
-        kubernetes.config.ConfigException: the command that gives the token failed.
-        ValueError, TypeError, AttributeError: its answer is not what the API promises.
+        kubernetes.client.ApiException: the API server rejects the request.
+        urllib3.exceptions.HTTPError: the API server does not respond.
+        kubernetes.config.ConfigException: the command that provides the token failed.
+        ValueError, TypeError, AttributeError: the response does not match the API schema.
     """
     from kubernetes import client, config
 
     configuration: Any = client.Configuration()
-    # Whoever asks is the retry; urllib3's own would write a warning for each.
+    # Callers retry; urllib3 would log a warning for each retry.
     configuration.retries = False
-    # One object that lacks what its schema promises must not hide all others.
+    # An object that does not match its schema must not hide the others.
     configuration.client_side_validation = False
     config.load_kube_config_from_dict(
         yaml.safe_load(kubeconfig), client_configuration=configuration, persist_config=False
     )
     if urlsplit(configuration.host).hostname in _LOOPBACK:
-        configuration.proxy = None  # one of the user's does not lead to this machine
+        configuration.proxy = None  # the user's proxy cannot reach this machine
     limits = {"_request_timeout": REQUEST_SECONDS}
     with client.ApiClient(configuration=configuration) as api:
-        # The client's answers are typed as unions with its asynchronous and raw variants.
+        # The client types its responses as unions with the asynchronous and raw variants.
         core: Any = client.CoreV1Api(api)
         apps: Any = client.AppsV1Api(api)
         nodes = tuple(_node(node) for node in core.list_node(**limits).items)
@@ -147,10 +147,10 @@ def wait_until_ready(
     deadline_seconds: float,
     report: Callable[[str], None],
 ) -> tuple[ClusterState, list[str]]:
-    """Return the cluster's state and what is missing in it, at the latest at the deadline.
+    """Return the cluster's state and what is missing, at the deadline at the latest.
 
-    An API server that does not answer, or not now, is asked again until then; the state is the
-    last one that was seen.
+    Requests to an API server that does not respond are retried until the deadline; the state is the
+    last one observed.
     """
     deadline = time.monotonic() + deadline_seconds
     told: list[str] = []
@@ -168,7 +168,7 @@ def wait_until_ready(
 
 
 def look_at(kubeconfig: str) -> tuple[ClusterState | None, str]:
-    """Return what is seen of a cluster, or why nothing is."""
+    """Return the state of a cluster, or why it cannot be read."""
     from kubernetes.client import ApiException
     from kubernetes.config import ConfigException
     from urllib3.exceptions import HTTPError
@@ -210,11 +210,11 @@ def _daemon_set(found: Any) -> DaemonSetState:
 
 
 _LONGEST_COUNT = 16
-"""Characters of a number of devices: more than any node has."""
+"""Number of characters; no node has a longer device count."""
 
 
 def _count(quantity: str | None) -> int:
-    """Return how many devices a node offers; none where it says no number.
+    """Return the number of devices of a node; 0 if the quantity is not a number.
 
     Kubernetes writes 1000 as `1k`:
     https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
@@ -235,7 +235,7 @@ def _mapped_roles(maps: list[Any]) -> tuple[str, ...]:
     try:
         entries = first_document(maps[0].data.get("mapRoles") or "")
     except (yaml.YAMLError, ValueError, RecursionError):
-        return ()  # what is not YAML lets nobody in
+        return ()  # invalid YAML grants no access
     found = entries if isinstance(entries, list) else []
     return tuple(
         str(entry["rolearn"])

@@ -1,4 +1,4 @@
-"""What the outputs of a stack promise of its cluster: nodes, their devices, a plugin on each."""
+"""What the outputs of a stack promise of its cluster: nodes, devices, and plugins on each node."""
 
 from __future__ import annotations
 
@@ -19,66 +19,66 @@ DAEMON_SETS = {
     "neuron": "neuron-device-plugin",
     "efa": "aws-efa-k8s-device-plugin",
 }
-"""DaemonSet in kube-system, by device plugin as the stack's outputs name it."""
+"""DaemonSet in kube-system, by device plugin name in the stack outputs."""
 DEVICES = {
     "nvidia.com/gpu": "nvidia",
     "aws.amazon.com/neuron": "neuron",
     "aws.amazon.com/neuroncore": "neuron",
     "vpc.amazonaws.com/efa": "efa",
 }
-"""Device plugin by the resource that it makes."""
+"""Device plugin by the resource that it advertises."""
 ADDON_DAEMON_SETS = {
     POD_IDENTITY_AGENT: "eks-pod-identity-agent",
     EBS_CSI_DRIVER: "ebs-csi-node",
     FSX_CSI_DRIVER: "fsx-csi-node",
     NODE_MONITORING_AGENT: "eks-node-monitoring-agent",
 }
-"""DaemonSet on every node, by add-on."""
+"""DaemonSet that runs on every node, by add-on."""
 GPU_MONITOR = "dcgm-server"
 """DaemonSet of the node monitoring agent on x86 nodes with NVIDIA GPUs."""
 TERMINATION_HANDLER = "aws-node-termination-handler"
 
 
 class LabelledNode(Protocol):
-    """What the labels of a node say."""
+    """Information in the labels of a node."""
 
     @property
     def node_group(self) -> str | None:
-        """Managed node group that it is of."""
+        """Managed node group of the node."""
         ...
 
     @property
     def instance_type(self) -> str:
-        """Its EC2 instance type."""
+        """EC2 instance type of the node."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class GroupExpectation:
-    """What must be there of one node group."""
+    """What a node group must have."""
 
     name: str
-    """Of the node group, or of several self-managed ones whose nodes nothing tells apart."""
+    """Name of the node group, or of self-managed groups whose nodes cannot be distinguished."""
     instance_type: str
     managed_as: str | None
-    """Name of the managed node group, which its nodes are labelled with."""
+    """Name of the managed node group in the label of its nodes."""
     nodes: int
     devices: Mapping[str, int]
-    """Devices that each node offers, by resource name."""
+    """Devices on each node, by resource name."""
     daemon_sets: tuple[str, ...]
     """DaemonSets that run on each of its nodes."""
 
     def has(self, node: LabelledNode) -> bool:
-        """Return whether a node is of this group, as far as its labels tell."""
+        """Return whether a node belongs to this group, according to its labels."""
         return node.node_group == self.managed_as and node.instance_type == self.instance_type
 
 
 def expected_of(outputs: Mapping[str, Any]) -> tuple[GroupExpectation, ...]:
-    """Return what the outputs of a stack promise, the node groups in their order."""
+    """Return the node groups that the outputs of a stack promise, in order."""
     found: dict[str | tuple[str, str], GroupExpectation] = {}
     for name, group in outputs.get("node_groups", {}).items():
         expected = _group(name, group, outputs)
-        # Nodes of two self-managed groups of one type look the same.
+        # Nodes of two self-managed groups with the same instance type look the same.
         key = expected.managed_as or ("self-managed", expected.instance_type)
         found[key] = _together(found[key], expected) if key in found else expected
     return tuple(found.values())
@@ -113,7 +113,7 @@ def _group(name: str, group: Mapping[str, Any], outputs: Mapping[str, Any]) -> G
 
 
 def _together(first: GroupExpectation, second: GroupExpectation) -> GroupExpectation:
-    """Return what is certain of a node that may be of either group, and the nodes of both."""
+    """Return what is certain for a node of either group, and the nodes of both."""
     return GroupExpectation(
         name=f"{first.name}, {second.name}",
         instance_type=first.instance_type,

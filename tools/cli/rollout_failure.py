@@ -1,4 +1,4 @@
-"""What to say of a cluster that came up without all of its nodes or plugins."""
+"""Messages for a cluster that came up without all of its nodes or plugins."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def reasons(
     sandbox: bool,
     kubectl: str,
 ) -> list[str]:
-    """Return why nodes and plugins are missing, and the commands that show more.
+    """Return why nodes and plugins are missing, and commands that show more.
 
     Args:
-        outputs: Of the stack.
-        expected: What they promise.
-        state: What is there of it.
-        stack_file: Whose account is asked.
-        sandbox: Whether that is the sandbox's.
+        outputs: Outputs of the stack.
+        expected: The node groups that the outputs promise.
+        state: The observed state.
+        stack_file: The stack, for its account.
+        sandbox: Whether the account is the sandbox's.
         kubectl: The command with its kubeconfig.
     """
     promised = dict.fromkeys(name for group in expected for name in group.daemon_sets)
@@ -45,7 +45,7 @@ def reasons(
 
 
 def nodes_not_ready(state: ClusterState, kubectl: str) -> list[str]:
-    """Return what the kubelets of nodes that joined and are not ready say."""
+    """Return the kubelets' messages of nodes that joined but are not Ready."""
     return [
         f"{node.name} has joined and is not Ready: {node.not_ready_because}; more: "
         f"{kubectl} describe node {shell_word(node.name)}"
@@ -55,7 +55,7 @@ def nodes_not_ready(state: ClusterState, kubectl: str) -> list[str]:
 
 
 def plugins_not_ready(daemon_sets: Iterable[str], state: ClusterState, kubectl: str) -> list[str]:
-    """Return why pods of some DaemonSets do not run, with the commands to look."""
+    """Return why pods of some DaemonSets do not run, with commands to inspect them."""
     return [
         sentence
         for name in daemon_sets
@@ -66,7 +66,7 @@ def plugins_not_ready(daemon_sets: Iterable[str], state: ClusterState, kubectl: 
 
 
 def kubectl_command(kubeconfig: Path, *, sandbox: bool) -> str:
-    """Return the command for a cluster: the user's `kubectl`, or the sandbox's where there is none.
+    """Return the `kubectl` command for a cluster, or the sandbox's if the user has none.
 
     It is quoted for a shell.
     """
@@ -117,6 +117,6 @@ def _groups(
             ]
     except (BotoCoreError, ClientError) as error:
         return [f"the account does not say why: {error}"]
-    except (LookupError, TypeError) as error:  # as of a node group that was never made
+    except (LookupError, TypeError) as error:  # for example, of a node group that was never created
         return [f"the account does not say why: an answer has no {error}"]
     return [sentence for group in groups for sentence in what_it_lacks(group, joined, place)]

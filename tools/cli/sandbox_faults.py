@@ -1,4 +1,4 @@
-"""The schedule of faults of the running sandbox: put in force, shown, ended."""
+"""The fault schedule of the running sandbox: set, show, end."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tools.cli.sandbox_session import ask
 
 
 def use_schedule(path: Path) -> list[dict[str, Any]]:
-    """Put the schedule of a file in force, in place of an earlier one; return it.
+    """Apply and return the schedule in a file, replacing the previous one.
 
     Raises:
-        CommandError: no sandbox runs.
-        WrongUseError: the file cannot be read, or is no schedule.
+        CommandError: no sandbox is running.
+        WrongUseError: the file cannot be read, or is not a schedule.
     """
     try:
         text = path.read_bytes()
@@ -29,25 +29,25 @@ def use_schedule(path: Path) -> list[dict[str, Any]]:
 
 
 def clear() -> None:
-    """End the schedule in force.
+    """End the current schedule.
 
     Raises:
-        CommandError: no sandbox runs.
+        CommandError: no sandbox is running.
     """
     _ask("DELETE")
 
 
 def in_force() -> list[dict[str, Any]]:
-    """Return each entry in force, with `matched` and `happened`: calls seen and calls hit.
+    """Return each active entry, with `matched` and `happened`: calls matched and calls faulted.
 
     Raises:
-        CommandError: no sandbox runs.
+        CommandError: no sandbox is running.
     """
     return _ask("GET")
 
 
 def lines(entries: list[dict[str, Any]]) -> list[str]:
-    """Return a line for each entry, for people."""
+    """Return a line of text for each entry."""
     return [_line(entry) for entry in entries]
 
 

@@ -1,8 +1,8 @@
-"""How long the resources of a sandbox take, as a share of what AWS takes.
+"""How long resources of a sandbox take, as a share of the time in AWS.
 
-The account is told by its endpoint (`sandbox.aws.transitions`). It is kept in the sandbox's
-directory, too, because the engine of every later command starts a stand-in for the Kubernetes
-provider, which reads it from its environment (`sandbox.latency.pace`).
+The account's endpoint receives the value (`sandbox.aws.transitions`). It is also stored in the
+sandbox's directory, because the engine of every later command starts an emulated Kubernetes
+provider, which reads the value from its environment (`sandbox.latency.pace`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _FILE = "latency"
 
 
 def set_pace(directory: SandboxDirectory, scale: float) -> None:
-    """Let every resource take this share of AWS's time; 0 lets none take any."""
+    """Set the share of AWS's time that every resource takes; 0 means no delay."""
     path = directory.path / _FILE
     if scale:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -25,12 +25,12 @@ def set_pace(directory: SandboxDirectory, scale: float) -> None:
 
 
 def pace_of(directory: SandboxDirectory) -> dict[str, str]:
-    """Return what the providers of a sandbox have in their environment; empty without a pace."""
+    """Return the environment variables for the providers of a sandbox; empty without a pace."""
     path = directory.path / _FILE
     return {VARIABLE: path.read_text(encoding="utf-8") if path.exists() else ""}
 
 
 def described_pace(directory: SandboxDirectory) -> str:
-    """Return the pace as `sandbox status` shows it."""
+    """Return the pace as text for `sandbox status`."""
     scale = pace_of(directory)[VARIABLE]
     return f"{scale} of AWS's time" if scale else ""

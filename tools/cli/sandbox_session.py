@@ -1,4 +1,4 @@
-"""The sandbox as the commands use it: where it is, how it is started, what it holds."""
+"""The sandbox for commands: its directory, its start, and its content."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class RunningSandbox:
-    """A sandbox that answers."""
+    """A sandbox that is running."""
 
     directory: SandboxDirectory
     status: SandboxStatus
 
     @property
     def aws_endpoint(self) -> str:
-        """Where every AWS call of the sandbox goes."""
+        """Endpoint of all AWS calls in the sandbox."""
         return self.status.aws_endpoint
 
     def workspace(self, stack_file: StackFile, report: Report) -> SandboxWorkspace:
-        """Return the workspace of one stack; gets the engine where there is none.
+        """Return the workspace of a stack; install the engine if necessary.
 
         Raises:
-            WrongUseError: the stack is of another region than the sandbox.
+            WrongUseError: the stack is in another region than the sandbox.
         """
         if stack_file.region != self.status.region:
             raise failures.WrongUseError(
@@ -69,7 +69,7 @@ class RunningSandbox:
         return SandboxWorkspace(stack_file=stack_file, command=command, project=project)
 
     def environment(self, engine: Path, project: SandboxProject) -> dict[str, str]:
-        """Return the environment of everything that works in this sandbox."""
+        """Return the environment of all processes that work in this sandbox."""
         environment = sandbox_environment(
             os.environ,
             engine=engine,
@@ -84,7 +84,7 @@ class RunningSandbox:
         return {**environment, **pace_of(self.directory), **own}
 
     def aws_environment(self) -> dict[str, str]:
-        """Return the environment in which boto3 of this process reaches the sandbox's account."""
+        """Return the environment in which boto3 of this process uses the sandbox's account."""
         return self.environment(Path(os.defpath.split(os.pathsep)[0]), project_of(self.directory))
 
 
@@ -96,22 +96,22 @@ def started_sandbox(
     latency: float | None = None,
     plugins: Mapping[str, Path] | None = None,
 ) -> RunningSandbox:
-    """Return the running sandbox; gets its programs and starts it where it does not run.
+    """Return the running sandbox; install its programs and start it if it is not running.
 
     Args:
-        report: Told what is done.
-        port: Port of the AWS endpoint of a sandbox that is started; 0 takes a free one.
-        with_parallelcluster: Whether CloudFormation must be able to make a cluster; a sandbox
-            that runs without that is given what it needs, and keeps its account.
-        latency: Share of AWS's time that every resource takes from now on, 0 for none; where it is
-            not given a running sandbox keeps its own, and a new one has none.
-        plugins: Directories of provider plugins that the user chooses, by provider; without them
-            those of `$TRAINYARD_PLUGINS`.
+        report: Receives progress messages.
+        port: Port of the AWS endpoint of a new sandbox; 0 selects a free port.
+        with_parallelcluster: Whether CloudFormation must support clusters. A running sandbox
+            without that support is extended, and keeps its account.
+        latency: Share of AWS's time that every resource takes from now on, 0 for none. By default,
+            a running sandbox keeps its value, and a new one has no delay.
+        plugins: Provider plugin directories that the user chooses, by provider; by default those of
+            `$TRAINYARD_PLUGINS`.
 
     Raises:
         EngineError: the programs can neither be downloaded nor built.
-        SandboxError: it does not start.
-        CommandError: the sandbox that runs works with other plugins.
+        SandboxError: the sandbox does not start.
+        CommandError: the running sandbox uses other plugins.
     """
     directory = sandbox_directory()
     status = directory.read_status()
@@ -133,16 +133,16 @@ def started_sandbox(
 
 
 def _take(directory: SandboxDirectory, latency: float, status: SandboxStatus) -> None:
-    """Let account and clusters take a share of AWS's time from now on."""
+    """Set the share of AWS's time that account and clusters take from now on."""
     set_pace(directory, latency)
     _ask(status, "POST", f"latency?scale={latency:g}")
 
 
 def _check_plugins(directory: SandboxDirectory, chosen: Mapping[str, Path] | None) -> None:
-    """Make sure that the plugins that made the account's resources go on with them.
+    """Ensure that the plugins that created the account's resources remain in use.
 
     Raises:
-        CommandError: they cannot, or the user asks for others.
+        CommandError: they cannot be used, or the user requests others.
     """
     running = {plugin.name: Path(plugin.directory) for plugin in read_plugins(directory.path)}
     if not running:
@@ -160,7 +160,7 @@ def _check_plugins(directory: SandboxDirectory, chosen: Mapping[str, Path] | Non
 
 
 def _give_parallelcluster(directory: SandboxDirectory, report: Report) -> None:
-    """Let the sandbox use ParallelCluster's Python; makes its environment where there is none."""
+    """Let the sandbox use ParallelCluster's Python environment; create it if necessary."""
     from tools.parallelcluster.environment import parallelcluster_python
 
     command = [str(parallelcluster_python(report))]
@@ -172,7 +172,7 @@ def running_sandbox() -> RunningSandbox:
     """Return the running sandbox.
 
     Raises:
-        CommandError: it does not run.
+        CommandError: no sandbox is running.
     """
     directory = sandbox_directory()
     status = directory.read_status()
@@ -182,17 +182,17 @@ def running_sandbox() -> RunningSandbox:
 
 
 def holds_stack(stack: str) -> bool:
-    """Return whether the sandbox runs and something of the stack is in it."""
+    """Return whether the sandbox is running and has resources of the stack."""
     directory = sandbox_directory()
     running = directory.read_status() is not None
     return running and project_of(directory).holds(stack)
 
 
 def require_stack(stack_file: StackFile) -> None:
-    """Stop where the sandbox has nothing of the stack.
+    """Raise an error if the sandbox has no resources of the stack.
 
     Raises:
-        CommandError: it does not run, or holds no such stack.
+        CommandError: the sandbox is not running, or does not have the stack.
     """
     stack = stack_file.stack
     if not holds_stack(stack):
@@ -203,7 +203,7 @@ def require_stack(stack_file: StackFile) -> None:
 
 
 def kubectl_wrapper() -> Path:
-    """Return the `kubectl` of the sandbox, for machines that have none."""
+    """Return the sandbox's `kubectl`, for machines without one."""
     return sandbox_directory().bin / "kubectl"
 
 
@@ -216,10 +216,10 @@ def project_of(directory: SandboxDirectory) -> SandboxProject:
 
 @contextlib.contextmanager
 def nobody_at_work(command: str) -> Iterator[SandboxDirectory]:
-    """Give the sandbox to end it, while nobody changes a stack in it.
+    """Yield the sandbox for its shutdown, while no command changes a stack in it.
 
     Raises:
-        StackLockedError: somebody does; the message says who, and what to do.
+        StackLockedError: a command does; the message names it and says what to do.
     """
     from tools.workspace.command_lock import every_lock
 
@@ -235,28 +235,28 @@ def _write_kubectl_wrapper(directory: SandboxDirectory, command: list[str]) -> N
 
 
 def advance_clock(hours: float) -> datetime:
-    """Move the clock of the running sandbox forward and return its time.
+    """Advance the clock of the running sandbox and return its time.
 
     Raises:
-        CommandError: no sandbox runs.
+        CommandError: no sandbox is running.
     """
     answer = ask("POST", f"clock?advance_seconds={hours * 3600:.0f}")
     return datetime.fromisoformat(answer["now"])
 
 
 def ask(method: str, path: str, body: bytes | None = None) -> Any:
-    """Return what the running sandbox answers beside AWS's own calls, read as JSON.
+    """Call the sandbox's internal API and return its JSON response.
 
     Raises:
-        CommandError: no sandbox runs.
-        urllib.error.HTTPError: it refuses.
+        CommandError: no sandbox is running.
+        urllib.error.HTTPError: the sandbox rejects the request.
     """
     return _ask(running_sandbox().status, method, path, body)
 
 
 def _ask(status: SandboxStatus, method: str, path: str, body: bytes | None = None) -> Any:
     url = f"{status.aws_endpoint}/_trainyard/{path}"
-    # The address is the sandbox's own, on the loopback: no proxy, no other scheme.
+    # The URL is the sandbox's own, on the loopback interface: no proxy, no other scheme.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     request = urllib.request.Request(url, data=body, method=method)  # noqa: S310 - see above
     with opener.open(request) as answer:
@@ -264,7 +264,7 @@ def _ask(status: SandboxStatus, method: str, path: str, body: bytes | None = Non
 
 
 def inventory_lines() -> list[str]:
-    """Return one line for each object of the running sandbox, sorted."""
+    """Return a line for each object of the running sandbox, sorted."""
     from sandbox.inventory import lines
 
     sandbox = running_sandbox()

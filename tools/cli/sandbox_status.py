@@ -1,4 +1,4 @@
-"""What `sandbox status` shows: what runs, what it is made of, and what is in it."""
+"""The content of `sandbox status`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools.workspace.project import sandbox_directory
 
 
 def describe() -> dict[str, Any]:
-    """Return what `sandbox status` shows."""
+    """Return the content of `sandbox status`."""
     directory = sandbox_directory()
     status = directory.read_status()
     return {
@@ -31,19 +31,19 @@ def describe() -> dict[str, Any]:
 
 
 def _described_plugins(directory: SandboxDirectory) -> list[str]:
-    """Return each provider plugin with its version and where it comes from."""
+    """Return each provider plugin with its version and origin."""
     return [plugin.description for plugin in read_plugins(directory.path)]
 
 
 def _faults() -> list[str]:
-    """Return each fault in force, with how often it has happened."""
+    """Return each active fault and how often it has occurred."""
     from tools.cli import sandbox_faults
 
     return sandbox_faults.lines(sandbox_faults.in_force())
 
 
 def _clusters(directory: SandboxDirectory) -> list[str]:
-    """Return each cluster with the Kubernetes version that it serves, and what serves it."""
+    """Return each cluster with its Kubernetes version and its API server."""
     from sandbox.kubernetes.emulation import described_version
 
     return sorted(

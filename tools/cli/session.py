@@ -1,4 +1,4 @@
-"""From a stack's name to a workspace in which the engine can run."""
+"""From the name of a stack to a workspace in which the engine can run."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def account_access(*, sandbox: bool, profile: str = "") -> Iterator[None]:
-    """Let boto3 calls of this process reach the account: the sandbox's, or the user's own.
+    """Let boto3 in this process use the account: the sandbox's, or the user's own.
 
     Args:
         sandbox: Whether it is the sandbox's.
-        profile: The AWS profile that the stack file names, as the engine uses it.
+        profile: The AWS profile in the stack file, which the engine also uses.
 
     Raises:
         WrongUseError: there are no credentials.
@@ -44,10 +44,10 @@ def account_access(*, sandbox: bool, profile: str = "") -> Iterator[None]:
 
 
 def require_credentials() -> None:
-    """Stop where there is no AWS account to work in.
+    """Raise an error if there are no AWS credentials.
 
     Raises:
-        WrongUseError: neither the environment, nor the files, nor the instance has any.
+        WrongUseError: the environment, the files and the instance have no credentials.
     """
     from botocore.exceptions import BotoCoreError
     from botocore.session import Session
@@ -71,21 +71,21 @@ def require_credentials() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """What a command needs of its workspace."""
+    """What a command requires of its workspace."""
 
     checks_config: bool
-    """Whether the program will run, so that its configuration must be right."""
+    """Whether the program will run, so that its configuration must be valid."""
     command: str = ""
-    """What may change the state, such as `up`, so that it works on the stack alone, and locks and
-    leftovers must be looked at; empty for what changes nothing and may run beside another."""
+    """The command that may change the state, such as `up`. It locks the stack and cleans up engine
+    locks and leftover processes. Empty for a read-only command, which may run in parallel."""
 
 
 def open_workspace(stack_file: StackFile, purpose: Purpose, *, sandbox: bool) -> Workspace:
-    """Return a workspace in which the stack's commands run; get, start and check what that needs.
+    """Return a workspace for the stack; install, start and check what it requires.
 
     Raises:
-        ConfigError: the configuration is wrong; nothing was started.
-        StackLockedError: another command works on the stack.
+        ConfigError: the configuration is invalid; nothing was started.
+        StackLockedError: another command holds the lock of the stack.
         WrongUseError: no credentials, or no AWS CLI for an EKS stack.
     """
     from tools.cli.stack_config import refuse_wrong_config
@@ -106,10 +106,10 @@ def open_workspace(stack_file: StackFile, purpose: Purpose, *, sandbox: bool) ->
 
 
 def work_alone(stack_file: StackFile, command: str, *, sandbox: bool) -> None:
-    """Let no other command work on the stack until this one ends.
+    """Lock the stack until this command ends.
 
     Raises:
-        StackLockedError: another one works on it.
+        StackLockedError: another command holds the lock.
     """
     from tools.cli.command_line import at_the_end
     from tools.workspace.command_lock import hold_lock, release_lock
@@ -119,7 +119,7 @@ def work_alone(stack_file: StackFile, command: str, *, sandbox: bool) -> None:
     try:
         hold_lock(path, stack=stack, command=command)
     except OSError:
-        # A checkout that cannot be written: the lock of the engine's own backend is left.
+        # The checkout is read-only; only the lock of the engine's backend remains.
         if sandbox:
             raise
         return
@@ -127,10 +127,10 @@ def work_alone(stack_file: StackFile, command: str, *, sandbox: bool) -> None:
 
 
 def refuse_occupied(stack_file: StackFile, *, sandbox: bool) -> None:
-    """Stop where another command works on the stack.
+    """Raise an error if another command holds the lock of the stack.
 
     Raises:
-        StackLockedError: one does.
+        StackLockedError: another command holds it.
     """
     from tools.workspace.command_lock import refuse_taken
 
@@ -148,7 +148,7 @@ def _lock_file(stack: str, *, sandbox: bool) -> Path:
 
 
 def _tell_foreign_ids(stack_file: StackFile) -> None:
-    """Say which ids are the user's own: a real account's do not exist in the sandbox's."""
+    """Report ids of the user's own account, which do not exist in the sandbox's."""
     from sandbox.account.stacks import completion
     from tools.workspace.stack_files import overruled
 
@@ -194,7 +194,7 @@ def _account(stack_file: StackFile) -> Workspace:
 
 
 def kubeconfig_path(stack: str, *, sandbox: bool) -> Path:
-    """Return where the kubeconfig of a stack is written."""
+    """Return the path of the kubeconfig of a stack."""
     if sandbox:
         from tools.workspace.project import sandbox_directory
 
@@ -205,8 +205,8 @@ def kubeconfig_path(stack: str, *, sandbox: bool) -> Path:
 def usable_kubeconfig(kubeconfig: str, *, sandbox: bool) -> str:
     """Return a kubeconfig for programs that the engine does not start.
 
-    A sandbox's clusters are reached with the sandbox's `aws`, which only the engine has first on
-    its PATH; for everybody else it is named by its path.
+    Clusters of a sandbox require the sandbox's `aws`, which is first on the PATH only for the
+    engine; for other programs the kubeconfig contains its path.
     """
     if not sandbox:
         return kubeconfig

@@ -1,4 +1,4 @@
-"""`job` for ParallelCluster stacks: a directory of scripts, and what to do with it."""
+"""`job` for ParallelCluster stacks: writes a directory of scripts and prints the next steps."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 BERT_PRETRAINING = "bert-pretraining"
 JOBS = ("nccl-tests", "nccom-tests", BERT_PRETRAINING)
-"""Jobs that ParallelCluster stacks have."""
+"""Jobs for ParallelCluster stacks."""
 
 
 def write_job(
     plan: ParallelClusterPlan, name: str, request: SlurmRequest, output: Path, *, force: bool
 ) -> None:
-    """Write a job's directory, and say what was written and what comes next.
+    """Write the directory of a job, and print what was written and the next steps.
 
     Args:
-        plan: The stack's.
+        plan: Plan of the stack.
         name: One of `JOBS`.
-        request: What the user says about nodes and scaling.
+        request: The user's options for nodes and scaling.
         output: The directory.
-        force: Whether it may hold files.
+        force: Whether the directory may contain files.
 
     Raises:
         WrongUseError: the stack has no nodes for the job, or the directory is not empty.

@@ -1,4 +1,4 @@
-"""What a stack file says, checked: its configuration, its plan, and what the pack is told of it."""
+"""The checked configuration of a stack file, its plan, and the configuration of the policy pack."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def refusing_stage(stack_file: StackFile) -> Stage:
-    """Return what refuses a stack file: its schema, else its plan, else the account."""
+    """Return the stage that rejects a stack file: schema, plan, or account."""
     from components.config.problems import ConfigError
 
     try:
@@ -33,10 +33,10 @@ def refusing_stage(stack_file: StackFile) -> Stage:
 
 
 def plan_of(stack_file: StackFile) -> AnyPlan:
-    """Return the plan of a stack file, from schema and plan alone.
+    """Return the plan of a stack file, from schema and plan only.
 
     Raises:
-        ConfigError: with every problem.
+        ConfigError: the configuration is invalid; the error lists every problem.
     """
     from components.architectures.plan_stack import plan_stack
 
@@ -51,12 +51,12 @@ def plan_of(stack_file: StackFile) -> AnyPlan:
 def config_of(
     stack_file: StackFile, *, network_of: Callable[[StackNetwork], ExistingVpc] | None = None
 ) -> AnyStackConfig:
-    """Return the configuration of a stack file, checked by the schema.
+    """Return the configuration of a stack file, validated by the schema.
 
-    `network_of` looks up the network of another stack; left out, words stand for its ids.
+    `network_of` looks up the network of another stack; without it, placeholders replace its ids.
 
     Raises:
-        ConfigError: with every problem.
+        ConfigError: the configuration is invalid; the error lists every problem.
     """
     from components.config.load import load_stack_config
     from components.config.network import unread_network
@@ -78,7 +78,7 @@ def config_of(
         )
     except ConfigError as error:
         raise ConfigError([*missing, *error.problems], stack_file=name) from error
-    if config.policies:  # only then, because the pack takes a second to import
+    if config.policies:  # on demand, because importing the pack takes a second
         from policies.pack.stack_config import unknown_rules
 
         missing += unknown_rules(config, stack_file=name)
@@ -107,18 +107,18 @@ def _warned(stack_file: StackFile, *, live: bool, sandbox: bool) -> tuple[str, .
 
 
 def refuse_wrong_config(stack_file: StackFile, *, live: bool, sandbox: bool = False) -> None:
-    """Stop before the engine starts where schema, plan or account refuse the configuration.
+    """Reject an invalid configuration before the engine starts.
 
     Raises:
-        ConfigError: with every problem.
-        AccountUnreachableError: there is no account to ask.
+        ConfigError: schema, plan or account reject it; the error lists every problem.
+        AccountUnreachableError: the account cannot be queried.
     """
     for warning in _warned(stack_file, live=live, sandbox=sandbox):
         console.progress(f"warning: {warning}")
 
 
 def policy_pack(workspace: Workspace) -> list[str]:
-    """Return the arguments that attach the pack, configured with what only the stack file says."""
+    """Return the arguments that attach the pack, with its configuration from the stack file."""
     import json
 
     from policies.pack.stack_config import pack_config

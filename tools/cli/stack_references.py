@@ -1,4 +1,4 @@
-"""The network that a stack takes from another one, read from the same backend."""
+"""The network of another stack in the same backend."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from tools.workspace.engine_process import PulumiCommand
 
 STACK_REFERENCE = "stack-reference"
-"""Kind of a network that is another stack's, as stack files name it."""
+"""Kind of a network that belongs to another stack, as named in stack files."""
 _ABSENT = "no stack named"
-"""How the engine begins to say that a backend has no such stack.
-https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/cmd/pulumi/stack/io.go
-"""
+"""Start of the engine's message if a backend does not have a stack.
+https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/cmd/pulumi/stack/io.go"""
 
 
 def network_reader(
     stack_file: StackFile, *, sandbox: bool
 ) -> Callable[[StackNetwork], ExistingVpc]:
-    """Return what looks up the network of another stack, in the sandbox or in the user's backend.
+    """Return a function that looks up the network of another stack.
 
-    Nothing is read until it is called, so stacks without a reference need no engine for this. What
-    it returns raises `ConfigError` where the stack is not up, or is no network.
+    It reads from the sandbox or the user's backend, and only when called, so stacks without a
+    reference need no engine. It raises `ConfigError` if the stack is not deployed or is not a
+    network.
     """
 
     def read(reference: StackNetwork) -> ExistingVpc:
@@ -46,12 +46,12 @@ def network_reader(
 
 
 def with_ids(stack_file: StackFile, *, sandbox: bool) -> StackFile:
-    """Return the stack file with the ids of the network in place of a reference to its stack.
+    """Return the stack file with network ids instead of a stack reference.
 
-    For an engine that works on another backend than the one that has the stack.
+    For an engine that uses another backend than the one of the referenced stack.
 
     Raises:
-        ConfigError: that stack is not up, or is no network.
+        ConfigError: the referenced stack is not deployed, or is not a network.
     """
     cluster = stack_file.cluster
     network = cluster.get("network") if isinstance(cluster, Mapping) else None
@@ -71,7 +71,7 @@ def _sandbox_outputs(stack: str) -> Mapping[str, Any] | None:
 
     *qualified, name = stack.split("/")
     if qualified not in ([], ["organization", PROJECT]):
-        return None  # its backend has one organization and one project
+        return None  # the sandbox's backend has one organization and one project
     return project_of(sandbox_directory()).outputs(name)
 
 
@@ -87,7 +87,7 @@ def _account_outputs(stack: str) -> Mapping[str, Any] | None:
 
 
 def outputs_of(command: PulumiCommand, stack: str) -> Mapping[str, Any] | None:
-    """Return the outputs of a stack of the backend that the engine uses; None without the stack.
+    """Return the outputs of a stack in the engine's backend; None if it does not exist.
 
     Raises:
         EngineFailedError: the backend cannot be read.

@@ -1,4 +1,4 @@
-"""What a user of an EKS stack wants to know when `up` is done."""
+"""The summary of an EKS stack after `up`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReachedCluster:
-    """A cluster as `up` has found it, and the way to it."""
+    """The observed state of a cluster, and how to reach it."""
 
     state: ClusterState
     kubeconfig: Path
     kubectl: str
-    """The command for it, quoted for a shell."""
+    """The `kubectl` command for it, quoted for a shell."""
 
 
 def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> None:
@@ -66,7 +66,7 @@ def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: b
 
 
 def print_summary(summary: Summary, cluster: ReachedCluster) -> None:
-    """Print the panel, then the commands to try next, which are not folded."""
+    """Print the panel, then the next commands, which are not wrapped."""
     print_closing_panel(
         summary,
         _table(summary.outputs, cluster),
@@ -76,14 +76,14 @@ def print_summary(summary: Summary, cluster: ReachedCluster) -> None:
 
 
 def next_commands(summary: Summary, cluster: ReachedCluster) -> list[str]:
-    """Return what to try next."""
+    """Return the next commands."""
     apply = f"{cluster.kubectl} apply -f -"
     return [
         f"{cluster.kubectl} get nodes",
         *(
             f"./trainyard job {summary.stack} {TESTS_BY_MAKER[plugin]}{summary.options} | {apply}"
             for plugin in summary.outputs.get("device_plugins") or []
-            # A device plugin has the name of the maker of its devices.
+            # A device plugin is named after the vendor of its devices.
             if plugin in TESTS_BY_MAKER
         ),
         *end_commands(summary.stack, summary.options, sandbox=summary.sandbox),

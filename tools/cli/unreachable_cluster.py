@@ -1,8 +1,8 @@
-"""A cluster that does not answer: deleted outside Pulumi, or only out of reach from here.
+"""A cluster that does not respond: deleted outside Pulumi, or only unreachable from here.
 
-pulumi-kubernetes reads and deletes nothing in a cluster that it cannot reach, unless
-`PULUMI_K8S_DELETE_UNREACHABLE` is `true`: then it takes every object for gone. That is right only
-where the cluster is, so the account is asked before the variable is set.
+pulumi-kubernetes reads and deletes nothing in an unreachable cluster, unless
+`PULUMI_K8S_DELETE_UNREACHABLE` is `true`; then it treats every object as deleted. That is correct
+only if the cluster is deleted, so the account is checked before the variable is set.
 
 Source: https://github.com/pulumi/pulumi-kubernetes/blob/v4.32.0/provider/pkg/provider/provider.go,
 `Configure`, `Read` and `Delete`
@@ -35,30 +35,30 @@ _ARN = re.compile(r"arn:aws[a-z-]*:[a-z0-9-]+:([a-z0-9-]*):(\d{12}):")
 
 @dataclass(frozen=True, slots=True)
 class RecordedCluster:
-    """What the state of a stack says of its cluster."""
+    """The cluster in the state of a stack."""
 
     name: str
     regions: frozenset[str]
     accounts: frozenset[str]
-    """Where the objects of the stack are; empty where the state has no ARN."""
+    """Account ids of the stack's objects; empty if the state has no ARN."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the account says of the cluster."""
+    """The account's answer about the cluster."""
 
     said: str
-    """For people."""
+    """The answer as a message."""
     gone: bool = False
-    """Whether the account of the stack has no such cluster."""
+    """Whether the account of the stack does not have the cluster."""
     active: bool = False
 
 
 def variables_of_gone_cluster(workspace: Workspace, *, sandbox: bool) -> dict[str, str]:
-    """Return the variables with which the provider takes the objects of the cluster for gone.
+    """Return the variables that make the provider treat the cluster's objects as deleted.
 
     Raises:
-        WrongUseError: the account has the cluster, cannot be asked, or is not the stack's.
+        WrongUseError: the cluster exists, the account cannot be queried, or is not the stack's.
     """
     file = workspace.stack_file
     if file.architecture != EKS:
@@ -71,7 +71,7 @@ def variables_of_gone_cluster(workspace: Workspace, *, sandbox: bool) -> dict[st
 
 
 def why_it_is_unreachable(workspace: Workspace, *, sandbox: bool) -> list[str]:
-    """Return what the account says of a cluster that does not answer, and what helps."""
+    """Return the account's answer about a cluster that does not respond, and what helps."""
     file = workspace.stack_file
     answer = _ask(workspace, sandbox=sandbox)
     if answer.gone:
@@ -94,7 +94,7 @@ def why_it_is_unreachable(workspace: Workspace, *, sandbox: bool) -> list[str]:
 
 
 def recorded_cluster(resources: Iterable[Mapping[str, Any]], *, named: str) -> RecordedCluster:
-    """Return what a state says of the cluster; `named` is its name in the stack file."""
+    """Return the cluster in a state; `named` is its name in the stack file."""
     name, places = named, set[tuple[str, str]]()
     for resource in resources:
         arn = (resource.get("outputs") or {}).get("arn")

@@ -1,4 +1,4 @@
-"""Files that cannot be written, in words for people: which, why, and where else they can be."""
+"""Messages for files that cannot be written: which, why, and alternatives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FORBIDDEN = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 def unwritable(error: OSError) -> str | None:
-    """Return what to say of a file that there is no room or no right for; None for other errors."""
+    """Return a message for a full disk or missing permissions; None for other errors."""
     if error.errno not in (*_FULL, *_FORBIDDEN):
         return None
     path = Path(os.fsdecode(error.filename)).absolute() if error.filename else None
@@ -45,7 +45,7 @@ def _elsewhere(path: Path | None) -> str:
 
 
 def _free(path: Path | None) -> str:
-    """Return how much room is left where a file would be, with a comma first."""
+    """Return the free space where a file would be, with a leading comma."""
     there = next((each for each in (path.parents if path else ()) if each.is_dir()), None)
     if there is None:
         return ""

@@ -1,4 +1,4 @@
-"""How long `up` waits for nodes and plugins when the engine is done."""
+"""How long `up` waits for nodes and plugins after the engine has finished."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Mapping
 from tools.cli import failures
 
 VARIABLE = "TRAINYARD_WAIT_SECONDS"
-"""Environment variable that says it; in the sandbox its providers wait no longer either."""
+"""Environment variable for the wait; in the sandbox it also limits the providers."""
 SANDBOX_SECONDS = 120.0
 ACCOUNT_SECONDS = 1200.0
-"""Until instances that are in service have joined; p5 instances take several minutes to start."""
+"""Time for instances in service to join; p5 instances take several minutes to start."""
 
 
 def wait_seconds(*, sandbox: bool, environment: Mapping[str, str] | None = None) -> float:
     """Return how long to wait.
 
     Raises:
-        WrongUseError: the variable is set, and is no number of seconds.
+        WrongUseError: the variable is set, but is not a number of seconds.
     """
     given = (os.environ if environment is None else environment).get(VARIABLE, "")
     if not given:
