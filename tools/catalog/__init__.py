@@ -1,1 +1,1 @@
-"""Tools for the catalog of instance types: make its data, compare it with an account."""
+"""Tools for the catalog of instance types: generate its data, compare it with an account."""

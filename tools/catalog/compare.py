@@ -1,7 +1,7 @@
-"""Compare the committed catalog of instance types with what an account answers today.
+"""Compare the committed catalog of instance types with the responses of an account.
 
-Run `python -m tools.catalog.compare --region us-west-2`. It prints one line a difference and
-exits with 1 where there is any, so that a scheduled job notices new types and corrected facts.
+Run `python -m tools.catalog.compare --region us-west-2`. It prints one line per difference and
+exits with 1 if there are any, so that a scheduled job detects new types and corrected facts.
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ from tools.catalog.generate import DATA_FILE, SELECTION
 from tools.catalog.records import Record, record
 
 _BATCH = 100
-"""Names that DescribeInstanceTypes takes at once.
+"""Maximum number of names in a DescribeInstanceTypes request.
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html"""
 
 
 def differences(catalog: Mapping[str, Record], client: Any) -> list[str]:
-    """Return one line for each fact that the catalog and the region of the client disagree on.
+    """Return one line for each difference between the catalog and the client's region.
 
-    Types that the region does not offer are not compared. Of the zones, only those of the region
-    are.
+    Types that the region does not offer are ignored, as are zones of other regions.
     """
     offered = _offered_zone_ids(client)
     region_zones = {zone for zones in offered.values() for zone in zones}

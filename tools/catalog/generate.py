@@ -1,8 +1,8 @@
-"""Make `components/catalog/data/instance_types.json`.
+"""Generate `components/catalog/data/instance_types.json`.
 
-Run `python -m tools.catalog.generate` after moto, which ships the answers that EC2 gave to
-DescribeInstanceTypes and DescribeInstanceTypeOfferings, was updated. `tools.catalog.compare`
-says what an account would answer today.
+Run `python -m tools.catalog.generate` after an update of moto, which includes recorded EC2
+responses to DescribeInstanceTypes and DescribeInstanceTypeOfferings. `tools.catalog.compare`
+compares the data with the current responses of an account.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from tools.catalog.records import Record, record
 
 DATA_FILE = Path(__file__).parents[2] / "components" / "catalog" / "data" / "instance_types.json"
 
-# Families for training and inference, whole, and the CPU types that stacks use for services.
-# trn2u is left out: EC2 does not report its accelerators.
+# Complete families for training and inference, and the CPU types that stacks use for services.
+# trn2u is excluded: EC2 does not report its accelerators.
 SELECTION = re.compile(
     r"(?:p4d|p4de|p5|p5e|p5en|p6-b200|p6-b300|g4dn|g5|g6|g6e|g7e|trn1|trn1n|trn2)\..+"
     r"|c5\.(?:xlarge|2xlarge|4xlarge|9xlarge)"
@@ -33,7 +33,7 @@ SELECTION = re.compile(
 
 
 def bundled_answers() -> tuple[dict[str, Mapping[str, Any]], dict[str, list[str]]]:
-    """Return moto's DescribeInstanceTypes answers by type, and the zone ids that offer each."""
+    """Return moto's DescribeInstanceTypes responses by type, and the zone ids of each type."""
     resources = files("moto") / "ec2" / "resources"
     types = json.loads(gzip.decompress((resources / "instance_types.json.gz").read_bytes()))
     zone_ids: dict[str, list[str]] = defaultdict(list)
@@ -59,7 +59,7 @@ def _family_and_vcpus(types: Mapping[str, Mapping[str, Any]]) -> Any:
 
 
 def render(records: Mapping[str, Record], source: str) -> str:
-    """Return the data file: one line a field, so that a changed fact is a changed line."""
+    """Return the data file with one line per field, so that diffs show changed facts."""
     lines = ["{", f'  "source": {json.dumps(source)},', '  "instance_types": {']
     last_name = list(records)[-1]
     for name, fields in records.items():

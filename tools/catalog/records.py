@@ -1,4 +1,4 @@
-"""Turn DescribeInstanceTypes answers into the records of the catalog's data file.
+"""Convert DescribeInstanceTypes responses into records of the catalog's data file.
 
 Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceTypeInfo.html
 """
@@ -13,10 +13,10 @@ Record = dict[str, Any]
 
 
 def record(description: Mapping[str, Any], zone_ids: Iterable[str]) -> Record:
-    """Return the catalog's record of one instance type.
+    """Return the catalog record of an instance type.
 
     Raises:
-        ValueError: the answer lacks something that the catalog must know.
+        ValueError: the response lacks a value that the catalog requires.
     """
     network = description["NetworkInfo"]
     storage = description.get("InstanceStorageInfo", {})
@@ -40,7 +40,7 @@ def record(description: Mapping[str, Any], zone_ids: Iterable[str]) -> Record:
 
 
 def _architecture(description: Mapping[str, Any]) -> str:
-    # Old types answer i386 beside x86_64.
+    # Old types report i386 in addition to x86_64.
     supported = set(description["ProcessorInfo"]["SupportedArchitectures"])
     for architecture in ("x86_64", "arm64"):
         if architecture in supported:

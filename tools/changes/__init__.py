@@ -1,1 +1,1 @@
-"""What an update would do to a stack, and what nobody should find out only afterwards."""
+"""What an update would do to a stack, with checks for losses and failures."""

@@ -1,4 +1,4 @@
-"""Which keys of the stack file an update comes from: what it says now against what was deployed."""
+"""Find the stack file keys that cause an update, by comparison with the deployed file."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tools.workspace.stack_entries import entries, entries_of
 
 @dataclass(frozen=True, slots=True)
 class ChangedKey:
-    """One key of a stack file that says something else than what was deployed."""
+    """A stack file key whose value differs from the deployed value."""
 
     path: tuple[str, ...]
-    """Below `trainyard:cluster`."""
+    """Path below `trainyard:cluster`."""
     before: Any
-    """None where it was not there."""
+    """None if the key is new."""
     after: Any
-    """None where it is not there any more."""
+    """None if the key was removed."""
 
     @property
     def line(self) -> str:
-        """The change for people."""
+        """The change as text."""
         key = ".".join(self.path)
         if self.after is None:
             return f"{key} is gone"
@@ -33,7 +33,7 @@ class ChangedKey:
 
 
 def changed_keys(deployed: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[ChangedKey]:
-    """Return the keys whose values differ, the deepest that both files have, by path."""
+    """Return the keys whose values differ, as deep as both files have them, by path."""
     return sorted(_changes(deployed, wanted, ()), key=lambda change: change.path)
 
 
@@ -51,9 +51,9 @@ def _changes(
 def causes_of(
     name: str, changes: list[ChangedKey], deployed: Mapping[str, Any]
 ) -> list[ChangedKey]:
-    """Return the changes that can be why a resource of this name is changed.
+    """Return the changed keys that may cause a change of a resource with this name.
 
-    Those below its own entry are meant; where there is none, those below no entry at all.
+    These are the keys below the resource's entry or, if there are none, those outside all entries.
     """
     places, everything = entries_of(name, deployed), list(entries(deployed))
     near = [each for each in changes if any(_is_below(each.path, path) for path in places)]

@@ -1,7 +1,7 @@
-"""Objects of a cluster that an update would create, and the commands for those that exist.
+"""Kubernetes objects that an update would create, and commands for those that exist already.
 
-pulumi-kubernetes creates with a plain POST since 4.29.0 and fails where the API server has the
-object; the preview passes over that.
+Since 4.29.0, pulumi-kubernetes creates objects with a plain POST, which fails if the object exists.
+The preview does not detect this.
 
 Sources:
     https://github.com/pulumi/pulumi-kubernetes/blob/v4.32.0/CHANGELOG.md, 4.29.0
@@ -18,12 +18,12 @@ from tools.changes.steps import Step
 
 CLUSTER = "aws:eks/cluster:Cluster"
 _AUTOMATIC_NAME = "pulumi.com/autonamed"
-"""Annotation of an object whose name the provider has made up."""
+"""Annotation of objects with a name that the provider generated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KubernetesCreate:
-    """One object that an update would create."""
+    """An object that an update would create."""
 
     type: str
     """Type token, such as `kubernetes:apps/v1:DaemonSet`."""
@@ -31,34 +31,34 @@ class KubernetesCreate:
     api_version: str
     kind: str
     namespace: str
-    """Empty where the object gives none: it is in `default`, or has no namespace."""
+    """Empty if the object has none: it is in `default`, or is cluster-scoped."""
     name: str
     parent: str
-    """URN of its parent; empty where this update makes the parent, too."""
+    """URN of its parent; empty if this update creates the parent."""
     provider: str
     """URN of its provider."""
 
     @property
     def identifier(self) -> str:
-        """Id that pulumi-kubernetes gives to the object."""
+        """Id of the object in pulumi-kubernetes."""
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
     def api_path(self, *, plural: str, namespaced: bool) -> str:
-        """Return the object's path in the API, by what the API says of its kind."""
+        """Return the object's API path, from the plural name and scope of its kind."""
         place = f"/namespaces/{self.namespace or 'default'}" if namespaced else ""
         return f"{api_root(self.api_version)}{place}/{plural}/{self.name}"
 
     def delete_command(self) -> str:
-        """Return the arguments with which kubectl deletes the object."""
+        """Return the kubectl arguments that delete the object."""
         group = self.api_version.rpartition("/")[0]
         version = self.api_version.rpartition("/")[2]
-        # Fully qualified, so that no other API group's kind of the name is meant.
+        # Fully qualified, so that kubectl cannot select the same kind in another API group.
         kind = f"{self.kind.lower()}.{version}.{group}" if group else self.kind.lower()
         where = ["--namespace", self.namespace] if self.namespace else []
         return shlex.join(["delete", kind, *where, self.name])
 
     def import_command(self, *, stack: str, extra: Sequence[str] = ()) -> str:
-        """Return the command that takes the object into the state of the stack, as it is."""
+        """Return the command that imports the object into the state of the stack unchanged."""
         return shlex.join(
             [
                 *("pulumi", "import", "--stack", stack, *extra),
@@ -75,7 +75,7 @@ def api_root(api_version: str) -> str:
 
 
 def existing_cluster(steps: Iterable[Step]) -> str:
-    """Return the name of the cluster that an update leaves in its place; empty without one."""
+    """Return the name of the cluster that an update keeps; empty if there is none."""
     kept = (
         step.identifier
         for step in steps
@@ -85,7 +85,7 @@ def existing_cluster(steps: Iterable[Step]) -> str:
 
 
 def kubernetes_creates(steps: Sequence[Step]) -> Iterator[KubernetesCreate]:
-    """Yield the objects that an update would create under a name that is known."""
+    """Yield the objects that an update would create under a known name."""
     made = {step.urn for step in steps if step.operation == "create"}
     for step in steps:
         package = step.type.partition(":")[0]

@@ -1,4 +1,4 @@
-"""What an update would lose: data, a cluster with all that runs in it, or a place in a reservation.
+"""What an update would lose: data, a cluster with its workloads, or a place in a reservation.
 
 Sources:
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_DeleteFileSystem.html
@@ -69,21 +69,21 @@ _HOLDS: Mapping[str, tuple[Kind, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """One object that goes, with what is in it."""
+    """An object that would be deleted, with its content."""
 
     step: Step
     name: str
-    """By which it is allowed to go."""
+    """Name with which the user allows the deletion."""
     kind: Kind
     lost: str
-    """What is gone with it."""
+    """What is lost with it."""
     capacity: Reserved | None = None
-    """The reserved capacity whose nodes go."""
+    """The reserved capacity whose nodes are lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collision:
-    """Two groups of nodes that would need one reservation's instances at the same time."""
+    """Two node groups that would need the instances of one reservation at the same time."""
 
     comes: Step
     goes: Step
@@ -91,7 +91,7 @@ class Collision:
 
 
 def losses(steps: Iterable[Step]) -> tuple[Loss, ...]:
-    """Return everything that an update would lose, in the engine's order."""
+    """Return all losses of an update, in the engine's order."""
     found = tuple(steps)
     groups = ReservedGroups(found)
     return tuple(loss for step in found for loss in _losses_of(step, groups))
@@ -100,7 +100,7 @@ def losses(steps: Iterable[Step]) -> tuple[Loss, ...]:
 def _losses_of(step: Step, groups: ReservedGroups) -> Iterator[Loss]:
     if step.type == SLURM_CLUSTER and step.operation == "update":
         yield from _storage_losses(step)
-    # What outlives its removal from the stack is in the account as it was.
+    # A retained object stays in the account unchanged.
     if step.operation not in ("delete", "replace") or step.retained:
         return
     capacity = groups.capacity_of(step, "old")
@@ -132,13 +132,13 @@ def _is_pool(step: Step) -> bool:
 
 
 _NEW_NODES = frozenset({"launchTemplate", "releaseVersion", "version"})
-"""Properties whose change gives a managed node group other nodes."""
+"""Properties whose change replaces the nodes of a managed node group."""
 
 
 def running_blocks(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Return the managed groups of Capacity Blocks whose nodes an update would change.
+    """Return the managed Capacity Block groups whose nodes an update would change.
 
-    EKS updates such a group only while its desired size is 0, so this one would fail half-way.
+    EKS updates such a group only while its desired size is 0, so the update would fail halfway.
     https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
     """
     return tuple(
@@ -153,17 +153,18 @@ def running_blocks(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def collisions(steps: Iterable[Step], instances: Mapping[str, int]) -> tuple[Collision, ...]:
-    """Return the groups of nodes that start in a reservation that others leave only afterwards.
+    """Return the node groups that start in a reservation before other groups release it.
 
-    A pool with another name is another resource, and the engine makes what is new before it deletes
-    what is gone: where the reservation has no instances for both, the new nodes never come. A
-    compute environment of AWS Batch is so beside itself: it is made anew before the old one goes,
-    which its queue keeps, and where Batch replaces its nodes, new ones start first.
+    A renamed pool is a new resource, and the engine creates new resources before it deletes old
+    ones. If the reservation does not have enough instances for both, the new nodes never start. The
+    same applies to the replacement of an AWS Batch compute environment: the new one is created
+    before the old one is deleted, because the queue keeps the old one in use. In an infrastructure
+    update, Batch also starts new nodes first.
     https://docs.aws.amazon.com/batch/latest/userguide/infrastructure-updates.html
 
     Args:
-        steps: What the update does.
-        instances: How many instances a reservation has, by its id; one that is missing is full.
+        steps: The steps of the update.
+        instances: Instance count of each reservation, by id; a missing reservation counts as full.
     """
     found = tuple(steps)
     groups = ReservedGroups(found)
@@ -191,7 +192,7 @@ def _is_beside_itself(step: Step) -> bool:
 
 
 _SCALING = frozenset({"minVcpus", "maxVcpus", "desiredVcpus"})
-"""What changes how many nodes there are, and not which.
+"""Properties that change only the number of nodes.
 
 https://docs.aws.amazon.com/batch/latest/userguide/scaling-updates.html
 """

@@ -1,4 +1,4 @@
-"""Networks that an update would replace under what cannot leave them."""
+"""VPCs that an update would replace although resources in them cannot move."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _STAYS: Mapping[str, str] = {
         "VPC"
     ),
 }
-"""What keeps a VPC from being replaced, for people, by type.
+"""Text for the resource types that prevent the replacement of a VPC.
 
-The engine makes what is new before it deletes what is gone. So the new subnets are given to the
-control plane that there is, the new NAT gateway asks for the address of the old one, and the
-internet gateway is to leave a VPC with mapped addresses: each of them AWS refuses.
-https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html (subnets are of the same VPC as
-the original ones)
+The engine creates new resources before it deletes old ones. It would assign new subnets to the
+existing control plane, request the old NAT gateway's address for the new one, and detach the
+internet gateway from a VPC with mapped addresses. AWS rejects each of these.
+https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html (new subnets must be in the same
+VPC as the original ones)
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DetachInternetGateway.html
 https://github.com/pulumi/pulumi-aws/issues/1483
 """
 
 
 def moved_networks(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Return the VPCs that would be replaced and are not empty enough for it."""
+    """Return the VPCs that would be replaced while they contain such resources."""
     found = tuple(steps)
     return tuple(
         step
@@ -37,6 +37,6 @@ def moved_networks(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def what_stays(steps: Iterable[Step]) -> tuple[str, ...]:
-    """Return what is in the networks of a stack and cannot leave them, each once."""
+    """Return the resources in a stack's networks that cannot move, without duplicates."""
     there = {step.type for step in steps if step.operation != "create"}
     return tuple(words for type_token, words in _STAYS.items() if type_token in there)

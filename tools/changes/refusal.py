@@ -1,4 +1,4 @@
-"""Why an update is refused, in words that lead to the way out."""
+"""Explain why an update is refused, and how to proceed."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ from tools.changes.steps import Step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What stands against an update; nothing where it may begin."""
+    """The reasons to refuse an update; empty if it may start."""
 
     losses: tuple[Loss, ...] = ()
-    """Without those that were allowed by name."""
+    """Losses that the user has not allowed by name."""
     collisions: tuple[Collision, ...] = ()
     running_blocks: tuple[Step, ...] = ()
-    """Groups of a Capacity Block that EKS would not update while they have nodes."""
+    """Capacity Block groups that EKS would not update while they have nodes."""
     moved_networks: tuple[Step, ...] = ()
-    """VPCs that would be replaced under what cannot leave them."""
+    """VPCs that would be replaced although resources in them cannot move."""
     staying: tuple[str, ...] = ()
-    """What that is, for people."""
+    """Those resources, as text."""
 
     @property
     def is_impossible(self) -> bool:
-        """Whether the update would fail, whatever may be lost."""
+        """Whether the update would fail even if all losses are allowed."""
         return bool(self.collisions or self.running_blocks or self.moved_networks)
 
     @property
     def refuses(self) -> bool:
-        """Whether the update may not begin."""
+        """Whether the update must not start."""
         return bool(self.losses) or self.is_impossible
 
 
 def judge(
     steps: Sequence[Step], *, allowed: Collection[str], instances: Mapping[str, int]
 ) -> Verdict:
-    """Return what stands against an update.
+    """Return the reasons to refuse an update.
 
     Args:
-        steps: What the engine's preview says.
-        allowed: Names of the objects that the user gives up, each in full.
-        instances: How many instances a reservation has, by its id, as far as it is known.
+        steps: The steps of the engine's preview.
+        allowed: Full names of the objects that the user allows to lose.
+        instances: Instance count of each reservation by id, if known.
     """
     found = losses(steps)
     return Verdict(
@@ -62,22 +62,22 @@ def judge(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Background:
-    """What a refusal says besides the steps."""
+    """Additional information for a refusal."""
 
     command: str
-    """The command that was refused, without the names that would allow it."""
+    """The refused command, without the names that would allow the losses."""
     destroy: str
-    """The command that removes the stack."""
+    """The command that destroys the stack."""
     deployed: Mapping[str, Any] | None
-    """`trainyard:cluster` of the last update; None where nobody knows it."""
+    """`trainyard:cluster` of the last update; None if unknown."""
     wanted: Mapping[str, Any]
-    """`trainyard:cluster` as it is."""
+    """`trainyard:cluster` in the current stack file."""
     ends: Mapping[str, str] = field(default_factory=dict[str, str])
-    """When each Capacity Block ends and how long that is, by its id."""
+    """End and remaining time of each Capacity Block, by id."""
 
 
 def explanation(verdict: Verdict, background: Background) -> str:
-    """Return the refusal for people: what would go, why, and the command that lets it."""
+    """Return a message: what would be lost, why, and the command that allows it."""
     deployed = background.deployed
     changes = [] if deployed is None else changed_keys(deployed, background.wanted)
     lines = ["nothing was changed, because this update would lose what it was not told to lose:"]
@@ -147,7 +147,7 @@ def _collision(collision: Collision) -> Iterator[str]:
 
 
 _SIZE_KEYS = {COMPUTE_ENVIRONMENT: "minimum"}
-"""Key of the number of nodes that a group starts by itself, where it is not `desired`."""
+"""Key of the initial number of nodes of a group, if it is not `desired`."""
 
 
 def _running_block(step: Step) -> Iterator[str]:

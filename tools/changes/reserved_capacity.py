@@ -1,4 +1,4 @@
-"""Which groups of nodes stand in reserved capacity, as their launch templates say."""
+"""Reserved capacity of node groups, according to their launch templates."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ Side = Literal["old", "new"]
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """The capacity that a group launches into."""
+    """The reserved capacity that a group launches into."""
 
     target: str
-    """Id of the reservation or ARN of the group of reservations; empty where it is not known."""
+    """Reservation id, or ARN of the reservation resource group; empty if unknown."""
     is_block: bool
-    """Whether it is a Capacity Block, which ends and is not bought again."""
+    """Whether it is a Capacity Block, which ends and cannot be extended by a new purchase."""
 
     @property
     def words(self) -> str:
-        """The capacity for people."""
+        """The capacity as text."""
         if self.is_block:
             return f"Capacity Block {self.target}".rstrip()
         kind = "reservations of the group" if self.target.startswith("arn:") else "reservation"
@@ -44,13 +44,13 @@ class Reserved:
 
 
 class ReservedGroups:
-    """The groups of an update, with the capacity that each has or will have."""
+    """The groups of an update, with their current and future capacity."""
 
     def __init__(self, steps: Iterable[Step]) -> None:
         self._templates = {step.name: step for step in steps if step.type == LAUNCH_TEMPLATE}
 
     def capacity_of(self, step: Step, side: Side) -> Reserved | None:
-        """Return the reserved capacity of a group of nodes; None on demand and for other types."""
+        """Return the reserved capacity of a node group; None for On-Demand and for other types."""
         suffix = _SUFFIXES.get(step.type)
         if suffix is None:
             return None
@@ -68,20 +68,20 @@ def _target(template: Step, side: Side) -> Reserved | None:
         return None
     named = target.get("capacityReservationId") or target.get("capacityReservationResourceGroupArn")
     market = _map(inputs.get("instanceMarketOptions")).get("marketType")
-    # What the preview does not know yet is a text that is no id.
+    # An unknown value in the preview is a string that is not an id.
     known = named if isinstance(named, str) and named.startswith(("cr-", "arn:")) else ""
     return Reserved(known, is_block=market == "capacity-block")
 
 
 def nodes_that_come(step: Step) -> int:
-    """Return how many nodes a new group starts by itself; 0 for one that waits for jobs."""
+    """Return how many nodes a new group starts by itself; 0 if it scales with jobs."""
     if step.type == COMPUTE_ENVIRONMENT:
         return _batch_nodes(step.new, "minVcpus")
     return desired_nodes(step, "new")
 
 
 def nodes_that_go(step: Step) -> int:
-    """Return how many nodes an old group may have; of AWS Batch as many as jobs may ask for."""
+    """Return how many nodes an old group may have; for AWS Batch, its maximum."""
     if step.type == COMPUTE_ENVIRONMENT:
         return _batch_nodes(step.old, "maxVcpus")
     return desired_nodes(step, "old")
@@ -93,12 +93,12 @@ def _batch_nodes(inputs: Mapping[str, Any], limit: str) -> int:
     if not isinstance(vcpus, int | float):
         return 0
     found = INSTANCE_TYPES.get(types[0]) if types else None
-    # What is not known counts as one node: enough to tell none from some.
+    # An unknown instance type counts as one node, which is enough to distinguish it from none.
     return -(-int(vcpus) // found.vcpus) if found else int(vcpus > 0)
 
 
 def desired_nodes(step: Step, side: Side) -> int:
-    """Return how many nodes an EKS group asks for when it is made; 0 for what asks by itself."""
+    """Return the initial desired size of an EKS group; 0 for groups that scale by themselves."""
     inputs = _inputs(step, side)
     scaling = _map(inputs.get("scalingConfig"))
     size = scaling.get("desiredSize", inputs.get("desiredCapacity"))

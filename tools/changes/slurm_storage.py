@@ -1,7 +1,7 @@
-"""Shared storage that ParallelCluster made and would delete when its entry leaves the cluster.
+"""Managed storage that ParallelCluster deletes when its entry is removed from the cluster.
 
 Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html,
-`DeletionPolicy`: what a removed file system or volume leaves.
+`DeletionPolicy`: whether a removed file system or volume is retained.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _EXISTING = ("VolumeId", "FileSystemId", "FileCacheId")
 
 
 def deleted_storage(old: Any, new: Any) -> dict[str, str]:
-    """Return the storage that an update of the CloudFormation stack deletes, its type by its name.
+    """Return the storage that an update of the CloudFormation stack deletes: types by name.
 
-    `old` and `new` are template bodies as text; one that is not known yet deletes nothing.
+    `old` and `new` are template bodies as text; an unknown template deletes nothing.
     """
     before, after = _made(old), _made(new)
     if after is None or before is None:
@@ -34,12 +34,12 @@ def deleted_storage(old: Any, new: Any) -> dict[str, str]:
 
 
 def _goes(entry: Mapping[str, Any]) -> bool:
-    # Without the key ParallelCluster deletes.
+    # The default of ParallelCluster is Delete.
     return _settings(entry).get("DeletionPolicy", "Delete") == "Delete"
 
 
 def _made(template: Any) -> dict[str, Mapping[str, Any]] | None:
-    """Return the entries that ParallelCluster makes itself, by name; None for no template."""
+    """Return the managed storage entries by name; None if this is not a template."""
     try:
         resources = json.loads(template)["Resources"].values()
     except (TypeError, ValueError, KeyError, AttributeError):

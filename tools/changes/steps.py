@@ -1,4 +1,4 @@
-"""What the engine would do to each resource, from the events of its preview.
+"""The planned step for each resource, from the events of a preview.
 
 Source: https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/events.go,
 `ResourcePreEvent` and `StepEventMetadata`.
@@ -26,38 +26,38 @@ _OPERATIONS: Mapping[str, Operation] = {
     "create-replacement": "replace",
     "delete-replaced": "replace",
 }
-"""By the engine's own word; what it does to a resource that is not the stack's own is no step.
+"""By the engine's operation name; operations on resources of other stacks are not steps.
 
 https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/display/step_op.go
 """
 _WEIGHT: tuple[Operation, ...] = ("same", "update", "create", "delete", "replace")
-"""A resource that is replaced has several steps; the last of these says what becomes of it."""
+"""A replaced resource has several steps; the last one in this order is its result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What becomes of one resource."""
+    """The planned operation on a resource."""
 
     operation: Operation
     urn: str
     type: str
     identifier: str = ""
-    """Id of the object that exists; empty where none does."""
+    """Id of the existing object; empty if there is none."""
     old: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Inputs that the object was made with."""
+    """Inputs of the existing object."""
     new: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Inputs that are wanted."""
+    """Inputs of the new state."""
     changed: tuple[str, ...] = ()
-    """Paths of the properties that differ, as the provider says: `scalingConfig.desiredSize`.
+    """Paths of the changed properties in the provider's diff: `scalingConfig.desiredSize`.
 
-    After a refresh the inputs differ in more than that: AWS filled in what was not asked for.
+    After a refresh, more inputs differ, because AWS has filled in defaults.
     """
     reasons: tuple[str, ...] = ()
     """Properties whose change replaces the object."""
     retained: bool = False
-    """Whether the object outlives its removal from the stack (`retain_on_delete`)."""
+    """Whether the object is kept when it leaves the stack (`retain_on_delete`)."""
     parent: str = ""
-    """URN of the parent of what is wanted."""
+    """URN of the parent in the new state."""
     provider: str = ""
     """Reference to its provider: URN, `::` and id."""
 
@@ -68,17 +68,17 @@ class Step:
 
     @property
     def changed_properties(self) -> tuple[str, ...]:
-        """Names of the properties that differ, sorted."""
+        """Names of the changed properties, sorted."""
         return tuple(sorted({re.split(r"[.\[]", path)[0] for path in self.changed}))
 
 
 def is_end_of_run(line: str) -> bool:
-    """Return whether a line of the event log is the last one of a preview or an update."""
+    """Return whether a line of the event log ends a preview or an update."""
     return '"cancelEvent"' in line[:200]
 
 
 def steps_of_events(lines: Iterable[str]) -> tuple[Step, ...]:
-    """Return one step a resource, in the engine's order, from the event log of a preview."""
+    """Return one step per resource, in the engine's order, from the event log of a preview."""
     found: dict[str, Step] = {}
     for line in lines:
         if '"resourcePreEvent"' not in line[:200]:

@@ -1,1 +1,1 @@
-"""Why a stack is not what it should be: what account, cluster and engine say, put into words."""
+"""Explain why a stack is not as expected, from the account, the cluster and the engine."""

@@ -1,4 +1,4 @@
-"""What to do where the account itself stands in the way: names that are taken, limits reached.
+"""Advice for failures caused by the account: names in use, quotas reached.
 
 Sources of the codes: the "Errors" of each call in the API references, such as
 https://docs.aws.amazon.com/IAM/latest/APIReference/API_CreateRole.html, and
@@ -17,19 +17,19 @@ TAKEN = re.compile(
     r"\b(?:\w*AlreadyExists(?:Exception)?|Invalid\w+\.Duplicate|InvalidSubnet\.Conflict|"
     r"Object already exists|group already exists)\b"
 )
-"""In the message where an object of the name exists."""
+"""Error codes and messages if an object with the name exists."""
 LIMIT = re.compile(
     r"\b(?!RequestLimitExceeded)\w*(?:LimitExceeded(?:Exception)?|QuotaExceeded(?:Exception)?|"
     r"TooManyBuckets)\b"
 )
-"""In the message where a quota is used up."""
+"""Error codes if a quota is reached."""
 
 
 def taken(error: EngineError, *, region: str) -> list[str]:
-    """Return what to do where AWS has an object that the state does not know.
+    """Return advice for an object that exists in AWS but not in the state.
 
-    A create whose answer is lost leads there: the provider asks again, and what it has just made
-    stands in its way.
+    This happens when the response to a create is lost: the provider repeats the request, which
+    conflicts with the object that the first request created.
     """
     name = error.resource_name or "what was to be made"
     found = [
@@ -59,7 +59,7 @@ def taken(error: EngineError, *, region: str) -> list[str]:
 
 
 def limit(error: EngineError) -> list[str]:
-    """Return what to do where a quota of the account is used up."""
+    """Return advice for a quota of the account that is reached."""
     return [
         (
             f"{error.resource_name or 'the account'}: a quota of the account is used up. Its page "

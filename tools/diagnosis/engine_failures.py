@@ -1,10 +1,10 @@
-"""What to do about an engine that ended with errors of AWS, by the codes in them.
+"""Advice for engine failures with AWS errors, by error code.
 
 Sources of the codes:
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
     https://docs.aws.amazon.com/eks/latest/APIReference/API_Issue.html
     https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_general.html, "Changes that I make
-    are not always immediately visible"
+        are not always immediately visible"
     ParallelCluster: `cluster_resources.py` of aws-parallelcluster 3.16.1
 """
 
@@ -24,22 +24,22 @@ from tools.workspace.engine_events import EngineError
 
 @dataclass(frozen=True, slots=True)
 class FailedStack:
-    """What can be known of the stack beside its errors."""
+    """What is known about the stack in addition to its errors."""
 
     cluster: str
     region: str
     sandbox: bool
     command: Callable[[str], str]
-    """Returns a command for the stack, such as `up`, as its user types it."""
+    """Returns a command for the stack, such as `up`, as the user types it."""
     pool_of: Callable[[EngineError], FailedPool | None]
-    """Returns the pool that an error is about; None: about none, or nobody can tell."""
+    """Returns the pool that an error concerns; None if there is none or it is unknown."""
 
 
 Advice = Callable[[EngineError, FailedStack], list[str]]
 
 
 def advice(errors: Iterable[EngineError], stack: FailedStack) -> list[str]:
-    """Return what the errors mean and what helps, each once; empty where nothing is known."""
+    """Return explanations and advice without duplicates; empty if the errors are unknown."""
     found = (line for error in errors for line in _advice_on(error, stack))
     return list(dict.fromkeys(found))
 
@@ -183,9 +183,9 @@ _KNOWN: Sequence[tuple[re.Pattern[str], Advice]] = (
     ),
     (_codes("StaticNodeBootstrapFailure", "PROTECTED mode"), _never_registered),
     (
-        # `Unavailable` alone is what a provider says of itself, too: gRPC has a code of that name.
+        # `Unavailable` alone may also come from a provider: it is a gRPC status code.
         _codes(*sorted((THROTTLED | BROKEN) - {"Unavailable"})),
         _busy,
     ),
 )
-"""Patterns of messages with what to say, the first that fits; a code of EC2 before EKS's own."""
+"""Message patterns with their advice; the first match wins, so EC2 codes precede EKS codes."""

@@ -1,4 +1,4 @@
-"""What helps a pool whose nodes EC2 does not launch."""
+"""Advice for a pool whose nodes EC2 does not launch."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ if TYPE_CHECKING:
     from tools.workspace.engine_events import EngineError
 
 _SLURM_POOL = re.compile(r"queue (?P<queue>[a-z0-9-]+), compute resource (?P<name>[a-z0-9-]+)")
-"""How ParallelCluster's part of the stack names a pool in its messages."""
+"""Pattern of pool names in messages of the stack's ParallelCluster components."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedPool:
-    """A pool of nodes as the stack file has it, with what the account knows of its capacity."""
+    """A pool of nodes in the stack file, with its capacity in the account."""
 
     described: str
-    """For people: `node group p5`."""
+    """Text for messages: `node group p5`."""
     key: str
-    """Its place in the stack file, relative to `trainyard:cluster`."""
+    """Path in the stack file, relative to `trainyard:cluster`."""
     instance_type: str
     purchase_option: str
     nodes: int
-    """The most that it may have."""
+    """Maximum number of nodes."""
     launch_key: str
-    """Where its zone stands."""
+    """Key that holds its zone."""
     reservations: tuple[ReservationUse, ...]
 
 
 def pool_of(error: EngineError, pools: Sequence[Pool], *, cluster: str) -> Pool | None:
-    """Return the pool that an error is about, by the resource's name or the message.
+    """Return the pool that an error concerns, by resource name or message.
 
-    A resource of a pool has a name of the cluster's and the pool's; with one pool only, everything
-    that is of no pool by its name is about that one where the message names its instance type.
+    Names of a pool's resources contain the names of the cluster and the pool. If there is only one
+    pool, an error of a resource without a pool name concerns it if the message has its instance
+    type.
     """
     said = _SLURM_POOL.search(error.message)
     if said:
@@ -55,7 +56,7 @@ def pool_of(error: EngineError, pools: Sequence[Pool], *, cluster: str) -> Pool 
 
 
 def capacity_advice(pool: FailedPool) -> list[str]:
-    """Return why a pool found no capacity, and what gives it some."""
+    """Return why there is no capacity for a pool, and how to get some."""
     if not pool.reservations:
         return _without_reservation(pool)
     found: list[str] = []
@@ -98,7 +99,7 @@ def _remedy(pool: FailedPool, use: ReservationUse) -> str:
 
 
 def quota_advice(pool: FailedPool, *, region: str) -> list[str]:
-    """Return which quota of EC2 a pool needs raised, and the command for it."""
+    """Return the EC2 quota to increase for a pool, with the command."""
     known = INSTANCE_TYPES.get(pool.instance_type)
     family = pool.instance_type.partition(".")[0]
     quota = vcpu_quota(family, "spot" if pool.purchase_option == "spot" else "on-demand")

@@ -1,8 +1,8 @@
-"""Why an instance that runs does not become a node of its cluster, the likeliest cause first.
+"""Why a running instance does not join its cluster, most likely cause first.
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html, "Nodes fail to join
-    cluster", whose order this is
+        cluster", which has the same order
     https://docs.aws.amazon.com/systems-manager-automation-runbooks/latest/userguide/automation-awssupport-troubleshooteksworkernode.html
     https://github.com/awslabs/amazon-eks-ami, `nodeadm-config.service` and `nodeadm-run.service`
 """
@@ -15,12 +15,12 @@ LOOK_AT_SANDBOX = "look at: daemon.log in the directory that `./trainyard sandbo
 
 
 def causes(*, role_arn: str, let_in: bool | None, managed: bool) -> list[str]:
-    """Return the causes, numbered, the likeliest first.
+    """Return the numbered causes, most likely first.
 
     Args:
-        role_arn: IAM role of the nodes; empty where it is not known.
-        let_in: Whether the cluster's aws-auth or an access entry names the role; None: not known.
-        managed: Whether EKS starts the nodes, which then writes their user data itself.
+        role_arn: IAM role of the nodes; empty if unknown.
+        let_in: Whether the cluster's aws-auth or an access entry names the role; None if unknown.
+        managed: Whether EKS starts the nodes and generates their user data.
     """
     role = role_arn or "of the nodes"
     access = f"access: the role {role} must be in aws-auth or have an access entry"
@@ -40,7 +40,7 @@ def causes(*, role_arn: str, let_in: bool | None, managed: bool) -> list[str]:
 
 
 def commands(*, region: str, cluster: str, instance_ids: Sequence[str], sandbox: bool) -> list[str]:
-    """Return what to run to see why the first of some instances has not joined."""
+    """Return commands that show why the first of these instances has not joined."""
     if sandbox:
         return [LOOK_AT_SANDBOX]
     if not instance_ids:

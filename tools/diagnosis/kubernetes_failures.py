@@ -1,4 +1,4 @@
-"""What pulumi-kubernetes reports as errors, by the words of its messages.
+"""Recognize errors of pulumi-kubernetes by their messages.
 
 Sources, in https://github.com/pulumi/pulumi-kubernetes/tree/v4.32.0/provider/pkg:
     `provider/provider.go`, `Create`, `Read`, `Update` and `Delete`
@@ -16,8 +16,8 @@ NOT_READY = re.compile(
     r"failed to fully initialize or become live: (?:Timeout|(?:'[^']+' )?timed out)|"
     r"was created but failed to initialize"
 )
-"""In the message where the object was made and did not become ready in time. A change that the API
-server refuses begins with the same words."""
+"""Text of the message if the object was created but did not become ready in time. The message of a
+change that the API server rejects begins with the same words."""
 _EXISTS = re.compile(r'"[^"]+" already exists')
 _UNREACHABLE = re.compile(
     r"configured Kubernetes cluster is unreachable|resource state due to unreachable cluster"
@@ -25,7 +25,7 @@ _UNREACHABLE = re.compile(
 
 
 def not_ready(error: EngineError) -> list[str]:
-    """Return what it means that an object did not become ready in time."""
+    """Return an explanation if an object did not become ready in time."""
     name = error.resource_name
     if error.resource_type == DAEMON_SET:
         return [f"{name}: its pods did not become ready on every node in time"]
@@ -33,17 +33,17 @@ def not_ready(error: EngineError) -> list[str]:
 
 
 def is_unready_daemon_set(error: EngineError) -> bool:
-    """Return whether pods of a DaemonSet did not become ready, so that they can be looked at."""
+    """Return whether pods of a DaemonSet did not become ready, so that they can be inspected."""
     return error.resource_type == DAEMON_SET and bool(NOT_READY.search(error.message))
 
 
 def exists_already(error: EngineError) -> bool:
-    """Return whether the cluster has the object that was to be made."""
+    """Return whether the object to be created exists in the cluster already."""
     return _is_of_kubernetes(error) and bool(_EXISTS.search(error.message))
 
 
 def is_unreachable(error: EngineError) -> bool:
-    """Return whether nothing answered at the endpoint of the cluster."""
+    """Return whether the endpoint of the cluster did not respond."""
     return _is_of_kubernetes(error) and bool(_UNREACHABLE.search(error.message))
 
 

@@ -1,4 +1,4 @@
-"""What a node group lacks: instances that EC2 refused, or that run and never joined.
+"""Why nodes of a group are missing: instances that EC2 did not launch or that did not join.
 
 Sources:
     https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_Activity.html
@@ -16,27 +16,27 @@ from tools.diagnosis.joining import causes, commands
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFacts:
-    """What the account knows of a node group."""
+    """The account's data on a node group."""
 
     name: str
-    """Entry of the stack file."""
+    """Entry in the stack file."""
     desired: int
-    """Nodes that its Auto Scaling group wants."""
+    """Desired capacity of its Auto Scaling group."""
     instance_ids: tuple[str, ...]
-    """Those that are in service."""
+    """Instances in service."""
     refusal: str
-    """Why its last launch failed; empty where it did not fail."""
+    """Why its last launch failed; empty if it succeeded."""
     issues: tuple[str, ...]
-    """What EKS says of a managed group, code and message."""
+    """Health issues of a managed group: code and message."""
     role_arn: str
     managed: bool
     let_in: bool | None
-    """Whether the cluster lets the role in; None: EKS sees to it, or it could not be asked."""
+    """Whether the cluster admits the role; None if EKS manages access or it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where commands have to look."""
+    """Cluster and region for the commands."""
 
     region: str
     cluster: str
@@ -52,18 +52,18 @@ def read_group(
     output: Mapping[str, Any],
     mapped_roles: Collection[str],
 ) -> GroupFacts:
-    """Ask the account for one node group.
+    """Read a node group from the account.
 
     Args:
-        eks: A boto3 client.
-        autoscaling: Another.
+        eks: A boto3 EKS client.
+        autoscaling: A boto3 Auto Scaling client.
         cluster: Name of the cluster.
-        name: Entry of the stack file.
-        output: What the stack's outputs say of the node group.
+        name: Entry in the stack file.
+        output: The node group in the stack's outputs.
         mapped_roles: Role ARNs in the cluster's aws-auth.
 
     Raises:
-        botocore.exceptions.ClientError: the account refuses one of the calls.
+        botocore.exceptions.ClientError: AWS rejected a request.
     """
     managed = output.get("node_group")
     issues: tuple[str, ...] = ()
@@ -93,12 +93,12 @@ def read_group(
 
 
 def what_it_lacks(group: GroupFacts, joined: Collection[str], place: Place) -> list[str]:
-    """Return why a node group has fewer nodes than it wants; empty where all have joined.
+    """Return why a node group has too few nodes; empty if all have joined.
 
     Args:
         group: The node group.
         joined: Ids of the instances that are nodes of the cluster.
-        place: Where commands have to look.
+        place: Cluster and region for the commands.
     """
     found: list[str] = []
     if len(group.instance_ids) < group.desired:

@@ -1,4 +1,4 @@
-"""Why a pod of a DaemonSet does not run, as its own status says.
+"""Why a DaemonSet pod does not run, from its status.
 
 Source: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodStatus
 """
@@ -12,29 +12,29 @@ from typing import Any
 from components.plain_text import shortened
 
 LONGEST_MESSAGE = 500
-"""Characters of a message of Kubernetes that are shown; what follows shows `kubectl describe`."""
+"""Number of characters of a Kubernetes message to show; `kubectl describe` shows the rest."""
 LONGEST_NAME = 253
-"""Characters of the name of an object.
+"""Maximum length of an object name.
 https://kubernetes.io/docs/concepts/overview/working-with-objects/names/"""
 
 
 @dataclass(frozen=True, slots=True)
 class PodState:
-    """One pod that belongs on a node."""
+    """A pod that belongs on a node."""
 
     name: str
     node: str
-    """Empty while it is scheduled to none."""
+    """Empty while it is not scheduled."""
     ready: bool
     reason: str
-    """Why it is not ready; empty where it is, or where nothing says it."""
+    """Why it is not ready; empty if it is ready, or if the reason is unknown."""
 
 
 def pods_by_daemon_set(pods: Iterable[Any]) -> dict[str, tuple[PodState, ...]]:
-    """Return the pods of each DaemonSet; those that are being deleted are left out.
+    """Return the pods of each DaemonSet, without those that are being deleted.
 
     Args:
-        pods: As the Kubernetes client lists them.
+        pods: Pods as the Kubernetes client lists them.
     """
     found: dict[str, tuple[PodState, ...]] = {}
     for pod in pods:
@@ -47,24 +47,24 @@ def pods_by_daemon_set(pods: Iterable[Any]) -> dict[str, tuple[PodState, ...]]:
 
 
 def at(value: Any, *names: str) -> Any:
-    """Return an attribute of an attribute of an answer; None where one of them is missing."""
+    """Return a nested attribute of a response; None if an attribute is missing."""
     for name in names:
         value = getattr(value, name, None)
     return value
 
 
 def name_of(value: Any, *names: str) -> str:
-    """Return a name in an answer; empty where there is none."""
+    """Return a name in a response; empty if it is missing."""
     return shortened(at(value, *names) or "", LONGEST_NAME)
 
 
 def said(reason: str | None, message: str | None) -> str:
-    """Return what Kubernetes says of something, its beginning where that is long."""
+    """Return reason and message of Kubernetes; a long message is truncated."""
     return shortened(": ".join(part for part in (reason, message) if part), LONGEST_MESSAGE)
 
 
 def ready_on(pods: Mapping[str, tuple[PodState, ...]]) -> dict[str, frozenset[str]]:
-    """Return the nodes on which a pod of each DaemonSet is ready."""
+    """Return the nodes with a ready pod of each DaemonSet."""
     ready = {
         name: frozenset(p.node for p in each if p.ready and p.node) for name, each in pods.items()
     }
@@ -83,7 +83,7 @@ def _state(pod: Any) -> PodState:
 
 
 def _wanted_node(pod: Any) -> str:
-    """Return the node that the DaemonSet's controller wants an unscheduled pod on."""
+    """Return the node that the DaemonSet controller selected for an unscheduled pod."""
     affinity = at(pod, "spec", "affinity", "node_affinity")
     required = at(affinity, "required_during_scheduling_ignored_during_execution")
     for term in at(required, "node_selector_terms") or []:

@@ -1,4 +1,4 @@
-"""Who holds a capacity reservation, and whether a node would launch into it now.
+"""Who uses a capacity reservation, and whether a node can launch into it now.
 
 Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html and
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_Instance.html, `capacityReservationId`.
@@ -20,29 +20,29 @@ _OWNER_TAGS = (
     "aws:autoscaling:groupName",
     "Name",
 )
-"""Tags that say whose an instance is, the most telling first."""
+"""Tags that identify the owner of an instance, most specific first."""
 _ALIVE = [{"Name": "instance-state-name", "Values": ["pending", "running", "stopping"]}]
 
 
 @dataclass(frozen=True, slots=True)
 class ReservationUse:
-    """One capacity reservation, and what runs in it."""
+    """A capacity reservation and the instances in it."""
 
     reservation_id: str
     state: str
-    """`active`, `scheduled`, `expired`, `cancelled` and the like."""
+    """`active`, `scheduled`, `expired`, `cancelled` and others."""
     instance_type: str
     total: int
-    """Instances that it reserves."""
+    """Number of reserved instances."""
     available: int
-    """Instances that could be launched into it now."""
+    """Number of instances that can be launched into it now."""
     starts_at: datetime | None = None
     ends_at: datetime | None = None
     holders: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Ids of this account's instances in it, by whose they are."""
+    """Ids of this account's instances in it, by owner."""
 
     def described(self) -> str:
-        """Return its state in one sentence, with whoever holds it where it is full."""
+        """Return its state in one sentence, with the owners of its instances if it is full."""
         what = f"{self.reservation_id} ({self.total} x {self.instance_type})"
         if self.state == "scheduled":
             return f"{what} begins at {_moment(self.starts_at)}; nothing launches into it before"
@@ -64,14 +64,14 @@ class ReservationUse:
 
 
 def read_reservations(ec2: Any, reservation_ids: Sequence[str]) -> tuple[ReservationUse, ...]:
-    """Return the reservations of these ids that the account knows.
+    """Return the reservations with these ids.
 
     Args:
-        ec2: A boto3 client.
-        reservation_ids: May be empty; then nothing is asked.
+        ec2: A boto3 EC2 client.
+        reservation_ids: May be empty; then no request is sent.
 
     Raises:
-        botocore.exceptions.ClientError: EC2 refuses, or there is none of one of the ids.
+        botocore.exceptions.ClientError: EC2 rejected the request, or an id does not exist.
     """
     if not reservation_ids:
         return ()

@@ -1,6 +1,6 @@
-"""Why a job of AWS Batch waits, and what would let it start.
+"""Why an AWS Batch job waits, and what lets it start.
 
-Batch gives a reason in `statusReason` of a job at the head of its queue. Source of the reasons:
+Batch reports a reason in `statusReason` of the job at the head of its queue. Source of the reasons:
 https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html
 """
 
@@ -13,10 +13,10 @@ from typing import Any
 from tools.diagnosis.reservation_use import ReservationUse, read_reservations
 
 WAITING = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING")
-"""States of a job that does not run yet.
+"""States of a job that is not running yet.
 https://docs.aws.amazon.com/batch/latest/userguide/job_states.html"""
 _AHEAD = ("RUNNABLE", "STARTING", "RUNNING")
-"""States of jobs that hold nodes, or the head of the queue."""
+"""States of jobs that hold nodes or are at the head of the queue."""
 
 _REMEDIES: Mapping[str, str] = {
     "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE": (
@@ -36,23 +36,23 @@ _REMEDIES: Mapping[str, str] = {
         "instances: compare its image and type"
     ),
 }
-"""What helps, by the code that Batch's reason begins with."""
+"""Advice by the code at the start of Batch's reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedJob:
-    """A job that waits, with what can be known of its queue and its nodes."""
+    """A waiting job, with the state of its queue and its nodes."""
 
     reason: str
-    """`statusReason` of the job; empty where Batch gives none."""
+    """`statusReason` of the job; empty if Batch reports none."""
     environment: str
-    """Entry of the stack file whose nodes it gets."""
+    """Stack file entry of its compute environment."""
     stack: str
-    """Cluster name of the stack, which tags its instances."""
+    """Cluster name of the stack, a tag of its instances."""
     environment_problem: str
-    """Why the compute environment takes no jobs; empty where it does."""
+    """Why the compute environment accepts no jobs; empty if it does."""
     ahead: tuple[str, ...]
-    """Other jobs of the queue that run or came before it, with their states."""
+    """Other jobs of the queue that are running or were submitted earlier, with their states."""
     reservations: tuple[ReservationUse, ...]
 
 
@@ -65,21 +65,21 @@ def read_queued_job(
     stack: str,
     reservation_ids: Sequence[str],
 ) -> QueuedJob:
-    """Ask the account for everything that a waiting job depends on.
+    """Read everything from the account that a waiting job depends on.
 
     Args:
-        batch: A boto3 client.
-        ec2: Another.
-        job: As DescribeJobs gives it.
-        environment: Entry of the stack file whose nodes it gets.
+        batch: A boto3 Batch client.
+        ec2: A boto3 EC2 client.
+        job: The job as DescribeJobs returns it.
+        environment: Stack file entry of its compute environment.
         stack: Cluster name of the stack.
         reservation_ids: Capacity reservations that the environment launches into.
 
     Raises:
-        botocore.exceptions.ClientError: the account refuses one of the calls.
+        botocore.exceptions.ClientError: AWS rejected a request.
     """
     queues = batch.describe_job_queues(jobQueues=[job["jobQueue"]])["jobQueues"]
-    # What stands in the queue: the names of environments end at random.
+    # Take the names from the queue, because names of compute environments have a random suffix.
     arns = [each["computeEnvironment"] for q in queues for each in q["computeEnvironmentOrder"]]
     found = batch.describe_compute_environments(computeEnvironments=arns)["computeEnvironments"]
     return QueuedJob(
@@ -93,7 +93,7 @@ def read_queued_job(
 
 
 def why_it_waits(job: QueuedJob) -> list[str]:
-    """Return why a job waits and what helps, the most certain first; never empty."""
+    """Return why a job waits and what helps, most certain cause first; never empty."""
     found = [job.environment_problem] if job.environment_problem else []
     code = job.reason.partition(" ")[0]
     if code in _REMEDIES:

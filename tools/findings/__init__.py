@@ -1,1 +1,1 @@
-"""What is wrong with a stack, as data for tools: one record for every stage, JSON and SARIF."""
+"""Problems of a stack as data for tools: one record type for all stages, JSON and SARIF."""

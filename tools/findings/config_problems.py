@@ -1,4 +1,4 @@
-"""Problems of a stack file, found by its schema, its plan or the account, as findings."""
+"""Convert problems of a stack file (schema, plan, account) into findings."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ NAMED = frozenset(
         "versions",
     }
 )
-"""Keys of the schema below which names are free, not keys of its own."""
+"""Schema keys below which the user chooses the names."""
 
 
 def rule_of(stage: Stage, path: str) -> str:
-    """Return the id of what refuses a key: its stage and the key, without the user's own names.
+    """Return the rule id for a key: its stage and the key, without user-defined names.
 
     `plan/architecture.node_groups.*.efa_enabled` is the same for every stack and every version of
-    the message, so that a tool can follow it from one run to the next.
+    the message, so tools can track it across runs.
     """
     first, *rest = parts_of(path)
     generic: list[str] = [] if first == ROOT else [str(first)]
@@ -44,7 +44,7 @@ def rule_of(stage: Stage, path: str) -> str:
 
 
 def problem_findings(error: ConfigError, stack_file: StackFile, stage: Stage) -> list[Finding]:
-    """Return a finding for every problem of a stack file that is refused."""
+    """Return a finding for every problem of a rejected stack file."""
     positions = Positions(stack_file.path)
     return [_finding(problem, stack_file, stage, positions) for problem in error.problems]
 
@@ -67,7 +67,7 @@ def _finding(
 def remark_findings(
     stack_file: StackFile, *, notes: Iterable[str], warnings: Iterable[str]
 ) -> list[Finding]:
-    """Return a finding for every note of a plan and every warning of the account's check."""
+    """Return a finding for every note of a plan and every warning of the preflight."""
     line = Positions(stack_file.path).line_of(ROOT)
     said: list[tuple[Stage, Level, str]] = [
         *(("plan", "note", text) for text in notes),

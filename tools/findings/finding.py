@@ -1,4 +1,4 @@
-"""One thing that a stage found, with the place that it is about."""
+"""A finding of a stage, with its location."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from pathlib import Path
 from typing import Any, Literal
 
 Stage = Literal["schema", "plan", "preflight", "policy", "engine"]
-"""What found it: the stack file's schema, its plan, the account, the policy pack, the program."""
+"""The source: stack file schema, plan, account preflight, policy pack, or engine and program."""
 Level = Literal["error", "warning", "note"]
-"""The three levels of SARIF 2.1.0 that a result of ours can have, section 3.27.10."""
+"""The levels of SARIF 2.1.0 that findings use, section 3.27.10."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One finding. What it does not have is an empty string or None."""
+    """A finding. Missing values are an empty string or None."""
 
     rule: str
-    """Name of the policy; for another stage that and the key, such as `schema/network.vpc_id`."""
+    """Policy name; for other stages, stage and key, such as `schema/network.vpc_id`."""
     stage: Stage
     level: Level
-    """`error` for what stops the command."""
+    """`error` if it stops the command."""
     severity: str = ""
     """`low`, `medium`, `high` or `critical`, for a policy."""
     message: str
-    """What is wrong, and how to mend it."""
+    """What is wrong, and how to fix it."""
     stack: str
     file: Path
-    """The stack file, absolute."""
+    """Absolute path of the stack file."""
     line: int = 1
-    """Line of the key in the stack file, or of the nearest key around it; counted from 1."""
+    """Line of the key in the stack file, or of the nearest enclosing key; counted from 1."""
     key: str = ""
     """Key in the stack file, such as `trainyard:cluster.network.vpc_id`."""
     resource: str = ""
     """URN of the resource."""
     suppressed: str = ""
-    """Why it counts as accepted, in the words of the suppression; empty for one that counts."""
+    """Reason given in the suppression; empty for a finding that is not suppressed."""
 
 
 def as_json(finding: Finding) -> dict[str, Any]:
-    """Return the finding as plain JSON, without what it does not have."""
+    """Return the finding as plain JSON, without empty values."""
     values = {
         "rule": finding.rule,
         "stage": finding.stage,

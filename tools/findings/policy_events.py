@@ -1,4 +1,4 @@
-"""What the policy pack and the engine said in a preview, from its event log."""
+"""Findings of the policy pack and the engine, from the event log of a preview."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from tools.findings.resource_places import ResourcePlaces
 from tools.workspace.stack_files import StackFile
 
 SUPPRESSIONS = "suppressions"
-"""The policy that reports what is suppressed, as `policies/pack/configured.py` names it."""
+"""The policy that reports suppressions, as named in `policies/pack/configured.py`."""
 
 _SUPPRESSED = re.compile(
     r"(?P<rule>[a-z0-9-]+) is (?P<reason>suppressed until .+?); it would say: (?P<message>.+)",
     flags=re.DOTALL,
 )
 _UNDECIDED = "can't run policy"
-"""What the SDK says for a rule that lacked a value, in
-https://github.com/pulumi/pulumi-policy/blob/v1.21.0/sdk/python/lib/pulumi_policy/policy.py
-"""
+"""The SDK's message for a rule with an unknown value, in
+https://github.com/pulumi/pulumi-policy/blob/v1.21.0/sdk/python/lib/pulumi_policy/policy.py"""
 _LEVELS: Mapping[str, Level] = {"mandatory": "error", "remediate": "error", "advisory": "warning"}
 """Levels by enforcement level.
 
@@ -31,11 +30,11 @@ https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/policy.go, 
 
 
 def event_findings(log: str, stack_file: StackFile) -> list[Finding]:
-    """Return what a preview's event log says against the stack, in the engine's order.
+    """Return the findings in a preview's event log, in the engine's order.
 
-    A violation of a mandatory rule is an error, of an advisory one a warning. What a rule could not
-    decide yet, and a violation that is suppressed, are notes. An error that is no violation (of the
-    program, a provider, the engine) has the rule `engine/error`.
+    A violation of a mandatory rule is an error, of an advisory rule a warning. Undecided rules and
+    suppressed violations are notes. Other errors (of the program, a provider or the engine) have
+    the rule `engine/error`.
     """
     places = ResourcePlaces(stack_file)
     events = _events(log)
@@ -52,7 +51,7 @@ def _events(log: str) -> list[Mapping[str, Any]]:
 
 
 def _violation(event: Mapping[str, Any], stack_file: StackFile, places: ResourcePlaces) -> Finding:
-    # The engine puts the rule's description on a line of its own before the message.
+    # The engine puts the rule's description on a separate line before the message.
     said = event["message"].strip()
     message = said.partition("\n")[2].strip() or said
     found = Finding(
@@ -80,7 +79,7 @@ def _violation(event: Mapping[str, Any], stack_file: StackFile, places: Resource
 
 
 def _once(violations: list[Finding]) -> list[Finding]:
-    # A preview may judge one resource more than once, a replacement for example.
+    # A preview may evaluate a resource more than once, for example for a replacement.
     return list(dict.fromkeys(violations))
 
 
@@ -90,7 +89,10 @@ def _errors(
     places: ResourcePlaces,
     violations: list[Finding],
 ) -> Iterator[Finding]:
-    """Yield the errors that are no violations; the engine's last word counts if it stands alone."""
+    """Yield the errors that are not violations.
+
+    The engine's final error counts only if it is alone.
+    """
     found = [
         event["diagnosticEvent"]
         for event in events

@@ -1,4 +1,4 @@
-"""On which line of a stack file a key stands."""
+"""Line numbers of keys in a stack file."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import yaml
 
 _PART = re.compile(r'\.(?P<name>[^.\[]+)|\[(?P<index>\d+)\]|\["(?P<quoted>[^"]*)"\]')
 _FIRST = re.compile(r"[^.\[]+")
-# libyaml parses several times faster, and is not in every build of PyYAML.
+# libyaml is several times faster, but not every PyYAML build has it.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def parts_of(path: str) -> tuple[str | int, ...]:
-    """Return the steps of a key such as `trainyard:cluster.tags["cost.center"]`.
+    """Return the parts of a key such as `trainyard:cluster.tags["cost.center"]`.
 
-    The spelling is that of `pulumi config set --path`, as problems name their keys.
+    The syntax is that of `pulumi config set --path`, which problem messages use for keys.
     """
     first = _FIRST.match(path)
     return (first.group(), *_steps(path, first.end())) if first else ()
@@ -31,17 +31,17 @@ def _steps(path: str, start: int) -> Iterator[str | int]:
 
 
 class Positions:
-    """The keys of one stack file with their lines; a file that is not YAML has none."""
+    """The lines of all keys of a stack file; invalid YAML has none."""
 
     def __init__(self, path: Path) -> None:
         try:
-            # Nodes only: nothing is made of them.
+            # Nodes only: no objects are constructed.
             self._root = yaml.compose(path.read_text(encoding="utf-8"), Loader=_LOADER)
         except (OSError, UnicodeDecodeError, yaml.YAMLError):
             self._root = None
 
     def line_of(self, path: str) -> int:
-        """Return the line of a key, from 1; for one that is not there, of the nearest around it."""
+        """Return the line of a key, from 1; for a missing key, that of the nearest parent."""
         node, line = self._root, 1
         for part in ("config", *parts_of(path)):
             step = _step(node, part)
@@ -52,7 +52,7 @@ class Positions:
 
 
 def _step(node: yaml.Node | None, part: str | int) -> tuple[yaml.Node, int] | None:
-    """Return what stands under a key or at an index, with the line on which that begins."""
+    """Return the value at a key or index, with the line of that key or index."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if key.value == str(part):

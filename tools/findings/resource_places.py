@@ -1,4 +1,4 @@
-"""Which part of a stack file a resource was made for, by its name."""
+"""Map resources to lines of the stack file, by name."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ class ResourcePlaces:
         self._cluster = stack_file.cluster
 
     def line_of(self, urn: str) -> int:
-        """Return the line of the entry that a resource was made for.
+        """Return the line of the entry that a resource was created for.
 
-        A resource of no entry, or of two that share a name, is of the cluster as a whole.
+        A resource without an entry, or with two entries of the same name, belongs to the whole
+        cluster.
         """
         found = entries_of(name_of(urn), self._cluster)
         key = ".".join((ROOT, *found[0])) if len(found) == 1 else ROOT

@@ -1,4 +1,4 @@
-"""Texts of the rules of the policy pack, for documents that list findings."""
+"""Texts of the policy rules, for documents that list findings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tools.policies.rules import own_policies, rules
 
 
 def rule_texts() -> dict[str, RuleText]:
-    """Return the text of every policy that the pack serves, by its name."""
+    """Return the text of every policy in the pack, by name."""
     return {
         rule.name: RuleText(
             summary=rule.text.holds,

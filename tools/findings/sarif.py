@@ -1,6 +1,7 @@
-"""Findings as SARIF 2.1.0, the format in which code scanning takes them.
+"""Findings as SARIF 2.1.0, the input format of code scanning.
 
-https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/sarif-v2.1.0-os.html; what GitHub reads of it:
+https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/sarif-v2.1.0-os.html; the properties that GitHub
+reads:
 https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning
 """
 
@@ -20,10 +21,10 @@ VERSION = "2.1.0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleText:
-    """What a document says of a rule."""
+    """The description of a rule in the document."""
 
     summary: str
-    """One sentence: what must hold."""
+    """One sentence that states the requirement."""
     why: str = ""
     fix: str = ""
     url: str = ""
@@ -32,18 +33,18 @@ class RuleText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One command and what it found."""
+    """A command and its findings."""
 
     category: str
-    """Such as `check` or `preview/p5-cb`: code scanning keeps the findings of each category, and
-    replaces those of the same one."""
+    """Such as `check` or `preview/p5-cb`. Code scanning keeps the findings of each category
+    separately, and a new upload replaces those of the same category."""
     findings: Sequence[Finding]
     succeeded: bool
-    """Whether the command could do its work; findings alone do not make it fail."""
+    """Whether the command completed; findings alone do not make it fail."""
     root: Path
-    """The repository: files below it are named relative to it."""
+    """Root of the repository; paths of files below it are relative to it."""
     rules: Mapping[str, RuleText] = field(default_factory=dict)
-    """Texts by rule; one that is not here has only its id."""
+    """Texts by rule; other rules have only an id."""
 
 
 _REMARKS = {
@@ -56,11 +57,11 @@ _REMARKS = {
         fix="Read the message: nothing is refused, and some of it passes by itself.",
     ),
 }
-"""Texts of the rules that `tools.findings.config_problems.remark_findings` names."""
+"""Texts of the rules in `tools.findings.config_problems.remark_findings`."""
 
 
 def sarif(run: Run) -> dict[str, Any]:
-    """Return the document of one run."""
+    """Return the SARIF document of a run."""
     names = list(dict.fromkeys(finding.rule for finding in run.findings))
     return {
         "$schema": SCHEMA,
@@ -85,7 +86,7 @@ def sarif(run: Run) -> dict[str, Any]:
 
 
 def _rule(name: str, run: Run) -> dict[str, Any]:
-    # GitHub demands all three texts of a rule.
+    # GitHub requires all three texts of a rule.
     text = run.rules.get(name) or _REMARKS.get(name) or RuleText(summary=_summary(name))
     why, fix = text.why or text.summary, text.fix or "The message of each result ends with the fix."
     rule: dict[str, Any] = {
@@ -99,7 +100,7 @@ def _rule(name: str, run: Run) -> dict[str, Any]:
 
 
 def _summary(name: str) -> str:
-    """Return a sentence for a rule without a text of its own, which begins with its stage."""
+    """Return a sentence for a rule without its own text; the rule name begins with its stage."""
     stage, _, key = name.partition("/")
     sentences = {
         "schema": f"The schema of stack files allows what stands at {key}.",
@@ -137,15 +138,16 @@ def _result(finding: Finding, index: int, root: Path) -> dict[str, Any]:
 
 
 def _without_links(text: str) -> str:
-    """Return a message in which nothing is a link, section 3.11.6: what a file says is no way out.
+    """Return a message without links, section 3.11.6, because a file must not add links.
 
-    Only what looks like one gets the backslash: viewers that know no links would show it.
+    Only text that looks like a link is escaped, because viewers without links would show the
+    backslash.
     """
     return re.sub(r"\[(?=[^\[\]]*\]\()", r"\\[", text)
 
 
 def _artifact(file: Path, root: Path) -> dict[str, str]:
-    """Return where a file is: from the repository's root, or by its URI where it lies elsewhere."""
+    """Return the location of a file: relative to the repository root, or as a URI."""
     if file.is_relative_to(root):
         relative = file.relative_to(root)
         return {"uri": relative.as_posix(), "uriBaseId": "%SRCROOT%"}

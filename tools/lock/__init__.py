@@ -1,6 +1,6 @@
-"""The locked environments: exact versions with hashes, written from ``pyproject.toml``.
+"""The locked environments: exact versions with hashes, generated from ``pyproject.toml``.
 
-The files name packages and hashes only, no index, so that they work with every index and mirror.
+The files contain only packages and hashes, no index, so that they work with every index and mirror.
 """
 
 import re
@@ -12,45 +12,45 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 UV_VERSION = "0.13.8"
-"""Version of uv that is got where none, or one that is too old, is on the PATH."""
+"""Version of uv to download if the PATH has none, or one that is too old."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lock:
-    """One lock file and what it locks."""
+    """A lock file and its content."""
 
     path: Path
-    """The file, relative to the root of the repository."""
+    """Path relative to the root of the repository."""
     groups: tuple[str, ...]
-    """Groups of ``[dependency-groups]`` that it holds."""
+    """Groups of ``[dependency-groups]`` in the lock."""
     program: bool = True
-    """Whether it holds the program's own dependencies too."""
+    """Whether the lock also includes the program's own dependencies."""
     constraint: Path | None = None
-    """Another lock whose versions this one takes over."""
+    """Another lock file whose versions apply."""
 
 
 PROGRAM = Lock(path=Path("requirements.txt"), groups=("sandbox",))
-"""What ``./trainyard`` needs for everything but its tests."""
+"""Dependencies of ``./trainyard`` except for tests."""
 
 DEVELOPMENT = Lock(
     path=Path("requirements-dev.txt"), groups=("sandbox", "dev"), constraint=PROGRAM.path
 )
-"""The same, and what the tests and the checks need."""
+"""The same, with the dependencies of tests and checks."""
 
 PARALLELCLUSTER = Lock(
     path=Path("requirements-parallelcluster.txt"), groups=("parallelcluster",), program=False
 )
-"""ParallelCluster and what deploys it in the sandbox: an environment of its own."""
+"""ParallelCluster and its sandbox deployment, in a separate environment."""
 
 ALL = (PROGRAM, DEVELOPMENT, PARALLELCLUSTER)
-"""Every lock, each after the one whose versions it takes over."""
+"""All locks, each after its constraint."""
 
 UV = Path("tools/lock/uv.txt")
-"""uv itself, locked by hand-over of its one version."""
+"""The lock of uv itself, maintained by hand."""
 
 
 def declared(lock: Lock) -> dict[str, str]:
-    """Return the versions that ``pyproject.toml`` pins for ``lock``, by normalised name.
+    """Return the versions that ``pyproject.toml`` pins for ``lock``, by normalized name.
 
     Raises:
         ValueError: a direct dependency is not pinned with ``==``.
@@ -64,14 +64,14 @@ def declared(lock: Lock) -> dict[str, str]:
 
 
 def locked(path: Path) -> dict[str, str]:
-    """Return the versions in a lock file, by normalised name; one may occur a marker each."""
+    """Return the versions in a lock file, by normalized name; a name may occur once per marker."""
     text = (ROOT / path).read_text(encoding="utf-8")
     pins = re.findall(r"^([a-zA-Z0-9._-]+)==([^\s;\\]+)", text, flags=re.MULTILINE)
     return {normalised(name): version for name, version in pins}
 
 
 def normalised(name: str) -> str:
-    """Return a package's name as indexes compare it (PEP 503)."""
+    """Return the normalized name of a package (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

@@ -1,7 +1,7 @@
-"""Writes the lock files: ``python -m tools.lock``, with ``--upgrade`` for newer indirect versions.
+"""Write the lock files: ``python -m tools.lock``; ``--upgrade`` updates indirect dependencies.
 
-Without ``--upgrade``, what is locked stays as it is unless ``pyproject.toml`` asks for another
-version. Needs a package index; uv is the user's, or the pinned one.
+Without ``--upgrade``, locked versions stay unless ``pyproject.toml`` requires another one. Requires
+a package index; uses the installed uv or the pinned one.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     upgrade = ["--upgrade"] if parser.parse_args(arguments).upgrade else []
     compile_lock = [*environment.uv(), *_COMPILE]
     for lock in ALL:
-        declared(lock)  # refuses what is not pinned
+        declared(lock)  # rejects dependencies that are not pinned
         subprocess.run([*compile_lock, *upgrade, *_inputs(lock)], cwd=ROOT, check=True)
     subprocess.run(
         [*compile_lock, "-", f"--output-file={UV}"],

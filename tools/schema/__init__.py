@@ -1,1 +1,1 @@
-"""Documents that are made from the configuration's models."""
+"""Documents that are generated from the configuration models."""

@@ -1,6 +1,6 @@
-"""Write every generated document: `python -m tools.schema`.
+"""Write all generated documents: `python -m tools.schema`.
 
-With `--check` nothing is written; the exit code is 1 where a document is out of date.
+`--check` writes nothing; the exit code is 1 if a document is out of date.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def main(arguments: list[str]) -> int:
-    """Write the documents, or check them; return the exit code."""
+    """Write or check the documents; return the exit code."""
     stale = [
         path
         for path, content in documents().items()

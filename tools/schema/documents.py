@@ -1,4 +1,4 @@
-"""Which documents are generated, and what they hold."""
+"""The generated documents and their content."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tools.schema.stack_schema import stack_schema_text
 
 
 def documents() -> Mapping[str, str]:
-    """Return the content of every generated document, by path from the repository's root."""
+    """Return the content of every generated document, by path from the repository root."""
     return {
         "docs/schema/stack.schema.json": stack_schema_text(),
         "docs/config.md": reference(),

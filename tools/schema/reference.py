@@ -1,4 +1,4 @@
-"""The reference of every key that a stack file may have, as Markdown."""
+"""The Markdown reference of all stack file keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ stack file. Other keys are refused.
 
 
 def reference() -> str:
-    """Return the page: one section a model, in the order in which the root reaches them."""
+    """Return the page: one section per model, in the order in which the root refers to them."""
     schema = GivenStack.model_json_schema(ref_template="{model}")
     definitions: dict[str, Any] = schema.pop("$defs")
     sections = [_section("StackConfig", schema)]
@@ -81,7 +81,7 @@ def _default(field: Mapping[str, Any]) -> str:
 
 
 def _type(field: Mapping[str, Any]) -> str:
-    """Return the values of a field in a few words; models link to their section."""
+    """Return a short description of a field's values; models link to their section."""
     if "$ref" in field:
         name = field["$ref"]
         return f"[{name}](#{name.lower()})"
@@ -96,7 +96,7 @@ def _type(field: Mapping[str, Any]) -> str:
     if kind == "array":
         return f"list of {_type(field['items'])}"
     if kind == "object":
-        # Where keys have a form, their pattern stands for them in the schema.
+        # If keys have a pattern, the schema has `patternProperties` instead.
         values = field.get("additionalProperties") or next(
             iter(field["patternProperties"].values())
         )

@@ -1,6 +1,6 @@
-"""The JSON Schema of a stack file, with which editors complete and check it.
+"""The JSON Schema of a stack file, for completion and validation in editors.
 
-A stack file names it in its first line: `# yaml-language-server: $schema=…`.
+A stack file refers to it in its first line: `# yaml-language-server: $schema=…`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from components.config.problems import ROOT
 
 
 def stack_schema() -> dict[str, Any]:
-    """Return the schema of `Pulumi.<stack>.yaml`, with the cluster's models below it.
+    """Return the schema of `Pulumi.<stack>.yaml`, including the cluster models.
 
-    Only a `kind` is required: the stack files leave out what their user alone knows, and the
-    program says what is missing.
+    Only `kind` is required: tracked stack files omit values that only the user knows, and the
+    program reports missing values.
     """
     cluster = _without_required_values(GivenStack.model_json_schema(ref_template="#/$defs/{model}"))
     definitions = cluster.pop("$defs")
@@ -53,5 +53,5 @@ def _without_required_values(schema: Any) -> Any:
 
 
 def stack_schema_text() -> str:
-    """Return the schema as the text of its file."""
+    """Return the schema as file content."""
     return json.dumps(stack_schema(), indent=2) + "\n"
