@@ -1,10 +1,10 @@
-"""A submission to AWS Batch: which job definition of a stack runs a test, and on how many nodes.
+"""A submission to AWS Batch: the job definition that runs a test, and the number of nodes.
 
 Source:
     https://docs.aws.amazon.com/batch/latest/APIReference/API_SubmitJob.html
-    https://docs.aws.amazon.com/batch/latest/APIReference/API_NodeOverrides.html: another number of
-    nodes than the definition's needs a range of nodes without an end, which those of the program
-    have
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_NodeOverrides.html: to override the
+        number of nodes, the definition must have an open-ended node range, as those of this program
+        do
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from tools.jobs.nodes import JobError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRequest:
-    """What the user says about a job."""
+    """The user's options for a job."""
 
     definition: str | None = None
-    """Job definition, by its name in the stack file; None: the one that runs the test."""
+    """Job definition name in the stack file; None selects the one that runs the test."""
     nodes: int | None = None
-    """How many nodes; None: those of the job definition."""
+    """Number of nodes; None for that of the job definition."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables, besides those of the job definition or in their place."""
+    """Environment variables that extend or override those of the job definition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchSubmission:
-    """A job that Batch can be asked for."""
+    """A job that can be submitted to Batch."""
 
     compute_environment: str
-    """Entry of the stack file whose nodes the job gets."""
+    """Stack file entry of the compute environment that runs the job."""
     nodes: int
     multinode: bool
-    """Whether the job is multi-node parallel, so that each node has a log of its own."""
+    """Whether the job is multi-node parallel, so that each node has a separate log."""
     request: Mapping[str, Any]
     """Arguments of `SubmitJob`."""
 
@@ -50,7 +50,7 @@ def batch_submission(plan: BatchPlan, test: JobTest, asked: BatchRequest) -> Bat
     """Return the submission of a test.
 
     Raises:
-        JobError: no job definition runs it, several do, or its nodes are too few.
+        JobError: no job definition runs it, several do, or it has too few nodes.
     """
     definition = _choose_definition(plan, test, asked)
     environment = next(
@@ -60,8 +60,8 @@ def batch_submission(plan: BatchPlan, test: JobTest, asked: BatchRequest) -> Bat
     _require_nodes(definition, environment, nodes)
     request = {
         "jobName": test,
-        # The names that `BatchComputeEnvironment` and `BatchJobDefinition` give; without a revision
-        # a definition's name is its newest one.
+        # Names from `BatchComputeEnvironment` and `BatchJobDefinition`; a definition name without
+        # revision is the latest revision.
         "jobQueue": f"{plan.name}-{environment.name}",
         "jobDefinition": f"{plan.name}-{definition.name}",
         "propagateTags": True,
@@ -87,7 +87,7 @@ def _choose_definition(plan: BatchPlan, test: JobTest, asked: BatchRequest) -> J
             )
         return fitting[asked.definition]
     if len(fitting) > 1 and asked.nodes != 1:
-        # One node says nothing about the network between nodes.
+        # A single node does not test the network between nodes.
         several = {name: each for name, each in fitting.items() if each.nodes > 1}
         fitting = several or fitting
     if len(fitting) > 1:
@@ -102,7 +102,7 @@ def _runs(definition: JobDefinitionPlan, test: JobTest) -> bool:
     container = definition.container
     if container.image == PINNED_IMAGES[test]:
         return runs_on_all_nodes(container.command)
-    # An image of the user's own, whose job is the test by its name.
+    # A custom image, whose job is identified as the test by its name.
     return definition.name == test
 
 

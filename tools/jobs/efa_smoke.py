@@ -1,9 +1,8 @@
 """`efa-smoke`: every GPU and every EFA interface of each training node, one node at a time.
 
-One pod a node runs NCCL's all-reduce over the node's GPUs with peer-to-peer and shared memory
-switched off, so that all traffic leaves through the EFA interfaces. It shows that the device
-plugins, the EFA driver and the NCCL plugin work on each node. What nodes can do together
-`nccl-tests` measures.
+One pod per node runs NCCL's all-reduce over the node's GPUs with peer-to-peer and shared memory
+disabled, so that all traffic uses the EFA interfaces. It shows that the device plugins, the EFA
+driver and the NCCL plugin work on each node. `nccl-tests` measures the performance between nodes.
 
 Source:
     https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
@@ -38,7 +37,7 @@ def render_efa_smoke(plan: EksPlan, request: JobRequest) -> str:
     """Return the manifest: one indexed job for each node group with GPUs and EFA.
 
     Raises:
-        JobError: no node group has both, or the named one has not; or it has too few nodes.
+        JobError: no node group has both, the named one does not, or it has too few nodes.
     """
     names = [g.name for g in plan.node_groups if _has_gpus(g.instance_type) and g.interfaces]
     if not names:

@@ -1,10 +1,9 @@
-"""A job that runs one MPI command over several nodes, with nothing installed in the cluster.
+"""A job that runs an MPI command over several nodes, without components in the cluster.
 
-An indexed Job with one pod a node and a headless Service for their names. Every pod runs an SSH
-server; pod 0 also runs the command, which reaches the others through SSH, and when it has ended
-the job is done. Pod 0 makes the SSH key and publishes its public half in a ConfigMap, which its
-service account may change and nothing else: no secret stands in the manifest, and nobody else can
-log in.
+An indexed Job with one pod per node and a headless Service for their names. Every pod runs an SSH
+server. Pod 0 also runs the command, which connects to the others over SSH; when it ends, the job is
+complete. Pod 0 generates the SSH key and publishes the public key in a ConfigMap, the only object
+that its service account may change. The manifest contains no secret, and no one else can log in.
 
 Source:
     https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/
@@ -23,12 +22,12 @@ import yaml
 from tools.jobs.nodes import JobNodes, job_name, placement, resources, shared_memory
 
 KEYS = "/etc/trainyard"
-"""Where the ConfigMap with the public key is mounted."""
+"""Mount path of the ConfigMap with the public key."""
 DEADLINE_SECONDS = 3600
-"""After which the job is given up, such as when nodes are missing."""
+"""Deadline of the job, for example if nodes are missing."""
 
-# The image's own host keys are known to everybody who has the image. What a session over SSH gets
-# of the environment must be said: it does not inherit the container's.
+# The host keys in the image are public, so new ones are generated. SSH sessions do not inherit the
+# container's environment; their variables must be listed.
 _SERVE = f"""\
 mkdir -p /run/sshd /root/.ssh
 printf 'Host *\\nStrictHostKeyChecking no\\nUserKnownHostsFile /dev/null\\nLogLevel ERROR\\n' \\
@@ -64,26 +63,26 @@ done
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MpiJob:
-    """What differs from one such job to the next."""
+    """The parameters of an MPI job."""
 
     job: str
     """Such as `nccl-tests`."""
     image: str
-    """With bash, curl, SSH client and server, and Open MPI."""
+    """An image with bash, curl, SSH client and server, and Open MPI."""
     prepare: str = ""
     """Shell commands that every pod runs first."""
     command: str
-    """Shell commands of pod 0, once all pods can be reached; `hosts` is an array of their names."""
+    """Shell commands of pod 0, once all pods are reachable; `hosts` is an array of their names."""
     environment: Mapping[str, str]
-    """Of the containers."""
+    """Environment variables of the containers."""
     session_environment: Sequence[str]
-    """Names of the variables that commands over SSH get as well."""
+    """Names of variables that commands over SSH also get."""
     scheduler: str | None = None
-    """Name of the scheduler; None for Kubernetes' own."""
+    """Name of the scheduler; None for the default scheduler."""
 
 
 def render_mpi_job(job: MpiJob, nodes: JobNodes, namespace: str) -> str:
-    """Return the manifest: the job, the service, and the right to publish the key."""
+    """Return the manifest: the job, the service, and the permission to publish the key."""
     name = job_name(job.job, nodes)
     labels = {"app.kubernetes.io/name": job.job, "app.kubernetes.io/instance": nodes.group.name}
     metadata = {"name": name, "namespace": namespace, "labels": labels}
@@ -174,7 +173,7 @@ def _container(job: MpiJob, nodes: JobNodes, name: str) -> dict[str, Any]:
         "image": job.image,
         "command": ["/bin/bash", "-c", _script(job, nodes, name)],
         "env": [{"name": key, "value": value} for key, value in job.environment.items()],
-        # Pages that a device reads must stay in memory.
+        # Memory that a device reads must be locked.
         "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
         "resources": resources(nodes),
         "volumeMounts": [
@@ -194,7 +193,7 @@ def _script(job: MpiJob, nodes: JobNodes, name: str) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes scripts as blocks that can be read, and no anchors."""
+    """Writes scripts as block scalars, without anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -1,14 +1,14 @@
 """`nccl-tests`: NCCL's all-reduce over every GPU of every node of a group.
 
-The figures say whether the nodes reach one another over EFA at the speed of their type: the log
-names the network (`NET/Libfabric`), and the last column the bus bandwidth.
+The results show whether the nodes communicate over EFA at the speed of their instance type: the log
+names the network (`NET/Libfabric`), and the last column shows the bus bandwidth.
 
 Source:
     https://github.com/NVIDIA/nccl-tests
     https://github.com/aws/aws-ofi-nccl, doc/efa-env-var.md
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
-    https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests, whose
-    Dockerfile the image is built from
+    https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests, whose Dockerfile
+        the image is built from
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def render_nccl_tests(plan: EksPlan, request: JobRequest) -> str:
         prepare=build,
         command=_command(chosen, built=bool(build)),
         environment={
-            # Names of pods are not known without their domain.
+            # Pod names cannot be resolved without their domain.
             "OMPI_MCA_orte_keep_fqdn_hostnames": "true",
             **nccl_environment(chosen.efa_interfaces),
         },

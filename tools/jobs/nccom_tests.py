@@ -14,9 +14,9 @@ from tools.jobs.mpi import MpiJob, render_mpi_job
 from tools.jobs.nodes import JobError, JobNodes, JobRequest, choose_nodes
 
 ROOT_PORT = 63182
-"""A free port of the first pod, on which the ranks find one another."""
+"""A free port on the first pod for the rendezvous of the ranks."""
 _ENVIRONMENT = {
-    # The runtime of Neuron meets over the pod's own interface.
+    # The Neuron runtime uses the pod's own interface for the rendezvous.
     "CCOM_SOCKET_IFNAME": "eth0",
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -36,7 +36,7 @@ def render_nccom_tests(plan: EksPlan, request: JobRequest) -> str:
             "communicate over EFA only; set `efa_enabled: true` on a type that has it, or ask for "
             "one node with --nodes 1"
         )
-    # FI_EFA_USE_DEVICE_RDMA is left out as for NCCL (A23), FI_EFA_FORK_SAFE is for Amazon Linux 2.
+    # FI_EFA_USE_DEVICE_RDMA is omitted as for NCCL (A23); FI_EFA_FORK_SAFE is for Amazon Linux 2.
     network = {"FI_PROVIDER": "efa"} if chosen.efa_interfaces else {}
     environment = {**_ENVIRONMENT, **network}
     job = MpiJob(

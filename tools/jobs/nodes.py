@@ -1,4 +1,4 @@
-"""On which nodes a job runs, and what its pods ask of them."""
+"""The nodes that a job runs on, and the resources of its pods."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ EFA = "vpc.amazonaws.com/efa"
 _DEVICE: Mapping[str, str] = {"nvidia": NVIDIA_GPU, "neuron": NEURON_DEVICE}
 _KIND = {"nvidia": "NVIDIA GPUs", "neuron": "Neuron devices"}
 _SHARED_MEMORY_LIMIT_MIB = 49152
-"""What the NCCL job of AWS Batch gave a p5 (BAT5-09); smaller nodes get a quarter of the memory
-that the pod asks for."""
+"""Shared memory of the NCCL job of AWS Batch on a p5 (BAT5-09); smaller nodes get a quarter of the
+memory that the pod requests."""
 
 
 class JobError(Exception):
-    """The stack has no nodes for the job; the message says what it lacks."""
+    """The stack has no nodes for the job; the message says what is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRequest:
-    """What the user says about a job."""
+    """The user's options for a job."""
 
     group: str | None = None
-    """Node group; None: the one that fits."""
+    """Node group; None selects the matching one."""
     nodes: int | None = None
-    """How many nodes; None: those that the group wants."""
+    """Number of nodes; None for the desired size of the group."""
     namespace: str = "default"
     """Kubernetes namespace, which must exist."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no namespace: it stands in the manifest, and in commands to copy.
+        """Validate the namespace, which becomes part of the manifest and of commands to copy.
 
         https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-label-names
 
         Raises:
-            JobError: with the rule.
+            JobError: it is not a valid namespace; the message has the rule.
         """
         if re.fullmatch(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", self.namespace) is None:
             raise JobError(
@@ -53,7 +53,7 @@ class JobRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobNodes:
-    """The nodes of one job: all alike, one pod each."""
+    """The nodes of a job: identical, with one pod each."""
 
     group: NodeGroupPlan
     count: int
@@ -67,20 +67,20 @@ class JobNodes:
 
     @property
     def efa_interfaces(self) -> int:
-        """EFA interfaces of one node; 0 where EFA is off."""
+        """EFA interfaces of one node; 0 if EFA is disabled."""
         return self.group.interfaces.efa_interfaces if self.group.interfaces else 0
 
 
 def choose_nodes(
     plan: EksPlan, manufacturer: Literal["nvidia", "neuron"], request: JobRequest
 ) -> JobNodes:
-    """Return the nodes of a job: of the only node group with such accelerators, or the named one.
+    """Return the nodes of a job: the named node group, or the only one with such accelerators.
 
-    As many as the group wants now, or where it wants none yet (its Capacity Block has not begun)
-    as it may have; or as many as are asked for.
+    The number of nodes is the requested one, or the desired size of the group. If that is 0 because
+    its Capacity Block has not started, it is the maximum size.
 
     Raises:
-        JobError: there is no such group, several and none is named, or it is too small.
+        JobError: there is no such group, there are several and none is named, or it is too small.
     """
     chosen = _choose_group(plan, manufacturer, request.group)
     most, nodes = chosen.schedule.maximum, request.nodes
@@ -120,10 +120,10 @@ def _choose_group(plan: EksPlan, manufacturer: str, name: str | None) -> NodeGro
 
 
 def resources(nodes: JobNodes) -> dict[str, dict[str, Any]]:
-    """Return what the pod of a node asks for: every device, and half of CPUs and memory.
+    """Return the resources of a pod: all devices, and half of CPUs and memory.
 
-    Every device, so that no second pod fits on the node. Half of the rest leaves room for
-    daemons, and is more than the tests need.
+    With all devices, no second pod fits on the node. Half of the CPUs and memory leaves room for
+    daemons and exceeds what the tests require.
     """
     group, kind = nodes.group.instance_type, nodes.accelerators.manufacturer
     limits: dict[str, Any] = {_DEVICE[kind]: nodes.accelerators.count}
@@ -131,23 +131,23 @@ def resources(nodes: JobNodes) -> dict[str, dict[str, Any]]:
         limits[EFA] = nodes.efa_interfaces
         limits["hugepages-2Mi"] = f"{huge_pages_of_pod_mib(group.vcpus)}Mi"
     limits["memory"] = f"{memory_mib(nodes)}Mi"
-    # No limit of CPUs: NCCL's and libfabric's threads spin, and throttling distorts the figures.
+    # No CPU limit: NCCL's and libfabric's threads spin, and throttling distorts the results.
     return {"limits": limits, "requests": {"cpu": group.vcpus // 2, **limits}}
 
 
 def memory_mib(nodes: JobNodes) -> int:
-    """Return the memory of one pod, in MiB; shared memory counts as part of it."""
+    """Return the memory of a pod in MiB, which includes shared memory."""
     return nodes.group.instance_type.memory_mib // 2
 
 
 def shared_memory(nodes: JobNodes) -> dict[str, Any]:
-    """Return the volume for /dev/shm, which a container runtime leaves at 64 MiB."""
+    """Return the volume for /dev/shm, which container runtimes limit to 64 MiB."""
     size = min(_SHARED_MEMORY_LIMIT_MIB, memory_mib(nodes) // 4)
     return {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{size}Mi"}}
 
 
 def placement(nodes: JobNodes) -> dict[str, Any]:
-    """Return the part of a pod that brings it to the group's nodes, past the group's taints."""
+    """Return the fields of a pod spec that select the group's nodes and tolerate their taints."""
     group = nodes.group
     return {
         "nodeSelector": {
@@ -162,9 +162,9 @@ def placement(nodes: JobNodes) -> dict[str, Any]:
 
 
 def job_name(job: str, nodes: JobNodes) -> str:
-    """Return the name of a job on a node group: a DNS label, with room for a pod's number."""
+    """Return the name of a job on a node group: a DNS label, with room for the pod index."""
     return f"{job}-{nodes.group.name}".lower().replace("_", "-")[:57].rstrip("-")
 
 
 Renderer = Callable[[EksPlan, JobRequest], str]
-"""Makes a manifest of a stack's plan and what its user asks for."""
+"""Generates a manifest from a stack's plan and the user's options."""

@@ -1,1 +1,1 @@
-"""Drives the real ParallelCluster, which has an environment of its own."""
+"""Runs the real ParallelCluster in a separate environment."""

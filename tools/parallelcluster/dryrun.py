@@ -1,4 +1,4 @@
-"""`pcluster create-cluster --dryrun true`: the check that a user of ParallelCluster has."""
+"""`pcluster create-cluster --dryrun true`: the check that ParallelCluster offers its users."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _SUCCESS = "Request would have succeeded, but DryRun flag is set."
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What the command answered."""
+    """The result of the command."""
 
     seconds: float
-    """Wall time of the command, from start to end."""
+    """Wall-clock time of the command."""
     accepted: bool
-    """Whether ParallelCluster would have created the cluster."""
+    """Whether ParallelCluster would create the cluster."""
     answer: Mapping[str, Any]
     """The JSON object that it printed."""
 
@@ -41,20 +41,18 @@ def create_cluster_dryrun(
 ) -> DryRun:
     """Run the command as a user would.
 
-    Before it asks for anything it wants `node`: the one on the PATH, else the one that comes with
-    the packages for development.
+    The command requires `node`: the one on the PATH, otherwise the one in the development packages.
 
     Args:
         config: The configuration.
-        aws_endpoint: Where every AWS call goes: the endpoint of a sandbox.
+        aws_endpoint: Endpoint of all AWS calls, which is that of a sandbox.
         region: Region of the cluster.
-        cluster_name: Name of the cluster, which does not exist yet.
-        suppress: Names of the validators that are left out.
+        cluster_name: Name of the cluster, which must not exist yet.
+        suppress: Names of the validators to skip.
 
     Raises:
-        EngineError: the environment of ParallelCluster cannot be made.
-        ParallelClusterError: the command answered with something else than JSON, as it does
-            where there is no `node`.
+        EngineError: the environment of ParallelCluster cannot be created.
+        ParallelClusterError: the output is not JSON, for example without `node`.
     """
     arguments = ["-m", "pcluster.cli.entrypoint", "create-cluster", "--dryrun", "true"]
     arguments += ["--region", region, "--cluster-name", cluster_name]

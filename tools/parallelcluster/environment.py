@@ -1,7 +1,7 @@
-"""The locked environment of ParallelCluster, beside the program's: both pin what the other refuses.
+"""The locked environment of ParallelCluster, separate because its pins conflict with the program's.
 
-It stands in the cache of programs, named after its lock and its Python, so that every checkout of
-the same version shares it, and a lock that changes leaves the old one to the checkouts that use it.
+It is in the program cache, named after its lock and its Python. Checkouts of the same version share
+it, and checkouts with another lock keep theirs.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ USUALLY = "half a minute, two on a slow network"
 
 @dataclass(frozen=True, kw_only=True)
 class LockedEnvironment(cache.Entry):
-    """A Python environment in the cache; it is there when it holds a copy of its lock."""
+    """A Python environment in the cache; complete when it contains a copy of its lock."""
 
     files: tuple[str, ...] = ()
     lock: Path
-    """The lock that it has been made from."""
+    """The lock file that it is created from."""
 
     @property
     def python(self) -> Path:
@@ -36,25 +36,25 @@ class LockedEnvironment(cache.Entry):
         return self.directory / "bin" / "python"
 
     def complete(self) -> bool:
-        """Return whether it is what the lock says, and its Python is still on this machine."""
+        """Return whether it matches the lock, and its Python still exists on this machine."""
         try:
             same = (self.directory / self.lock.name).read_bytes() == self.lock.read_bytes()
-        except OSError:  # not there; or there is no such cache, which who makes it will say
+        except OSError:  # it does not exist, or there is no cache, which its creation reports
             return False
         return same and os.access(self.python, os.X_OK)
 
 
 def parallelcluster_python(report: Progress) -> Path:
-    """Return the interpreter that has `aws-parallelcluster` and `ministack`; makes it if need be.
+    """Return the interpreter with `aws-parallelcluster` and `ministack`; create it if necessary.
 
-    Start programs of it as modules (`python -m …`): scripts in its `bin` know the place where it
-    was made, not the one where it stands.
+    Start its programs as modules (`python -m …`), because scripts in its `bin` contain the path at
+    which the environment was created.
 
     Args:
-        report: Is told of the work; nothing is said where there is none.
+        report: Receives progress messages; not called if there is nothing to do.
 
     Raises:
-        EngineError: it is not there and cannot be made; the message says why and what to do.
+        EngineError: it does not exist and cannot be created; the message says why and what to do.
     """
     wanted = _wanted(ROOT / PARALLELCLUSTER.path)
     if not wanted.complete():
@@ -74,7 +74,7 @@ def _wanted(lock: Path) -> LockedEnvironment:
 
 
 def _make(wanted: LockedEnvironment, directory: Path, report: Progress) -> None:
-    """Make the environment in a directory that becomes `wanted.directory`."""
+    """Create the environment in a directory that is renamed to `wanted.directory`."""
     work = Heartbeat(report, "setting up the environment of ParallelCluster", USUALLY)
     base = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
     python = directory / "bin" / "python"

@@ -1,4 +1,4 @@
-"""Runs programs of ParallelCluster's environment against the account of a sandbox."""
+"""Run programs in ParallelCluster's environment against the account of a sandbox."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from typing import Any
 from tools.parallelcluster.environment import parallelcluster_python
 
 Configuration = Mapping[str, Any]
-"""A cluster configuration, as its YAML reads."""
+"""A cluster configuration, as parsed from YAML."""
 
 _KEPT = ("PATH", "TMPDIR", "LANG", "LC_ALL")
-"""What a program gets of the user's environment; nothing that would lead to another account."""
+"""Variables of the user's environment that are passed on; none selects another account."""
 
 
 class ParallelClusterError(RuntimeError):
-    """ParallelCluster gave no answer; the message holds what it said instead."""
+    """ParallelCluster returned no result; the message has its output."""
 
 
 def ask(script: Path, request: Mapping[str, Any], *, aws_endpoint: str, region: str) -> Any:
-    """Give a script a JSON object and return the JSON that it answers.
+    """Pass a JSON object to a script and return its JSON result.
 
     Raises:
-        EngineError: the environment of ParallelCluster cannot be made.
-        ParallelClusterError: the script broke.
+        EngineError: the environment of ParallelCluster cannot be created.
+        ParallelClusterError: the script failed.
     """
     with program_environment(aws_endpoint=aws_endpoint, region=region) as environment:
         done = run([str(script)], environment, request=json.dumps(request))
@@ -40,15 +40,15 @@ def ask(script: Path, request: Mapping[str, Any], *, aws_endpoint: str, region: 
 def run(
     arguments: Sequence[str], environment: Mapping[str, str], *, request: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """Run the Python of ParallelCluster's environment to its end.
+    """Run the Python of ParallelCluster's environment and wait for it to end.
 
     Args:
-        arguments: What follows `python`: a script, or `-m` and a module.
-        environment: All environment variables of the process.
-        request: What it reads from standard input.
+        arguments: Arguments of `python`: a script, or `-m` and a module.
+        environment: The complete environment of the process.
+        request: Standard input of the process.
 
     Raises:
-        EngineError: the environment of ParallelCluster cannot be made.
+        EngineError: the environment of ParallelCluster cannot be created.
     """
     return subprocess.run(
         [str(parallelcluster_python(_say)), *arguments],
@@ -62,12 +62,12 @@ def run(
 
 @contextmanager
 def program_environment(*, aws_endpoint: str, region: str) -> Iterator[dict[str, str]]:
-    """Give the environment variables of a program whose account is a sandbox's.
+    """Yield the environment variables of a program that uses a sandbox as account.
 
-    Its home is a directory of its own that ends with the block: ParallelCluster writes a log there.
+    Its home is a temporary directory, because ParallelCluster writes a log there.
 
     Args:
-        aws_endpoint: Where every AWS call goes.
+        aws_endpoint: Endpoint of all AWS calls.
         region: The default region.
     """
     with tempfile.TemporaryDirectory(prefix="parallelcluster-") as home:
@@ -90,7 +90,7 @@ def parsed(done: subprocess.CompletedProcess[str], what: str) -> Any:
     """Return the JSON that a program printed.
 
     Raises:
-        ParallelClusterError: it printed something else.
+        ParallelClusterError: the output is not JSON.
     """
     try:
         return json.loads(done.stdout)

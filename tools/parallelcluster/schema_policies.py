@@ -1,7 +1,7 @@
-"""Lists the update policy of every setting of ParallelCluster; runs in its environment.
+"""Lists the update policy of every ParallelCluster setting; runs in its environment.
 
-Prints a JSON object: by path of the setting, in the order of the schema, the name of its policy.
-The items of a list carry the setting that tells them apart: `SlurmQueues[Name]`.
+Prints a JSON object with the name of the policy by path of the setting, in schema order. List items
+carry the setting that identifies them: `SlurmQueues[Name]`.
 
 Source: the schema's metadata `update_policy` and `update_key`, as `ConfigPatch` reads them:
 https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/config/config_patch.py
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 _ANY_NAME = "policies"
-"""The schema wants the cluster's name; no policy depends on it."""
+"""The schema requires a cluster name; no policy depends on it."""
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def _policies(schema: Any, prefix: str, default: Any) -> Iterator[tuple[str, str
         policy = field.metadata.get("update_policy", default).name
         yield path, policy
         if field.data_key == "Script":
-            # Several scripts stand in a list of this name, which the schema has no field for.
+            # A list with this name holds several scripts, and the schema has no field for it.
             yield f"{prefix}Sequence", policy
         if is_section:
             yield from _policies(field.schema, f"{path}.", default)

@@ -1,4 +1,4 @@
-"""Make `components/catalog/data/parallelcluster_update_policies.txt`.
+"""Generate `components/catalog/data/parallelcluster_update_policies.txt`.
 
 Run `python -m tools.parallelcluster.update_policies` when the version of ParallelCluster changes.
 """
@@ -14,22 +14,22 @@ from tools.parallelcluster.process import ask
 SCRIPT = Path(__file__).with_name("schema_policies.py")
 DATA_FILE = ROOT / "components" / "catalog" / "data" / "parallelcluster_update_policies.txt"
 
-# Sections that no cluster of ours has.
+# Sections that the program never writes.
 _LEFT_OUT = ("LoginNodes", "DirectoryService", "DevSettings", "AdditionalPackages")
 
 _NOWHERE = "http://127.0.0.1:9"
-"""The schema answers without an account, and none can be asked here."""
+"""The schema needs no account, and this endpoint does not respond."""
 
 _ANY_REGION = "us-west-2"
-"""The schema wants a region to be set; no policy depends on it."""
+"""The schema requires a region; no policy depends on it."""
 
 
 def schema_policies() -> Mapping[str, str]:
-    """Return the policy of every setting that the program may write, by its path.
+    """Return the policy of every setting that the program may write, by path.
 
     Raises:
-        EngineError: the environment of ParallelCluster cannot be made.
-        ParallelClusterError: ParallelCluster broke.
+        EngineError: the environment of ParallelCluster cannot be created.
+        ParallelClusterError: ParallelCluster failed.
     """
     policies = ask(SCRIPT, {}, aws_endpoint=_NOWHERE, region=_ANY_REGION)
     return {
@@ -38,7 +38,7 @@ def schema_policies() -> Mapping[str, str]:
 
 
 def table(policies: Mapping[str, str]) -> str:
-    """Return the data file: one setting a line, and its policy."""
+    """Return the data file: one setting per line, with its policy."""
     return "".join(f"{path} {policy}\n" for path, policy in policies.items())
 
 

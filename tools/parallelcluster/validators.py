@@ -1,7 +1,7 @@
-"""Asks the real ParallelCluster what it thinks of cluster configurations.
+"""Run the real ParallelCluster validation on cluster configurations.
 
-It answers from a process of its own environment (`sandbox/parallelcluster/validation.py`), which
-takes some seconds to start: ask for many configurations at once.
+It runs in a separate process (`sandbox/parallelcluster/validation.py`), which takes several seconds
+to start: validate many configurations in one call.
 """
 
 from __future__ import annotations
@@ -16,48 +16,49 @@ from tools.parallelcluster.process import Configuration, ask
 SCRIPT = ROOT / "sandbox" / "parallelcluster" / "validation.py"
 
 _NOWHERE = "http://127.0.0.1:9"
-"""An update is judged by its two configurations: no account is asked, and this one cannot be."""
+"""An update check compares two configurations and needs no account; this endpoint does not respond.
+"""
 
 _ANY_REGION = "us-west-2"
-"""The schema wants a region to be set; no answer on an update depends on it."""
+"""The schema requires a region; no update check depends on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One thing that ParallelCluster has to say of a configuration."""
+    """A message of ParallelCluster on a configuration."""
 
     level: str
     """`ERROR`, `WARNING` or `INFO`."""
     validator: str
-    """Class of the validator that says it; `ConfigSchemaValidator` for the schema."""
+    """Class of the validator; `ConfigSchemaValidator` for the schema."""
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What ParallelCluster says of one configuration."""
+    """ParallelCluster's result for a configuration."""
 
     loaded: bool
-    """Whether its schema loads the configuration; the validators only run where it does."""
+    """Whether the schema loads the configuration; only then do the validators run."""
     messages: tuple[Message, ...]
 
     @property
     def errors(self) -> tuple[Message, ...]:
-        """The messages for which `pcluster create-cluster` refuses the configuration."""
+        """The messages for which `pcluster create-cluster` rejects the configuration."""
         return tuple(each for each in self.messages if each.level == "ERROR")
 
     @property
     def refused_by(self) -> frozenset[str]:
-        """The validators that refuse the configuration; empty where none does."""
+        """The validators that reject the configuration; empty if it is valid."""
         return frozenset(each.validator for each in self.errors)
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateRow:
-    """What ParallelCluster says of one difference between two configurations."""
+    """ParallelCluster's result for a difference between two configurations."""
 
     path: tuple[str, ...]
-    """Where the setting stands: `("Scheduling", "SlurmQueues[gpu]", …)`."""
+    """Path of the setting: `("Scheduling", "SlurmQueues[gpu]", …)`."""
     parameter: str
     old_value: Any
     new_value: Any
@@ -65,18 +66,18 @@ class UpdateRow:
     """`SUCCEEDED`, `ACTION NEEDED` or `FAILED`."""
     reason: str
     action_needed: str
-    """What to do so that the change goes through; empty where nothing helps."""
+    """What to do so that the change succeeds; empty if that is impossible."""
     update_policy: str
     """Name of the policy: `UNSUPPORTED`, `QUEUE_UPDATE_STRATEGY`, …"""
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateCheck:
-    """What ParallelCluster says of a changed configuration while the cluster runs."""
+    """ParallelCluster's result for a changed configuration of a running cluster."""
 
     allowed: bool
     rows: tuple[UpdateRow, ...]
-    """The changes that are refused, and those allowed ones that ParallelCluster reports."""
+    """The rejected changes, and the allowed ones that ParallelCluster reports."""
 
 
 def validate(
@@ -90,17 +91,16 @@ def validate(
 
     Args:
         configs: Configurations by cluster name.
-        aws_endpoint: Where every AWS call goes: the endpoint of a sandbox.
+        aws_endpoint: Endpoint of all AWS calls, which is that of a sandbox.
         region: Region of the clusters.
-        suppress: Validators that are left out, for all clusters or by cluster name; `ALL` is all
-            of them.
+        suppress: Validators to skip, for all clusters or by cluster name; `ALL` skips all of them.
 
     Returns:
-        By cluster name what ParallelCluster says.
+        ParallelCluster's result by cluster name.
 
     Raises:
-        EngineError: the environment of ParallelCluster cannot be made.
-        ParallelClusterError: ParallelCluster broke.
+        EngineError: the environment of ParallelCluster cannot be created.
+        ParallelClusterError: ParallelCluster failed.
     """
     left_out = suppress if isinstance(suppress, Mapping) else dict.fromkeys(configs, suppress)
     request = {
@@ -120,26 +120,26 @@ def validate(
 
 
 def read(configs: Sequence[Configuration]) -> list[dict[str, Any]]:
-    """Return configurations as ParallelCluster understands them, all in one process.
+    """Return configurations as ParallelCluster's schema loads them, all in one process.
 
     Raises:
-        EngineError: the environment of ParallelCluster cannot be made.
-        ParallelClusterError: ParallelCluster's schema does not load one of them.
+        EngineError: the environment of ParallelCluster cannot be created.
+        ParallelClusterError: the schema does not load one of them.
     """
     request = {"call": "read", "configs": list(configs)}
     return ask(SCRIPT, request, aws_endpoint=_NOWHERE, region=_ANY_REGION)
 
 
 def update_check(old: Configuration, new: Configuration) -> UpdateCheck:
-    """Tell which changes ParallelCluster refuses while head node, compute and login nodes run.
+    """Return which changes ParallelCluster rejects while head, compute and login nodes run.
 
     Args:
         old: Configuration of the running cluster.
-        new: The one that is wanted.
+        new: The new configuration.
 
     Raises:
-        EngineError: the environment of ParallelCluster cannot be made.
-        ParallelClusterError: ParallelCluster broke.
+        EngineError: the environment of ParallelCluster cannot be created.
+        ParallelClusterError: ParallelCluster failed.
     """
     (checked,) = update_checks([(old, new)])
     return checked
@@ -149,8 +149,8 @@ def update_checks(changes: Sequence[tuple[Configuration, Configuration]]) -> lis
     """Check many changes, each an old and a new configuration, in one process.
 
     Raises:
-        EngineError: the environment of ParallelCluster cannot be made.
-        ParallelClusterError: ParallelCluster broke.
+        EngineError: the environment of ParallelCluster cannot be created.
+        ParallelClusterError: ParallelCluster failed.
     """
     pairs = [{"old": old, "new": new} for old, new in changes]
     request = {"call": "update_check", "changes": pairs}

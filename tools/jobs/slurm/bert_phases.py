@@ -1,13 +1,13 @@
-"""The two phases of BERT-Large pretraining, and what they become on several nodes.
+"""The two phases of BERT-Large pretraining, and how they scale to several nodes.
 
-Strong scaling keeps the global batch: each node accumulates fewer gradients before a step, so
-that the same run is over sooner. Weak scaling keeps the work of each node: the global batch grows
-with the nodes.
+Strong scaling keeps the global batch: each node accumulates fewer gradients per step, so the same
+run takes less time. Weak scaling keeps the work per node: the global batch grows with the number of
+nodes.
 
-Source, of every number:
+Source of all numbers:
     https://awsdocs-neuron.readthedocs-hosted.com/en/latest/frameworks/torch/torch-neuronx/tutorials/training/bert.html
     https://github.com/aws-neuron/aws-neuron-samples, torch-neuronx/training/dp_bert_hf_pretrain:
-    run_dp_bert_large_hf_pretrain_bf16_s128.sh and …_s512_phase2.sh
+        run_dp_bert_large_hf_pretrain_bf16_s128.sh and …_s512_phase2.sh
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ Scaling = Literal["strong", "weak"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """One phase, on one node with 32 NeuronCores (trn1.32xlarge)."""
+    """A phase on one node with 32 NeuronCores (trn1.32xlarge)."""
 
     number: int
     sequence_length: int
-    """Tokens of a sequence."""
+    """Tokens per sequence."""
     maximum_predictions: int
-    """Masked tokens of a sequence."""
+    """Masked tokens per sequence."""
     global_batch: int
-    """Sequences of a step, over all cores of all nodes."""
+    """Sequences per step, over all cores of all nodes."""
     batch: int
-    """Sequences that a core takes at a time."""
+    """Sequences per core and batch."""
     learning_rate: str
     warmup_steps: int
     steps: int
     dataset: str
-    """Name of the archive in `s3://neuron-s3/training_datasets/…`, and of its directory."""
+    """Name of the archive in `s3://neuron-s3/training_datasets/…` and of its directory."""
 
 
 PHASE_1 = Phase(
@@ -66,17 +66,17 @@ PHASES = (PHASE_1, PHASE_2)
 
 
 def accumulation_steps(phase: Phase, *, cores: int, nodes: int, scaling: Scaling, most: int) -> int:
-    """Return over how many batches a core accumulates gradients before a step.
+    """Return the number of batches over which a core accumulates gradients before a step.
 
     Args:
-        phase: Which one.
-        cores: NeuronCores of a node.
+        phase: The phase.
+        cores: NeuronCores per node.
         nodes: Nodes of the job.
-        scaling: With `strong` the accumulation of one node is divided by the nodes.
-        most: Nodes that the job could have, for the message.
+        scaling: With `strong`, the accumulation of one node is divided by the number of nodes.
+        most: Maximum number of nodes for the job, for the message.
 
     Raises:
-        JobError: strong scaling over nodes that do not divide it.
+        JobError: the number of nodes does not divide the accumulation (strong scaling).
     """
     alone = phase.global_batch // (phase.batch * cores)
     if scaling == "weak":
@@ -93,5 +93,5 @@ def accumulation_steps(phase: Phase, *, cores: int, nodes: int, scaling: Scaling
 
 
 def global_batch(phase: Phase, *, cores: int, nodes: int, accumulation: int) -> int:
-    """Return how many sequences a step takes over all cores of all nodes."""
+    """Return the number of sequences per step over all cores of all nodes."""
     return phase.batch * cores * nodes * accumulation

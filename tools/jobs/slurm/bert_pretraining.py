@@ -19,20 +19,21 @@ from tools.jobs.slurm.templates import exports, render_script
 
 JOB = "bert-pretraining"
 SAMPLES_COMMIT = "dd0e71f0041f9eb4a5fd3e070df5638d48a67285"
-"""Of https://github.com/aws-neuron/aws-neuron-samples: the training script and its requirements."""
+"""Commit of https://github.com/aws-neuron/aws-neuron-samples with the training script and its
+requirements."""
 NEURONX_CC_VERSION = "2.23.6484.0"
 TORCH_NEURONX_VERSION = "2.8.0.2.12.22436"
-"""Compiler and framework of Neuron SDK 2.28.0: the last ones that Neuron gives for Amazon Linux
-2023, and for Python 3.12. PyTorch/XLA, which the script needs, ended with SDK 2.31."""
+"""Compiler and framework of Neuron SDK 2.28.0: the last versions that Neuron publishes for Amazon
+Linux 2023 and Python 3.12. PyTorch/XLA, which the script requires, ended with SDK 2.31."""
 PYTHON_VERSION = "3.12"
 UV_VERSION = "0.13.8"
-"""Of uv, which brings a Python that is the same on all nodes."""
+"""Version of uv, which installs the same Python on all nodes."""
 RENDEZVOUS_PORT = 2022
-"""Port of the first node on which torchrun's agents meet; the one of Neuron's script."""
+"""Port on the first node for the rendezvous of torchrun's agents, as in Neuron's script."""
 ROOT_COMM_PORT = 48620
-"""Port that PyTorch Neuron gives to collectives; kept from being handed out to others."""
+"""Port that PyTorch Neuron uses for collectives; reserved, so that no other process gets it."""
 GRAPH_STEPS = 10
-"""Steps after which every graph was seen; Neuron's pages say 10 to 15."""
+"""Steps after which all graphs have been compiled; Neuron's pages say 10 to 15."""
 _SCRIPTS = ("setup.sh", "submit.sh", "compile.sbatch", "train.sbatch", "worker.sh")
 
 
@@ -42,8 +43,8 @@ def render_bert_directory(
     """Return the scripts for a compute resource with Trainium, and its nodes.
 
     Raises:
-        JobError: the stack has no such nodes, or too few, or a number of them that strong scaling
-            does not divide.
+        JobError: the stack has no such nodes, or too few, or a number of nodes that does not divide
+            the work (strong scaling).
     """
     nodes = choose_slurm_nodes(plan, "neuron", request)
     values = _values(plan, nodes)

@@ -1,4 +1,4 @@
-"""A job of a ParallelCluster stack: a directory of scripts to copy to the head node."""
+"""A job of a ParallelCluster stack: a directory of scripts for the head node."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ EXECUTABLE = 0o755
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobDirectory:
-    """The files of one job, and what to do with them."""
+    """The files of a job, and the commands for them."""
 
     files: Mapping[str, str]
     """Content by name."""
     submit: tuple[str, ...]
-    """Commands on the head node, in the directory; the last one gives the job to Slurm."""
+    """Commands to run in the directory on the head node; the last one submits the job to Slurm."""
     results: tuple[str, ...]
-    """Commands that show what came out."""
+    """Commands that show the results."""
 
 
 def write_directory(job: JobDirectory, target: Path, *, force: bool) -> None:
     """Write the scripts of a job into a directory.
 
     Args:
-        job: What to write.
-        target: The directory; made where there is none.
-        force: Write into a directory that holds files; those of the same name are replaced, the
-            others stay.
+        job: The job.
+        target: The directory; created if it does not exist.
+        force: Write into a directory that contains files; files with the same name are replaced,
+            others are kept.
 
     Raises:
         JobError: the directory is not empty, or is a file.

@@ -1,15 +1,15 @@
 """`nccl-tests` for Slurm: NCCL's all-reduce over every GPU of every node of a compute resource.
 
-ParallelCluster's AMIs hold the driver, CUDA, Open MPI, libfabric and the NCCL plugin, but neither
-NCCL nor its tests; one job builds both in the shared directory, another one runs them.
+ParallelCluster's AMIs include the driver, CUDA, Open MPI, libfabric and the NCCL plugin, but
+neither NCCL nor its tests. One job builds both in the shared directory, a second one runs them.
 
 Source:
     https://github.com/NVIDIA/nccl-tests
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start-nccl.html
-    https://github.com/aws/aws-parallelcluster, tests/integration-tests/tests/efa: it too builds
-    both in a shared directory, and starts them with mpirun
-    https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests: the versions
-    belong together and to CUDA 13 and the EFA installer 1.48
+    https://github.com/aws/aws-parallelcluster, tests/integration-tests/tests/efa: also builds both
+        in a shared directory, and starts them with mpirun
+    https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests: versions that are
+        compatible with each other, CUDA 13 and the EFA installer 1.48
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""What the Slurm jobs for Neuron devices have in common.
+"""Common parts of the Slurm jobs for Neuron devices.
 
-Known issue of these clusters: a host name resolves to `<host>.<cluster>.pcluster`, and where that
-name cannot be resolved collectives end with `Invalid NCCL_COMM_ID`. The scripts hand out IPv4
-addresses, which Slurm knows of every node, so that no name is resolved and /etc/hosts stays as
+Known issue of these clusters: a host name resolves to `<host>.<cluster>.pcluster`, and if that name
+cannot be resolved, collectives fail with `Invalid NCCL_COMM_ID`. The scripts use IPv4 addresses,
+which Slurm knows for every node, so that no name is resolved and /etc/hosts remains as
 ParallelCluster writes it.
 
 Source:
     https://awsdocs-neuron.readthedocs-hosted.com/en/latest/frameworks/torch/torch-neuronx/setup-trn1-multi-node-execution.html
-    https://github.com/aws/aws-parallelcluster, tests/integration-tests/tests/trainium: its own
-    test takes the address from `NodeAddr` too
+    https://github.com/aws/aws-parallelcluster, tests/integration-tests/tests/trainium: this test
+        also takes the address from `NodeAddr`
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from components.catalog.neuron import neuron_cores
 from tools.jobs.slurm.nodes import SlurmNodes
 
 NEURON_BIN = "/opt/aws/neuron/bin"
-"""Where aws-neuronx-tools lies."""
+"""Installation directory of aws-neuronx-tools."""
 ADDRESSES = "neuron/addresses.sh"
-"""The template that both jobs hold as `addresses.sh`."""
+"""The template for the `addresses.sh` of both jobs."""
 
 EFA_ENVIRONMENT: Mapping[str, str] = MappingProxyType(
     {"FI_PROVIDER": "efa", "FI_EFA_USE_DEVICE_RDMA": "1"}
 )
-"""What Neuron's page on several nodes asks for. With libfabric 1.18 and newer the second says no
-more than that a device without RDMA is an error. `FI_EFA_FORK_SAFE` is for Amazon Linux 2, which
-ParallelCluster has left behind."""
+"""Settings that Neuron's page on multi-node execution requires. With libfabric 1.18 and newer, the
+second only makes a device without RDMA an error. `FI_EFA_FORK_SAFE` is for Amazon Linux 2, which
+ParallelCluster no longer supports."""
 
 
 def cores_of_a_node(nodes: SlurmNodes) -> int:
-    """Return how many NeuronCores a node has; each gets one rank."""
+    """Return the number of NeuronCores per node; each gets one rank."""
     return neuron_cores(nodes.accelerators.model, nodes.accelerators.count)
 
 
 def efa_environment(nodes: SlurmNodes) -> Mapping[str, str]:
-    """Return libfabric's settings; none where the nodes have no EFA."""
+    """Return libfabric's settings; empty for nodes without EFA."""
     return EFA_ENVIRONMENT if nodes.efa_interfaces else {}

@@ -1,4 +1,4 @@
-"""How a job's directory gets to the head node, and what to type there.
+"""How to copy a job's directory to the head node, and the commands to run there.
 
 Source:
     https://docs.aws.amazon.com/parallelcluster/latest/ug/ssh-v3.html
@@ -20,7 +20,7 @@ _DEFAULT_USER = "ec2-user"
 
 
 def default_user(operating_system: str) -> str:
-    """Return the user that people log in as on ParallelCluster's AMIs, and that runs their jobs."""
+    """Return the default user of ParallelCluster's AMIs, who also runs the jobs."""
     found = (user for name, user in _USERS.items() if operating_system.startswith(name))
     return next(found, _DEFAULT_USER)
 
@@ -28,14 +28,14 @@ def default_user(operating_system: str) -> str:
 def next_steps(
     plan: ParallelClusterPlan, job: JobDirectory, nodes: SlurmNodes, directory: str
 ) -> str:
-    """Return the commands that follow, as text: copy, submit, watch, read.
+    """Return the next commands as text: copy, submit, watch, read.
 
     Args:
-        plan: The stack's.
-        job: What was written.
-        nodes: Where it will run.
-        directory: Path of the directory on this machine; its last part is its name on the head
-            node too.
+        plan: Plan of the stack.
+        job: The written job.
+        nodes: The nodes that the job runs on.
+        directory: Path of the directory on this machine; its last part is also its name on the head
+            node.
     """
     name = directory.rstrip("/").rpartition("/")[2]
     steps = [
@@ -84,7 +84,7 @@ def _copy(plan: ParallelClusterPlan, directory: str) -> tuple[str, ...]:
             "--document-name AWS-StartSSHSession --parameters portNumber=%p"
         )
         return head, f'scp -i KEY_FILE -o ProxyCommand="{proxy}" -r {path} {user}@"$head":'
-    # Nobody has a key: the scripts are small enough to go in the command itself.
+    # There is no SSH key; the scripts are small enough to be part of the command.
     parent, _, name = directory.rstrip("/").rpartition("/")
     archive = f"tar -C {shlex.quote(parent or '.')} -czf - {shlex.quote(name)}"
     unpack = f"echo $({archive} | base64 | tr -d '\\n') | base64 -d | sudo -iu {user} tar -xzf -"

@@ -1,10 +1,10 @@
-"""On which nodes of a ParallelCluster stack a job runs, and which directory they share.
+"""The nodes of a ParallelCluster stack that a job runs on, and their shared directory.
 
 Source:
     https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-workload-manager-v3.html
     https://github.com/aws/aws-parallelcluster-cookbook, `config_renderer.py` of the Slurm cookbook:
-    the features of a node are `static` or `dynamic`, its instance type, the name of its compute
-    resource, `efa` and `gpu`; so a job asks for a compute resource with `--constraint`
+        the features of a node are `static` or `dynamic`, its instance type, the name of its compute
+        resource, `efa` and `gpu`; so a job selects a compute resource with `--constraint`
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from tools.jobs.nodes import JobError
 
 _KIND = {"nvidia": "NVIDIA GPUs", "neuron": "Neuron devices"}
 _PREFERRED = ("FsxLustre", "FsxOpenZfs", "Efs", "Ebs")
-"""Kinds of shared storage, the fastest for many nodes first; an EBS volume is shared over NFS by
-the head node."""
+"""Kinds of shared storage, fastest for many nodes first; the head node shares an EBS volume over
+NFS."""
 HOME = "/home"
-"""What every node has of the head node over NFS, where a stack has no storage of its own."""
+"""Directory of the head node on all nodes over NFS, for stacks without shared storage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlurmRequest:
-    """What the user says about a job."""
+    """The user's options for a job."""
 
     queue: str | None = None
-    """Slurm partition; None: the one that fits."""
+    """Slurm partition; None selects the matching one."""
     compute_resource: str | None = None
-    """None: the one that fits."""
+    """None selects the matching one."""
     nodes: int | None = None
-    """How many nodes; None: as many as the compute resource may have."""
+    """Number of nodes; None for the maximum of the compute resource."""
     scaling: Literal["strong", "weak"] = "strong"
-    """Whether more nodes share the same global batch, or make it larger."""
+    """Whether additional nodes share the global batch (strong) or increase it (weak)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlurmNodes:
-    """The nodes of one job: all of one compute resource."""
+    """The nodes of a job, all in one compute resource."""
 
     queue: QueuePlan
     resource: ComputeResourcePlan
@@ -56,17 +56,17 @@ class SlurmNodes:
 
     @property
     def efa_interfaces(self) -> int:
-        """EFA interfaces of one node; 0 where EFA is off."""
+        """EFA interfaces of one node; 0 if EFA is disabled."""
         return self.resource.instance_type.efa_interfaces if self.resource.efa_enabled else 0
 
     @property
     def constraint(self) -> str | None:
-        """Feature that only these nodes of the partition have; None where it has no others."""
+        """Feature that only these nodes of the partition have; None if it has no other nodes."""
         return self.resource.name if len(self.queue.compute_resources) > 1 else None
 
     @property
     def placement(self) -> str:
-        """The lines of a batch script that say where it runs."""
+        """The lines of a batch script that select its nodes."""
         lines = [f"#SBATCH --partition={self.queue.name}"]
         if self.constraint:
             lines.append(f"#SBATCH --constraint={self.constraint}")
@@ -74,7 +74,7 @@ class SlurmNodes:
 
     @property
     def description(self) -> str:
-        """The nodes in words, such as `4 x p5.48xlarge (compute-gpu/p5)`."""
+        """The nodes as text, such as `4 x p5.48xlarge (compute-gpu/p5)`."""
         names = f"{self.queue.name}/{self.resource.name}"
         return f"{self.count} x {self.resource.instance_type.name} ({names})"
 
@@ -82,13 +82,13 @@ class SlurmNodes:
 def choose_slurm_nodes(
     plan: ParallelClusterPlan, manufacturer: Literal["nvidia", "neuron"], request: SlurmRequest
 ) -> SlurmNodes:
-    """Return the nodes of a job: of the only compute resource with such devices, or the named one.
+    """Return the nodes of a job: the named compute resource, or the only one with such devices.
 
-    As many as are asked for, or as the compute resource may have.
+    The number of nodes is the requested one, or the maximum of the compute resource.
 
     Raises:
-        JobError: there is no such compute resource, several and none is named, it is too small,
-            or it has several nodes and no EFA, over which Neuron devices communicate.
+        JobError: there is no such compute resource, there are several and none is named, it is too
+            small, or it has several nodes without EFA, which Neuron devices require to communicate.
     """
     queue, resource = _choose(plan, manufacturer, request)
     count = request.nodes or resource.maximum
@@ -147,8 +147,8 @@ def _listed(found: list[tuple[QueuePlan, ComputeResourcePlan]]) -> str:
 
 
 def shared_directory(plan: ParallelClusterPlan) -> str:
-    """Return where all nodes see the same files: the stack's fastest storage, or `/home`."""
+    """Return the directory that all nodes share: the stack's fastest storage, or `/home`."""
     mounted = {storage.type: storage.mount_directory for storage in reversed(plan.shared_storage)}
     found = next((mounted[kind] for kind in _PREFERRED if kind in mounted), HOME)
-    # ParallelCluster takes a directory without the first slash too.
+    # ParallelCluster also accepts a directory without the leading slash.
     return f"/{found.strip('/')}"

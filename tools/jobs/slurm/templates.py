@@ -1,7 +1,7 @@
-"""The scripts of the jobs, as templates: shell scripts in which `@name@` stands for a value.
+"""The job scripts as templates: shell scripts with `@name@` placeholders.
 
-`@`, because a shell script is full of `$` and braces. The templates lie beside this module in
-`scripts/`, one directory a job.
+Placeholders use `@` because shell scripts contain many `$` and braces. The templates are in
+`scripts/` next to this module, one directory per job.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ _VALUE = re.compile(r"@([a-z][a-z0-9_]*)@")
 
 
 def render_script(name: str, values: Mapping[str, object]) -> str:
-    """Return the script of that name, `nccl-tests/build.sbatch`, with its values.
+    """Return a script such as `nccl-tests/build.sbatch` with its values.
 
     Args:
         name: Path below `scripts/`.
-        values: What may stand in the template; not all of it must.
+        values: Values for placeholders; the template need not use all of them.
 
     Raises:
-        KeyError: the template names a value that is not given.
+        KeyError: the template has a placeholder without a value.
     """
     template = (SCRIPTS / name).read_text(encoding="utf-8")
     return _VALUE.sub(lambda found: str(values[found[1]]), template)
 
 
 def exports(values: Mapping[str, object]) -> str:
-    """Return lines of shell that set and export these variables, quoted as the shell wants it."""
+    """Return shell lines that set and export these variables, quoted for the shell."""
     return "\n".join(f"export {name}={shlex.quote(str(value))}" for name, value in values.items())
