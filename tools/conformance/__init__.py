@@ -1,1 +1,1 @@
-"""Recordings of official component providers, which the sandbox's stand-ins are compared with."""
+"""Recordings of official component providers, to compare with the sandbox's emulations."""

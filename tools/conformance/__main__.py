@@ -1,8 +1,8 @@
-"""Records what an official component does: `python -m tools.conformance PATH/pulumi-resource-eks`.
+"""Record the behavior of a component: `python -m tools.conformance PATH/pulumi-resource-eks`.
 
-Starts the plugin, plays the engine for it, and writes `tests/goldens/components/eks.yaml`. With
-`--check` nothing is written: it prints what the plugin does differently, for a pin that is raised.
-No AWS account is asked. The plugin is an official release or a build of your own.
+Starts the plugin, simulates the engine, and writes `tests/goldens/components/eks.yaml`. With
+`--check` nothing is written: it prints what the plugin does differently, to check a new version. No
+AWS account is used. The plugin is an official release or your own build.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ what changes, as JSON merge patches; a combination is the sum of its variants.
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Record or compare. Return 1 where `--check` finds a difference, 2 where a call fails."""
+    """Record or compare. Return 1 if `--check` finds a difference, 2 if a call fails."""
     parser = argparse.ArgumentParser(prog="python -m tools.conformance", description=__doc__)
     parser.add_argument("plugin", type=Path, help="the program pulumi-resource-eks")
     parser.add_argument("--check", action="store_true", help="print differences, write nothing")
@@ -59,10 +59,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def record(plugin: Path) -> tuple[str, Values]:
-    """Return the version that a plugin gives as its own, and the recordings of its calls.
+    """Return the version that a plugin reports, and the recordings of its calls.
 
     Raises:
-        ConstructError: it does not start, or refuses a call.
+        ConstructError: it does not start, or rejects a call.
     """
     with tempfile.TemporaryDirectory(prefix="trainyard-conformance-") as name:
         directory = Path(name)

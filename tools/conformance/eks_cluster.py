@@ -1,7 +1,7 @@
-"""The calls of `eks:index:Cluster` that are recorded: what our stacks ask for, and AWS's answers.
+"""The recorded calls of `eks:index:Cluster`: the arguments of the stacks, and AWS's responses.
 
-A case is a list of variants of `BASE`. `components/eks/cluster.py` writes the arguments; the
-contract test holds the arguments of every stack against the cases.
+A case is a list of variants of `BASE`. `components/eks/cluster.py` defines the arguments; the
+contract test compares the arguments of every stack with the cases.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ VARIANTS: tuple[Mapping[str, Mapping[str, Any]], ...] = (
     {NEW_NETWORK: {}},
     {PREVIEW: {}},
 )
-"""What differs from `BASE`: of each group a case has one variant or none; None takes a key away."""
+"""Changes to `BASE`: a case has at most one variant of each group; None removes a key."""
 
 FUNCTIONS: Mapping[str, Mapping[str, Any]] = {
     "aws:index/getPartition:getPartition": {
@@ -79,17 +79,17 @@ FREE = frozenset(
         *("encryptionConfigKeyArn", "enabledClusterLogTypes", "addonVersion"),
     }
 )
-"""Arguments whose value the component passes on as it is."""
+"""Arguments whose value the component passes on unchanged."""
 
 
 def cases() -> Iterator[tuple[str, ...]]:
-    """Yield every combination of variants; the first is `BASE` alone."""
+    """Yield every combination of variants, beginning with `BASE` alone."""
     for chosen in itertools.product(*([None, *group] for group in VARIANTS)):
         yield tuple(variant for variant in chosen if variant)
 
 
 def arguments(case: tuple[str, ...]) -> dict[str, Any]:
-    """Return the arguments of a case as the engine passes them."""
+    """Return the arguments of a case in the engine's form."""
     given = dict(BASE)
     for group in VARIANTS:
         for variant in case:
@@ -100,7 +100,7 @@ def arguments(case: tuple[str, ...]) -> dict[str, Any]:
 
 
 def construction(case: tuple[str, ...]) -> Construction:
-    """Return the call of a case."""
+    """Return the Construct call of a case."""
     return Construction(
         type=TOKEN,
         name=NAME,
@@ -112,7 +112,7 @@ def construction(case: tuple[str, ...]) -> Construction:
 
 
 def scrubbed(recorded: dict[str, Any]) -> dict[str, Any]:
-    """Return a recording without the thumbprint, which each certificate of the recorder changes."""
+    """Return a recording without the thumbprint, which depends on the recorder's certificate."""
     for made in recorded["resources"].values():
         found = made.get("inputs", {}).get("thumbprintLists")
         if found and all(len(each) == THUMBPRINT_DIGITS for each in found):
@@ -121,9 +121,9 @@ def scrubbed(recorded: dict[str, Any]) -> dict[str, Any]:
 
 
 def case_of(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the case of arguments of a stack, whose names, versions and ids are its own.
+    """Return the case that matches a stack's arguments, apart from names, versions and ids.
 
-    Whether the network is made by the stack, and whether it is a preview, the arguments do not say.
+    The arguments do not show whether the stack creates the network, or whether it is a preview.
 
     Raises:
         LookupError: no case has arguments of this shape.
@@ -144,7 +144,7 @@ def _shape(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _made(*, unknown: bool) -> dict[str, Any]:
-    """Return the network's arguments where the stack makes the network."""
+    """Return the network arguments of a stack that creates its network."""
     vpc = UNKNOWN if unknown else "vpc-1"
     subnets = [UNKNOWN if unknown else f"subnet-{n}" for n in (1, 2)]
     urns = [f"{SUBNET_URN}-{n}" for n in (1, 2)]
@@ -155,7 +155,7 @@ def _made(*, unknown: bool) -> dict[str, Any]:
 
 
 def _outputs(type_: str, name: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what AWS adds to a resource."""
+    """Return the outputs that AWS adds to a resource."""
     arn = f"arn:aws:iam::{ACCOUNT}"
     match type_:
         case "aws:iam/role:Role":

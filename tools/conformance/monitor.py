@@ -1,7 +1,7 @@
-"""The engine as a component provider sees it: registers resources, answers functions, records.
+"""The engine as a component provider sees it: registers resources, answers calls, records.
 
-Nothing is made. A resource gets the outputs that the caller names for its type, and in a preview
-they are unknown, as with a provider that has not created it yet.
+Nothing is created. A resource gets the outputs that the caller defines for its type. In a preview
+they are unknown, as with a provider that has not created the resource yet.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ FEATURES = {
     "aliasSpecs": resource_pb2.RESOURCE_MONITOR_FEATURE_ALIAS_SPECS,
     "deletedWith": resource_pb2.RESOURCE_MONITOR_FEATURE_DELETED_WITH,
 }
-"""What the engine can do that the components need. Transforms are the engine's own work: a
-component is not told of those that its program registered."""
+"""Features that the components require. The engine applies transforms itself; a component does not
+receive those that its program registered."""
 PROTOCOL = frozenset(
     {
         *("acceptResources", "acceptSecrets", "accepts_byte_string", "custom", "name", "object"),
@@ -44,21 +44,21 @@ PROTOCOL = frozenset(
         *("aliasSpecs", "deleteBeforeReplaceDefined"),
     }
 )
-"""Fields of a registration that are recorded under a name of their own, or say what the SDK of the
-provider can do and nothing of the resource."""
+"""Fields of a registration that are recorded under another name, or that describe the provider's
+SDK and not the resource."""
 
 Values = dict[str, Any]
 Outputs = Callable[[str, str, Values], Values]
-"""Type, name and inputs of a resource to the outputs that its provider adds."""
+"""Maps type, name and inputs of a resource to the outputs that its provider adds."""
 
 
 class Monitor(resource_pb2_grpc.ResourceMonitorServicer, engine_pb2_grpc.EngineServicer):
-    """Records one construction."""
+    """Records one Construct call."""
 
     def __init__(
         self, *, outputs: Outputs, functions: Mapping[str, Mapping[str, Any]], preview: bool
     ) -> None:
-        """Answer with `outputs` for resources and with `functions`, by token, for calls."""
+        """Answer with `outputs` for resources, and with `functions`, by token, for calls."""
         self._outputs = outputs
         self._functions = functions
         self._preview = preview
@@ -70,22 +70,22 @@ class Monitor(resource_pb2_grpc.ResourceMonitorServicer, engine_pb2_grpc.EngineS
         self.messages: list[str] = []
 
     def urn(self, type_: str, name: str, parent: str = "") -> str:
-        """Return the URN of a resource of the recorded stack."""
+        """Return the URN of a resource in the recorded stack."""
         line = parent.split("::")[2] + "$" if parent else ""
         return f"urn:pulumi:recording::trainyard::{line}{type_}::{name}"
 
     def GetDeploymentInfo(self, request: Any, context: Any) -> Any:
-        """Return what newer SDKs ask for in place of each feature."""
+        """Return what newer SDKs request instead of individual features."""
         return resource_pb2.DeploymentInfo(
             dryRun=self._preview, supportedFeatures=list(FEATURES.values())
         )
 
     def SupportsFeature(self, request: Any, context: Any) -> Any:
-        """Return whether the engine can do what is asked for."""
+        """Return whether the engine supports a feature."""
         return resource_pb2.SupportsFeatureResponse(hasSupport=request.id in FEATURES)
 
     def RegisterResource(self, request: Any, context: Any) -> Any:
-        """Record a resource and answer as if it were made."""
+        """Record a resource and respond as if it were created."""
         urn = self.urn(request.type, request.name, request.parent)
         inputs = provider_inputs(request.object)
         with self._lock:
@@ -102,13 +102,13 @@ class Monitor(resource_pb2_grpc.ResourceMonitorServicer, engine_pb2_grpc.EngineS
         )
 
     def RegisterResourceOutputs(self, request: Any, context: Any) -> Any:
-        """Record what a component says of itself at its end."""
+        """Record the outputs that a component registers."""
         with self._lock:
             self.registered_outputs[resource(request.urn)] = shown_struct(request.outputs)
         return empty_pb2.Empty()
 
     def Invoke(self, request: Any, context: Any) -> Any:
-        """Record the call of a function and answer it."""
+        """Record and answer a function call."""
         call: Values = {"function": request.tok, "arguments": shown_struct(request.args)}
         if request.provider:
             call["provider"] = provider(request.provider)
@@ -120,31 +120,31 @@ class Monitor(resource_pb2_grpc.ResourceMonitorServicer, engine_pb2_grpc.EngineS
                 f"{request.tok}: the recorder has no answer for this function",
             )
         answer = provider_pb2.InvokeResponse()
-        # The field has the name of a keyword.
+        # The field name is a Python keyword.
         getattr(answer, "return").CopyFrom(to_struct(dict(self._functions[request.tok])))
         return answer
 
     def SignalAndWaitForShutdown(self, request: Any, context: Any) -> Any:
-        """Let a provider end."""
+        """Let a provider exit."""
         return empty_pb2.Empty()
 
     def Log(self, request: Any, context: Any) -> Any:
-        """Keep a message for the case that the construction fails."""
+        """Keep a message in case the construction fails."""
         if request.severity != engine_pb2.DEBUG:
             self.messages.append(request.message)
         return empty_pb2.Empty()
 
     def GetRootResource(self, request: Any, context: Any) -> Any:
-        """Return that no stack is registered."""
+        """Return that no root stack is registered."""
         return engine_pb2.GetRootResourceResponse()
 
     def SetRootResource(self, request: Any, context: Any) -> Any:
-        """Accept a stack."""
+        """Accept the root stack."""
         return engine_pb2.SetRootResourceResponse()
 
     @contextlib.contextmanager
     def served(self) -> Iterator[str]:
-        """Answer on the loopback; give the address."""
+        """Serve on the loopback interface; yield the address."""
         size = MAXIMUM_MESSAGE_BYTES
         limits = [("grpc.max_receive_message_length", size), ("grpc.max_send_message_length", size)]
         server = grpc.server(ThreadPoolExecutor(max_workers=8), options=limits)
@@ -160,12 +160,12 @@ class Monitor(resource_pb2_grpc.ResourceMonitorServicer, engine_pb2_grpc.EngineS
     def _identifier(self, request: Any, outputs: Values) -> str:
         if not self._preview:
             return outputs.get("id", f"{request.name}-id")
-        # References to a provider need an id, also one that is not known yet.
+        # References to a provider require an id, even an unknown one.
         return UNKNOWN if request.type.startswith("pulumi:providers:") else ""
 
 
 def _registration(request: Any, inputs: Values) -> Values:
-    """Return what a request says of a resource; options that are not given are left out."""
+    """Return the resource in a request; options that are not set are omitted."""
     message = MessageToDict(request, preserving_proto_field_name=True)
     options = {key: value for key, value in message.items() if key not in PROTOCOL and value}
     for key in ("dependencies", "deletedWith"):

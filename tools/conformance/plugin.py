@@ -1,4 +1,4 @@
-"""A component provider as a process, and `Construct` as the engine calls it."""
+"""A component provider process, and `Construct` calls as the engine makes them."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from tools.conformance.monitor import Monitor, Outputs, Values
 from tools.conformance.wire import resource, shown_struct
 
 CONSTRUCT_SECONDS = 120.0
-"""A component that waits for AWS longer than this has found something unanswered."""
+"""Timeout; a component that takes longer waits for an AWS call without an answer."""
 
 LOG_LINES = 15
 
 
 class ConstructError(RuntimeError):
-    """The plugin does not start, or refuses the component; the message holds what it said."""
+    """The plugin does not start or rejects the component; the message has its output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Construction:
-    """One component as a program asks for it, and what AWS would answer."""
+    """A component as a program requests it, with the responses of AWS."""
 
     type: str
     name: str
@@ -38,28 +38,28 @@ class Construction:
     outputs: Outputs
     functions: Mapping[str, Mapping[str, Any]]
     parent: str = "trainyard:eks:EksCluster"
-    """Type of the trainyard component that holds it; that component is named `parent`."""
+    """Type of the trainyard component that contains it; that component is named `parent`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """A component provider that runs."""
+    """A running component provider."""
 
     address: str
     log: Path
-    """File with what it prints."""
+    """File with its output."""
 
     def version(self) -> str:
-        """Return the version that the plugin gives as its own."""
+        """Return the version that the plugin reports."""
         with grpc.insecure_channel(self.address) as channel:
             stub: Any = provider_pb2_grpc.ResourceProviderStub(channel)
             return stub.GetPluginInfo(empty_pb2.Empty(), timeout=CONSTRUCT_SECONDS).version
 
     def construct(self, wanted: Construction) -> Values:
-        """Return what the component registers, calls and answers.
+        """Return what the component registers, calls and returns.
 
         Raises:
-            ConstructError: it refuses the component.
+            ConstructError: the plugin rejects the component.
         """
         monitor = Monitor(
             outputs=wanted.outputs, functions=wanted.functions, preview=wanted.preview
@@ -81,15 +81,15 @@ class Plugin:
 def running(
     command: Sequence[str], *, environment: Mapping[str, str], log: Path
 ) -> Iterator[Plugin]:
-    """Start a plugin, and end it at the end.
+    """Start a plugin, and stop it at the end of the block.
 
     Args:
-        command: The plugin's program; the address of an engine is added.
-        environment: All environment variables that it gets.
-        log: File for what it prints.
+        command: The plugin's program; the address of an engine is appended.
+        environment: The complete environment of the plugin.
+        log: File for its output.
 
     Raises:
-        ConstructError: it ends before it has a port.
+        ConstructError: it exits before it reports a port.
     """
     with Monitor(outputs=lambda *_: {}, functions={}, preview=True).served() as engine:
         with log.open("wb") as errors:
@@ -139,7 +139,7 @@ def _request(wanted: Construction, endpoint: str, monitor: Monitor) -> Any:
 
 
 def _sources(value: Any) -> list[str]:
-    """Return the URNs of the resources that a value comes from."""
+    """Return the URNs of the resources that a value depends on."""
     if isinstance(value, list):
         return sorted({urn for item in value for urn in _sources(item)})
     if isinstance(value, dict) and SIGNATURE in value:

@@ -1,8 +1,8 @@
-"""Recordings on disk: one whole, and of every variant what it changes.
+"""Recordings on disk: one complete recording, and the changes of every variant.
 
-A change is a JSON merge patch (RFC 7396): what is named replaces, `null` takes away. A combination
-of variants is the sum of their changes; where the component does something else for a combination,
-the recording has a change for the combination as well, under the names joined with `+`.
+A change is a JSON merge patch (RFC 7396): a value replaces, `null` removes. A combination of
+variants is the sum of their changes. If the component behaves differently for a combination, the
+recording has an additional change for it, under the names joined with `+`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Case = tuple[str, ...]
 
 
 def compact(recorded: Mapping[Case, Values]) -> Values:
-    """Return recordings of every case as one of `()`, and the changes of the others."""
+    """Return the recordings as the complete one of `()` and the changes of the others."""
     kept: Values = {"base": recorded[()], "variants": {}}
     for case in sorted(recorded, key=len):
         change = difference(expanded(kept, case), recorded[case])
@@ -32,7 +32,7 @@ def compact(recorded: Mapping[Case, Values]) -> Values:
 
 
 def expanded(kept: Mapping[str, Any], case: Case) -> Values:
-    """Return the whole recording of a case."""
+    """Return the complete recording of a case."""
     whole = copy.deepcopy(kept["base"])
     for parts in _parts(case):
         change = kept["variants"].get("+".join(parts))
@@ -42,7 +42,7 @@ def expanded(kept: Mapping[str, Any], case: Case) -> Values:
 
 
 def _parts(case: Case) -> Iterable[Case]:
-    """Yield each subset of the variants of a case, the smaller first."""
+    """Yield each subset of the variants of a case, smaller ones first."""
     subsets: list[Case] = [()]
     for variant in case:
         subsets += [(*subset, variant) for subset in subsets]
@@ -50,7 +50,7 @@ def _parts(case: Case) -> Iterable[Case]:
 
 
 def difference(old: Any, new: Any) -> Values:
-    """Return the merge patch that makes `new` of `old`."""
+    """Return the merge patch from `old` to `new`."""
     changes = {key: _change(old[key], new[key]) for key in old.keys() & new.keys()}
     return {
         **dict.fromkeys(old.keys() - new.keys()),
@@ -83,7 +83,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def text_of(header: str, recordings: Mapping[str, Any]) -> str:
-    """Return the text of a file of recordings, with a comment at its head."""
+    """Return the text of a recordings file, with a header comment."""
     comment = "".join(f"# {line}".rstrip() + "\n" for line in header.splitlines())
     return comment + yaml.dump(dict(recordings), Dumper=_Dumper, width=100, sort_keys=True)
 
@@ -94,6 +94,6 @@ def read(path: Path) -> Values:
 
 
 def shown_difference(old: str, new: str, path: str) -> str:
-    """Return the lines that differ, as `diff -u` shows them."""
+    """Return the differing lines in the format of `diff -u`."""
     lines = (old.splitlines(keepends=True), new.splitlines(keepends=True))
     return "".join(difflib.unified_diff(*lines, f"{path} (recorded)", f"{path} (plugin)"))

@@ -1,4 +1,4 @@
-"""Property values of the engine's protocol, written so that people can read and compare them.
+"""Property values of the engine's protocol in a readable, comparable form.
 
 Source: `sdk/proto` and `pkg/resource/deploy` of https://github.com/pulumi/pulumi; the markers are
 those of `sdk/python/lib/pulumi/runtime/rpc.py`.
@@ -20,7 +20,7 @@ SHOWN_UNKNOWN = "<unknown>"
 
 
 def shown_struct(struct: struct_pb2.Struct) -> dict[str, Any]:
-    """Return the values of a message as a person reads them.
+    """Return the values of a message in readable form.
 
     A resource becomes `<type::name>`, an unknown value `<unknown>`, a secret `{"<secret>": value}`.
     """
@@ -28,7 +28,7 @@ def shown_struct(struct: struct_pb2.Struct) -> dict[str, Any]:
 
 
 def provider_inputs(struct: struct_pb2.Struct) -> dict[str, Any]:
-    """Return inputs as the engine passes them to a provider: a resource is its id there."""
+    """Return inputs as the engine passes them to a provider, with resources as their ids."""
     return _with_ids(MessageToDict(struct))
 
 
@@ -41,7 +41,7 @@ def _with_ids(value: Any) -> Any:
 
 
 def shown(value: Any) -> Any:
-    """Return one value as a person reads it."""
+    """Return a value in readable form."""
     if isinstance(value, Mapping):
         return _shown_object(value)
     if isinstance(value, list):
@@ -66,7 +66,7 @@ def _shown_object(value: Mapping[str, Any]) -> Any:
 
 
 def resource(urn: str) -> str:
-    """Return `type::name` of the resource of a URN."""
+    """Return `type::name` of the resource with a URN."""
     return f"{type_of(urn)}::{name_of(urn)}"
 
 
@@ -76,7 +76,7 @@ def provider(reference: str) -> str:
 
 
 def output(value: Any, urns: list[str]) -> dict[str, Any]:
-    """Return a value that comes from other resources, as a program hands it to a component.
+    """Return a value that depends on other resources, as a program passes it to a component.
 
     Args:
         value: The value, or `UNKNOWN`.

@@ -1,4 +1,4 @@
-"""The versions that the project pins, against the newest ones: ``python -m tools.pins``."""
+"""Compare the versions that the project pins with the newest ones: ``python -m tools.pins``."""
 
 import re
 from dataclasses import dataclass, replace
@@ -13,14 +13,14 @@ class PinError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class PyPI:
-    """A Python package, asked of the index that pip is configured with."""
+    """A Python package, looked up in the index that pip is configured with."""
 
     project: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class GoModule:
-    """A Go module, or ``go`` itself, asked of the proxy that Go is configured with."""
+    """A Go module, or ``go`` itself, looked up through Go's configured proxy."""
 
     path: str
 
@@ -48,12 +48,12 @@ class ImageTags:
 
 @dataclass(frozen=True, kw_only=True)
 class EksVersions:
-    """The Kubernetes versions that EKS installs, which an account knows."""
+    """The Kubernetes versions of EKS, which require an account to query."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EksAddon:
-    """The versions of an EKS add-on for a Kubernetes version, which an account knows."""
+    """The versions of an EKS add-on for a Kubernetes version, which require an account to query."""
 
     addon: str
     minor: str
@@ -61,7 +61,7 @@ class EksAddon:
 
 @dataclass(frozen=True, kw_only=True)
 class EksAmi:
-    """The releases of the EKS-optimized AMIs of a Kubernetes version, which an account knows."""
+    """Releases of the EKS-optimized AMIs of a Kubernetes version; require an account to query."""
 
     minor: str
 
@@ -73,10 +73,10 @@ class PythonReleases:
 
 @dataclass(frozen=True, kw_only=True)
 class Unasked:
-    """No client lists the versions."""
+    """A source that no client can query."""
 
     reason: str
-    """Why, and where to read the newest version."""
+    """Why, and where to find the newest version."""
 
 
 Source = (
@@ -91,12 +91,12 @@ Source = (
     | PythonReleases
     | Unasked
 )
-"""Where the newest version of a pin can be read."""
+"""Where to find the newest version of a pin."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a file holds a version."""
+    """The location of a version in a file."""
 
     file: str
     """Relative to the root of the repository."""
@@ -104,11 +104,11 @@ class Place:
     start: int
     """Offset of `text` in the file, in characters."""
     text: str
-    """The version as the file spells it."""
+    """The version as spelled in the file."""
     note: str = ""
     """The comment on the same line."""
     staging: bool = False
-    """Whether it is a staging module of Kubernetes: 1.35.4 is published as v0.35.4.
+    """Whether it is a Kubernetes staging module: 1.35.4 is published as v0.35.4.
 
     https://github.com/kubernetes/kubernetes/blob/master/staging/README.md
     """
@@ -120,7 +120,7 @@ class Place:
         return f"1.{version.partition('.')[2]}" if self.staging else version
 
     def spelled(self, version: str) -> str:
-        """Return another version as this place spells it."""
+        """Return another version in the spelling of this place."""
         if self.staging:
             version = f"0.{version.partition('.')[2]}"
         return f"v{version}" if re.match(r"v\d", self.text) else version
@@ -128,19 +128,19 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Pin:
-    """One version that the project pins, in one place or in several that must agree."""
+    """A version that the project pins, in one or more places that must agree."""
 
     name: str
     source: Source
     places: tuple[Place, ...]
     series: int = 0
-    """How many leading numbers of the version a newer one must share: 2 keeps `1.35.x`."""
+    """Number of leading version parts that a newer version must share: 2 keeps `1.35.x`."""
     floor: bool = False
-    """Whether it is the oldest version that works, so that a newer one does not outdate it."""
+    """Whether it is a minimum version, which a newer version does not outdate."""
     support: tuple[str, str] | None = None
-    """The product whose support decides, and its release: (`EKS`, `1.35`)."""
+    """Product and release whose support period applies: (`EKS`, `1.35`)."""
     by_hand: str = ""
-    """Why no command raises it, and what to do instead."""
+    """Why no command can raise it, and what to do instead."""
 
     @property
     def version(self) -> str:
@@ -149,28 +149,28 @@ class Pin:
 
     @property
     def strays(self) -> tuple[Place, ...]:
-        """The places that hold another version than the first one."""
+        """The places with another version than the first place."""
         return tuple(place for place in self.places if place.version != self.version)
 
     def joined(self, other: "Pin") -> "Pin":
-        """Return the pin with the places of another one of the same name."""
+        """Return the pin with the places of another pin of the same name."""
         return replace(self, places=self.places + other.places)
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version, by which two of the same spelling compare."""
+    """Return the numbers of a version, for comparison with versions of the same format."""
     return tuple(int(part) for part in re.findall(r"\d+", version))
 
 
 def newest_like(pinned: str, versions: list[str], series: int) -> str | None:
-    """Return the newest of the versions that are spelled like the pinned one.
+    """Return the newest of the versions with the same format as the pinned one.
 
-    Release candidates and other variants of a tag are spelled differently, so they are left out.
+    Release candidates and variants of a tag have other formats and are ignored.
 
     Args:
         pinned: The pinned version.
-        versions: All that were published.
-        series: How many leading numbers must be the same.
+        versions: All published versions.
+        series: Number of leading version parts that must match.
     """
     plain = [re.sub(r"^v(?=\d)", "", version) for version in versions]
     like = [
@@ -183,6 +183,6 @@ def newest_like(pinned: str, versions: list[str], series: int) -> str | None:
 
 
 def _shape(version: str) -> str:
-    """Return what is left of a version without its numbers, or Go's name of a commit."""
+    """Return the format of a version without its numbers, or of a Go pseudo-version."""
     commit = re.sub(r"(?<=[-.])\d{14}-[0-9a-f]{12}$", "0", version)
     return re.sub(r"\d+", "#", commit)

@@ -1,10 +1,10 @@
-"""Reports every pin of the project against the newest version, and raises one.
+"""Report all pins of the project with their newest versions, and raise a pin.
 
 ``python -m tools.pins`` prints a table of all pins, ``python -m tools.pins 'eks-*'`` of some.
-``python -m tools.pins raise NAME [VERSION]`` writes a pin where it stands and runs what follows.
+``python -m tools.pins raise NAME [VERSION]`` writes a new version and runs the dependent commands.
 
-pip, Go and Git ask the indexes and proxies that they are configured with; add-ons, AMIs and
-Kubernetes versions of EKS need an account. What cannot be asked is reported with the reason.
+pip, Go and Git use their configured indexes and proxies; add-ons, AMIs and Kubernetes versions of
+EKS require an account. Failed lookups are reported with the reason.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from tools.pins.registry import pins
 from tools.pins.report import URGENT, findings, show
 
 _PLAIN_WIDTH = 180
-"""Columns of the table where the output is not a terminal."""
+"""Width of the table if the output is not a terminal."""
 _OFFLINE = Answer(reason="--offline")
 
 
@@ -78,7 +78,7 @@ def _raise(options: argparse.Namespace) -> int:
 
 def _newest(pin: Pin, options: argparse.Namespace) -> str:
     if pin.by_hand:
-        return pin.version  # refused with the reason, without asking anybody
+        return pin.version  # plan() rejects it with the reason; no lookup is necessary
     answer = look_up([pin], _clients(options))[pin.name]
     if answer.newest is None:
         raise PinError(

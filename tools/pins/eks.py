@@ -1,4 +1,4 @@
-"""What only an AWS account knows: the versions of EKS, its add-ons and its AMIs."""
+"""Versions that require an AWS account to query: EKS, its add-ons and its AMIs."""
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -14,30 +14,30 @@ PERMISSIONS: Mapping[type, str] = {
     EksAddon: "eks:DescribeAddonVersions",
     EksAmi: "ssm:GetParameter",
 }
-"""The call of each question to an account, which is also the permission that it needs."""
+"""The API call for each source, which is also the required permission."""
 
 
 class AccountError(Exception):
-    """The account did not answer; the message says what it was asked and why."""
+    """The account did not answer; the message has the request and the reason."""
 
 
 class Account:
-    """Asks EKS and Systems Manager in one region."""
+    """Queries EKS and Systems Manager in one region."""
 
     def __init__(self, client: Callable[[str], Any]) -> None:
-        """Take what makes a client of a service: ``boto3.Session.client``."""
+        """Take a factory for service clients: ``boto3.Session.client``."""
         self._client = cache(client)
         self._addons = cache(self._describe_addons)
         self._minors = cache(self._describe_versions)
-        self._one_at_a_time = threading.Lock()  # so that nothing is asked twice
+        self._one_at_a_time = threading.Lock()  # prevents duplicate requests
 
     def newest(self, source: EksVersions | EksAddon | EksAmi) -> tuple[str | None, str]:
-        """Return the newest version, and what else there is to say.
+        """Return the newest version and a note.
 
-        Of an add-on it is the one that EKS installs by default, as the catalog pins it.
+        For an add-on this is the version that EKS installs by default, as in the catalog.
 
         Raises:
-            AccountError: the account cannot be asked, or refuses.
+            AccountError: the account cannot be queried, or denies the request.
         """
         try:
             with self._one_at_a_time:

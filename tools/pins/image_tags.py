@@ -1,7 +1,7 @@
-"""The tags of an image or a chart in an OCI registry, as everybody may list them.
+"""The tags of an image or a chart in an OCI registry, listed anonymously.
 
 Source: https://github.com/opencontainers/distribution-spec/blob/main/spec.md, "Listing Tags", and
-https://distribution.github.io/distribution/spec/auth/token/ for the token of an anonymous reader.
+https://distribution.github.io/distribution/spec/auth/token/ for the token of an anonymous client.
 """
 
 import json
@@ -24,20 +24,20 @@ class RegistryError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a registry answers."""
+    """A response of a registry."""
 
     status: int
     headers: Mapping[str, str]
-    """By name in lower case."""
+    """Header values by lowercase name."""
     body: bytes
 
 
 Fetch = Callable[[str, Mapping[str, str]], Answer]
-"""Sends a GET request with headers; raises RegistryError where nobody answers."""
+"""Sends a GET request with headers; raises RegistryError if the host does not respond."""
 
 
 def fetch(url: str, headers: Mapping[str, str]) -> Answer:
-    """Send a GET request, through the proxy that the environment names.
+    """Send a GET request, through the proxy in the environment.
 
     Raises:
         RegistryError: the host cannot be reached.
@@ -60,7 +60,7 @@ def image_tags(repository: str, get: Fetch = fetch) -> list[str]:
     """Return every tag of a repository, such as ``example.org/team/image``.
 
     Raises:
-        RegistryError: the registry cannot be reached, or does not list them to everybody.
+        RegistryError: the registry cannot be reached, or requires a login to list them.
     """
     host, _, name = repository.partition("/")
     url = f"https://{host}/v2/{name}/tags/list?n=1000"

@@ -1,7 +1,7 @@
-"""Asks for the newest version of each pin, through the clients that its users have configured.
+"""Look up the newest version of each pin, with the clients that the user has configured.
 
-pip, Go and Git know the user's indexes, proxies and mirrors; no address of one is written here.
-What cannot be asked is an answer too: it says why, and what would help.
+pip, Go and Git know the user's indexes, proxies and mirrors; this module contains none of their
+addresses. If a lookup fails, the answer says why, and what would help.
 """
 
 import json
@@ -36,7 +36,7 @@ from tools.pins.image_tags import RegistryError, image_tags
 from tools.pins.support import newest_python
 
 TIMEOUT_SECONDS = 120.0
-"""How long pip, Go or Git may take for an answer."""
+"""Timeout for a response of pip, Go or Git."""
 
 _AT_A_TIME = 4
 _REASON_CHARACTERS = 160
@@ -44,17 +44,17 @@ _REASON_CHARACTERS = 160
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """The newest version, or why it is not known."""
+    """The newest version, or why it is unknown."""
 
     newest: str | None = None
     reason: str = ""
-    """Why it was not looked up."""
+    """Why the lookup failed."""
     note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """What a command said."""
+    """The result of a command."""
 
     returncode: int
     output: str
@@ -65,7 +65,7 @@ Run = Callable[[Sequence[str]], Command]
 
 
 def run(command: Sequence[str]) -> Command:
-    """Run a command outside every project, so that no settings of one apply."""
+    """Run a command outside every project, so that no project settings apply."""
     environment = build_environment() | {"GIT_TERMINAL_PROMPT": "0"}
     with tempfile.TemporaryDirectory() as directory:
         try:
@@ -89,19 +89,19 @@ def run(command: Sequence[str]) -> Command:
 
 @dataclass(frozen=True, kw_only=True)
 class Clients:
-    """Whom to ask. Tests put recorded answers in their place."""
+    """The clients for lookups. Tests replace them with recorded responses."""
 
     today: date
     run: Run = run
     tags: Callable[[str], list[str]] = image_tags
     account: Account | None = None
     no_account: str = ""
-    """Why no account is asked."""
+    """Why no account is queried."""
     python: str = field(default_factory=lambda: sys.executable)
 
 
 def look_up(pins: Iterable[Pin], clients: Clients) -> dict[str, Answer]:
-    """Return the newest version of each pin, by name. What fails is said in the answer."""
+    """Return the newest version of each pin, by name. Failures are part of the answer."""
     wanted = list(pins)
     modules = {pin.source.path for pin in wanted if isinstance(pin.source, GoModule)}
     go = _go_versions(sorted(modules), clients.run)
@@ -130,7 +130,7 @@ def _versions(
     clients: Clients,
     go: Mapping[str, list[str] | str],
 ) -> list[str] | str:
-    """Return every version that is published; a string says why they are not known."""
+    """Return all published versions; a string says why they are unknown."""
     match source:
         case PyPI(project=project):
             return _pypi_versions(project, clients)
@@ -180,7 +180,7 @@ def _go_versions(paths: Sequence[str], run: Run) -> dict[str, list[str] | str]:
 
 
 def _documents(text: str) -> Iterable[dict[str, Any]]:
-    """Yield JSON documents that follow each other."""
+    """Yield concatenated JSON documents."""
     decoder = json.JSONDecoder()
     rest = text.strip()
     while rest:
@@ -190,7 +190,7 @@ def _documents(text: str) -> Iterable[dict[str, Any]]:
 
 
 def _git(arguments: Sequence[str], run: Run) -> list[str] | str:
-    """Return what ``git ls-remote`` lists: the names of tags, or the commit of ``HEAD``."""
+    """Return the output of ``git ls-remote``: names of tags, or the commit of ``HEAD``."""
     done = run(["git", "ls-remote", *arguments])
     if done.returncode:
         return f"git: {_short(done.error)}"
@@ -220,7 +220,7 @@ def _account(source: EksVersions | EksAddon | EksAmi, clients: Clients) -> Answe
 
 
 def _short(said: str) -> str:
-    """Return what a client said, as one line."""
+    """Return the output of a client as one line."""
     lines = [line.strip() for line in said.strip().splitlines() if line.strip()]
     text = " ".join(lines) or "no answer"
     return text if len(text) <= _REASON_CHARACTERS else f"{text[:_REASON_CHARACTERS]}…"

@@ -1,4 +1,4 @@
-"""Reads the versions out of the files that pin them."""
+"""Read the versions from the files that pin them."""
 
 import ast
 import re
@@ -35,24 +35,24 @@ _SETTING = re.compile(r'(?P<name>python-version|runs-on): "?(?P<version>[\w.-]+)
 _REQUIRES_PYTHON = re.compile(r'^(?P<name>requires-python) = ">=(?P<version>[\d.]+)"', re.MULTILINE)
 
 Named = Iterator[tuple[str, Place]]
-"""What a file calls a version, and where it is."""
+"""Name of a version in a file, and its location."""
 
 
 def requirements() -> Named:
-    """Yield the direct requirements of ``pyproject.toml``, and the oldest Python."""
+    """Yield the direct requirements of ``pyproject.toml``, and the minimum Python version."""
     yield from _matches("pyproject.toml", _REQUIREMENT)
     yield from _matches("pyproject.toml", _REQUIRES_PYTHON)
 
 
 def go_modules() -> list[str]:
-    """Return the ``go.mod`` of every Go module in the repository."""
+    """Return the ``go.mod`` files of the repository."""
     return _files("go.mod")
 
 
 def go_requirements(file: str) -> Named:
-    """Yield the direct requirements of a ``go.mod``, and the modules that it replaces.
+    """Yield the direct requirements and the replacements of a ``go.mod``.
 
-    The module and the version of a replacement count: those in the requirement are not built.
+    For a replacement, its module and version count, because the required one is not built.
     """
     text = _read(file)
     directories = {found["path"]: found["by"] for found in _GO_DIRECTORY.finditer(text)}
@@ -68,10 +68,10 @@ def go_requirements(file: str) -> Named:
 
 
 def constants() -> Iterator[tuple[str, str, Place]]:
-    """Yield file, name and place of every version that a module constant of the program holds.
+    """Yield file, name and place of every version in a module constant of the program.
 
-    The constant is called ``…VERSION``, ``…IMAGE`` or ``…COMMIT``, or the plural. An entry of a
-    mapping is called ``NAME[key]``, a field of a record in it ``NAME[key].field``.
+    The constant is named ``…VERSION``, ``…IMAGE`` or ``…COMMIT``, or the plural. An entry of a
+    mapping is named ``NAME[key]``, a field of a record in it ``NAME[key].field``.
     """
     assigned = re.compile(rf"^{_CONSTANT.pattern}\b", flags=re.MULTILINE)
     for file in _files("*.py"):
@@ -114,7 +114,7 @@ def _constants(file: str, text: str) -> Named:
 
 
 def _literals(name: str, value: ast.expr | None) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the strings of a constant: itself, entries of a mapping, fields of its records."""
+    """Yield the strings of a constant: its value, entries of a mapping, fields of their records."""
     if isinstance(value, ast.Constant | ast.JoinedStr):
         yield name, value
     elif isinstance(value, ast.Dict):
@@ -154,7 +154,7 @@ def _versions(file: str, text: str, name: str, node: ast.expr, strings: Mapping[
 
 
 def _text(node: ast.expr, strings: Mapping[str, str]) -> str:
-    """Return the text of a literal; nothing where another constant holds the version in it."""
+    """Return the text of a literal; empty if another constant holds its version."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
     if not isinstance(node, ast.JoinedStr) or not isinstance(node.values[-1], ast.Constant):
@@ -169,7 +169,7 @@ def _text(node: ast.expr, strings: Mapping[str, str]) -> str:
 
 
 def _offset(text: str, line: int, column: int) -> int:
-    """Return the offset of a place that ``ast`` gives as a line and a column in UTF-8 bytes."""
+    """Return the character offset of a line and a UTF-8 byte column, as ``ast`` reports them."""
     lines = text.splitlines(keepends=True)
     before = sum(len(each) for each in lines[: line - 1])
     return before + len(lines[line - 1].encode()[:column].decode())

@@ -1,4 +1,4 @@
-"""Raises one pin: writes it in its places and nowhere else, and runs what follows from it."""
+"""Raise a pin: write the new version in all its places and run the dependent commands."""
 
 import difflib
 import re
@@ -27,7 +27,7 @@ _GENERATORS: Mapping[str, tuple[str, ...]] = {
     ),
     "aws-parallelcluster": (f"{_MODULE} tools.parallelcluster.update_policies",),
 }
-"""What is generated from a package, by the name of its pin."""
+"""Commands that generate files from a package, by name of its pin."""
 
 _TESTS: Mapping[str, str] = {
     "pyproject.toml": "./trainyard test",
@@ -39,30 +39,30 @@ _TESTS: Mapping[str, str] = {
     "containers/": "./trainyard test tests/containers",
     "docs/ci/": "./trainyard test tests/contract",
 }
-"""What tests a pin, by the beginning of the file that holds it."""
+"""Tests of a pin, by prefix of the file that holds it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A command that brings generated files up to date."""
+    """A command that updates generated files."""
 
     words: tuple[str, ...]
     directory: str = "."
 
     def __str__(self) -> str:
-        """Return the command as one types it in the root of the repository."""
+        """Return the command as typed in the root of the repository."""
         line = shlex.join(self.words)
         return line if self.directory == "." else f"(cd {shlex.quote(self.directory)} && {line})"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Raise:
-    """What raising a pin changes."""
+    """The changes for a new version of a pin."""
 
     pin: Pin
     version: str
     files: Mapping[str, tuple[str, str]]
-    """The text of each file before and after, by its path in the repository."""
+    """The text of each file before and after, by path in the repository."""
     commands: tuple[Command, ...]
     tests: tuple[str, ...]
 
@@ -86,10 +86,10 @@ class Raise:
 
 
 def find(name: str, pins: Mapping[str, Pin]) -> Pin:
-    """Return the pin that is called ``name``.
+    """Return the pin with this name.
 
     Raises:
-        PinError: there is none; the message names the nearest ones.
+        PinError: it does not exist; the message names similar pins.
     """
     if name in pins:
         return pins[name]
@@ -100,10 +100,10 @@ def find(name: str, pins: Mapping[str, Pin]) -> Pin:
 
 
 def plan(pin: Pin, version: str) -> Raise:
-    """Return what raising a pin to a version changes. Nothing is written.
+    """Return the changes for a new version of a pin. Nothing is written.
 
     Raises:
-        PinError: it cannot be raised to this version; the message says why.
+        PinError: the pin cannot be raised to this version; the message says why.
     """
     version = re.sub(r"^v(?=\d)", "", version)
     _check(pin, version)
@@ -149,7 +149,7 @@ def _check(pin: Pin, version: str) -> None:
 
 
 def _replaced(text: str, places: Iterable[Place], version: str) -> str:
-    """Return a text with the version in the places; the last one first keeps the offsets true."""
+    """Return a text with the version in all places; starts at the end to keep the offsets valid."""
     for place in sorted(places, key=lambda each: each.start, reverse=True):
         end = place.start + len(place.text)
         text = f"{text[: place.start]}{place.spelled(version)}{text[end:]}"
@@ -172,16 +172,17 @@ def _python(line: str) -> Command:
 
 
 def _go(file: str) -> Command:
-    """Return what writes the indirect requirements and the checksums of a Go module."""
+    """Return the command that updates the indirect requirements and checksums of a Go module."""
     text = (ROOT / file).read_text(encoding="utf-8")
     line = "go list -mod=mod -deps ./..." if _NO_TIDY in text else _TIDY
     return Command(words=tuple(line.split()), directory=Path(file).parent.as_posix())
 
 
 def mentions(pin: Pin, raised: Mapping[str, tuple[str, str]]) -> list[str]:
-    """Return the lines outside the raised files that name the old version: ``path:line: text``.
+    """Return the lines outside the raised files that contain the old version: ``path:line: text``.
 
-    Documents, recordings and tests among them have to be read; lock files are written by commands.
+    These lines, for example in documents, recordings and tests, must be reviewed. Lock files are
+    excluded, because commands write them.
     """
     pattern = rf"(^|[^0-9.]){re.escape(pin.version)}($|[^0-9])"
     excluded = [f":!{file}" for file in raised]
@@ -198,10 +199,10 @@ def mentions(pin: Pin, raised: Mapping[str, tuple[str, str]]) -> list[str]:
 
 
 def follow(commands: Sequence[Command], say: Callable[[str], None]) -> None:
-    """Run what follows from a raised pin, one command after the other.
+    """Run the commands for a raised pin, one after the other.
 
     Raises:
-        PinError: a command fails; the message names those that are left to run.
+        PinError: a command failed; the message names the remaining commands.
     """
     for number, command in enumerate(commands):
         say(str(command))

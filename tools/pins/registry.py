@@ -1,8 +1,8 @@
-"""Every pin of the project: what the files hold, and where its newest version can be read.
+"""All pins of the project: their versions, and where to find the newest version.
 
-A requirement, a Go module, an add-on, an image and an action are pins as soon as a file names them.
-A constant needs a row in ``tools.pins.rows``, because its name does not say what it is a version
-of. A contract test fails where one has none.
+A requirement, Go module, add-on, image or action in a file is a pin automatically. A constant needs
+a row in ``tools.pins.rows``, because its name does not identify the product. A contract test fails
+if the row is missing.
 """
 
 import re
@@ -38,14 +38,14 @@ from tools.pins.rows import (
 _PULUMI_MODULES = re.compile(
     r"github\.com/pulumi/(?P<name>pulumi(?:-(?:aws|eks|kubernetes))?)/(?:pkg|sdk|provider)/v\d+"
 )
-"""Go modules of which the project has the Python package too, in the same version."""
+"""Go modules that the project also uses as a Python package of the same version."""
 
 
 def pins() -> dict[str, Pin]:
-    """Return every pin by name, sorted as the files are.
+    """Return all pins by name, in the order of the files.
 
     Raises:
-        PinError: a constant is written so that its version cannot be read.
+        PinError: the version in a constant cannot be read.
     """
     found = dict[str, Pin]()
     for pin in _all_places():
@@ -95,7 +95,7 @@ def _go_row(path: str, place: Place) -> Row:
     if path == ETCD.name:
         return ETCD
     pulumi = _PULUMI_MODULES.fullmatch(path)
-    if pulumi is not None and "-" not in place.version:  # not a commit between two releases
+    if pulumi is not None and "-" not in place.version:  # not a pseudo-version
         return Row(name=pulumi["name"], source=PyPI(project=pulumi["name"]))
     return Row(name=path, source=GoModule(path=path))
 
@@ -113,7 +113,7 @@ def _constant(file: str, name: str, repository: str, place: Place) -> Pin:
 
 
 def _image_pin(constant: str, minor: str | None, repository: str, place: Place) -> Pin:
-    """Return the pin of an image, which may belong to one Kubernetes version."""
+    """Return the pin of an image, which may be specific to a Kubernetes version."""
     name = constant.lower().replace("_", "-")
     if minor is None:
         return _pin(Row(name=name, source=ImageTags(repository=repository)), place)
@@ -127,7 +127,7 @@ def _image_pin(constant: str, minor: str | None, repository: str, place: Place) 
 
 
 def _eks_pin(minor: str, field: str | None, place: Place) -> Pin:
-    """Return the pin of a Kubernetes version on EKS, or of what is pinned for it."""
+    """Return the pin of a Kubernetes version on EKS, or of a version that is pinned for it."""
     addon = _addons().get(field or "")
     name, source, by_hand = f"eks-{minor}/{addon}", NO_ROW, ""
     if field is None:
@@ -146,14 +146,14 @@ def _eks_pin(minor: str, field: str | None, place: Place) -> Pin:
         name=name,
         source=source,
         places=(place,),
-        floor=field is None,  # there are several, and each is kept while it is supported
+        floor=field is None,  # there are several, each kept until its support ends
         support=("EKS", minor),
         by_hand=by_hand,
     )
 
 
 def _addons() -> dict[str, str]:
-    """Return the name that EKS gives an add-on, by the field of `EksVersion` that pins it."""
+    """Return the EKS add-on name by the field of `EksVersion` that pins it."""
     echo = EksVersion(**{field.name: field.name for field in fields(EksVersion)})
     return {field: addon for addon, field in echo.addon_versions().items()}
 

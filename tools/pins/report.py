@@ -17,7 +17,7 @@ from tools.pins.support import Support, support
 
 
 class State(StrEnum):
-    """What a maintainer has to know of a pin, the most urgent first."""
+    """The state of a pin, most urgent first."""
 
     STRAY = "places disagree"
     ENDED = "support ended"
@@ -28,13 +28,13 @@ class State(StrEnum):
 
 
 URGENT = (State.STRAY, State.ENDED, State.ENDING, State.BEHIND)
-"""The states that ``--check`` refuses."""
+"""The states that make ``--check`` fail."""
 
 _WIDE = 160
-"""Columns of a console on which names and places are not broken."""
+"""Console width at which names and places do not wrap."""
 
 _MOST_NAMES = 8
-"""Pins that are named with a reason; the table has all of them."""
+"""Maximum number of pins to name per reason; the table has all of them."""
 
 _STYLES: Mapping[State, str] = {
     State.STRAY: "bold red",
@@ -48,7 +48,7 @@ _STYLES: Mapping[State, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A pin, the newest version and the state that follows."""
+    """A pin, its newest version and the resulting state."""
 
     pin: Pin
     answer: Answer
@@ -57,7 +57,7 @@ class Finding:
     days_left: int | None = None
 
     def words(self) -> str:
-        """Return the state for people."""
+        """Return the state as text."""
         if self.state is State.STRAY:
             others = ", ".join(
                 f"{place.file}:{place.line} has {place.version}" for place in self.pin.strays
@@ -68,7 +68,7 @@ class Finding:
         return str(self.state)
 
     def document(self) -> dict[str, object]:
-        """Return the finding for programs."""
+        """Return the finding as JSON-compatible data."""
         return {
             "pin": self.pin.name,
             "places": [
@@ -115,7 +115,7 @@ def _behind(pinned: str, newest: str) -> bool:
 
 
 def show(found: Sequence[Finding], console: Console) -> None:
-    """Print the table, what could not be looked up and why, and what an account would answer."""
+    """Print the table, the failed lookups with reasons, and what an account could answer."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("Pin", "Where", "Pinned", "Newest", "Support ends", "State"):
         whole = column in {"Pin", "Where"} and console.width >= _WIDE
@@ -147,12 +147,12 @@ def _cells(finding: Finding) -> tuple[str, ...]:
 
 
 def _brief(version: str) -> str:
-    """Return a version, and of a commit what Git shows of it."""
+    """Return a version, or the abbreviated hash of a commit."""
     return version[:10] if len(version) == 40 else version
 
 
 def _notes(finding: Finding) -> list[str]:
-    """Return what else decides: what the client said, and the reason in the file."""
+    """Return additional information: the client's message, and the comment in the file."""
     behind = finding.state is not State.CURRENT and finding.answer.newest is not None
     notes = [finding.answer.note, *(place.note for place in finding.pin.places if behind)]
     return [note for note in notes if note]

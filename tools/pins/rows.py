@@ -1,4 +1,4 @@
-"""What each constant of the project is a version of, and where its newest version can be read."""
+"""The product of each version constant in the project, and where to find its newest version."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ GITHUB = "https://github.com"
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What a place is a version of. The fields are those of a pin."""
+    """The product of a place. The fields are those of a pin."""
 
     name: str
     source: Source
     series: int = 0
     floor: bool = False
     support: str | None = None
-    """Product of ``tools.pins.support``, whose release is in the version itself."""
+    """Product of ``tools.pins.support``; the release is part of the version."""
 
 
 PYTHON = Row(name="python", source=PythonReleases(), floor=True, support="Python")
@@ -159,14 +159,14 @@ CONSTANTS: Mapping[str, Row] = {
         name="nccl-tests-image/nccl-tests", source=GitTags(url=f"{GITHUB}/NVIDIA/nccl-tests")
     ),
 }
-"""The row of each constant, by ``file:NAME``. Places with the same name are one pin."""
+"""The row of each constant, by ``file:NAME``. Places with the same name form one pin."""
 
 NOT_PINS: Mapping[str, str] = {
     "tools/findings/sarif.py:VERSION": "version of a file format",
     "policies/pack/servicer.py:_VERSION": "version of the policy pack itself",
     "sandbox/aws/fsx/file_systems.py:DEFAULT_VERSION": "what FSx does where nothing is asked for",
 }
-"""Constants that hold a version which cannot be raised, and what it is."""
+"""Constants with a version that cannot be raised, and what they are."""
 
 SETTINGS: Mapping[str, Row] = {
     "python-version": Row(name="ci/python", source=PythonReleases(), floor=True, support="Python"),

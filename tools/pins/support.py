@@ -1,10 +1,10 @@
-"""When the support of a pinned version ends, from dated tables and published rules.
+"""End of support for pinned versions, from dated tables and published rules.
 
 Read in November 2026:
 
 - EKS: ``components.catalog.versions.STANDARD_SUPPORT_ENDS``, with its own sources.
 - Python: https://devguide.python.org/versions/, "Status of Python versions"; a release is supported
-  until the end of the month.
+until the end of the month.
 - Go: https://go.dev/doc/devel/release#policy: until there are two newer major releases.
 """
 
@@ -34,37 +34,37 @@ PYTHON: Mapping[str, PythonRelease] = {
 }
 
 _GO_RELEASES = 2
-"""Major releases that the Go team supports at a time."""
+"""Number of major releases that the Go team supports."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Support:
-    """How long a version is supported."""
+    """The support period of a version."""
 
     ends: date | None = None
     ended: bool = False
     words: str = ""
-    """What there is to say instead of a date."""
+    """Text if there is no date."""
 
     def days_left(self, today: date) -> int | None:
-        """Return how many days are left, where that is few enough to be announced."""
+        """Return the number of remaining days, if it is low enough to announce."""
         if self.ends is None or self.ended or self.ends - today > SUPPORT_NOTICE:
             return None
         return (self.ends - today).days
 
 
 def newest_python(today: date) -> str:
-    """Return the newest minor version of Python that is released."""
+    """Return the newest released minor version of Python."""
     return max((name for name, it in PYTHON.items() if it.released <= today), key=numbers)
 
 
 def support(pin: Pin, newest: str | None, today: date) -> Support:
-    """Return how long the pinned version is supported.
+    """Return the support period of the pinned version.
 
     Args:
         pin: The pin.
-        newest: The newest version, where it is known.
-        today: The day, in UTC.
+        newest: The newest version, if known.
+        today: The current date, in UTC.
     """
     product, release = pin.support or ("", "")
     if product == "EKS":

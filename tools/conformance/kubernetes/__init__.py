@@ -1,1 +1,1 @@
-"""Recordings of the official Kubernetes provider, which the sandbox's stand-in is compared with."""
+"""Recordings of the official Kubernetes provider, to compare with the sandbox's emulation."""

@@ -1,10 +1,10 @@
 """Record the official Kubernetes provider, or compare it with its recordings.
 
 `python -m tools.conformance.kubernetes PATH/pulumi-resource-kubernetes` starts the plugin and the
-sandbox's control plane, plays every case and writes `tests/goldens/providers/kubernetes`; it takes
-two minutes. It prints what differs from the recordings before. With `--check` nothing is written
-and a difference ends it with 1: so a pin is looked at before it is raised. The plugin is an
-official release or a build of your own.
+sandbox's control plane, runs every case and writes `tests/goldens/providers/kubernetes`, which
+takes two minutes. It prints the differences from the previous recordings. With `--check` nothing is
+written, and the exit code is 1 if there is a difference; use it to check a new version before you
+raise the pin. The plugin is an official release or your own build.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tools.engine import ensure_kubernetes
 ROOT = Path(__file__).resolve().parents[3]
 RECORDINGS = ROOT / "tests" / "goldens" / "providers" / "kubernetes"
 NO_ACCOUNT = "http://127.0.0.1:9"
-"""The discard port: no case asks an AWS account."""
+"""The discard port; no case calls AWS."""
 HEADER = """\
 # What pulumi-kubernetes answers, recorded with `python -m tools.conformance.kubernetes`.
 # `tools/conformance/kubernetes/cases.py` has the calls: {case}.
@@ -38,7 +38,7 @@ HEADER = """\
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Record or compare. Return the exit code: 1 where `--check` finds a difference."""
+    """Record or compare. Return the exit code: 1 if `--check` finds a difference."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.conformance.kubernetes", description=__doc__
     )
@@ -73,10 +73,10 @@ def _text(case: str, origin: Mapping[str, str], exchanges: list[Values]) -> str:
 
 
 def recorded(plugin: Path, names: Sequence[str]) -> tuple[str, dict[str, list[Values]]]:
-    """Return the version that a plugin gives as its own, and what it does in each case.
+    """Return the version that a plugin reports, and its behavior in each case.
 
     Raises:
-        PluginError: it does not start, or does not answer.
+        PluginError: it does not start, or does not respond.
     """
     programs = ensure_kubernetes(lambda line: print(line, file=sys.stderr))  # noqa: T201
     with tempfile.TemporaryDirectory(prefix="trainyard-conformance-") as name:

@@ -1,4 +1,4 @@
-"""The calls that are recorded: every kind that the program makes, and every change of one."""
+"""The recorded calls: all kinds that the program creates, and all changes of them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ Case = Callable[[World], None]
 
 
 def life(token: str, inputs: Values, after: Values) -> Case:
-    """Return a case: an object is made, seen, changed and deleted, with a preview before each."""
+    """Return a case: create, refresh, update and delete an object, each after a preview."""
 
     def case(world: World) -> None:
         stack = world.stack()
@@ -76,7 +76,7 @@ def life(token: str, inputs: Values, after: Values) -> Case:
 
 
 def a_field_that_does_not_exist(world: World) -> None:
-    """The provider drops it without a word."""
+    """The provider drops it silently."""
     stack = world.stack()
     for preview in (True, False):
         stack.up(CONFIG_MAP, {**SETTINGS, "dataa": {"a": "1"}}, preview=preview)
@@ -84,7 +84,7 @@ def a_field_that_does_not_exist(world: World) -> None:
 
 
 def what_the_api_server_refuses(world: World) -> None:
-    """Invalid values, a kind and a namespace that are not there."""
+    """Invalid values, and a kind and a namespace that do not exist."""
     stack = world.stack()
     unknown_kind = "kubernetes:example.com/v1:Widget"
     for preview in (True, False):
@@ -98,7 +98,7 @@ def what_the_api_server_refuses(world: World) -> None:
 
 
 def a_binding_to_another_role(world: World) -> None:
-    """What the API fixes is replaced: the role of a binding, the parameters of a class."""
+    """A change of an immutable field, such as the role of a binding, replaces the object."""
     stack = world.stack()
     stack.up(BINDING, CLUSTER_BINDING)
     stack.up(BINDING, changed(CLUSTER_BINDING, "roleRef.name", "other"))
@@ -115,7 +115,7 @@ def a_binding_to_another_role(world: World) -> None:
 
 
 def a_cluster_that_is_gone(world: World) -> None:
-    """Nothing can be read, changed or deleted, unless the user says that the cluster is gone."""
+    """Nothing can be read, changed or deleted, unless the user declares the cluster deleted."""
     made = world.stack()
     made.up(CONFIG_MAP, SETTINGS)
     for environment in ({}, {"PULUMI_K8S_DELETE_UNREACHABLE": "true"}):
@@ -177,4 +177,4 @@ CASES: Mapping[str, Case] = {
     "fixed-by-the-api": a_binding_to_another_role,
     "unreachable": a_cluster_that_is_gone,
 }
-"""By name, which is that of the recording's file."""
+"""Cases by name, which is also the name of the recording's file."""

@@ -1,6 +1,6 @@
-"""What the cases ask for: objects as the program makes them, and what changes in them.
+"""The inputs of the cases: objects as the program defines them, and changes of them.
 
-The arguments are those of `components/runtime`, `components/storage` and `components/eks`, cut down
+The arguments are those of `components/runtime`, `components/storage` and `components/eks`, reduced
 to what a provider treats differently.
 """
 
@@ -28,7 +28,7 @@ TIMEOUT_SECONDS = 3
 
 
 def wanted(token: str, metadata: Values, **fields: Any) -> Values:
-    """Return what a program asks of an object: `apiVersion`, `kind` and the rest."""
+    """Return the inputs of an object: `apiVersion`, `kind` and other fields."""
     _, group, kind = token.split(":")
     version = group.removeprefix("core/")
     kind = kind.removesuffix("Patch")
@@ -41,7 +41,7 @@ def in_system(name: str, **metadata: Any) -> Values:
 
 
 def changed(inputs: Values, path: str, value: Any) -> Values:
-    """Return a copy with the value at a dotted path; None takes it away."""
+    """Return a copy with a new value at a dotted path; None removes the key."""
     found = copy.deepcopy(inputs)
     inner: Any = found
     *way, last = path.split(".")
@@ -55,7 +55,7 @@ def changed(inputs: Values, path: str, value: Any) -> Values:
 
 
 def labelled(inputs: Values) -> Values:
-    """Return a copy with another label."""
+    """Return a copy with a different label."""
     return changed(inputs, "metadata.labels", {"app.kubernetes.io/version": "2"})
 
 
@@ -67,7 +67,7 @@ def pod(**spec: Any) -> Values:
 
 
 def workload(token: str, metadata: Values, pod: Values, **spec: Any) -> Values:
-    """Return what a program asks of a controller of pods."""
+    """Return the inputs of a pod controller."""
     labels = {"name": metadata["name"]}
     template = {"metadata": {"labels": labels}, "spec": pod}
     selector = {"matchLabels": labels}

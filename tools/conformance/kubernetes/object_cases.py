@@ -1,4 +1,4 @@
-"""Cases of objects that are there once they are made: names, content, owners, other people."""
+"""Cases of objects without await logic: names, content, owners, other managers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tools.conformance.kubernetes.world import World
 
 
 def an_object_that_exists(world: World) -> None:
-    """Creation never adopts: neither with `patchForce` nor without; the preview does not tell."""
+    """Create never adopts an object, with or without `patchForce`; the preview hides that."""
     theirs = {"metadata": {"name": "settings"}, "data": {"a": "theirs"}}
     world.make(CONFIG_MAPS, theirs)
     stack = world.stack()
@@ -37,7 +37,7 @@ def an_object_that_exists(world: World) -> None:
 
 
 def a_config_map_with_other_data(world: World) -> None:
-    """Data replaces, `immutable` or not, unless the provider is told that it is mutable."""
+    """Changed data replaces it, `immutable` or not, unless the provider is configured otherwise."""
     stack = world.stack()
     other = changed(SETTINGS, "data", {"a": "2"})
     for immutable in (None, False, True):
@@ -58,7 +58,7 @@ def a_config_map_with_other_data(world: World) -> None:
 
 
 def a_name_of_its_own(world: World) -> None:
-    """A name is made once, and a replacement gets another one before the old object goes."""
+    """A name is generated once; a replacement gets a new one before the old object is deleted."""
     stack = world.stack()
     unnamed = wanted(CONFIG_MAP, {"namespace": "default"}, data={"a": "1"})
     stack.up(CONFIG_MAP, unnamed)
@@ -79,7 +79,7 @@ def another_name_or_namespace(world: World) -> None:
 
 
 def aws_auth_without_data(world: World) -> None:
-    """EKN-09: the package owns the existence of `aws-auth`, and not a key of its content."""
+    """EKN-09: the package owns the existence of `aws-auth`, but no key of its content."""
     path = f"{CONFIG_MAPS}/aws-auth"
     stack = world.stack()
     stack.up(CONFIG_MAP, AWS_AUTH)
@@ -99,7 +99,7 @@ def aws_auth_without_data(world: World) -> None:
 
 
 def a_patch_of_an_object_of_others(world: World) -> None:
-    """A patch owns its fields, gives them up at the end, and needs a name."""
+    """A patch owns its fields, releases them on deletion, and requires a name."""
     path = f"{CONFIG_MAPS}/settings"
     world.make(CONFIG_MAPS, {"metadata": {"name": "settings"}, "data": {"b": "theirs"}})
     stack = world.stack()
@@ -120,7 +120,7 @@ def a_patch_of_an_object_of_others(world: World) -> None:
 
 
 def a_patch_of_nothing(world: World) -> None:
-    """A patch of an object that is not there makes it."""
+    """A patch of an object that does not exist creates it."""
     stack = world.stack()
     stack.up(CONFIG_MAP_PATCH, wanted(CONFIG_MAP_PATCH, in_system("settings"), data={"a": "1"}))
     stack.destroy(CONFIG_MAP_PATCH)
@@ -129,7 +129,7 @@ def a_patch_of_nothing(world: World) -> None:
 
 
 def a_field_that_others_took_over(world: World) -> None:
-    """Somebody applied a field of ours: a change of it is a conflict until it is forced."""
+    """Another manager applied an owned field: a change of it is a conflict unless forced."""
     path = f"{CONFIG_MAPS}/settings"
     stack = world.stack(enableConfigMapMutable="true")
     stack.up(CONFIG_MAP, SETTINGS)
@@ -144,7 +144,7 @@ def a_field_that_others_took_over(world: World) -> None:
 
 
 def an_object_that_others_changed(world: World) -> None:
-    """A refresh shows it, the next `up` takes it back; what nobody asked for is not shown."""
+    """A refresh shows the change, and the next `up` reverts it; other fields are ignored."""
     path = f"{CONFIG_MAPS}/settings"
     stack = world.stack(enableConfigMapMutable="true")
     stack.up(CONFIG_MAP, SETTINGS)
@@ -158,7 +158,7 @@ def an_object_that_others_changed(world: World) -> None:
 
 
 def an_object_that_others_deleted(world: World) -> None:
-    """A refresh forgets it, a change of it fails, its deletion is no error."""
+    """A refresh removes it from the state, an update fails, a deletion succeeds."""
     path = f"{CONFIG_MAPS}/settings"
     stack = world.stack()
     stack.up(CONFIG_MAP, SETTINGS)
@@ -173,7 +173,7 @@ def an_object_that_others_deleted(world: World) -> None:
 
 
 def an_import(world: World) -> None:
-    """An import finds what a program would write."""
+    """An import returns inputs as a program would write them."""
     theirs = {"metadata": {"name": "settings"}, "data": {"a": "1"}}
     world.make(CONFIG_MAPS, theirs)
     stack = world.stack()
@@ -183,7 +183,7 @@ def an_import(world: World) -> None:
 
 
 def an_object_that_was_made_unheard(world: World) -> None:
-    """After a kill the launcher has it read by its id: `up` goes on with it, or makes it."""
+    """After a kill, the launcher has it read by its id; `up` then keeps or creates it."""
     stack = world.stack()
     for token, inputs in ((CONFIG_MAP, SETTINGS), (DAEMON_SET, PLUGIN)):
         killed = world.stack()

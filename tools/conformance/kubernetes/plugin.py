@@ -1,4 +1,4 @@
-"""A provider plugin as a process, and its calls as the engine makes them, written down."""
+"""A provider plugin process, with a record of its calls as the engine makes them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sandbox.providers._protocol.values import to_struct
 from tools.conformance.wire import shown
 
 CALL_SECONDS = 60.0
-"""No call of a case takes longer: what is waited for in vain has a shorter time-out of its own."""
+"""Timeout for a call; waits that fail in a case have shorter timeouts."""
 OPTIONS = [
     ("grpc.max_receive_message_length", MAXIMUM_MESSAGE_BYTES),
     ("grpc.max_send_message_length", MAXIMUM_MESSAGE_BYTES),
@@ -38,15 +38,15 @@ Values = dict[str, Any]
 
 
 class PluginError(RuntimeError):
-    """The plugin does not start; the message holds what it said."""
+    """The plugin does not start; the message has its output."""
 
 
 class RefusedError(Exception):
-    """The plugin refused a call.
+    """The plugin rejected a call.
 
     Attributes:
         kept: What the engine keeps of the resource in its state, as `id`, `properties` and
-            `inputs`; None where there is nothing to keep.
+            `inputs`; None if there is nothing to keep.
     """
 
     def __init__(self, message: str, kept: Values | None) -> None:
@@ -56,20 +56,20 @@ class RefusedError(Exception):
 
 @dataclass(slots=True)
 class Journal:
-    """The calls of one case, in their order, and the messages that the plugin sent the user."""
+    """The calls of a case in order, and the plugin's messages to the user."""
 
     exchanges: list[Values] = field(default_factory=list[Values])
     messages: list[str] = field(default_factory=list[str])
 
 
 class _Engine(engine_pb2_grpc.EngineServicer):
-    """The engine as far as a plugin calls it: it takes messages."""
+    """The part of the engine that plugins call: it receives messages."""
 
     def __init__(self) -> None:
         self.journal = Journal()
 
     def Log(self, request: Any, context: Any) -> Any:  # noqa: N802 - the protocol's name
-        # Progress that the terminal overwrites depends on how fast the machine is.
+        # Progress messages that the terminal overwrites depend on timing.
         if not request.ephemeral and request.severity >= engine_pb2.INFO:
             level = engine_pb2.LogSeverity.Name(request.severity).lower()
             self.journal.messages.append(f"{level}: {request.message}")
@@ -78,30 +78,30 @@ class _Engine(engine_pb2_grpc.EngineServicer):
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """A provider plugin that runs."""
+    """A running provider plugin."""
 
     _stub: Any
     _engine: _Engine
 
     @property
     def version(self) -> str:
-        """Return the version that the plugin gives as its own."""
+        """Return the version that the plugin reports."""
         return self._stub.GetPluginInfo(empty_pb2.Empty(), timeout=CALL_SECONDS).version
 
     def write_to(self, journal: Journal) -> None:
-        """Write the calls that follow into another journal."""
+        """Record subsequent calls in another journal."""
         self._engine.journal = journal
 
     def call(self, name: str, request: Values, shown_as: Mapping[str, str] | None = None) -> Values:
-        """Make a call and write it down; return the answer.
+        """Make a call, record it, and return the response.
 
         Args:
             name: A method of `ResourceProvider`.
             request: Fields of its message; dictionaries are property values.
-            shown_as: What is written for fields that only repeat an earlier exchange.
+            shown_as: Text to record for fields that repeat an earlier exchange.
 
         Raises:
-            RefusedError: the plugin ends it with an error.
+            RefusedError: the plugin returned an error.
         """
         journal = self._engine.journal
         exchange: Values = {"call": name, "request": _shown(request) | {**(shown_as or {})}}
@@ -130,15 +130,15 @@ class Plugin:
 def running(
     command: Sequence[str], *, log: Path, environment: Mapping[str, str] | None = None
 ) -> Iterator[Plugin]:
-    """Start a plugin, and end it at the end.
+    """Start a plugin, and stop it at the end of the block.
 
     Args:
-        command: The plugin's program; the address of an engine is added.
-        log: File for what it prints.
-        environment: Environment variables that it gets besides those of this process.
+        command: The plugin's program; the address of an engine is appended.
+        log: File for its output.
+        environment: Environment variables in addition to those of this process.
 
     Raises:
-        PluginError: it ends before it listens.
+        PluginError: it exits before it listens.
     """
     with engine() as (address, attach), log.open("ab") as errors:
         process = subprocess.Popen(
@@ -162,7 +162,7 @@ def engine() -> Iterator[tuple[str, Callable[[int], AbstractContextManager[Plugi
     """Listen as the engine does.
 
     Yields:
-        The address for a plugin's messages, and how to call the plugin that listens at a port.
+        The address for a plugin's messages, and a function that connects to a plugin's port.
     """
     heard = _Engine()
     server = grpc.server(ThreadPoolExecutor(max_workers=8), options=OPTIONS)
@@ -199,7 +199,7 @@ def _message(name: str, request: Values) -> Any:
 
 
 def _values(answer: Any) -> Values:
-    # An absent `kind` of a difference means ADD, the first of its names.
+    # A diff without `kind` means ADD, the first value of the enum.
     whole = MessageToDict(answer, always_print_fields_with_no_presence=True)
     found: Values = {}
     for descriptor, value in answer.ListFields():

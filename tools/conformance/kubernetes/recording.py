@@ -1,4 +1,4 @@
-"""One case as it is written down: its calls, without what differs from run to run."""
+"""The recording of a case: its calls, without values that differ between runs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MADE_UP = frozenset(
         *("deployment.kubernetes.io/revision", "observedGeneration", "terminatingReplicas"),
     }
 )
-"""Fields whose value the cluster makes up, or writes while the provider reads."""
+"""Fields whose value the cluster generates, or changes while the provider reads."""
 AS_BEFORE, CHANGED = "<as before>", "<changed>"
-"""What a recording shows for inputs and outputs that were shown before, and around what has changed
-in them since, as a JSON merge patch (RFC 7396)."""
+"""Placeholder for inputs and outputs that are unchanged since they were last recorded, and key for
+what has changed in them since, as a JSON merge patch (RFC 7396)."""
 EMPTY = (None, "", [], {}, 0, False)
 SCRUBBED: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"https?://127\.0\.0\.1:\d+"), "<server>"),
@@ -38,14 +38,14 @@ SCRUBBED: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def played(name: str, control_plane: ControlPlane, start: Start) -> list[Values]:
-    """Play a case and return its exchanges as they are compared."""
+    """Run a case and return its exchanges in comparable form."""
     with world(control_plane, start) as found:
         CASES[name](found)
         return list(_comparable(found))
 
 
 def _comparable(found: World) -> Iterator[Values]:
-    """Yield the exchanges without what a run makes up, and without what is said twice."""
+    """Yield the exchanges without generated values and without repetitions."""
     secrets = {
         found.control_plane.admin_token: "<token>",
         found.control_plane.certificate_authority_data: "<authority>",
@@ -60,14 +60,14 @@ def _comparable(found: World) -> Iterator[Values]:
 
 
 class _Told:
-    """What earlier exchanges of a case show already."""
+    """Values that earlier exchanges of a case contain."""
 
     def __init__(self) -> None:
         self._checked: Any = None
         self._shown: dict[tuple[str, str], Any] = {}
 
     def shorten(self, exchange: Values, part: Values) -> None:
-        """Put words in the place of what the reader knows."""
+        """Replace known values with placeholders."""
         resource = exchange.get("resource", "")
         if exchange.get("call") == "Check" and "inputs" in part:
             self._checked = part["inputs"]
@@ -83,7 +83,7 @@ class _Told:
             part["properties"] = self._changes(resource, "properties", properties)
 
     def _changes(self, resource: str, key: str, value: Values) -> Any:
-        """Return what is new since the value was last shown, as a JSON merge patch."""
+        """Return the changes since the value was last recorded, as a JSON merge patch."""
         before = self._shown.get((resource, key))
         self._shown[resource, key] = value
         if before is None:
@@ -92,7 +92,7 @@ class _Told:
 
 
 def _brief(exchange: Values) -> Values:
-    """Return an exchange with those fields of its request that an earlier one does not show."""
+    """Return an exchange without the request fields that an earlier one contains."""
     request = exchange.get("request", {})
     brief: Values = {key: exchange[key] for key in ("call", "cluster") if key in exchange}
     if "type" in request:
@@ -118,7 +118,7 @@ def _change(difference: Values) -> str:
 def _scrubbed(value: Any, secrets: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
         if value.get("kind") == "Deployment" and "status" in value:
-            # Its controller goes on counting while the provider answers.
+            # The controller updates the counters while the provider responds.
             value = {**value, "status": "<status>"}
         return {
             key: _managers(item)
@@ -144,7 +144,7 @@ def _text(text: str, secrets: Mapping[str, str]) -> str:
 
 
 def _managers(fields: Any) -> list[str]:
-    """Return who owns fields and how, without which and since when."""
+    """Return managers and operations of fields, without the fields and times."""
     return sorted(
         " ".join(filter(None, (_text(f["manager"], {}), f["operation"], f.get("subresource"))))
         for f in fields
@@ -152,7 +152,7 @@ def _managers(fields: Any) -> list[str]:
 
 
 def compared(recorded: list[Values], found: list[Values]) -> list[str]:
-    """Return what differs between two runs of a case, one line for each value."""
+    """Return the differences between two runs of a case, one line per value."""
     lines = [
         f"{index} {before.get('call', 'cluster')} {line}"
         for index, (before, after) in enumerate(zip(recorded, found, strict=False))
@@ -172,7 +172,7 @@ _NONE = _Absent()
 
 
 def differences(recorded: Any, found: Any, path: str = "") -> Iterator[str]:
-    """Yield what differs, one line for each value: where, what was recorded, what was found."""
+    """Yield the differences, one line per value: path, recorded value, found value."""
     if isinstance(recorded, dict) and isinstance(found, dict):
         for key in sorted({*recorded, *found}):
             here = f"{path}.{key}" if path else key

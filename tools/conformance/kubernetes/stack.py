@@ -1,4 +1,4 @@
-"""Resources as the engine keeps and changes them: which calls a provider gets, and with what.
+"""Resources as the engine manages them: the provider calls, and their arguments.
 
 Source: `pkg/resource/deploy/step_generator.go` and `step.go` of https://github.com/pulumi/pulumi
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from tools.conformance.kubernetes.plugin import Plugin, RefusedError, Values
 
 STATE, CHECKED = "<state>", "<checked>"
-"""What a recording shows for the outputs in the state, and for what the last Check returned."""
+"""Placeholders for the outputs in the state, and for the result of the last Check."""
 SOME = "DIFF_SOME"
 
 
@@ -25,12 +25,12 @@ class Kept:
     inputs: Values
     outputs: Values
     unfinished: bool = False
-    """Whether the provider said that it is not what it should be; the next `up` updates it."""
+    """Whether the provider reported it as incomplete; the next `up` updates it."""
 
 
 @dataclass(slots=True)
 class Stack:
-    """The resources of one provider; a call that is refused is written down and goes no further."""
+    """The resources of a provider; a rejected call is recorded and ends the operation."""
 
     plugin: Plugin
     resources: dict[str, Kept] = field(default_factory=dict[str, Kept])
@@ -38,7 +38,7 @@ class Stack:
     _seeds: Iterator[int] = field(default_factory=itertools.count)
 
     def seed(self) -> bytes:
-        """Return what a name is made of; every registration has another."""
+        """Return the random seed for names; every registration has a different one."""
         return next(self._seeds).to_bytes(32)
 
     def up(
@@ -51,28 +51,28 @@ class Stack:
         ignore_changes: Sequence[str] = (),
         timeout_seconds: float = 0,
     ) -> bool:
-        """Register a resource as a program does; return whether the provider had no objection."""
+        """Register a resource as a program does; return whether the provider reported no error."""
         up = _Up(self, urn_of(token, name), preview, list(ignore_changes), timeout_seconds)
         return _unless_refused(lambda: up.run(inputs))
 
     def refresh(self, token: str, name: str = "it") -> bool:
-        """Read a resource anew, if it is in the state; one that is gone leaves it."""
+        """Refresh a resource in the state; remove it if it no longer exists."""
         return _unless_refused(lambda: self._read(urn_of(token, name)))
 
     def import_(self, token: str, identifier: str, name: str = "it") -> bool:
-        """Read an object that the state does not have."""
+        """Import an object that is not in the state."""
         urn = urn_of(token, name)
         self.resources[urn] = Kept(identifier, {}, {})
         return _unless_refused(lambda: self._read(urn))
 
     def take_up(self, token: str, identifier: str, inputs: Values, name: str = "it") -> bool:
-        """Read an object whose create was begun and never answered, as the launcher does it."""
+        """Read an object whose create got no response, as the launcher does."""
         urn = urn_of(token, name)
         self.resources[urn] = Kept(identifier, inputs, inputs)
         return _unless_refused(lambda: self._read(urn))
 
     def destroy(self, token: str, name: str = "it") -> bool:
-        """Delete a resource; where the provider refuses, it stays in the state."""
+        """Delete a resource; if the provider rejects that, it stays in the state."""
         return _unless_refused(lambda: self.delete(urn_of(token, name)))
 
     def outputs(self, token: str, name: str = "it") -> Values:
@@ -80,10 +80,10 @@ class Stack:
         return self.resources[urn_of(token, name)].outputs
 
     def delete(self, urn: str) -> None:
-        """Delete a resource and forget it, if it is in the state.
+        """Delete a resource and remove it from the state, if it is there.
 
         Raises:
-            RefusedError: the provider does not delete it.
+            RefusedError: the provider rejects the deletion.
         """
         kept = self.resources.get(urn)
         if kept is None:
@@ -99,7 +99,7 @@ class Stack:
         del self.resources[urn]
 
     def keep(self, urn: str, inputs: Values, refused: RefusedError) -> None:
-        """Keep what the provider says exists in spite of the error."""
+        """Keep the object that exists according to the provider's error."""
         if refused.kept is not None:
             found = refused.kept
             inputs = found.get("inputs") or inputs
@@ -126,7 +126,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class _Up:
-    """One registration."""
+    """A registration."""
 
     stack: Stack
     urn: str
@@ -194,7 +194,7 @@ class _Up:
         old = self.stack.resources[self.urn]
         if deletes_first and not self.preview:
             self.stack.delete(self.urn)
-        # Without the old inputs: the new object may get a name of its own.
+        # Without the old inputs, because the new object may get another generated name.
         checked = self._check(inputs, {})
         if checked is None:
             return
@@ -207,7 +207,7 @@ class _Up:
 
 
 def _ignoring(inputs: Values, olds: Values, paths: Sequence[str]) -> Values:
-    """Return the inputs with the old values at the dotted paths, as the engine hands them on."""
+    """Return the inputs with the old values at the dotted paths, as `ignoreChanges` does."""
     found = copy.deepcopy(inputs)
     for path in paths:
         *way, last = path.split(".")
@@ -219,7 +219,7 @@ def _ignoring(inputs: Values, olds: Values, paths: Sequence[str]) -> Values:
 
 
 def urn_of(token: str, name: str) -> str:
-    """Return the URN of a resource at the top of the recorded stack."""
+    """Return the URN of a top-level resource in the recorded stack."""
     return f"urn:pulumi:recording::trainyard::{token}::{name}"
 
 

@@ -1,4 +1,4 @@
-"""Cases of objects that are waited for: DaemonSets, Deployments, volumes and claims."""
+"""Cases of objects with await logic: DaemonSets, Deployments, volumes and claims."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tools.conformance.kubernetes.world import World
 
 
 def a_daemon_set_without_nodes(world: World) -> None:
-    """Without nodes it is there at once; image, tolerations and labels change in place."""
+    """Without nodes it is ready at once; image, tolerations and labels are updated in place."""
     stack = world.stack()
     for preview in (True, False):
         stack.up(DAEMON_SET, PLUGIN, preview=preview)
@@ -49,7 +49,7 @@ def a_daemon_set_without_nodes(world: World) -> None:
 
 
 def a_daemon_set_on_a_node(world: World) -> None:
-    """It is waited for until its pods run, and so is a new image."""
+    """The provider waits until its pods run, also after a change of the image."""
     world.node("runs", runs=True)
     stack = world.stack()
     stack.up(DAEMON_SET, PLUGIN)
@@ -59,7 +59,7 @@ def a_daemon_set_on_a_node(world: World) -> None:
 
 
 def a_daemon_set_that_does_not_run(world: World) -> None:
-    """It stays in the state as unfinished; the next `up` waits anew, `skipAwait` does not."""
+    """It stays in the state as incomplete; the next `up` waits again, `skipAwait` does not."""
     world.node("stays", runs=False)
     stack = world.stack()
     inputs = changed(PLUGIN, "metadata.annotations", SHORT)
@@ -80,7 +80,7 @@ def a_daemon_set_that_does_not_run(world: World) -> None:
 
 
 def a_deployment(world: World) -> None:
-    """It is waited for until its pods are available; image and replicas change in place."""
+    """The provider waits until its pods are available; image and replicas are updated in place."""
     world.node("runs", runs=True)
     stack = world.stack()
     for preview in (True, False):
@@ -97,7 +97,7 @@ def a_deployment(world: World) -> None:
 
 
 def a_deployment_without_nodes(world: World) -> None:
-    """Its pods stay pending until the time is over."""
+    """Its pods stay pending until the timeout."""
     stack = world.stack()
     stack.up(DEPLOYMENT, SCHEDULER, timeout_seconds=TIMEOUT_SECONDS)
     stack.refresh(DEPLOYMENT)
@@ -105,7 +105,7 @@ def a_deployment_without_nodes(world: World) -> None:
 
 
 def a_volume_and_its_claim(world: World) -> None:
-    """Both are waited for until they are bound; a larger file system changes the volume alone."""
+    """The provider waits until both are bound; a larger file system changes only the volume."""
     stack = world.stack()
     for token, inputs in ((VOLUME, LUSTRE), (CLAIM, LUSTRE_CLAIM)):
         stack.up(token, inputs, preview=True)

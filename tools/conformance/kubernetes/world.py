@@ -1,4 +1,4 @@
-"""What a case has at its disposal: the provider under test and a real cluster."""
+"""The environment of a case: the provider under test and a real cluster."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from tools.conformance.kubernetes.plugin import Journal, Plugin, RefusedError, V
 from tools.conformance.kubernetes.stack import Stack
 
 NOWHERE = "https://127.0.0.1:9"
-"""The discard port: nobody listens there."""
+"""The discard port, on which no process listens."""
 GONE_SECONDS = 30
 Start = Callable[[Mapping[str, str]], Any]
-"""Start the plugin with environment variables; a context manager of a `Plugin`."""
+"""Starts the plugin with environment variables; returns a context manager of a `Plugin`."""
 
 
 @dataclass(slots=True)
 class World:
-    """One case's view; what it makes in the cluster it takes away."""
+    """The environment of a case; removes the objects that it creates in the cluster."""
 
     control_plane: ControlPlane
     start: Start
     api: KubernetesApi
-    """An administrator who is not Pulumi."""
+    """Administrator access, independent of Pulumi."""
     journal: Journal = field(default_factory=Journal)
     _ended: ExitStack = field(default_factory=ExitStack)
 
@@ -44,9 +44,9 @@ class World:
         """Return an empty stack whose provider is configured for the cluster.
 
         Args:
-            kubeconfig: Another kubeconfig than the administrator's.
+            kubeconfig: Kubeconfig to use instead of the administrator's.
             environment: Environment variables of the plugin.
-            settings: Configuration of the provider besides `kubeconfig`.
+            settings: Provider configuration in addition to `kubeconfig`.
         """
         plugin: Plugin = self._ended.enter_context(self.start(environment or {}))
         plugin.write_to(self.journal)
@@ -68,21 +68,21 @@ class World:
 
     @property
     def kubeconfig(self) -> str:
-        """The administrator's kubeconfig."""
+        """Kubeconfig of the administrator."""
         return self.control_plane.kubeconfig.read_text(encoding="utf-8")
 
     @property
     def kubeconfig_to_nowhere(self) -> str:
-        """The kubeconfig of a cluster that is gone."""
+        """Kubeconfig of a deleted cluster."""
         return self.kubeconfig.replace(self.control_plane.endpoint, NOWHERE)
 
     def apply(self, path: str, body: Values, manager: str) -> None:
-        """Apply fields as somebody else does."""
+        """Apply fields as another field manager."""
         query = urlencode({"fieldManager": manager, "force": "true"})
         self.api.patch(f"{path}?{query}", body, "application/apply-patch+yaml")
 
     def exists(self, path: str) -> None:
-        """Write down whether there is such an object; the part of it that is not made up."""
+        """Record whether an object exists, without its generated fields."""
         try:
             found = self.api.get(path)
         except ApiError as error:
@@ -92,11 +92,11 @@ class World:
             self.journal.exchanges.append({"cluster": path, "answer": kept})
 
     def node(self, name: str, *, runs: bool) -> None:
-        """Make a node that is Ready.
+        """Create a node that is Ready.
 
         Args:
             name: Its name.
-            runs: Whether its pods run; else they stay pending for ever.
+            runs: Whether its pods run; otherwise they stay pending.
         """
         labels = {MANAGED_LABEL: MANAGED_VALUE} if runs else {}
         self.api.post("/api/v1/nodes", {"metadata": {"name": name, "labels": labels}})
@@ -110,10 +110,10 @@ class World:
         self.api.patch(f"/api/v1/nodes/{name}", {"spec": {"taints": None}})
 
     def end_pods(self, path: str) -> None:
-        """End the pods of `kube-system` as a node would, and wait until their owner is gone.
+        """End the pods in `kube-system` as a node would, and wait until their owner is deleted.
 
         Raises:
-            TimeoutError: it is still there.
+            TimeoutError: the owner still exists.
         """
         deadline = time.monotonic() + GONE_SECONDS
         pods = "/api/v1/namespaces/kube-system/pods"
@@ -132,23 +132,23 @@ class World:
         return True
 
     def make(self, path: str, body: Values) -> None:
-        """Make an object as somebody else does; it goes with the case."""
+        """Create an object outside Pulumi; it is removed with the case."""
         self.api.post(path, body)
         self._ended.callback(self.remove, f"{path}/{body['metadata']['name']}")
 
     def remove(self, path: str) -> None:
-        """Delete an object, if it is there."""
+        """Delete an object if it exists."""
         with suppress(ApiError):
             self.api.delete(path, {"gracePeriodSeconds": 0, "propagationPolicy": "Background"})
 
     def end(self) -> None:
-        """Take away what the case made by hand."""
+        """Remove the objects that the case created outside Pulumi."""
         self._ended.close()
 
 
 @contextmanager
 def world(control_plane: ControlPlane, start: Start) -> Iterator[World]:
-    """Give a case its world and clear up after it."""
+    """Yield the environment of a case, and clean up afterwards."""
     api = control_plane.administrator()
     found = World(control_plane, start, api)
     try:
