@@ -1,1 +1,1 @@
-"""A sandbox account and cluster on this machine: no AWS account, no credentials, no charges."""
+"""An emulated AWS account with clusters on this machine: no credentials and no charges."""

@@ -34,7 +34,7 @@ _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run until the process is asked to end; return its exit code."""
+    """Run until a signal stops the process; return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m sandbox.daemon", description=__doc__)
     parser.add_argument("--directory", type=Path, required=True)
     parser.add_argument("--programs", type=Path, required=True, help="JSON: program -> argv prefix")
@@ -96,7 +96,7 @@ def _serve(
 def _cloudformation(
     directory: SandboxDirectory, spawner: Spawner, region: str
 ) -> CloudFormation | None:
-    """Return what answers CloudFormation, if the sandbox was given a Python for it by now."""
+    """Return the CloudFormation handler, if the sandbox has a Python for it."""
     python = directory.program(PARALLELCLUSTER_PYTHON)
     if python is None:
         return None
@@ -104,7 +104,7 @@ def _cloudformation(
 
 
 def _wait(directory: SandboxDirectory, ended: threading.Event) -> None:
-    """Wait until somebody ends the sandbox, or removes its directory: then nobody finds it."""
+    """Wait until the sandbox is stopped or its directory is removed."""
     while not ended.wait(DIRECTORY_POLL_SECONDS):
         if not directory.daemon_file.exists():
             return
@@ -117,7 +117,7 @@ def _kubernetes(
     spawner: Spawner,
     region: str,
 ) -> Callable[[], None]:
-    """Give clusters control planes and nodes; return what ends both."""
+    """Start control planes and nodes for clusters; return a function that stops both."""
     if not programs:
         return lambda: None
     from sandbox.kubernetes.addons import AddonObjects

@@ -1,4 +1,4 @@
-"""A lock between processes, held on a file; it ends with the process that holds it."""
+"""A lock between processes on a file; it ends with the process that holds it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class LockTakenError(RuntimeError):
 
 @contextmanager
 def locked(path: Path, *, timeout_seconds: float = 0.0) -> Iterator[None]:
-    """Hold the lock on a file, which is made where it does not exist.
+    """Hold the lock on a file, which is created if it does not exist.
 
     Args:
         path: The file; its directory exists.

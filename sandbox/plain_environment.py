@@ -1,16 +1,16 @@
-"""What a sandbox gets of its user's environment: what programs need to run, and no secret.
+"""The part of the user's environment that the sandbox inherits: general variables, no secrets.
 
-A list of what is kept, not of what is left out: tokens of other tools, passwords in the address of
-a proxy and keys have names that nobody can list. The sandbox listens on the loopback and fetches
-nothing, so that it needs none of them.
+This is an allowlist, because names of secrets cannot be enumerated: tokens of other tools,
+passwords in proxy URLs, keys. The sandbox listens on the loopback interface and downloads nothing,
+so it needs none of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-# https://pubs.opengroup.org/onlinepubs/9799919799/basedefs/V1_chap08.html, and what terminals,
-# dynamic linkers and CI are known by.
+# https://pubs.opengroup.org/onlinepubs/9799919799/basedefs/V1_chap08.html, and variables of
+# terminals, dynamic linkers and CI.
 _KEPT = frozenset(
     {
         *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "PWD"),
@@ -23,7 +23,7 @@ _KEPT_PREFIXES = ("LC_", "XDG_", "TRAINYARD_")
 
 
 def plain_environment(user: Mapping[str, str]) -> dict[str, str]:
-    """Return the part of a user's environment that every program may know."""
+    """Return the general variables of a user's environment."""
     return {
         name: value
         for name, value in user.items()

@@ -1,6 +1,6 @@
-"""Tells whether a process that a file names is still that process.
+"""Check whether a process that a file names is still the same process.
 
-A process id alone is not enough: the system gives it to another process later.
+A process id alone is not sufficient, because the system reuses it.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ _PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
-    """One process for good: its id and when it started, in the system's own words."""
+    """Unique identity of a process: its id and its start time in the system's format."""
 
     pid: int
     start_time: str
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process runs; one that ended and waits for its parent does not."""
+        """Whether the process is running; a zombie is not."""
         return start_time(self.pid) == self.start_time
 
     def send(self, number: signal.Signals) -> bool:
-        """Send a signal; say whether there was the process to send it to."""
+        """Send a signal; return whether the process existed."""
         if not self.is_alive:
             return False
         try:
@@ -45,10 +45,10 @@ def own_identity() -> ProcessIdentity:
 
 
 def identity_of(pid: int) -> ProcessIdentity:
-    """Return the identity of a process that runs.
+    """Return the identity of a running process.
 
     Raises:
-        ProcessLookupError: There is none.
+        ProcessLookupError: It does not exist.
     """
     started = start_time(pid)
     if started is None:
@@ -63,7 +63,7 @@ def write_identity(identity: ProcessIdentity, path: Path) -> None:
 
 
 def read_identity(path: Path) -> ProcessIdentity | None:
-    """Return the identity in a file; None: there is no file, or it was not written to its end."""
+    """Return the identity in a file; None if it does not exist or is incomplete."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         return ProcessIdentity(int(record["pid"]), str(record["start_time"]))
@@ -72,7 +72,7 @@ def read_identity(path: Path) -> ProcessIdentity | None:
 
 
 def start_time(pid: int) -> str | None:
-    """Return when a process started, comparable with itself only; None: it does not run."""
+    """Return the start time of a process in a comparable form; None if it is not running."""
     if _PROC.joinpath("self/stat").exists():
         return _from_proc(pid)
     return _from_ps(pid)
@@ -83,8 +83,8 @@ def _from_proc(pid: int) -> str | None:
         stat = _PROC.joinpath(str(pid), "stat").read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):
         return None
-    # The command, in parentheses, may hold anything; state is the first field after it, the start
-    # in clock ticks after boot the 20th (proc_pid_stat(5), fields 3 and 22).
+    # The command, in parentheses, may contain any character. State is the first field after it; the
+    # start time in clock ticks after boot is the 20th (proc_pid_stat(5), fields 3 and 22).
     fields = stat.rpartition(")")[2].split()
     if fields[0] in ("Z", "X"):
         return None

@@ -1,8 +1,8 @@
-"""Child processes of the daemon: none outlives it, also when it is killed.
+"""Child processes of the daemon, which end with it even if it is killed.
 
-Each is started by a thread that lives as long as the daemon (see `sandbox.die_with_parent`), and
-has a file with its identity, by which the next daemon ends what the last one left on a system
-where a child cannot be tied to its parent.
+A thread that lives as long as the daemon starts each process (see `sandbox.die_with_parent`). Each
+process has a file with its identity, with which the next daemon ends leftover processes on systems
+that cannot tie a child to its parent.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _POLL_SECONDS = 0.05
 
 
 class Spawn(Protocol):
-    """Starts a process that does not outlive the sandbox."""
+    """Starts a process that ends with the sandbox."""
 
     def __call__(
         self,
@@ -43,7 +43,7 @@ class Spawn(Protocol):
         log_path: Path,
         env: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[Any]:
-        """Start `argv`, its output going to `log_path`; `name` is for people."""
+        """Start `argv` with its output in `log_path`; `name` is for messages."""
         ...
 
 
@@ -56,10 +56,10 @@ class _Order:
 
 
 class Spawner:
-    """Starts processes and ends them all.
+    """Starts processes and ends all of them.
 
     Args:
-        directory: Where the files with the identities of the processes are kept.
+        directory: Directory of the process identity files.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -83,9 +83,9 @@ class Spawner:
 
         Args:
             argv: Program and arguments.
-            name: Name for people and for the identity file; of this sandbox, used once at a time.
-            log_path: File that its output is appended to; its directory exists.
-            env: Variables beside those of this process.
+            name: Name for messages and for the identity file; unique among running processes.
+            log_path: File to which its output is appended; its directory exists.
+            env: Variables in addition to those of this process.
 
         Raises:
             OSError: The log cannot be opened.
@@ -100,7 +100,7 @@ class Spawner:
         return process
 
     def stop_all(self) -> None:
-        """End every process: asked first, killed after ten seconds. Nothing starts afterwards."""
+        """End all processes: SIGTERM, then SIGKILL after ten seconds. No more can start."""
         with self._lock:
             children = dict(self._children)
             self._children.clear()
@@ -144,7 +144,7 @@ class Spawner:
         self._children[path] = process
         try:
             write_identity(identity_of(process.pid), path)
-        except ProcessLookupError:  # it ended at once
+        except ProcessLookupError:  # it ended immediately
             return
 
 

@@ -1,4 +1,4 @@
-"""Removes directories whose last writer may not have ended to its last thread."""
+"""Remove directories to which a thread of a killed process may still write."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _POLL_SECONDS = 0.05
 
 
 def remove_tree(directory: Path, *, timeout_seconds: float = _TIMEOUT_SECONDS) -> None:
-    """Remove a directory and all in it; nothing if there is none.
+    """Remove a directory and its content; does nothing if it does not exist.
 
-    A killed process counts as ended when its first thread has; another one may still be inside
-    the call that makes a file, and the directory is not empty once more. So a failure is tried
-    again for a while.
+    A killed process counts as ended when its main thread has ended. Another thread may still be
+    inside a call that creates a file, so the directory is not empty again. Therefore failures are
+    retried until the timeout.
 
     Raises:
-        OSError: The directory cannot be removed; something still writes there, or it belongs to
-            somebody else.
+        OSError: The directory cannot be removed: a process still writes there, or it belongs to
+            another user.
     """
     deadline = time.monotonic() + timeout_seconds
     while directory.exists():

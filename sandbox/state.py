@@ -1,7 +1,7 @@
-"""The directory of a sandbox, and the daemon that runs in it: start, stop, status.
+"""The directory of a sandbox and its daemon: start, stop, status.
 
-Everything of a sandbox is in one directory. The account lives in the daemon's memory, so the end
-of the daemon is the end of the account; the Pulumi state that described it is then set aside.
+A sandbox consists of one directory. The account exists in the daemon's memory and ends with the
+daemon; the Pulumi state that described it is then set aside.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sandbox.removal import remove_tree
 ROOT = Path(__file__).resolve().parents[1]
 
 PARALLELCLUSTER_PYTHON = "parallelcluster-python"
-"""Name among the programs of the Python that has aws-parallelcluster and ministack."""
+"""Program name of the Python that has aws-parallelcluster and ministack."""
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 30.0
@@ -36,12 +36,12 @@ _TAIL_LINES = 15
 
 
 class SandboxError(RuntimeError):
-    """The sandbox does not do what was asked; the message says why and what helps."""
+    """The sandbox cannot complete a request; the message says why and what helps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxStatus:
-    """A sandbox that runs."""
+    """A running sandbox."""
 
     pid: int
     process_start_time: str
@@ -49,7 +49,7 @@ class SandboxStatus:
     account_id: str
     region: str
     https_environment: dict[str, str] = field(default_factory=dict[str, str])
-    """Variables by which plugins find the HTTPS hosts of AWS that the daemon answers for."""
+    """Variables that direct plugins to the daemon for HTTPS hosts of AWS."""
 
     @property
     def process(self) -> ProcessIdentity:
@@ -59,28 +59,28 @@ class SandboxStatus:
 
 @dataclass(frozen=True, slots=True)
 class SandboxDirectory:
-    """The paths of one sandbox, and its daemon."""
+    """The paths of a sandbox, and its daemon."""
 
     path: Path
 
     @property
     def daemon_file(self) -> Path:
-        """What the daemon writes when it is ready."""
+        """File that the daemon writes when it is ready."""
         return self.path / "daemon.json"
 
     @property
     def lock_file(self) -> Path:
-        """Held by the daemon as long as it runs; says which process that is."""
+        """Lock that the daemon holds while it runs, with its process identity."""
         return self.path / "daemon.lock"
 
     @property
     def start_lock_file(self) -> Path:
-        """Held by whoever starts or stops the daemon."""
+        """Lock that a process holds while it starts or stops the daemon."""
         return self.path / "start.lock"
 
     @property
     def programs_file(self) -> Path:
-        """The commands of the programs, as the daemon was given them."""
+        """The commands of the programs for the daemon."""
         return self.path / "programs.json"
 
     @property
@@ -90,31 +90,31 @@ class SandboxDirectory:
 
     @property
     def processes(self) -> Path:
-        """A file for each child process of the daemon."""
+        """Directory with an identity file for each child process of the daemon."""
         return self.path / "processes"
 
     @property
     def bin(self) -> Path:
-        """Programs of the sandbox for the PATH of its engine: `aws`, `kubectl`."""
+        """Programs on the PATH of the sandbox's engine: `aws`, `kubectl`."""
         return self.path / "bin"
 
     @property
     def clusters(self) -> Path:
-        """A directory for each control plane."""
+        """Directory of the control planes, with a directory for each."""
         return self.path / "clusters"
 
     @property
     def cloudformation(self) -> Path:
-        """What CloudFormation and its functions keep while they run."""
+        """Working files of CloudFormation and its functions."""
         return self.path / "cloudformation"
 
     @property
     def pulumi_state(self) -> Path:
-        """The backend of the sandbox's Pulumi project: what it says of this account."""
+        """The backend of the sandbox's Pulumi project, whose state describes this account."""
         return self.path / "pulumi" / "state"
 
     def read_status(self) -> SandboxStatus | None:
-        """Return the daemon that runs and is ready, or None."""
+        """Return the status of the daemon; None if it is not running or not ready."""
         try:
             record = json.loads(self.daemon_file.read_text(encoding="utf-8"))
             status = SandboxStatus(**record)
@@ -123,7 +123,7 @@ class SandboxDirectory:
         return status if status.process.is_alive else None
 
     def write_status(self, status: SandboxStatus) -> None:
-        """Say that the daemon is ready (the daemon does)."""
+        """Write the status when the daemon is ready; called by the daemon."""
         partial = self.daemon_file.with_suffix(".partial")
         partial.write_text(json.dumps(asdict(status)), encoding="utf-8")
         partial.replace(self.daemon_file)
@@ -135,17 +135,18 @@ class SandboxDirectory:
         region: str = "us-west-2",
         port: int = 0,
     ) -> SandboxStatus:
-        """Start the daemon, or find the one that runs; return when it answers.
+        """Start the daemon, or find the running one; return when it responds.
 
         Args:
             programs: Commands of the Kubernetes programs by name, and the Python that has
-                aws-parallelcluster and ministack as `parallelcluster-python`; without the former
-                clusters have no control plane, without the latter CloudFormation refuses.
+                aws-parallelcluster and ministack as `parallelcluster-python`. Without the
+                Kubernetes programs, clusters have no control plane. Without the Python,
+                CloudFormation rejects requests.
             region: Region that the account fixture fills.
-            port: Port of the AWS endpoint; 0 takes a free one.
+            port: Port of the AWS endpoint; 0 selects a free one.
 
         Raises:
-            SandboxError: It does not become ready; the message holds the end of its log.
+            SandboxError: It does not become ready; the message has the end of its log.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         with self._alone():
@@ -158,14 +159,14 @@ class SandboxDirectory:
             return self._wait_until_ready(self._launch(region, port))
 
     def program(self, name: str) -> list[str] | None:
-        """Return the command of a program that the daemon may use, or None."""
+        """Return the command of a program for the daemon, or None."""
         try:
             return json.loads(self.programs_file.read_text(encoding="utf-8")).get(name)
         except FileNotFoundError:
             return None
 
     def give(self, name: str, command: Sequence[str]) -> None:
-        """Let the daemon, running or not, use one more program; it looks when it needs one."""
+        """Add a program for the daemon, which reads the list on demand, also while it runs."""
         with self._alone():
             known = json.loads(self.programs_file.read_text(encoding="utf-8"))
             self._write_programs({**known, name: command})
@@ -178,7 +179,7 @@ class SandboxDirectory:
         partial.replace(self.programs_file)
 
     def stop(self) -> bool:
-        """End the daemon with everything that it started; say whether it ran."""
+        """Stop the daemon and its processes; return whether it was running."""
         if not self.path.is_dir():
             return False
         with self._alone():
@@ -189,7 +190,7 @@ class SandboxDirectory:
         return process is not None
 
     def reset(self) -> bool:
-        """End the daemon and remove everything in the directory; say whether it ran."""
+        """Stop the daemon and clear the directory; return whether it was running."""
         was_running = self.stop()
         if self.path.is_dir():
             for entry in self.path.iterdir():
@@ -212,12 +213,12 @@ class SandboxDirectory:
             ) from error
 
     def _process(self) -> ProcessIdentity | None:
-        """Return the daemon, also one that is not ready yet; None where none runs."""
+        """Return the daemon process, even if not ready; None if it is not running."""
         process = read_identity(self.lock_file)
         return process if process is not None and process.is_alive else None
 
     def _starting(self) -> SandboxStatus | None:
-        """Wait for a daemon that somebody started who did not wait (Ctrl-C)."""
+        """Wait for a daemon whose starter was interrupted (Ctrl-C)."""
         deadline = time.monotonic() + _START_SECONDS
         while self._process() is not None and time.monotonic() < deadline:
             status = self.read_status()
@@ -240,7 +241,7 @@ class SandboxDirectory:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C in this terminal does not end the sandbox
+                start_new_session=True,  # Ctrl-C in this terminal must not stop the sandbox
             )
 
     def _wait_until_ready(self, daemon: subprocess.Popen[bytes]) -> SandboxStatus:
@@ -248,7 +249,7 @@ class SandboxDirectory:
         while time.monotonic() < deadline:
             status = self.read_status()
             if status is not None and status.pid == daemon.pid:
-                daemon.returncode = 0  # it outlives this process; Popen need not wait for it
+                daemon.returncode = 0  # it outlives this process; Popen must not wait for it
                 return status
             if daemon.poll() is not None:
                 raise SandboxError(f"the sandbox did not start:\n{self._tail()}")
@@ -273,7 +274,7 @@ class SandboxDirectory:
         return not process.is_alive
 
     def _clear_leftovers(self) -> None:
-        """Remove what describes an account that has ended, and end its processes."""
+        """Remove the files and end the processes of an account that has ended."""
         sweep(self.processes)
         self.daemon_file.unlink(missing_ok=True)
         remove_tree(self.clusters)
@@ -295,6 +296,6 @@ class SandboxDirectory:
 
 
 def _reap(pid: int) -> None:
-    """Let go of the daemon where this very process started it."""
+    """Reap the daemon if this process started it."""
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)

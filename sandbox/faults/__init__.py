@@ -1,5 +1,5 @@
-"""Faults of the sandbox's account on a schedule: which call fails, when, and how.
+"""Scheduled faults of the sandbox's account: which call fails, when, and how.
 
-`schedule` reads what a person wrote, `kinds` lists what can happen, `in_force` is asked by the
-account before each call.
+`schedule` parses the file of the user, `kinds` lists the kinds of fault, and the account calls
+`in_force` before each call.
 """

@@ -1,6 +1,6 @@
-"""Kinds of fault of clusters: no call fails, but what it made never becomes what it should.
+"""Kinds of fault of clusters: no call fails, but a created resource never becomes ready.
 
-The parts of the sandbox that play the nodes, the plugins and the reservations ask here.
+The sandbox's emulations of nodes, plugins and reservations query these.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from sandbox.faults.fault import Fault
 
 _KIND = f"(?:{AUTO_SCALING_GROUP}|{MANAGED_NODE_GROUP})?"
-"""What names of node groups say after the group's own."""
+"""Suffix after the group's name in names of node groups."""
 
 
 class Condition(Kind):
-    """What is so for as long as it is in force; no call has it, so that nothing counts calls.
+    """A condition that holds while it is in force; it affects no call, so no calls are counted.
 
     Args:
-        name: As the schedule has it.
-        summary: For people.
-        key: Key of the schedule that says of what it is so.
+        name: Name in the schedule.
+        summary: One line of text.
+        key: Key of the schedule for the affected object.
     """
 
     needs_call = False
@@ -39,17 +39,17 @@ class Condition(Kind):
 NODE_NEVER_JOINS = Condition(
     "node-never-joins", "instances of the node group run, and never become nodes", "node_group"
 )
-"""Instances run and never register, with Kubernetes, Slurm or ECS."""
+"""Instances run but never register with Kubernetes, Slurm or ECS."""
 DEVICE_PLUGIN_NEVER_READY = Condition(
     "device-plugin-never-ready",
     "pods of the plugin (the value of their label `name`) crash, and it offers no device",
     "plugin",
 )
-"""Pods of a device plugin start and end again, on every node."""
+"""Pods of a device plugin restart repeatedly on every node."""
 
 
 class ReservationExpires(Kind):
-    """A capacity reservation ends just before a call is answered."""
+    """A capacity reservation ends just before a call is processed."""
 
     name = "reservation-expires"
     summary = "the Capacity Block ends, or the reservation is cancelled, before the call's work"
@@ -57,8 +57,8 @@ class ReservationExpires(Kind):
     required = frozenset({"reservation"})
 
     def happen(self, fault: Fault, request: Request, faults: Schedule) -> Answer:
-        """End the reservation, then do the work; refuse the call where there is none to end."""
-        # Not before: the account is what is being started where this package is imported.
+        """End the reservation, then process the call; reject it if there is no such reservation."""
+        # Import here, because the account is still being initialized when this module is imported.
         from sandbox.aws.ec2.capacity_end import end_reservation
         from sandbox.aws.unimplemented import FAILURE_CODE, error_response
 
@@ -72,12 +72,12 @@ class ReservationExpires(Kind):
 
 
 def never_joins(faults: Schedule, *names: str) -> bool:
-    """Return whether instances of a group stay outside, and count that.
+    """Return whether instances of a group do not join, and count the fault.
 
     Args:
         faults: The schedule in force.
-        names: What the group is called: by AWS, in whose names the stack's stands between hyphens,
-            or by the stack.
+        names: Names of the group: in AWS, which contain the stack's name for it between hyphens, or
+            in the stack.
     """
     for entry in faults.of_kind(NODE_NEVER_JOINS.name):
         if is_named(entry.fault.node_group or "", *names):
@@ -87,9 +87,9 @@ def never_joins(faults: Schedule, *names: str) -> bool:
 
 
 def is_named(wanted: str, *names: str) -> bool:
-    """Return whether one of the names is wanted, or ends with it as names that we give do.
+    """Return whether one of the names is wanted, or ends with it in the program's naming scheme.
 
-    They are those of the cluster, the group and its kind, and what Pulumi adds at random:
+    Such names consist of cluster, group and kind, and Pulumi's random suffix:
     `p5-cb-p5-nodes-0c5d1e2`.
     """
     of_ours = re.compile(rf"(?:^|.*-){re.escape(wanted)}{_KIND}(?:-?[0-9a-f]{{4,}})?")
@@ -97,12 +97,12 @@ def is_named(wanted: str, *names: str) -> bool:
 
 
 def broken_plugins(faults: Schedule) -> Collection[str]:
-    """Return the values of the label `name` of the pods that never become ready."""
+    """Return the `name` label values of the pods that never become ready."""
     return {entry.fault.plugin or "" for entry in faults.of_kind(DEVICE_PLUGIN_NEVER_READY.name)}
 
 
 def count_crash(faults: Schedule, plugin: str) -> None:
-    """Count that a pod of a plugin, by the value of its label `name`, crashed."""
+    """Count a crash of a plugin's pod, by the value of its `name` label."""
     for entry in faults.of_kind(DEVICE_PLUGIN_NEVER_READY.name):
         if entry.fault.plugin == plugin:
             faults.happened(entry)

@@ -1,4 +1,4 @@
-"""Kinds of fault in which the client gets no answer."""
+"""Kinds of fault in which the client gets no response."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
 
 
 class NoAnswer(Kind):
-    """A call whose connection is closed before the answer.
+    """A call whose connection is closed before the response.
 
     Attributes:
-        work_is_done: Whether the account has done by then what was asked for.
+        work_is_done: Whether the account has processed the request by then.
     """
 
     work_is_done: bool = False
 
     def happen(self, fault: Fault, request: Request, faults: Schedule) -> Answer:
-        """Do the work or not, then what happens besides, and close the connection."""
+        """Process the request if `work_is_done`, apply further effects, close the connection."""
         if self.work_is_done:
             request.answered()
         self.happen_besides(fault, request)
         return request.drop()
 
     def happen_besides(self, fault: Fault, request: Request) -> None:
-        """Do what the client loses besides its answer; here nothing."""
+        """Apply effects in addition to the lost response; none by default."""
 
 
 class ConnectionReset(NoAnswer):
@@ -38,7 +38,7 @@ class ConnectionReset(NoAnswer):
 
 
 class DoneWithoutAnswer(NoAnswer):
-    """The answer is lost."""
+    """The response is lost."""
 
     name = "done-without-answer"
     summary = "the work is done, and the connection is closed before the answer"

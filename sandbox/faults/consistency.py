@@ -1,11 +1,12 @@
 """The kind of fault in which a new object is not found for a while.
 
-EC2 and IAM say so of themselves:
+EC2 and IAM document this behavior:
 https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html
 https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot.html#troubleshoot_general_eventual-consistency
 
-Such a call is answered as for an object that does not exist: the request asks for another name of
-the same length, and the answer is put back, so that code and message are the service's own.
+The response is that for an object that does not exist: the request is changed to another name of
+the same length, and the name in the response is changed back, so that code and message are the
+service's own.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _IN_REQUEST = {
     ("resource-groups", "CreateGroup"): "Name",
     ("ssm", "PutParameter"): "Name",
 }
-"""Where the request of a call names what it makes."""
+"""Where the request of a call has the name of the object that it creates."""
 _IN_ANSWER = {
     ("ec2", "AllocateAddress"): "allocationId",
     ("ec2", "CreateCapacityReservation"): "capacityReservationId",
@@ -62,7 +63,7 @@ _IN_ANSWER = {
     ("fsx", "CreateFileSystem"): "FileSystemId",
     ("fsx", "CreateVolume"): "VolumeId",
 }
-"""What the answer of a call has as the id of what it made."""
+"""Where the response of a call has the id of the object that it created."""
 
 
 class NotFoundYet(Kind):
@@ -74,11 +75,11 @@ class NotFoundYet(Kind):
     required = keys
 
     def happens_to(self, service: str, operation: str) -> bool:
-        """Return whether the call makes something that has a name or an id."""
+        """Return whether the call creates an object with a name or an id."""
         return (service, operation) in _IN_REQUEST or (service, operation) in _IN_ANSWER
 
     def happen(self, fault: Fault, request: Request, faults: Schedule) -> Answer:
-        """Do the work; hide what was made."""
+        """Process the request; hide the created object."""
         answer = request.answered()
         identifier = _identifier(request, answer)
         if identifier and answer[0].startswith("2"):
@@ -93,7 +94,7 @@ class Hidden:
     service: str
     identifier: str
     for_calls: int
-    """Reads of it that will not find it."""
+    """Number of reads that will not find it."""
 
     def is_read_by(self, call: Call, environ: dict[str, Any], body: bytes) -> bool:
         """Return whether a request reads this object."""
@@ -103,7 +104,7 @@ class Hidden:
         return any(self._pattern.search(text) for text in texts)
 
     def not_found(self, request: Request) -> Answer:
-        """Answer a read as if the object did not exist."""
+        """Respond to a read as if the object did not exist."""
         other = _other(self.identifier)
         environ = dict(request.environ)
         for name in _PATHS:
@@ -123,7 +124,7 @@ class Hidden:
 
 
 def _other(identifier: str) -> str:
-    """Return a name of the same form and length that nothing has."""
+    """Return an unused name with the same form and length."""
     prefix, dash, digits = identifier.rpartition("-")
     if dash and re.fullmatch(r"[0-9a-f]{8,}", digits):
         return prefix + dash + "f" * len(digits)

@@ -1,4 +1,4 @@
-"""The schedule in force in this process: counts calls, and says which are hit."""
+"""The schedule in force in this process: counts calls, and determines which are hit."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from sandbox.faults.models import SERVICES
 from sandbox.faults.schedule import full_call
 
 OBSERVER = "trainyard-sandbox-observer"
-"""In the user agent of the sandbox's own clients (inventory, nodes), which no fault hits."""
+"""User agent of the sandbox's own clients (inventory, nodes), which faults do not affect."""
 
 
 class InForce:
-    """The schedule that calls are judged by."""
+    """The schedule that applies to calls."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -26,27 +26,27 @@ class InForce:
         self._hidden: list[HiddenObject] = []
 
     def use(self, schedule: Sequence[Fault]) -> None:
-        """Put a schedule in force instead of the earlier one; counts begin anew."""
+        """Replace the schedule in force and reset the counts."""
         with self._lock:
             self._entries = [Entry(fault, KINDS[fault.happens]) for fault in schedule]
             self._hidden = []
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing can happen."""
+        """Whether no fault is in force."""
         return not self._entries
 
     def of_kind(self, name: str) -> list[Entry]:
-        """Return the entries of a kind, for parts that ask instead of being called."""
+        """Return the entries of a kind, for modules that query them."""
         return [entry for entry in self._entries if entry.fault.happens == name]
 
     def happened(self, entry: Entry) -> None:
-        """Count that an entry of `of_kind` has happened."""
+        """Count an occurrence of an entry from `of_kind`."""
         with self._lock:
             entry.happened += 1
 
     def answer(self, request: Request) -> Answer:
-        """Answer a request: as it is, or with the fault that hits it.
+        """Respond to a request: normally, or with the fault that hits it.
 
         Raises:
             ConnectionResetError: the fault closed the connection.
@@ -60,18 +60,18 @@ class InForce:
     def refusal(self, service: str, operation: str) -> Refusal | None:
         """Return the error of a call that a service makes for the user, such as a launch.
 
-        Faults of connections, processes and credentials do not happen to such calls.
+        Faults of connections, processes and credentials do not affect such calls.
         """
         hit = self._hit(service, operation, inside=True)
         return hit.kind.refusal(service, operation) if hit else None
 
     def hide(self, hidden: HiddenObject) -> None:
-        """Let an object not be found for a while."""
+        """Hide an object for a number of reads."""
         with self._lock:
             self._hidden.append(hidden)
 
     def described(self) -> list[dict[str, Any]]:
-        """Return each entry as it was written, with `matched` and `happened`."""
+        """Return each entry as in the schedule, with `matched` and `happened`."""
         return [
             {
                 **entry.fault.model_dump(exclude_defaults=True),
@@ -92,7 +92,7 @@ class InForce:
         return None
 
     def _hit(self, service: str, operation: str, *, inside: bool = False) -> Entry | None:
-        """Count a call and return the first entry that hits it; all that match count it."""
+        """Count a call in all matching entries, and return the first entry that hits it."""
         hit: Entry | None = None
         with self._lock:
             for entry in self._entries:
@@ -108,7 +108,7 @@ class InForce:
 
 
 def _matches(entry: Entry, service: str, operation: str) -> bool:
-    """Return whether a call is one of those that an entry counts."""
+    """Return whether an entry counts a call."""
     if not entry.fault.call or service not in SERVICES:
         return False
     wanted_service, _, wanted_operation = full_call(entry.fault.call).partition(":")
@@ -120,4 +120,4 @@ def _matches(entry: Entry, service: str, operation: str) -> bool:
 
 
 FAULTS = InForce()
-"""The schedule of this process; there is one server in a process."""
+"""The schedule of this process, which has one server."""

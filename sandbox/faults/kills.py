@@ -1,9 +1,10 @@
-"""Kinds of fault that kill the process which drives a call, with `kill -9`.
+"""Kinds of fault that kill the process that makes a call, with `kill -9`.
 
-Without `pid` it is the engine: the nearest ancestor called `pulumi` of the process at the other
-end of the connection. The plugin that made the call dies with it. The real one goes on for up to
-five minutes without its engine (`pulumi/pulumi`, sdk/go/common/util/rpcutil/healthcheck.go), and
-would make the call again that got no answer: then no schedule could say what was done.
+Without `pid` this is the engine: the nearest ancestor named `pulumi` of the process at the other
+end of the connection. The plugin that made the call is killed with it. A real plugin continues for
+up to five minutes without its engine (`pulumi/pulumi`, sdk/go/common/util/rpcutil/healthcheck.go)
+and would retry a call without a response, so the number of processed requests would be
+unpredictable.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ ENGINE = "pulumi"
 
 
 class EngineKilled(NoAnswer):
-    """The engine dies before the work."""
+    """The engine is killed before the request is processed."""
 
     name = "engine-killed"
     summary = "kill -9 of the engine that drives the call, before the work"
     keys = frozenset({"pid"})
 
     def happen_besides(self, fault: Fault, request: Request) -> None:
-        """Kill."""
+        """Kill the engine."""
         kill(fault, request.environ)
 
 
 class EngineKilledAfter(EngineKilled):
-    """The engine dies after the work."""
+    """The engine is killed after the request is processed."""
 
     name = "engine-killed-after"
     summary = "kill -9 of the engine that drives the call, after the work, before the answer"
@@ -44,13 +45,13 @@ class EngineKilledAfter(EngineKilled):
 
 
 def kill(fault: Fault, environ: dict[str, Any]) -> None:
-    """Kill the process of the schedule, or the engine behind a request and its caller."""
+    """Kill the process in the schedule, or the client of a request and its engine."""
     if fault.pid is not None:
         _kill(fault.pid)
         return
     caller = caller_of(environ)
     engine = engine_of(caller)
-    # The engine first: it must not see its plugin end.
+    # The engine first, so that it does not see its plugin end.
     for pid in (engine, caller if engine is not None else None):
         if pid is not None:
             _kill(pid)
@@ -70,13 +71,13 @@ def caller_of(environ: dict[str, Any]) -> int | None:
 
 
 def engine_of(pid: int | None) -> int | None:
-    """Return the nearest ancestor of a process that is an engine, itself included."""
+    """Return the nearest engine among a process and its ancestors."""
     while pid is not None and pid > 1:
         try:
             stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
         except OSError:
             return None
-        # proc(5): the name in brackets may itself hold brackets; then state and parent.
+        # proc(5): the name in parentheses may contain parentheses; state and parent follow.
         name, _, rest = stat.partition("(")[2].rpartition(")")
         if name == ENGINE:
             return pid

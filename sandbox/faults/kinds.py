@@ -1,4 +1,4 @@
-"""Every kind of fault, by its name in a schedule: the one place to add one."""
+"""All kinds of fault, by name in a schedule. Add new kinds here."""
 
 from __future__ import annotations
 
@@ -26,4 +26,4 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         )
     }
 )
-"""What can happen."""
+"""The kinds of fault, by name."""

@@ -1,4 +1,4 @@
-"""The services that the account answers, with botocore's models of their calls."""
+"""The emulated services, with botocore's models of their operations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SERVICES = {
     "ssm": "ssm",
     "sts": "sts",
 }
-"""Name of each service in a schedule (its prefix in IAM policies), and botocore's name of it."""
+"""botocore's name of each service, by name in a schedule (its prefix in IAM policies)."""
 
 
 @cache
@@ -43,5 +43,5 @@ def protocol(service: str) -> str:
 
 
 def operations(service: str) -> list[str]:
-    """Return the names of all calls of a service."""
+    """Return the names of all operations of a service."""
     return list(model(service).operation_names)

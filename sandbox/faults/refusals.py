@@ -1,4 +1,4 @@
-"""Kinds of fault that are an error in AWS's own words; nothing is done."""
+"""Kinds of fault that return an AWS error and change nothing."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Lookup = Callable[[str, str], Refusal | None]
 
 
 class RefusedCall(Kind):
-    """A call that is answered with an error.
+    """A call that returns an error.
 
     Args:
-        name: As the schedule has it.
-        summary: For people.
-        error: Returns the error of a service's operation; None: it has no such error.
+        name: Name in the schedule.
+        summary: One line of text.
+        error: Returns the error of a service's operation; None if it has no such error.
         happens_inside: See `Kind`.
     """
 
@@ -32,7 +32,7 @@ class RefusedCall(Kind):
         self.happens_inside = happens_inside
 
     def happens_to(self, service: str, operation: str) -> bool:
-        """Return whether the service gives this error for the operation."""
+        """Return whether the operation has this error."""
         return self._error(service, operation) is not None
 
     def refusal(self, service: str, operation: str) -> Refusal | None:
@@ -40,7 +40,7 @@ class RefusedCall(Kind):
         return self._error(service, operation)
 
     def happen(self, fault: Fault, request: Request, faults: Schedule) -> Answer:
-        """Answer with the error, in the protocol of the call."""
+        """Respond with the error, in the protocol of the call."""
         from sandbox.aws.unimplemented import error_response
 
         error = self._error(request.call.service, request.call.operation)

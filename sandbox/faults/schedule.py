@@ -1,9 +1,10 @@
-"""A schedule of faults, as people write it: YAML, checked before it is in force.
+"""A schedule of faults as YAML, validated before it takes effect.
 
-- call: ec2:RunInstances   # service:Operation, as in an IAM policy; `*` stands for anything
-nth: 2                   # the first matching call that is hit; 1 where it is not said
-times: 3                 # how many matching calls in a row; 1; or `always`
-happens: throttled
+Example:
+    - call: ec2:RunInstances   # service:Operation, as in an IAM policy; `*` matches anything
+      nth: 2                   # the first matching call that is hit; default 1
+      times: 3                 # how many consecutive matching calls; default 1; or `always`
+      happens: throttled
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ from sandbox.faults.kinds import KINDS
 from sandbox.faults.models import SERVICES, operations
 
 _KEYS_OF_CALLS = frozenset({"call", "nth", "times"})
-"""Of every kind that happens to calls."""
+"""Keys of all kinds that affect calls."""
 _MAXIMUM_FAULTS = 1000
 _LISTED = 25
-"""Names that a message lists where none is near."""
+"""Maximum number of names that a message lists if none is similar."""
 
 
 class FaultScheduleError(ValueError):
-    """A schedule says what cannot be; the message lists every fault of it, a line each."""
+    """A schedule is invalid; the message lists every problem, one per line."""
 
 
 def read_schedule(text: str) -> list[Fault]:
-    """Return the schedule that a YAML text says.
+    """Return the schedule in a YAML text.
 
     Raises:
-        FaultScheduleError: it is not one.
+        FaultScheduleError: it is not a valid schedule.
     """
     try:
         content = yaml.safe_load(text)
@@ -44,10 +45,10 @@ def read_schedule(text: str) -> list[Fault]:
 
 
 def parse_schedule(content: Any) -> list[Fault]:
-    """Return the schedule that plain data says.
+    """Return the schedule in parsed data.
 
     Raises:
-        FaultScheduleError: it is not one; every problem is named.
+        FaultScheduleError: it is not a valid schedule; the message lists every problem.
     """
     if not isinstance(content, list) or len(content) > _MAXIMUM_FAULTS:
         raise FaultScheduleError(
@@ -68,7 +69,7 @@ def parse_schedule(content: Any) -> list[Fault]:
 def _parsed(entry: Any) -> tuple[Fault | None, list[str]]:
     if not isinstance(entry, dict):
         return None, [": an entry is a mapping with `call` and `happens`"]
-    # A name is asked first: what else must be there depends on it.
+    # Check the name first, because the required keys depend on it.
     happens = entry.get("happens")
     if happens not in KINDS if isinstance(happens, str) else True:
         return None, [f".happens: {_unknown(happens, KINDS)}"]
@@ -113,7 +114,7 @@ def _wrong_keys(fault: Fault) -> list[str]:
 
 
 def full_call(call: str) -> str:
-    """Return `service:Operation` for what `call` of a schedule says."""
+    """Return `service:Operation` for the value of `call`."""
     return "*:*" if call == "*" else call
 
 

@@ -1,12 +1,12 @@
-"""Errors that each service has for a fault: code, HTTP status and message.
+"""Errors of each service for a fault: code, HTTP status and message.
 
 Sources:
     EC2: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
     Query, JSON: the page "Common Errors" of each API reference, such as
-    https://docs.aws.amazon.com/IAM/latest/APIReference/CommonErrors.html and
-    https://docs.aws.amazon.com/fsx/latest/APIReference/CommonErrors.html.
-    Everything else: the errors that botocore's model of the service declares for the operation;
-    a test compares the tables with the models.
+        https://docs.aws.amazon.com/IAM/latest/APIReference/CommonErrors.html and
+        https://docs.aws.amazon.com/fsx/latest/APIReference/CommonErrors.html.
+    Other errors: those that botocore's model of the service declares for the operation; a test
+        compares the tables with the models.
 """
 
 from __future__ import annotations
@@ -132,32 +132,32 @@ _ROLE_NOT_USABLE_YET = {
 
 
 def throttled(service: str, operation: str) -> Refusal | None:
-    """Return the error of a service that is asked too often."""
+    """Return the throttling error of a service."""
     return _THROTTLED.get(service) or _THROTTLED_BY_PROTOCOL.get(protocol(service))
 
 
 def internal_error(service: str, operation: str) -> Refusal | None:
-    """Return the error of a service that broke."""
+    """Return the internal error of a service."""
     return _INTERNAL_ERROR.get(service) or Refusal("InternalFailure", 500, _INTERNAL)
 
 
 def credentials_expired(service: str, operation: str) -> Refusal | None:
-    """Return the error for a signature whose session is over."""
+    """Return the error for a signature of an expired session."""
     return _EXPIRED_BY_PROTOCOL.get(protocol(service))
 
 
 def insufficient_capacity(service: str, operation: str) -> Refusal | None:
-    """Return the error where AWS has no room for what was asked; most calls have none."""
+    """Return the insufficient-capacity error of an operation; None for most operations."""
     return _INSUFFICIENT_CAPACITY.get((service, operation))
 
 
 def role_not_usable_yet(service: str, operation: str) -> Refusal | None:
-    """Return the error of a service to which IAM has not told of a new role yet."""
+    """Return the error of a service to which a new role has not propagated yet."""
     return _ROLE_NOT_USABLE_YET.get((service, operation))
 
 
 def quota_exceeded(service: str, operation: str) -> Refusal | None:
-    """Return the error of a call that would exceed a quota, as the service's model declares it."""
+    """Return the quota error of an operation, as the service's model declares it."""
     if service == "ec2":
         code = _EC2_QUOTAS.get(operation)
         message = _EC2_QUOTA_MESSAGES.get(code or "", "The limit of the account has been reached.")

@@ -1,7 +1,7 @@
-"""Everything that is in a sandbox, one line an object, so that two moments can be compared.
+"""All objects in a sandbox, one per line, so that two points in time can be compared.
 
-No line holds a time, a state that passes, or an order that may change. Instances that have been
-terminated are gone, though EC2 describes them for an hour.
+No line contains a time, a transient state, or an unstable order. Terminated instances are omitted,
+although EC2 describes them for an hour.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def lines(directory: SandboxDirectory) -> list[str]:
     """Return a line for every object in the account and in each cluster, sorted.
 
     Raises:
-        SandboxError: No sandbox runs in the directory.
+        SandboxError: No sandbox is running in the directory.
     """
     return sorted(item.line for item in items(directory))
 
@@ -32,7 +32,7 @@ def items(directory: SandboxDirectory) -> list[Item]:
     """Return every object in the account and in each cluster.
 
     Raises:
-        SandboxError: No sandbox runs in the directory.
+        SandboxError: No sandbox is running in the directory.
     """
     status = directory.read_status()
     if status is None:

@@ -1,4 +1,4 @@
-"""Every object in the account, service by service."""
+"""All objects in the account, by service."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ from sandbox.inventory.item import Item
 
 
 def account_items(clients: Clients) -> Iterator[Item]:
-    """Yield every object in the account."""
+    """Yield all objects in the account."""
     for module in (network, machines, permissions, containers, batch, storage, deployments):
         yield from module.items(clients)

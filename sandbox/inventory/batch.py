@@ -1,4 +1,4 @@
-"""AWS Batch and the repositories of its images. Jobs are no objects: they go by themselves."""
+"""AWS Batch resources and image repositories. Jobs are omitted, because they expire."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def items(clients: Clients) -> Iterator[Item]:
 
 
 def _definitions(clients: Clients) -> Iterator[Item]:
-    """Yield the active job definitions; a deregistered one is as good as deleted."""
+    """Yield the active job definitions; a deregistered one counts as deleted."""
     calls = clients.every("batch", "describe_job_definitions", "jobDefinitions", status="ACTIVE")
     for each in calls:
         details = {

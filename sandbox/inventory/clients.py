@@ -1,4 +1,4 @@
-"""boto3 clients of one sandbox, which no fault hits."""
+"""boto3 clients of a sandbox, which faults do not affect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sandbox.faults.in_force import OBSERVER
 
 
 class Clients:
-    """boto3 clients of one sandbox.
+    """boto3 clients of a sandbox.
 
     Args:
         endpoint: The sandbox's AWS endpoint.
@@ -34,7 +34,7 @@ class Clients:
         return self._session.client(service, endpoint_url=self._endpoint, config=settings)
 
     def every(self, service: str, call: str, key: str, **arguments: Any) -> Iterator[Any]:
-        """Yield every element of a list call, page by page."""
+        """Yield every element of a paginated list operation."""
         client = self.client(service)
         if not client.can_paginate(call):
             yield from getattr(client, call)(**arguments)[key]
@@ -45,5 +45,5 @@ class Clients:
 
 @cache
 def clients_of(endpoint: str, region: str) -> Clients:
-    """Return the clients of a sandbox; making one takes longer than all its calls."""
+    """Return the cached clients of a sandbox; creating one takes longer than all its calls."""
     return Clients(endpoint, region)

@@ -10,7 +10,7 @@ from sandbox.inventory.item import Item
 
 
 def items(clients: Clients) -> Iterator[Item]:
-    """Yield the account's clusters with what belongs to them, and the log groups."""
+    """Yield the account's clusters with related objects, and the log groups."""
     for name in clients.every("eks", "list_clusters", "clusters"):
         yield from _cluster(clients, name)
     for group in clients.every("logs", "describe_log_groups", "logGroups"):

@@ -9,7 +9,7 @@ from sandbox.inventory.item import Item, tags
 
 
 def items(clients: Clients) -> Iterator[Item]:
-    """Yield the account's stacks, nested ones too; a stack that is gone is described no more."""
+    """Yield the account's stacks, including nested ones; deleted stacks are omitted."""
     for stack in clients.every("cloudformation", "describe_stacks", "Stacks"):
         if stack["StackStatus"] == "DELETE_COMPLETE":
             continue
@@ -23,10 +23,10 @@ def items(clients: Clients) -> Iterator[Item]:
 
 
 def _has_failed(status: str) -> bool:
-    """Tell whether a stack is not what its template says, or never was."""
+    """Return whether a stack failed to be created or updated."""
     return status.startswith("ROLLBACK_") or status.endswith("_FAILED")
 
 
 def _name(stack_id: str) -> str:
-    """Return the name in a stack's ARN; the rest of it is made up."""
+    """Return the name in a stack's ARN; the rest is random."""
     return stack_id.partition(":stack/")[2].partition("/")[0]

@@ -1,4 +1,4 @@
-"""One line of an inventory."""
+"""A line of an inventory."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Item:
-    """One object."""
+    """An object."""
 
     kind: str
     """Service and kind: `ec2:subnet`."""
     identifier: str
     """Id or name, unique within its kind."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What else tells it from others; None, empty strings and empty lists are left out."""
+    """Distinguishing details; None, empty strings and empty lists are omitted."""
 
     @property
     def line(self) -> str:
@@ -26,7 +26,7 @@ class Item:
 
 
 def tags(described: Iterable[Mapping[str, str]] | None) -> list[str]:
-    """Return `key:value` of each tag, sorted; those that AWS itself sets are left out."""
+    """Return `key:value` of each tag, sorted, without the tags that AWS sets."""
     return sorted(
         f"{tag['Key']}:{tag['Value']}"
         for tag in described or []

@@ -1,4 +1,4 @@
-"""Machines and capacity: instances, volumes, templates, groups, reservations."""
+"""Compute and capacity: instances, volumes, launch templates, groups, reservations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _GONE = ("terminated", "shutting-down")
 
 
 def items(clients: Clients) -> Iterator[Item]:
-    """Yield the account's machines and what they are made from."""
+    """Yield the account's compute resources."""
     yield from _instances(clients)
     yield from _templates(clients)
     yield from _capacity(clients)
@@ -87,7 +87,7 @@ def _capacity(clients: Clients) -> Iterator[Item]:
 
 
 def _used(reservation: Mapping[str, Any]) -> int | None:
-    """Return the instances in use; None where there are none, so that its end changes nothing."""
+    """Return the number of instances in use; None if 0, like a reservation never used."""
     if reservation["State"] != "active":
         return None
     return reservation["TotalInstanceCount"] - reservation["AvailableInstanceCount"] or None

@@ -1,4 +1,4 @@
-"""IAM: roles with their policies, instance profiles, OIDC providers, own policies."""
+"""IAM: roles with their policies, instance profiles, OIDC providers, customer managed policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""File systems, their links to S3, and buckets."""
+"""File systems, their data repository associations, and buckets."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from sandbox.inventory.clients import Clients
 from sandbox.inventory.item import Item, tags
 
 _CONFIGURATIONS = {"LUSTRE": "LustreConfiguration", "OPENZFS": "OpenZFSConfiguration"}
-"""Where FSx describes what only one type of file system has."""
+"""Fields of FSx responses that are specific to a type of file system."""
 
 
 def items(clients: Clients) -> Iterator[Item]:
-    """Yield the account's file systems with what belongs to them, and its buckets."""
+    """Yield the account's file systems with related objects, and its buckets."""
     yield from _fsx(clients)
     yield from _efs(clients)
     for bucket in clients.client("s3").list_buckets()["Buckets"]:

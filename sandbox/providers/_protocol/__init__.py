@@ -1,1 +1,1 @@
-"""What the stand-ins share: values on the wire, the server, the rest of the protocol."""
+"""Shared parts of the emulated providers: values, server, and generic protocol methods."""

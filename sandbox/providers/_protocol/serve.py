@@ -1,4 +1,4 @@
-"""Serve one stand-in to the engine that started it, and end with that engine."""
+"""Serve an emulated provider to the engine that started it, and end with that engine."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ import grpc
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, provider_pb2_grpc
 
 MAXIMUM_MESSAGE_BYTES = 400 * 1024 * 1024
-"""The limit that Pulumi's own plugins use."""
+"""The limit of Pulumi's own plugins."""
 PARENT_POLL_SECONDS = 0.5
 LOG_SECONDS = 5.0
 
 Log = Callable[[str, str, str], None]
-"""Send the user a message: the severity (`info`, `warning`), the URN that it is about, the text."""
+"""Sends the user a message: severity (`info`, `warning`), URN of its subject, and text."""
 
 
 def require_sandbox_endpoint() -> str:
     """Return the address of the sandbox's AWS server.
 
     Raises:
-        SystemExit: there is none, or it is not on this machine.
+        SystemExit: it is not set, or is not on this machine.
     """
     endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
     if urlparse(endpoint).hostname not in {"127.0.0.1", "localhost", "::1"}:
@@ -59,7 +59,7 @@ def engine_log(arguments: Sequence[str]) -> Log:
 
 
 def serve(servicer: provider_pb2_grpc.ResourceProviderServicer) -> None:
-    """Answer the engine until it is gone."""
+    """Serve the engine until it ends."""
     options: list[tuple[str, Any]] = [
         ("grpc.max_receive_message_length", MAXIMUM_MESSAGE_BYTES),
         ("grpc.max_send_message_length", MAXIMUM_MESSAGE_BYTES),
@@ -75,19 +75,19 @@ def serve(servicer: provider_pb2_grpc.ResourceProviderServicer) -> None:
 
 
 def end_with_parent() -> None:
-    """End this process when the one that started it is gone."""
+    """End this process when its parent has ended."""
     end_with_the_engine()
 
 
 def end_with_the_engine() -> None:
-    """End this process with the engine that started it: when asked to, and after `kill -9`."""
-    # The engine asks with SIGINT, whose default is a traceback that the engine would show.
+    """End this process with its engine: on request, and after `kill -9`."""
+    # The engine sends SIGINT, which by default prints a traceback that the engine would show.
     signal.signal(signal.SIGINT, lambda *_: os._exit(0))
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:
-    # The engine ends its plugins, but not when it is killed; then another process inherits us.
+    # A killed engine does not end its plugins; the process then gets another parent.
     while os.getppid() == parent:
         time.sleep(PARENT_POLL_SECONDS)
     os._exit(0)

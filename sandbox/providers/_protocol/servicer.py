@@ -1,4 +1,4 @@
-"""The parts of the provider protocol that are the same for every stand-in."""
+"""The parts of the provider protocol that all emulations share."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ Answer = TypeVar("Answer")
 
 
 class ProviderError(Exception):
-    """The sandbox refuses or cannot do what was asked; the message is for people."""
+    """The emulation rejects a request or cannot complete it; the message is for users."""
 
 
 class UnfinishedError(ProviderError):
-    """The object was made and is not what it should be; the engine keeps it in the state.
+    """The object was created but is incomplete; the engine keeps it in the state.
 
     Attributes:
         identifier: Id of the resource.
-        properties: Its outputs as they are.
-        inputs: The inputs that were asked for; None where the engine has them.
-        reasons: What else is to be said of it.
+        properties: Its current outputs.
+        inputs: The requested inputs; None if the engine has them.
+        reasons: Additional messages.
     """
 
     def __init__(
@@ -49,15 +49,15 @@ class UnfinishedError(ProviderError):
 
 
 class StandInServicer(provider_pb2_grpc.ResourceProviderServicer):
-    """Answers what needs no knowledge of resources; errors become messages, not tracebacks."""
+    """Handles calls that involve no resources; errors become messages, not tracebacks."""
 
     package: str
     version: str
     configuration: frozenset[str]
-    """Settings of the provider that are known; some of them need nothing to be done."""
+    """Supported settings of the provider; some of them have no effect."""
 
     def Handshake(self, request: Any, context: Any) -> Any:
-        """Ask for plain values."""
+        """Request plain values."""
         return provider_pb2.ProviderHandshakeResponse()
 
     def Attach(self, request: Any, context: Any) -> Any:
@@ -65,11 +65,11 @@ class StandInServicer(provider_pb2_grpc.ResourceProviderServicer):
         return empty_pb2.Empty()
 
     def Cancel(self, request: Any, context: Any) -> Any:
-        """Accept the wish to stop; no call here takes long."""
+        """Accept the cancellation; no call here takes long."""
         return empty_pb2.Empty()
 
     def GetPluginInfo(self, request: Any, context: Any) -> Any:
-        """Return the version of the official plugin that this one stands in for."""
+        """Return the version of the official plugin that is emulated."""
         return plugin_pb2.PluginInfo(version=self.version)
 
     def GetSchema(self, request: Any, context: Any) -> Any:
@@ -77,7 +77,7 @@ class StandInServicer(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.GetSchemaResponse(schema="{}")
 
     def CheckConfig(self, request: Any, context: Any) -> Any:
-        """Refuse configuration that this stand-in would ignore."""
+        """Reject configuration that the emulation would ignore."""
         failures = [
             provider_pb2.CheckFailure(
                 property=key, reason=f"the sandbox's {self.package} provider does not know {key}"
@@ -91,24 +91,24 @@ class StandInServicer(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.DiffResponse()
 
     def Construct(self, request: Any, context: Any) -> Any:
-        """Refuse every component; these packages have theirs inside the official plugins."""
+        """Reject every component; the official plugins provide those of these packages."""
         self._refuse(context, request.name, f"the type {request.type}")
 
     def Invoke(self, request: Any, context: Any) -> Any:
-        """Refuse every function; a stand-in that has some overrides this."""
+        """Reject every function; emulations with functions override this."""
         self._refuse(context, request.tok, "this function")
 
     def Call(self, request: Any, context: Any) -> Any:
-        """Refuse every method of a resource."""
+        """Reject every method of a resource."""
         self._refuse(context, request.tok, "this method")
 
     def _refuse(self, context: Any, what: str, unknown: str) -> NoReturn:
         _abort(context, f"{what}: the sandbox's {self.package} provider does not know {unknown}")
 
     def guarded(self, context: Any, what: str, do: Callable[[], Answer]) -> Answer:
-        """Return what `do` returns; an error ends the call with a message for people.
+        """Return the result of `do`; an error ends the call with a message for users.
 
-        `what` begins the message; nothing does where it is empty.
+        The message begins with `what`, if it is not empty.
         """
         try:
             return do()

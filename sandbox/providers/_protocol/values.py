@@ -1,7 +1,7 @@
-"""Property values on the wire of the Pulumi engine.
+"""Property values in the protocol of the Pulumi engine.
 
-The stand-ins ask the engine for plain values: no secrets, no resource references, no output
-values. So a value is JSON, in which one string stands for what is not known yet.
+The emulations request plain values: no secrets, resource references or output values. A value is
+therefore JSON, in which one string marks unknown values.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from google.protobuf import struct_pb2
 from google.protobuf.json_format import MessageToDict, ParseDict
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-"""Pulumi's marker of a value that is computed later; `sdk/python/lib/pulumi/runtime/rpc.py`."""
+"""Pulumi's marker of an unknown value; `sdk/python/lib/pulumi/runtime/rpc.py`."""
 SIGNATURE = "4dabf18193072939515e22adb298388d"
-"""Key of the objects that Pulumi wraps special values in."""
+"""Key of the objects in which Pulumi wraps special values."""
 SECRET = "1b47061264138c4ac30d75fd1eb44270"
 
 
 def from_struct(struct: struct_pb2.Struct) -> dict[str, Any]:
-    """Return the values as Python objects; whole numbers are ints."""
+    """Return the values as Python objects; whole numbers become ints."""
     return _whole(MessageToDict(struct))
 
 
@@ -36,7 +36,7 @@ def _whole(value: Any) -> Any:
 
 
 def to_struct(values: dict[str, Any]) -> struct_pb2.Struct:
-    """Return the values as the engine reads them; a None is left out."""
+    """Return the values in the engine's form; None values are omitted."""
     return ParseDict(_present(values), struct_pb2.Struct())
 
 
@@ -54,7 +54,7 @@ def secret(value: Any) -> dict[str, Any]:
 
 
 def has_unknown(value: Any) -> bool:
-    """Return whether anything in the value is not known yet."""
+    """Return whether the value contains unknown values."""
     if isinstance(value, dict):
         return any(map(has_unknown, value.values()))
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Stand-in for pulumi-eks 4.4.0: the component `eks:index:Cluster`, over the stand-in of aws.
+"""Emulation of pulumi-eks 4.4.0: the component `eks:index:Cluster`, on the emulated account.
 
 Source: https://github.com/pulumi/pulumi-eks, `nodejs/eks/cluster/cluster.ts`, `createCore`.
 """

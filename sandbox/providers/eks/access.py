@@ -1,6 +1,6 @@
-"""The kubeconfig of a cluster: a token comes from `aws eks get-token`, as with the package.
+"""The kubeconfig of a cluster: tokens come from `aws eks get-token`, as in pulumi-eks.
 
-In the sandbox that is the `aws` of its own `bin` directory (`sandbox.kubernetes.get_token`).
+In the sandbox this is the `aws` in its `bin` directory (`sandbox.kubernetes.get_token`).
 
 Source: `generateKubeconfig` in `nodejs/eks/cluster/cluster.ts` of
 https://github.com/pulumi/pulumi-eks
@@ -16,7 +16,7 @@ EXEC_API = "client.authentication.k8s.io/v1beta1"
 def kubeconfig(
     *, cluster: str, endpoint: str, region: str, certificate_authority_data: str
 ) -> dict[str, Any]:
-    """Return the kubeconfig with which the creator of the cluster reaches it."""
+    """Return the kubeconfig for the creator of the cluster."""
     command = ["--region", region, "eks", "get-token", "--cluster-name", cluster]
     token = {
         "apiVersion": EXEC_API,

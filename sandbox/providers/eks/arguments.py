@@ -1,7 +1,7 @@
-"""The arguments of `eks:index:Cluster` that are recorded of the official component.
+"""The arguments of `eks:index:Cluster` in the recordings of the official component.
 
-What no recording has is refused: the stand-in could only guess what the component makes of it.
-`tests/sandbox/providers/eks/test_recordings.py` holds these tables against the recordings.
+Other arguments are rejected, because the emulation could only guess their effect.
+`tests/sandbox/providers/eks/test_recordings.py` compares these tables with the recordings.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pulumi.errors import InputPropertiesError, InputPropertyErrorDetails
 
 TOKEN = "eks:index:Cluster"
 ANY: tuple[object, ...] = ()
-"""The component passes the value on as it is."""
+"""The component passes the value on unchanged."""
 CONFLICTS: Mapping[str, Any] = {
     "resolveConflictsOnCreate": ("OVERWRITE",),
     "resolveConflictsOnUpdate": ("OVERWRITE",),
@@ -35,22 +35,24 @@ REQUIRED: Mapping[str, Any] = {
     "vpcCniOptions": {"addonVersion": ANY, **CONFLICTS},
     "vpcId": ANY,
 }
-"""By argument: the values that are recorded, or the same of each part of an object."""
+"""By argument: the recorded values, or the same for each part of an object."""
 OPTIONAL = frozenset({"enabledClusterLogTypes", "encryptionConfigKeyArn", "publicAccessCidrs"})
-"""Arguments that recordings have and lack; their values are passed on."""
+"""Arguments that are in some recordings only; their values are passed on."""
 
 NO_DEFAULT_VPC = (
     "the package looks up the default VPC where vpcId is not given, and an account need not have "
     "one: aws:ec2/getVpc:getVpc answers 'no matching EC2 VPC found'"
 )
-"""`createCore` in `nodejs/eks/cluster/cluster.ts`; the sandbox's account counts as one without."""
+"""`createCore` in `nodejs/eks/cluster/cluster.ts`; the sandbox's account counts as one without it.
+"""
 
 
 def check_arguments(arguments: Mapping[str, Any]) -> None:
-    """Refuse, all at once, whatever no recording has.
+    """Reject all arguments that no recording has, in one error.
 
     Raises:
-        InputPropertiesError: arguments that are unknown, missing or of a value not recorded.
+        InputPropertiesError: arguments are unknown or missing, or have a value that is not
+            recorded.
     """
     faults = [
         InputPropertyErrorDetails(property_path=path, reason=reason)

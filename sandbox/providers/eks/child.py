@@ -1,6 +1,6 @@
-"""Resources and functions by their token, without the packages that describe them.
+"""Resources and functions by token, without the packages that define them.
 
-Importing pulumi_aws a second time would cost each preview seconds.
+Importing pulumi_aws a second time would add seconds to each preview.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import pulumi
 
 AWS_VERSION = "7.51.1"
 KUBERNETES_VERSION = "4.34.2"
-"""The versions that the program uses, so that both share their default providers."""
+"""Versions of the program's packages, so that both share default providers."""
 
 
 class Child(pulumi.CustomResource):
-    """One resource of a provider, with its outputs by name."""
+    """A provider resource with its outputs by name."""
 
     def __init__(
         self,
@@ -37,11 +37,11 @@ class Child(pulumi.CustomResource):
         )
 
     def output(self, name: str) -> pulumi.Output[Any]:
-        """Return an input or one of the outputs that were named at the creation."""
+        """Return an input, or an output that was declared at creation."""
         return self.__dict__[name]
 
 
 def call(token: str, parent: pulumi.Resource) -> pulumi.Output[Any]:
-    """Return what a function of pulumi-aws without arguments answers."""
+    """Return the result of a pulumi-aws function without arguments."""
     options = pulumi.InvokeOptions(parent=parent, version=AWS_VERSION)
     return pulumi.runtime.invoke_output(token, {}, options)

@@ -1,4 +1,4 @@
-"""The component `eks:index:Cluster`: the control plane, its add-ons and the way into it."""
+"""The component `eks:index:Cluster`: control plane, add-ons and access."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ CLUSTER_OUTPUTS = (
     "vpcConfig",
 )
 THUMBPRINT = "0" * 40
-"""Of no certificate; IAM wants forty hexadecimal digits. AWS does not use the thumbprint of an
-issuer whose certificate a well-known authority signed:
-https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_providers_create_oidc_verify-thumbprint.html"""
+"""A placeholder in the form that IAM requires: forty hexadecimal digits. AWS ignores the thumbprint
+if a well-known authority signed the issuer's certificate:
+https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_providers_create_oidc_verify-thumbprint.html
+"""
 ARN_REGION = 3
 """Index of the region in an ARN."""
 CREATOR = "accessConfig.bootstrapClusterCreatorAdminPermissions"
@@ -33,7 +34,7 @@ Arguments = Mapping[str, Any]
 
 
 class Cluster(pulumi.ComponentResource):
-    """What pulumi-eks makes for a cluster without node groups of the package."""
+    """The resources that pulumi-eks creates for a cluster without its own node groups."""
 
     def __init__(self, name: str, arguments: Arguments, opts: pulumi.ResourceOptions) -> None:
         super().__init__(TOKEN, name, {}, opts)
@@ -72,7 +73,7 @@ class Cluster(pulumi.ComponentResource):
         self.register_outputs(self.outputs)
 
     def _outputs(self, arguments: Arguments) -> dict[str, Any]:
-        """Return the outputs of the package's schema; empty where nothing of the kind is made."""
+        """Return the outputs in the package's schema; empty for resources that are not created."""
         group = _of(self.cluster.output("vpcConfig"), "clusterSecurityGroupId")
         issuer = _issuer(self.cluster)
         return {
@@ -120,7 +121,7 @@ def _control_plane(
     name: str, arguments: Arguments, role: ServiceRole, inside: pulumi.ResourceOptions
 ) -> Child:
     network = ("subnetIds", "endpointPrivateAccess", "endpointPublicAccess", "publicAccessCidrs")
-    # AWS attaches the policy at once; it must be there before the control plane is.
+    # AWS attaches the policy at once, but it must exist before the control plane.
     after = pulumi.ResourceOptions(
         depends_on=[role.attachment], ignore_changes=[CREATOR, "bootstrapSelfManagedAddons"]
     )
@@ -188,7 +189,7 @@ def _node_access(
 
 
 def _oidc_provider(name: str, cluster: Child, component: pulumi.Resource) -> Child:
-    # The package takes the region from it, and opens TLS to the issuer's host for a thumbprint.
+    # The package takes the region from it, and connects to the issuer over TLS for the thumbprint.
     region = call("aws:index/getRegion:getRegion", component)
     return Child(
         "aws:iam/openIdConnectProvider:OpenIdConnectProvider",

@@ -1,4 +1,4 @@
-"""The small components inside the cluster: its role, and the VPC CNI."""
+"""Child components of the cluster: its role, and the VPC CNI."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ CNI_CONFIGURATION = {
     },
     "init": {"env": {"DISABLE_TCP_EARLY_DEMUX": "false"}},
 }
-"""What the package sets where a program says nothing: `computeEnv` in
-`nodejs/eks/addons/cni-addon.ts`."""
+"""Defaults of the package: `computeEnv` in `nodejs/eks/addons/cni-addon.ts`."""
 TRUST = {
     "Version": "2012-10-17",
     "Statement": [
@@ -44,7 +43,7 @@ TRUST = {
 
 
 class ServiceRole(pulumi.ComponentResource):
-    """The role that the control plane works with.
+    """The service role of the control plane.
 
     Children: `<name>-role` and its attachment, named after the policy's hash.
     """
@@ -85,7 +84,7 @@ class ServiceRole(pulumi.ComponentResource):
 
 
 class VpcCniAddon(pulumi.ComponentResource):
-    """The add-on that gives pods their addresses. Child: the add-on, of the same name."""
+    """The add-on that assigns pod IP addresses. Child: the add-on, with the same name."""
 
     def __init__(
         self,
@@ -108,7 +107,7 @@ class VpcCniAddon(pulumi.ComponentResource):
 
 
 def compact(value: object) -> str:
-    """Return JSON as JavaScript writes it."""
+    """Return JSON in JavaScript's formatting."""
     return json.dumps(value, separators=(",", ":"))
 
 

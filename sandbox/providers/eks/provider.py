@@ -1,4 +1,4 @@
-"""The provider of components, as the engine calls it."""
+"""The component provider that the engine calls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCHEMA = '{"name": "eks", "version": "4.4.0"}'
 
 
 class EksProvider(Provider):
-    """Makes `eks:index:Cluster` and refuses every other component."""
+    """Provides `eks:index:Cluster` and rejects other components."""
 
     def __init__(self) -> None:
         super().__init__(VERSION, SCHEMA)
@@ -28,7 +28,7 @@ class EksProvider(Provider):
         """Register the component with its children.
 
         Raises:
-            LookupError: the sandbox does not know the component.
+            LookupError: the sandbox does not support the component.
         """
         if resource_type != TOKEN:
             raise LookupError(

@@ -1,1 +1,1 @@
-"""Stand-in for pulumi-kubernetes 4.34.2, over the real API servers of the sandbox's clusters."""
+"""Emulation of pulumi-kubernetes 4.34.2 with the real API servers of the sandbox's clusters."""

@@ -1,4 +1,4 @@
-"""A resource as the engine's state holds it: the live object, and what was asked for.
+"""A resource in the engine's state: the live object and its inputs.
 
 Source: `checkpointObject` of
 https://github.com/pulumi/pulumi-kubernetes/blob/v4.32.0/provider/pkg/provider/provider.go
@@ -18,7 +18,7 @@ FIELD_MANAGER = "pulumi.com/patchFieldManager"
 HIDDEN_ANNOTATIONS = frozenset(
     {"deployment.kubernetes.io/revision", "kubectl.kubernetes.io/last-applied-configuration"}
 )
-"""Annotations that others write, which no program would."""
+"""Annotations that controllers write, which no program would."""
 RANDOM_BYTES = 4
 
 Object = dict[str, Any]
@@ -28,9 +28,9 @@ def checkpoint(found: Object, inputs: Object, state: Object) -> Object:
     """Return the outputs of a resource.
 
     Args:
-        found: The object as it is.
-        inputs: What was asked for.
-        state: The outputs before, or the inputs of a new resource.
+        found: The live object.
+        inputs: The inputs.
+        state: The previous outputs, or the inputs of a new resource.
     """
     return {
         **with_secrets(found),
@@ -41,40 +41,40 @@ def checkpoint(found: Object, inputs: Object, state: Object) -> Object:
 
 
 def live(outputs: Object) -> Object:
-    """Return the object of a resource's outputs."""
+    """Return the live object in a resource's outputs."""
     return {key: value for key, value in outputs.items() if key != INPUTS}
 
 
 def inputs_in(outputs: Object) -> Object:
-    """Return what was asked for when these outputs came to be."""
+    """Return the inputs that led to these outputs."""
     return outputs.get(INPUTS, {})
 
 
 def manager_of(state: Object, inputs: Object) -> str:
-    """Return who owns the fields of a resource: as asked for, as before, or somebody new."""
+    """Return the field manager of a resource: from its inputs, its state, or a new one."""
     asked = (inputs.get("metadata", {}).get("annotations") or {}).get(FIELD_MANAGER)
     return asked or state.get(MANAGER) or f"{CREATOR}-{random_name()}"
 
 
 def random_name() -> str:
-    """Return eight hexadecimal digits, as the engine's automatic names end with."""
+    """Return eight hexadecimal digits, like the suffix of the engine's auto-names."""
     return secrets.token_hex(RANDOM_BYTES)
 
 
 def identifier_of(found: Object) -> str:
-    """Return `NAMESPACE/NAME`, and `NAME` where the kind has no namespace."""
+    """Return `NAMESPACE/NAME`, or `NAME` if the object is cluster-scoped."""
     metadata = found["metadata"]
     return "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
 
 
 def metadata_of(identifier: str) -> Object:
-    """Return the name and namespace of an id."""
+    """Return the name and namespace in an id."""
     namespace, _, name = identifier.rpartition("/")
     return {"name": name, **({"namespace": namespace} if namespace else {})}
 
 
 def importable(found: Object) -> Object:
-    """Return what a program would write for an object that exists."""
+    """Return the inputs that a program would have for an existing object."""
     made_up = {"creationTimestamp", "generation", "managedFields", "resourceVersion", "uid"}
     metadata = {k: v for k, v in found["metadata"].items() if k not in made_up}
     annotations = metadata.pop("annotations", {})
@@ -85,7 +85,7 @@ def importable(found: Object) -> Object:
 
 
 def with_secrets(value: Object) -> Object:
-    """Return an object with the content of a Secret marked as secret."""
+    """Return an object with Secret data marked as secret."""
     if value.get("kind") != "Secret":
         return value
     return value | {key: secret(value[key]) for key in ("data", "stringData") if key in value}

@@ -1,4 +1,4 @@
-"""The objects of one cluster: made, applied, read and deleted through its API server.
+"""Create, apply, read and delete objects of a cluster through its API server.
 
 Sources: https://kubernetes.io/docs/reference/using-api/server-side-apply/ and
 https://github.com/pulumi/pulumi-kubernetes/blob/v4.32.0/provider/pkg/await/await.go
@@ -25,7 +25,8 @@ DEFAULT_NAMESPACE = "default"
 FORBIDDEN, NOT_FOUND, CONFLICT = 403, 404, 409
 POLL_SECONDS = 0.1
 CREATION_PAUSES_SECONDS = (1, 2, 4, 8, 16)
-"""Between attempts to make an object whose namespace or kind is not there; `SleepingRetry`."""
+"""Pauses between attempts to create an object whose namespace or kind is missing; `SleepingRetry`.
+"""
 CONFLICT_HELP = (
     "https://www.pulumi.com/registry/packages/kubernetes/how-to-guides/"
     "managing-resources-with-server-side-apply/#handle-field-conflicts-on-existing-resources"
@@ -40,13 +41,13 @@ EXISTS_HELP = """The resource already exists in the cluster. This can happen whe
     protected resources (e.g. kube-system) cannot be deleted on destroy.
   - Intentional upsert: set upsertExistingObjects on the provider to allow
     server-side apply to update existing objects on create."""
-"""The provider's own words."""
+"""The text of the official provider."""
 
 Object = dict[str, Any]
 
 
 class RefusalError(ProviderError):
-    """The API server refused a request.
+    """The API server rejected a request.
 
     Attributes:
         status: HTTP status.
@@ -58,26 +59,26 @@ class RefusalError(ProviderError):
 
 
 class NotThereError(RefusalError):
-    """The API server does not find what the request is about, such as its namespace."""
+    """The API server does not find the target of the request, such as its namespace."""
 
 
 class ExistsError(RefusalError):
-    """The object was to be made and is there."""
+    """The object to create already exists."""
 
 
 class UnknownKindError(ProviderError):
-    """The API server has no such kind."""
+    """The API server does not have this kind."""
 
 
 class UnreachableError(ProviderError):
-    """Nothing answers at the API server's endpoint, as where the cluster was deleted."""
+    """The API server's endpoint does not respond, for example because the cluster was deleted."""
 
 
 class Cluster:
-    """One API server as seen by its administrator; safe to use from several threads."""
+    """Administrator access to an API server; thread-safe."""
 
     def __init__(self, access: Access) -> None:
-        """Prepare connections; the first request gets a token and makes one."""
+        """Prepare connections; the first request gets a token and connects."""
         self._access = access
         self.server = access.server
         self._kinds: dict[str, dict[str, Any]] = {}
@@ -96,28 +97,28 @@ class Cluster:
             raise ProviderError(f"the provider's kubeconfig: {error}") from None
 
     def has(self, kind: Kind) -> bool:
-        """Return whether the API server has objects of the kind."""
+        """Return whether the API server has the kind."""
         return self._description(kind) is not None
 
     def is_namespaced(self, kind: Kind) -> bool:
-        """Return whether objects of the kind are in a namespace; so are those of unknown kinds."""
+        """Return whether the kind is namespaced; unknown kinds count as namespaced."""
         described = self._description(kind)
         return described is None or bool(described["namespaced"])
 
     def plural(self, kind: Kind) -> str:
-        """Return the name of the kind's resource, such as `configmaps` or `daemonsets.apps`."""
+        """Return the resource name of the kind, such as `configmaps` or `daemonsets.apps`."""
         described = self._description(kind)
         group = kind.api_version.rpartition("/")[0]
         return f"{described['name'] if described else kind.name}{'.' if group else ''}{group}"
 
     def create(self, kind: Kind, body: Object, *, dry_run: bool = False) -> Object:
-        """Make the object, which must not be there.
+        """Create the object, which must not exist.
 
-        Where its namespace or kind is not there yet, it is tried again for half a minute.
+        If its namespace or kind does not exist yet, the request is retried for half a minute.
 
         Raises:
-            ExistsError: it is there.
-            ProviderError: the API server refuses.
+            ExistsError: it exists already.
+            ProviderError: the API server rejects the request.
         """
         if dry_run:
             return self._created(kind, body, {"dryRun": "All"})
@@ -131,10 +132,10 @@ class Cluster:
     def apply(
         self, kind: Kind, body: Object, *, manager: str, force: bool, dry_run: bool = False
     ) -> Object:
-        """Make the object have the fields of `body`, and let `manager` own them.
+        """Apply the fields of `body` to the object with `manager` as their owner.
 
         Raises:
-            ProviderError: the API server refuses, or a field belongs to another manager.
+            ProviderError: the API server rejects the request, or another manager owns a field.
         """
         query = {"fieldManager": manager, "force": str(force).lower(), "fieldValidation": "Strict"}
         if dry_run:
@@ -153,7 +154,7 @@ class Cluster:
             raise RefusalError(CONFLICT, said) from error
 
     def take_over(self, kind: Kind, found: Object, manager: str) -> Object:
-        """Give `manager` the fields that this provider set when it made the object."""
+        """Transfer the fields that this provider set at creation to `manager`."""
         entries = taken_over(found["metadata"].get("managedFields") or [], manager)
         if entries is None:
             return found
@@ -166,7 +167,7 @@ class Cluster:
         return _asked(lambda: self._api.patch(path, patch, JSON_PATCH))
 
     def read(self, kind: Kind, metadata: Object) -> Object | None:
-        """Return the object, or None where it or its kind does not exist."""
+        """Return the object; None if it or its kind does not exist."""
         try:
             path = self._object_path(kind, metadata)
             return _asked(lambda: self._api.get(path))
@@ -176,13 +177,13 @@ class Cluster:
     def delete(
         self, kind: Kind, metadata: Object, *, deadline_seconds: float, waits: bool = True
     ) -> Object | None:
-        """Delete the object after what it owns, and wait until it is gone.
+        """Delete the object after its dependents, and wait until it is deleted.
 
         Returns:
-            None, or the object as it is where it is still there at the deadline.
+            None, or the object if it still exists at the deadline.
 
         Raises:
-            ProviderError: the API server refuses.
+            ProviderError: the API server rejects the request.
         """
         try:
             path = self._object_path(kind, metadata)
@@ -199,7 +200,7 @@ class Cluster:
         return None
 
     def pause(self, seconds: float = POLL_SECONDS) -> None:
-        """Wait for a moment.
+        """Sleep.
 
         Raises:
             ProviderError: the engine cancels.
@@ -234,7 +235,7 @@ class Cluster:
     def _description(self, kind: Kind) -> dict[str, Any] | None:
         kinds = self._kinds.get(kind.api_version, {})
         if kind.name not in kinds:
-            # A custom resource definition may have come since.
+            # A custom resource definition may have been added since.
             kinds = self._kinds[kind.api_version] = self._discovered(kind)
         return kinds.get(kind.name)
 
@@ -257,7 +258,7 @@ def _asked(ask: Callable[[], Object]) -> Object:
 
 
 def _in_its_words(error: ApiUnreachableError) -> str:
-    """Return the error as people meet it, in the words of the provider and its HTTP client."""
+    """Return the error in the words of the official provider and its HTTP client."""
     address, _, said = str(error).partition(" does not answer: ")
     if "Connection refused" in said:
         host = address.removeprefix("https://")

@@ -1,4 +1,4 @@
-"""What differs between an object and what is wanted of it, and what of it means a new object.
+"""Differences between an object and its inputs, and which of them require a replacement.
 
 Source: https://github.com/pulumi/pulumi-kubernetes/tree/v4.32.0/provider/pkg/provider: `diff.go`,
 `pruneMap` of `util.go`, `convertPatchToDiff` of `provider.go`
@@ -19,9 +19,9 @@ FIXED: Mapping[str, tuple[str, ...]] = {
     "DaemonSet": ("spec.selector",),
     "Deployment": ("spec.selector",),
     "Job": ("spec.completions", "spec.parallelism", "spec.selector", "spec.template"),
-    # The driver's part of a volume is who holds its data.
+    # The volume source identifies the storage.
     "PersistentVolume": ("spec.csi", "spec.hostPath", "spec.local", "spec.nfs"),
-    # More room in place is what the API server grants or refuses, not what replaces a claim.
+    # The API server allows or rejects an expansion in place; it does not replace the claim.
     "PersistentVolumeClaim": (
         "spec.accessModes",
         "spec.selector",
@@ -39,13 +39,14 @@ FIXED: Mapping[str, tuple[str, ...]] = {
     ),
     "StorageClass": ("parameters", "provisioner"),
 }
-"""Fields for whose change the official provider makes a new object, by kind; `forceNew`."""
+"""Fields whose change makes the official provider replace the object, by kind; `forceNew`."""
 CONTENT: Mapping[str, tuple[str, ...]] = {
     "ConfigMap": ("binaryData", "data"),
     "Secret": ("data", "stringData", "type"),
 }
-"""Fields that are as fixed, so that pods see a new name, unless the provider is configured with
-`enableConfigMapMutable` or `enableSecretMutable` and the object is not `immutable`."""
+"""Fields that also replace the object, so that pods see a new name, unless the provider is
+configured with `enableConfigMapMutable` or `enableSecretMutable` and the object is not `immutable`.
+"""
 
 Kinds = provider_pb2.PropertyDiff.Kind
 REPLACING = {
@@ -60,9 +61,9 @@ _Path = tuple[str | int, ...]
 
 
 def pruned(found: Any, wanted: Any) -> Any:
-    """Return the parts of an object that were asked for.
+    """Return the parts of an object that are in the inputs.
 
-    Fields that nobody asked for are the API server's or other managers', and no inputs.
+    Other fields belong to the API server or other managers.
     """
     if isinstance(wanted, dict) and isinstance(found, dict):
         return {key: pruned(found[key], wanted[key]) for key in found if key in wanted}
@@ -72,12 +73,12 @@ def pruned(found: Any, wanted: Any) -> Any:
 
 
 def fixed_fields(kind: Kind, inputs: Mapping[str, Any], mutable: Collection[str]) -> list[str]:
-    """Return the fields, as dotted paths, that only a new object can have.
+    """Return the dotted paths of fields whose change requires a replacement.
 
     Args:
-        kind: Of the object.
-        inputs: What is wanted of it.
-        mutable: Kinds whose content the provider is told to change in place.
+        kind: Kind of the object.
+        inputs: Inputs of the object.
+        mutable: Kinds whose content the provider is configured to update in place.
     """
     fixed = [*IDENTITY]
     if kind.is_patch:
@@ -89,14 +90,14 @@ def fixed_fields(kind: Kind, inputs: Mapping[str, Any], mutable: Collection[str]
 
 
 def changes(before: Any, after: Any, fixed: list[str]) -> dict[str, Any]:
-    """Return how each property differs, by its path, such as `spec.ports[0].port`.
+    """Return the difference of each property, by path, such as `spec.ports[0].port`.
 
     An added or removed object is one difference, at its own path.
 
     Args:
-        before: The object, pruned.
-        after: The inputs that are wanted.
-        fixed: Fields, as dotted paths, that only a new object can have.
+        before: The pruned object.
+        after: The new inputs.
+        fixed: Dotted paths of fields whose change requires a replacement.
     """
     forced = [tuple(path.split(".")) for path in fixed]
     found: dict[str, Any] = {}
@@ -123,7 +124,7 @@ def _changes(path: _Path, before: Any, after: Any) -> Iterator[tuple[_Path, Any,
 
 
 def _holds(path: _Path, value: Any, field: tuple[str, ...]) -> bool:
-    """Return whether a change at `path` to `value` is one of the field, within it or around it."""
+    """Return whether a change at `path` to `value` is inside the field or contains it."""
     if len(path) >= len(field):
         return path[: len(field)] == field
     if path != field[: len(path)]:

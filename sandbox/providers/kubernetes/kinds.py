@@ -1,4 +1,4 @@
-"""Type tokens of pulumi-kubernetes, and what they are in the Kubernetes API."""
+"""Type tokens of pulumi-kubernetes and their kinds in the Kubernetes API."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from sandbox.providers._protocol.servicer import ProviderError
 
 PATCH = "Patch"
 OVERLAYS = frozenset({"yaml", "yaml/v2", "kustomize", "kustomize/v2", "helm.sh/v2", "helm.sh/v3"})
-"""Groups of pulumi-kubernetes that are no API groups: programs inside the official plugin.
+"""Groups of pulumi-kubernetes that are not API groups but programs in the official plugin.
 https://www.pulumi.com/registry/packages/kubernetes/api-docs/"""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of object, in one version of the API."""
+    """A kind of object in one API version."""
 
     api_version: str
     """`v1`, or `group/version`."""
     name: str
     is_patch: bool
-    """Whether the resource owns a part of an object that is somebody else's."""
+    """Whether the resource owns only a part of an existing object."""
 
     @property
     def path(self) -> str:
@@ -30,11 +30,11 @@ class Kind:
 
 
 def kind_of(token: str) -> Kind:
-    """Return the kind that a type token such as `kubernetes:apps/v1:DaemonSet` stands for.
+    """Return the kind of a type token such as `kubernetes:apps/v1:DaemonSet`.
 
     Raises:
-        ProviderError: the token names a program of the official plugin (Helm, YAML), a list, or
-            no version.
+        ProviderError: the token names a program of the official plugin (Helm, YAML), a list, or no
+            version.
     """
     _, group, name = token.split(":")
     if group in OVERLAYS:

@@ -1,6 +1,7 @@
-"""The provider's `kubeconfig`: where the API server is, and how to get a token for it.
+"""The provider's `kubeconfig`: address of the API server, and its token.
 
-Source: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
+Source:
+https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
 """
 
 from __future__ import annotations
@@ -19,38 +20,38 @@ import yaml
 from sandbox.providers._protocol.servicer import ProviderError
 
 TOKEN_SECONDS = 60.0
-"""The AWS CLI takes a second; a command that waits for an answer would wait for ever."""
+"""Timeout: the AWS CLI takes a second; a command that prompts for input would never end."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One way into one cluster of the sandbox."""
+    """Access to a cluster of the sandbox."""
 
     server: str
     certificate_authority_data: str
     """PEM, base64."""
     user: Mapping[str, Any] = field(repr=False)
-    """Of the kubeconfig: `token`, or `exec`, a command that prints one."""
+    """User entry of the kubeconfig: `token`, or `exec` with a command that prints one."""
 
     def token(self) -> str:
-        """Return the user's token; runs the command where there is one.
+        """Return the user's token; run the `exec` command if there is one.
 
         Raises:
-            ProviderError: the command fails or prints none.
+            ProviderError: the command fails or prints no token.
         """
         return self.user.get("token") or _printed_token(self.user["exec"])
 
 
 def read_access(text: str) -> Access:
-    """Return what the current context of a kubeconfig says.
+    """Return the access of the current context of a kubeconfig.
 
     Args:
-        text: The kubeconfig as JSON or YAML, or the path of a file that holds it.
+        text: The kubeconfig as JSON or YAML, or the path of its file.
 
     Raises:
-        ProviderError: it is no kubeconfig, does not carry a token, or names a server that is not
-            on this machine. The message never repeats the kubeconfig, which is a secret.
+        ProviderError: it is not a kubeconfig, has no token, or names a server that is not on this
+            machine. The message never contains the kubeconfig, which is a secret.
     """
     content = _parsed(text)
     try:

@@ -1,4 +1,4 @@
-"""Who owns the fields of an object, as `metadata.managedFields` says it.
+"""Owners of the fields of an object, according to `metadata.managedFields`.
 
 Sources: https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers, and
 `PatchReplaceFieldsManagers` of https://github.com/fluxcd/pkg/blob/main/ssa/patch.go
@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from typing import Any
 
 CREATOR = "pulumi-kubernetes"
-"""Who makes objects; from the first update on a manager of each resource owns them."""
+"""Field manager of a create; from the first update on, each resource has its own manager."""
 TAKEN_OVER = {
     "Apply": ("kubectl",),
     "Update": ("kubectl", "before-first-apply", CREATOR, "pulumi-resource-kubernetes"),
 }
-"""Whose fields an update takes over, by operation; `fixCSAFieldManagers` of the provider."""
+"""Managers whose fields an update takes over, by operation; `fixCSAFieldManagers`."""
 
 Entry = dict[str, Any]
 
 
 def taken_over(entries: Sequence[Entry], manager: str) -> list[Entry] | None:
-    """Return the entries with the creator's fields given to `manager`; None: it has none."""
+    """Return the entries with the creator's fields moved to `manager`; None if it has none."""
     ours = next((e for e in entries if _is(e, manager, "Apply")), None)
     kept: list[Entry] = []
     fields: Entry = dict(ours["fieldsV1"]) if ours else {}
@@ -36,7 +36,8 @@ def taken_over(entries: Sequence[Entry], manager: str) -> list[Entry] | None:
         ):
             kept.append(entry)
             continue
-        # Our own managers are named after the creator and apply; theirs stay.
+        # Managers of other resources begin with the creator's name and use Apply; they keep their
+        # fields.
         taken = True
         fields = _united(fields, entry["fieldsV1"])
         ours = {**(ours or entry), "manager": manager, "operation": "Apply"}
@@ -46,24 +47,24 @@ def taken_over(entries: Sequence[Entry], manager: str) -> list[Entry] | None:
 
 
 def creates_by_update(entries: Sequence[Entry]) -> bool:
-    """Return whether fields are still owned by who made the object."""
+    """Return whether the creator still owns fields."""
     return any(_is(entry, CREATOR, "Update") for entry in entries)
 
 
 def is_of_others(entries: Sequence[Entry], manager: str, path: Sequence[str]) -> bool:
-    """Return whether others own a field and `manager` does not."""
+    """Return whether other managers own a field and `manager` does not."""
     owners = {entry["manager"] == manager for entry in entries if _owns(entry, path)}
     return owners == {False}
 
 
 def without_ignored(inputs: Entry, found: Entry, manager: str, ignored: Sequence[str]) -> Entry:
-    """Return what to apply: of ignored fields what the object has, unless it is others'.
+    """Return the object to apply: ignored fields keep their value, unless others own them.
 
     Args:
-        inputs: What is asked for.
-        found: The object as it is.
-        manager: Who applies.
-        ignored: Dotted paths of the fields, as `ignoreChanges` has them.
+        inputs: The requested inputs.
+        found: The existing object.
+        manager: The field manager.
+        ignored: Dotted paths of the fields, as in `ignoreChanges`.
     """
     wanted: Any = copy.deepcopy(inputs)
     for path in ignored:

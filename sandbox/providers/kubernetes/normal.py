@@ -1,4 +1,4 @@
-"""Inputs in the form in which the API server keeps them, so that equal ones compare as equal.
+"""Inputs in the form in which the API server stores them, so that equal inputs compare as equal.
 
 The official provider converts inputs to the types of `k8s.io/api` and back: `normalizeInputs` of
 https://github.com/pulumi/pulumi-kubernetes/blob/v4.32.0/provider/pkg/provider/provider.go
@@ -16,16 +16,16 @@ READ_ONLY = frozenset(
         *("managedFields", "resourceVersion", "uid"),
     }
 )
-"""Fields of `metadata` that the API server writes; a program's values for them are dropped."""
+"""Fields of `metadata` that the API server writes; values from the program are dropped."""
 QUANTITIES = frozenset({"allocatable", "capacity", "hard", "limits", "requests"})
-"""Fields that hold quantities by the name of a resource."""
+"""Fields that map resource names to quantities."""
 _BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _DECIMAL = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
 _UNIT = _DECIMAL.index("")
 
 
 def normal(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return the inputs of an object with its quantities and a Secret's text as they are kept."""
+    """Return the inputs of an object with quantities and Secret data in stored form."""
     found: dict[str, Any] = _with_quantities(inputs)
     metadata = found.get("metadata")
     if isinstance(metadata, dict):
@@ -35,7 +35,7 @@ def normal(inputs: dict[str, Any]) -> dict[str, Any]:
         text = found.pop("stringData")
         found["data"] = {**found.get("data", {}), **{k: _base64(v) for k, v in text.items()}}
     spec = found.get("spec")
-    # The type's field has no room for "none": its empty value is left out.
+    # In the Go type, an empty string is the zero value, which is omitted.
     if kind == "PersistentVolume" and isinstance(spec, dict) and spec.get("storageClassName") == "":
         found["spec"] = {k: v for k, v in spec.items() if k != "storageClassName"}
     return found
@@ -44,7 +44,7 @@ def normal(inputs: dict[str, Any]) -> dict[str, Any]:
 def quantity(value: str | float) -> str:
     """Return a quantity in its canonical form: `1024Mi` is `1Gi`, `0.5` is `500m`.
 
-    What is no quantity is returned as it is; the API server refuses it.
+    Other values are returned unchanged; the API server rejects them.
     Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
     """
     text = str(value)

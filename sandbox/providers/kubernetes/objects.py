@@ -1,4 +1,4 @@
-"""What becomes of the objects of one cluster: made, changed, read and deleted, and waited for.
+"""Lifecycle of the objects of a cluster: create, update, read and delete, with await logic.
 
 Source: https://github.com/pulumi/pulumi-kubernetes/tree/v4.32.0/provider/pkg: `Create`, `Update`,
 `Read` and `Delete` of `provider/provider.go`, `await/await.go`
@@ -50,15 +50,15 @@ FORCE = "pulumi.com/patchForce"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the provider's configuration says besides the cluster."""
+    """The provider's configuration apart from the cluster."""
 
     upserts: bool = False
     mutable: frozenset[str] = frozenset()
-    """Kinds whose content changes in place."""
+    """Kinds whose content is updated in place."""
 
     @staticmethod
     def of(given: Mapping[str, Any]) -> Settings:
-        """Return the settings of a provider's arguments."""
+        """Return the settings in a provider's arguments."""
         on = {key for key, value in given.items() if value in (True, "true")}
         kinds = {"ConfigMap": "enableConfigMapMutable", "Secret": "enableSecretMutable"}
         mutable = frozenset(kind for kind, setting in kinds.items() if setting in on)
@@ -74,11 +74,11 @@ class Objects:
     _log: Log
 
     def create(self, kind: Kind, inputs: Object, urn: str, *, deadline_seconds: float) -> Object:
-        """Return the outputs of a new object that is what was asked for.
+        """Return the outputs of a new object that is ready.
 
         Raises:
-            UnfinishedError: it was made, and is not ready at the deadline.
-            ProviderError: it was not made.
+            UnfinishedError: it was created but is not ready at the deadline.
+            ProviderError: it was not created.
         """
         state = checkpoint(inputs, inputs, {})
         try:
@@ -104,18 +104,18 @@ class Objects:
         )
 
     def foreseen(self, kind: Kind, inputs: Object, urn: str) -> Object:
-        """Return what a dry run says of a creation; the inputs where it cannot tell.
+        """Return the result of a dry-run create, or the inputs if that is impossible.
 
-        That the object exists is not said: it may be one that this update deletes first.
+        An existing object is not reported, because this update may delete it first.
 
         Raises:
-            ProviderError: the API server would refuse it.
+            ProviderError: the API server would reject it.
         """
         state = checkpoint(inputs, inputs, {})
         try:
             made = self._made(kind, inputs, manager_of(state, inputs), dry_run=True)
         except (ExistsError, NotThereError):
-            # Its namespace may be one of those that this update makes.
+            # This update may create its namespace.
             return inputs
         except RefusalError as error:
             if error.status == FORBIDDEN:
@@ -133,11 +133,11 @@ class Objects:
         ignored: Sequence[str],
         deadline_seconds: float,
     ) -> Object:
-        """Return the outputs of an object that became what is asked for now.
+        """Return the outputs of an updated object that is ready.
 
         Raises:
-            UnfinishedError: the API server refuses the change, or it is not ready at the deadline.
-            ProviderError: there is no such object.
+            UnfinishedError: the API server rejects the change, or it is not ready at the deadline.
+            ProviderError: the object does not exist.
         """
         found, manager = self._found(kind, inputs, state, urn), manager_of(state, inputs)
         forced = _is_forced(inputs) or not found["metadata"].get("managedFields")
@@ -155,15 +155,15 @@ class Objects:
         return self._awaited(kind, applied, inputs, state, said, deadline_seconds)
 
     def foreseen_change(self, kind: Kind, inputs: Object, state: Object, urn: str) -> Object:
-        """Return what a dry run says of a change; the inputs where it cannot tell.
+        """Return the result of a dry-run update, or the inputs if that is impossible.
 
         Raises:
-            UnfinishedError: the API server would refuse it.
-            ProviderError: there is no such object.
+            UnfinishedError: the API server would reject it.
+            ProviderError: the object does not exist.
         """
         found, manager = self._found(kind, inputs, state, urn), manager_of(state, inputs)
         managed = found["metadata"].get("managedFields") or []
-        # What the creator owns is taken over before the change, and is in nobody's way then.
+        # The update takes over the creator's fields first, so they cause no conflict.
         forced = _is_forced(inputs) or not managed or creates_by_update(managed)
         try:
             applied = self._cluster.apply(kind, inputs, manager=manager, force=forced, dry_run=True)
@@ -180,16 +180,16 @@ class Objects:
     def read(
         self, kind: Kind, identifier: str, inputs: Object, state: Object
     ) -> tuple[Object, Object] | None:
-        """Return the outputs and inputs of an object as it is; None: there is none.
+        """Return the outputs and inputs of an object; None if it does not exist.
 
         Args:
-            kind: Of the object.
+            kind: Kind of the object.
             identifier: Its id.
-            inputs: What was asked for; empty for an import.
-            state: The outputs before.
+            inputs: The previous inputs; empty for an import.
+            state: The previous outputs.
 
         Raises:
-            UnfinishedError: it is there and not ready.
+            UnfinishedError: it exists but is not ready.
         """
         found = self._cluster.read(kind, metadata_of(identifier))
         if found is None:
@@ -208,10 +208,10 @@ class Objects:
     def delete(
         self, kind: Kind, identifier: str, state: Object, urn: str, *, deadline_seconds: float
     ) -> None:
-        """Delete an object and wait until it is gone; a patch only gives its fields up.
+        """Delete an object and wait until it is deleted; a patch only releases its fields.
 
         Raises:
-            UnfinishedError: it is still there at the deadline.
+            UnfinishedError: it still exists at the deadline.
         """
         metadata, inputs = metadata_of(identifier), inputs_in(state)
         if kind.is_patch:
@@ -252,7 +252,7 @@ class Objects:
     def _refused(
         self, kind: Kind, found: Object, inputs: Object, state: Object, said: str
     ) -> UnfinishedError:
-        """Return the error of a change that left the object as it is."""
+        """Return the error for a rejected change that left the object unchanged."""
         left = self._cluster.read(kind, found["metadata"]) or found
         outputs = to_struct(checkpoint(left, inputs, state))
         return UnfinishedError(said, identifier_of(left), outputs, None)

@@ -1,4 +1,4 @@
-"""When an object has become what was asked for, as the official provider sees it.
+"""Await logic: when the official provider considers an object ready.
 
 Sources: https://github.com/pulumi/pulumi-kubernetes/tree/v4.32.0/provider/pkg/await (`awaiters.go`,
 `daemonset.go`, `deployment.go`) and, for a DaemonSet,
@@ -18,11 +18,11 @@ from sandbox.providers.kubernetes.kinds import Kind
 SKIP_AWAIT = "pulumi.com/skipAwait"
 TIMEOUT_ANNOTATION = "pulumi.com/timeoutSeconds"
 WAIT_VARIABLE = "TRAINYARD_WAIT_SECONDS"
-"""Environment variable with which a user of the sandbox waits less; docs/faults.md."""
+"""Environment variable that shortens the wait in the sandbox; docs/faults.md."""
 DEFAULT_DEADLINE_SECONDS = 600.0
 """https://www.pulumi.com/registry/packages/kubernetes/api-docs/apps/v1/daemonset/"""
 VOLUME_DEADLINE_SECONDS = 300.0
-"""Of a volume and a claim, whatever else is asked for; `untilCoreV1PersistentVolumeClaimReady`."""
+"""Fixed limit for volumes and claims; `untilCoreV1PersistentVolumeClaimReady`."""
 TIMED_OUT = "timed out waiting for the condition"
 TIMED_OUT_BY_KIND = {
     "Deployment": "'{}' timed out waiting to be Ready",
@@ -35,15 +35,15 @@ ROLLED_OUT = "NewReplicaSetAvailable"
 DELETED_UNAWAITED = frozenset(
     {"DaemonSet", "Deployment", "Job", "Namespace", "Pod", "ReplicationController", "StatefulSet"}
 )
-"""Kinds whose deletion is not waited for with `skipAwait`; `allowsSkipAwaitWithDelete`."""
+"""Kinds for which `skipAwait` also skips the wait for deletion; `allowsSkipAwaitWithDelete`."""
 
 
 class NotReadyError(Exception):
-    """An object is not what was asked for.
+    """An object is not in the requested state.
 
     Attributes:
-        found: The object as it was last seen.
-        reasons: What is missing, in the provider's words.
+        found: The object as last read.
+        reasons: What is missing, as the provider words it.
     """
 
     def __init__(self, message: str, found: Object, reasons: list[str]) -> None:
@@ -53,13 +53,13 @@ class NotReadyError(Exception):
 
 
 def _seen(found: Object) -> bool:
-    """Return whether the controller of the object has seen it as it is."""
+    """Return whether the object's controller has observed its current generation."""
     return found.get("status", {}).get("observedGeneration", 0) >= found["metadata"]["generation"]
 
 
 def _daemon_set(found: Object) -> list[str] | None:
     status: dict[str, Any] = found.get("status", {})
-    # None wanted is done: a cluster without fitting nodes has nothing to roll out.
+    # With 0 pods desired it is complete: a cluster without matching nodes has nothing to roll out.
     wanted = status.get("desiredNumberScheduled", 0)
     counts = ("currentNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady")
     enough = all(status.get(count, 0) >= wanted for count in counts)
@@ -95,19 +95,19 @@ WAITED_FOR: Mapping[str, Callable[[Object], list[str] | None]] = {
     "PersistentVolume": _volume,
     "PersistentVolumeClaim": _claim,
 }
-"""By kind: what is still missing, in the words that the provider has for it; None: nothing is."""
+"""By kind: the missing part as the provider words it, or None if the object is ready."""
 READ = frozenset({"DaemonSet", "Deployment"})
-"""Kinds of which a refresh says that they are not ready."""
+"""Kinds for which a refresh reports that they are not ready."""
 
 
 def wait_until_rolled_out(
     cluster: Cluster, kind: Kind, applied: Object, *, deadline_seconds: float
 ) -> Object:
-    """Return the object once it has become what was asked for.
+    """Return the object once it is in the requested state.
 
     Raises:
-        NotReadyError: it is not so at the deadline.
-        ProviderError: the engine cancels, or nothing answers.
+        NotReadyError: it is not ready at the deadline.
+        ProviderError: the engine cancels, or the API server does not respond.
     """
     missing = WAITED_FOR.get(kind.name)
     if missing is None or skips(applied):
@@ -129,10 +129,10 @@ def wait_until_rolled_out(
 
 
 def check_read(kind: Kind, found: Object, inputs: Object) -> None:
-    """Look at an object as a refresh does, without waiting.
+    """Check an object as a refresh does, without a wait.
 
     Raises:
-        NotReadyError: it is not what was asked for.
+        NotReadyError: it is not ready.
     """
     if kind.name not in READ or skips(inputs):
         return
@@ -145,12 +145,12 @@ def check_read(kind: Kind, found: Object, inputs: Object) -> None:
 
 
 def skips(inputs: Object) -> bool:
-    """Return whether a program asks not to wait for the object."""
+    """Return whether a program requests `skipAwait` for the object."""
     return _annotations(inputs).get(SKIP_AWAIT) == "true"
 
 
 def deadline_of(inputs: Object, asked_seconds: float) -> float:
-    """Return how long is waited for an object, in seconds."""
+    """Return the wait time for an object, in seconds."""
     annotated = _annotations(inputs).get(TIMEOUT_ANNOTATION, "")
     return (
         asked_seconds

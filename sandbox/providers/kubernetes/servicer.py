@@ -1,4 +1,4 @@
-"""The provider protocol over the objects of a cluster.
+"""The provider protocol for the objects of a cluster.
 
 Source: https://github.com/pulumi/pulumi-kubernetes/blob/v4.32.0/provider/pkg/provider/provider.go
 """
@@ -57,7 +57,7 @@ CONFIGURATION = frozenset(
     }
 )
 DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
-"""Environment variable with which an unreachable cluster counts as deleted, with its objects."""
+"""Environment variable that makes an unreachable cluster count as deleted, with its objects."""
 _REMOVE = (
     "If the cluster was deleted, you can remove this resource from Pulumi state by rerunning the "
     f'operation with the {DELETE_UNREACHABLE} environment variable set to "true"'
@@ -73,23 +73,23 @@ Answer = TypeVar("Answer")
 
 
 class KubernetesServicer(StandInServicer):
-    """Answers the engine for the objects of one cluster."""
+    """Serves the engine's calls for the objects of a cluster."""
 
     package = "kubernetes"
     version = VERSION
     configuration = CONFIGURATION
 
     def __init__(self, log: Log = unheard) -> None:
-        """Know no cluster yet; it comes with `Configure`."""
+        """Create a provider without a cluster; `Configure` sets it."""
         self.cluster: Cluster | None = None
         self._log = log
         self._settings = Settings()
 
     def DiffConfig(self, request: Any, context: Any) -> Any:
-        """Replace the provider, and so its objects, when it points to another API server."""
+        """Replace the provider, and therefore its objects, if the API server changes."""
         olds, news = from_struct(request.old_inputs), from_struct(request.news)
         changed = sorted(k for k in {*olds, *news} if olds.get(k) != news.get(k))
-        # A preview that does not know the server yet does not know either whether it is another.
+        # While the server is unknown in a preview, so is whether it changes.
         known = news.get("kubeconfig") != UNKNOWN
         moved = known and "kubeconfig" in changed and _server(olds) != _server(news)
         some, none = provider_pb2.DiffResponse.DIFF_SOME, provider_pb2.DiffResponse.DIFF_NONE
@@ -100,7 +100,7 @@ class KubernetesServicer(StandInServicer):
         )
 
     def Configure(self, request: Any, context: Any) -> Any:
-        """Connect to the cluster of the kubeconfig, unless the preview does not know it yet."""
+        """Connect to the cluster of the kubeconfig, unless it is still unknown in a preview."""
         given = from_struct(request.args)
         kubeconfig = given.get("kubeconfig")
         self._settings = Settings.of(given)
@@ -118,19 +118,19 @@ class KubernetesServicer(StandInServicer):
         return provider_pb2.ConfigureResponse(supportsPreview=True)
 
     def Cancel(self, request: Any, context: Any) -> Any:
-        """End what waits."""
+        """Cancel all waits."""
         if self.cluster is not None:
             self.cluster.stopping.set()
         return empty_pb2.Empty()
 
     def Check(self, request: Any, context: Any) -> Any:
-        """Complete the inputs: API version, kind, namespace and name, in their normal form."""
+        """Complete and normalize the inputs: API version, kind, namespace and name."""
         news, olds = from_struct(request.news), from_struct(request.olds)
         inputs = self.guarded(context, "", lambda: self._checked(request.urn, news, olds))
         return provider_pb2.CheckResponse(inputs=to_struct(with_secrets(inputs)))
 
     def Diff(self, request: Any, context: Any) -> Any:
-        """Compare the object in the state, as far as it was asked for, with what is wanted."""
+        """Compare the requested fields of the object in the state with the new inputs."""
         state, news = from_struct(request.olds), from_struct(request.news)
         kind, old = kind_of(type_of(request.urn)), live(state)
         identity = {"apiVersion": kind.api_version, "kind": kind.name}
@@ -154,7 +154,7 @@ class KubernetesServicer(StandInServicer):
         )
 
     def Create(self, request: Any, context: Any) -> Any:
-        """Make the object, which must not be there; a patch is applied to what is there."""
+        """Create the object, which must not exist; a patch is applied to the existing object."""
         inputs, kind = from_struct(request.properties), kind_of(type_of(request.urn))
         if request.preview and (has_unknown(inputs) or kind.is_patch or not self._has(kind)):
             return provider_pb2.CreateResponse(properties=request.properties)
@@ -172,7 +172,7 @@ class KubernetesServicer(StandInServicer):
         return provider_pb2.CreateResponse(id=identifier, properties=to_struct(outputs))
 
     def Update(self, request: Any, context: Any) -> Any:
-        """Apply the object anew; fields that are no longer asked for go."""
+        """Apply the object again; fields that are no longer in the inputs are removed."""
         state, inputs = from_struct(request.olds), from_struct(request.news)
         kind = kind_of(type_of(request.urn))
         if request.preview and (has_unknown(inputs) or not self._has(kind)):
@@ -195,7 +195,7 @@ class KubernetesServicer(StandInServicer):
         return provider_pb2.UpdateResponse(properties=to_struct(outputs))
 
     def Read(self, request: Any, context: Any) -> Any:
-        """Read the object as it is, for a refresh or an import."""
+        """Read the object for a refresh or an import."""
         kind = kind_of(type_of(request.urn))
         state, known = from_struct(request.properties), from_struct(request.inputs)
         found = self.guarded(
@@ -215,7 +215,7 @@ class KubernetesServicer(StandInServicer):
         )
 
     def Delete(self, request: Any, context: Any) -> Any:
-        """Delete the object and wait until it is gone; a patch only gives its fields up."""
+        """Delete the object and wait until it is deleted; a patch only releases its fields."""
         kind, state = kind_of(type_of(request.urn)), from_struct(request.properties)
 
         def delete() -> None:
