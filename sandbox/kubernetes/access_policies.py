@@ -1,8 +1,9 @@
-"""Binds the groups that stand for EKS's access policies to roles with the same rights.
+"""Bind groups that represent EKS access policies to roles with the same permissions.
 
-EKS has an authorizer of its own for them. The sandbox puts whoever has a policy for the whole
-cluster into a group, and every control plane binds that group to the role with the same rights.
-The roles are Kubernetes's own; only `AmazonEKSAdminViewPolicy`, which sees secrets too, has none.
+EKS has its own authorizer for access policies. The sandbox adds a principal with a policy for the
+whole cluster to a group, and every control plane binds that group to a role with the same
+permissions. The roles are Kubernetes defaults, except for `AmazonEKSAdminViewPolicy`, which can
+also read secrets and has no equivalent.
 Source: https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
 """
 
@@ -20,10 +21,10 @@ GROUPS: Mapping[str, str] = {
     "AmazonEKSEditPolicy": "sandbox:eks-edit",
     "AmazonEKSViewPolicy": "sandbox:eks-view",
 }
-"""Group of each policy that the sandbox plays, by the policy's name."""
+"""Group of each emulated policy, by the policy's name."""
 
 BOOTSTRAP_LABEL = "kubernetes.io/bootstrapping"
-"""On the roles and bindings that every new cluster has; the API server sets it on its own ones."""
+"""Label of the roles and bindings of every new cluster; the API server sets it on its defaults."""
 
 _API = "/apis/rbac.authorization.k8s.io/v1"
 _CONFLICT = 409
@@ -37,7 +38,7 @@ _ROLES = {
 
 
 def bind_access_policies(api: KubernetesApi) -> None:
-    """Make the bindings of a cluster; those that are there stay."""
+    """Create the bindings of a cluster; existing ones are kept."""
     everything = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
     _post(api, "clusterroles", _named("ClusterRole", _VIEW_ALL, rules=[everything]))
     for policy, role in _ROLES.items():

@@ -1,8 +1,8 @@
-"""What EKS's add-ons install in a cluster, as far as scheduling and the other objects notice it.
+"""The objects that EKS add-ons install, as far as they affect scheduling and other objects.
 
-The pods of VPC CNI, kube-proxy and CoreDNS are left out: simulated nodes need no network.
+The pods of VPC CNI, kube-proxy and CoreDNS are omitted, because simulated nodes need no network.
 
-Sources, for names, service accounts, affinities and tolerations, the charts of
+Sources of names, service accounts, affinities and tolerations are the charts of
     https://github.com/kubernetes-sigs/aws-ebs-csi-driver (2.64.0),
     https://github.com/kubernetes-sigs/aws-fsx-csi-driver (1.17.0),
     https://github.com/aws/eks-node-monitoring-agent (1.7.0) and
@@ -28,7 +28,7 @@ _CRITICAL = [
 
 
 def addon_objects(addon: str, settings: Settings) -> list[Object]:
-    """Return what an add-on installs with these settings; nothing for one that is left out."""
+    """Return the objects of an add-on with these settings; empty for an omitted add-on."""
     match addon:
         case "eks-pod-identity-agent":
             return [_daemon_set(addon, compute_types=("fargate", "hybrid", "auto"))]
@@ -44,7 +44,7 @@ def addon_objects(addon: str, settings: Settings) -> list[Object]:
 
 
 def _driver(name: str, settings: Settings, how: Settings) -> list[Object]:
-    """Return a CSI driver: controllers, a pod on every node, and its registration."""
+    """Return the objects of a CSI driver: controllers, node DaemonSet, and registration."""
     accounts = {part: f"{name}-csi-{part}-sa" for part in ("controller", "node")}
     controller = settings.get("controller", {})
     return [

@@ -1,4 +1,4 @@
-"""Puts the objects of EKS's add-ons into the control planes, and takes them out."""
+"""Install and remove the objects of EKS add-ons in the control planes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CONFLICT = 409
 
 
 class KnownControlPlanes(Protocol):
-    """The part of `ControlPlanes` that is needed here."""
+    """The required part of `ControlPlanes`."""
 
     def get(self, name: str) -> ControlPlane | None:
         """Return a cluster's control plane, or None."""
@@ -31,14 +31,14 @@ class AddonObjects:
     """The add-ons' objects in the clusters of one sandbox."""
 
     def __init__(self, control_planes: KnownControlPlanes) -> None:
-        """Remember where the clusters are."""
+        """Store the control planes of the clusters."""
         self._control_planes = control_planes
 
     def install(self, cluster: str, addon: str, settings: Mapping[str, Any]) -> None:
-        """Make an add-on's objects, or bring them to other settings.
+        """Create an add-on's objects, or update them to new settings.
 
         Raises:
-            ApiError, ApiUnreachableError: the API server refuses, or does not answer.
+            ApiError, ApiUnreachableError: the API server rejects a request, or does not respond.
         """
         with self._administrator(cluster) as api:
             for each in addon_objects(addon, settings):
@@ -51,10 +51,10 @@ class AddonObjects:
                     api.patch(f"{path}/{name}", each)
 
     def remove(self, cluster: str, addon: str) -> None:
-        """Take out an add-on's objects; what is gone already is no fault.
+        """Remove an add-on's objects; missing objects are ignored.
 
         Raises:
-            ApiError, ApiUnreachableError: the API server refuses, or does not answer.
+            ApiError, ApiUnreachableError: the API server rejects a request, or does not respond.
         """
         with self._administrator(cluster) as api:
             for each in reversed(addon_objects(addon, {})):
@@ -65,12 +65,12 @@ class AddonObjects:
                     )
 
     def trouble(self, cluster: str, addon: str) -> str | None:
-        """Return what of an add-on does not run though it should, in EKS's words; or None.
+        """Return EKS's message if parts of an add-on do not run, or None.
 
-        EKS looks at Deployments; a DaemonSet that finds no node is none of its business.
+        EKS checks Deployments; it does not check DaemonSets without matching nodes.
 
         Raises:
-            ApiUnreachableError: the API server does not answer.
+            ApiUnreachableError: the API server does not respond.
         """
         with self._administrator(cluster) as api:
             for each in addon_objects(addon, {}):

@@ -1,7 +1,7 @@
-"""A small client of the Kubernetes API, for plain JSON objects.
+"""A minimal client of the Kubernetes API for plain JSON objects.
 
-The official client builds a model object for every field of every answer, which costs more
-processor time than the simulated kubelets themselves.
+The official client creates a model object for every field of every response, which takes more CPU
+time than the simulated kubelets.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ NOT_FOUND = 404
 
 
 class ApiError(Exception):
-    """The API server refused a request.
+    """The API server rejected a request.
 
     Attributes:
-        status: HTTP status; 401 where the token was not accepted.
+        status: HTTP status; 401 if the token was not accepted.
         message: The API server's explanation.
     """
 
@@ -37,15 +37,15 @@ class ApiError(Exception):
 
 
 class ApiUnreachableError(Exception):
-    """No API server answers at the endpoint, or not with a certificate of its authority."""
+    """No API server responds at the endpoint, or its certificate is from another authority."""
 
 
 @contextmanager
 def unless_gone() -> Iterator[None]:
-    """Do what the block does to an object; it is no error that somebody has deleted it by then.
+    """Ignore that an object in the block has been deleted meanwhile.
 
     Raises:
-        ApiError: the API server refused for another reason.
+        ApiError: the API server rejected a request for another reason.
     """
     try:
         yield
@@ -55,7 +55,7 @@ def unless_gone() -> Iterator[None]:
 
 
 class KubernetesApi:
-    """One caller at one API server; safe to use from several threads."""
+    """A client of an API server; thread-safe."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class KubernetesApi:
         token: str,
         timeout_seconds: float = 10.0,
     ) -> None:
-        """Prepare connections; the first request makes one.
+        """Prepare connections; the first request connects.
 
         Raises:
             ValueError: `certificate_authority_data` is not base64 of a PEM certificate, or
@@ -92,7 +92,7 @@ class KubernetesApi:
         self._headers = {"Authorization": f"Bearer {token}", "Accept": JSON}
 
     def get(self, path: str, **query: str) -> dict[str, Any]:
-        """Read an object or a list; `query` becomes the URL's query."""
+        """Read an object or a list; `query` becomes the query string of the URL."""
         return self._request("GET", f"{path}?{urlencode(query)}" if query else path)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -102,15 +102,15 @@ class KubernetesApi:
     def patch(
         self, path: str, body: dict[str, Any], content_type: str = MERGE_PATCH
     ) -> dict[str, Any]:
-        """Change some fields of an object."""
+        """Change fields of an object."""
         return self._request("PATCH", path, body, content_type)
 
     def delete(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Delete an object; `body` may hold DeleteOptions."""
+        """Delete an object; `body` may contain DeleteOptions."""
         return self._request("DELETE", path, body, JSON)
 
     def text(self, path: str) -> str:
-        """Read something that is not JSON, such as `/readyz`."""
+        """Read a response that is not JSON, such as `/readyz`."""
         return self._send("GET", path, None, None).decode()
 
     def close(self) -> None:
@@ -145,7 +145,7 @@ class KubernetesApi:
 
 
 def _message(content: bytes) -> str:
-    """Return the message of a `Status` object, or the answer's text where it is none."""
+    """Return the message of a `Status` object, or the response text if it is something else."""
     try:
         return str(json.loads(content)["message"])
     except (ValueError, KeyError, TypeError):

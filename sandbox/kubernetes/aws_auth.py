@@ -1,6 +1,6 @@
-"""What EKS itself writes into aws-auth: the roles of managed node groups.
+"""The entries that EKS writes into aws-auth: the roles of managed node groups.
 
-It does so only where the cluster has no access entries; elsewhere it makes an entry instead.
+EKS does so only if the cluster has no access entries; otherwise it creates an access entry.
 Source: https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html
 """
 
@@ -14,7 +14,7 @@ from sandbox.kubernetes.api import NOT_FOUND, ApiError, KubernetesApi
 
 
 class AwsAuthError(Exception):
-    """The ConfigMap holds something that no entry can be added to."""
+    """No entry can be added to the ConfigMap because of its format."""
 
 
 _NAMESPACE = "/api/v1/namespaces/kube-system/configmaps"
@@ -22,15 +22,15 @@ _NAME = "aws-auth"
 
 
 def map_node_role(api: KubernetesApi, role_arn: str) -> None:
-    """Add a node role to aws-auth, which is made if need be; nothing if the role is there.
+    """Add a node role to aws-auth, which is created if necessary; idempotent.
 
-    The role's path is left out, for STS never tells it. An entry is appended as text, so that
-    everything else in the map stays as it was written.
+    The role's path is omitted, because STS never returns it. The entry is appended as text, so that
+    the rest of the map is unchanged.
 
     Raises:
-        ApiError: the API server refused; of a change that came between, with status 409.
-        ApiUnreachableError: it does not answer.
-        AwsAuthError: `mapRoles` is not a list in YAML.
+        ApiError: the API server rejected the request; status 409 after a concurrent change.
+        ApiUnreachableError: the API server does not respond.
+        AwsAuthError: `mapRoles` is not a YAML list.
     """
     name = role_arn.rpartition("/")[2]
     role_arn = f"{role_arn.partition(':role/')[0]}:role/{name}"
@@ -41,7 +41,7 @@ def map_node_role(api: KubernetesApi, role_arn: str) -> None:
     if role_arn in {entry.get("rolearn") for entry in entries if isinstance(entry, dict)}:
         return
     body = {
-        # Refused if somebody else has written meanwhile.
+        # The request is rejected if the object has been changed meanwhile.
         "metadata": {"resourceVersion": config_map["metadata"]["resourceVersion"]},
         "data": {"mapRoles": _with_entry(text, entries, role_arn)},
     }
@@ -83,6 +83,6 @@ def _with_entry(text: str, entries: list[Any], role_arn: str) -> str:
     appended = f"{text}{separator}{yaml.safe_dump([entry])}"
     try:
         _entries(appended)
-    except AwsAuthError:  # a list in brackets, or an indented one, cannot go on like this
+    except AwsAuthError:  # no entry can be appended to a flow sequence or an indented list
         return yaml.safe_dump([*entries, entry])
     return appended

@@ -1,11 +1,12 @@
-"""The sandbox's `aws`: a token for its clusters, in place of the AWS CLI.
+"""The sandbox's `aws`: returns tokens for its clusters, in place of the AWS CLI.
 
-A kubeconfig that pulumi-eks makes runs `aws eks get-token`, and the package refuses to work without
-an AWS CLI of version 2.7.0 or later (`nodejs/eks/dependencies.ts` of
-https://github.com/pulumi/pulumi-eks). The engine of a sandbox finds this program first on its PATH.
-It answers these two calls and refuses every other, so that it is not mistaken for the AWS CLI.
+A kubeconfig of pulumi-eks runs `aws eks get-token`, and the package requires an AWS CLI of version
+2.7.0 or later (`nodejs/eks/dependencies.ts` of https://github.com/pulumi/pulumi-eks). This program
+comes first on the PATH of a sandbox's engine. It handles these two calls and rejects all others, so
+that it is not mistaken for the AWS CLI.
 
-It runs by itself, without the packages of the sandbox, since `kubectl` starts it for every command.
+It is self-contained and does not import the sandbox's packages, because `kubectl` starts it for
+every command.
 """
 
 from __future__ import annotations
@@ -18,26 +19,26 @@ import sys
 from pathlib import Path
 
 VERSION = "aws-cli/2.7.0 trainyard-sandbox"
-"""The oldest version that the package takes, and whose program it is."""
+"""The oldest version that the package accepts, with the name of this program."""
 EXEC_API = "client.authentication.k8s.io/v1beta1"
 REFUSED = 252
-"""Of the AWS CLI: the command line is invalid.
+"""Exit code of the AWS CLI: the command line is invalid.
 https://docs.aws.amazon.com/cli/latest/userguide/cli-usage-returncodes.html"""
 FAILED = 254
-"""Of the AWS CLI: the service returned an error."""
+"""Exit code of the AWS CLI: the service returned an error."""
 _CLUSTER_NAME = re.compile(r"[0-9A-Za-z][A-Za-z0-9_-]{0,99}")
 
 
 def write_aws_program(directory: Path, *, clusters: Path, region: str) -> Path:
-    """Write the program into a directory for a PATH; return the directory.
+    """Write the program into a directory for the PATH; return the directory.
 
     Args:
-        directory: Where it goes.
+        directory: The target directory.
         clusters: The directory of the sandbox's control planes.
-        region: The only region in which there are clusters.
+        region: The only region that has clusters.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    # -I: the user's own Python settings must not reach it; -S: it needs no packages.
+    # -I: ignore the user's Python settings; -S: no packages are required.
     command = [sys.executable, "-I", "-S", __file__, str(clusters.resolve()), region]
     program = directory / "aws"
     partial = program.with_suffix(".partial")
@@ -48,7 +49,7 @@ def write_aws_program(directory: Path, *, clusters: Path, region: str) -> Path:
 
 
 def main(arguments: list[str]) -> int:
-    """Answer one call. Return the exit code."""
+    """Handle a call. Return the exit code."""
     clusters, region, *asked = arguments
     if asked == ["--version"]:
         return _answer(VERSION)
@@ -97,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     get_token = operations.add_parser("get-token", allow_abbrev=False, add_help=False)
     get_token.add_argument("--cluster-name", required=True)
     get_token.add_argument("--output", choices=["json"])
-    # Global options may be before and after the operation; without a default, the first one stays.
+    # Global options may precede or follow the operation; without a default, the first one stays.
     get_token.add_argument("--region", default=argparse.SUPPRESS)
     return parser
 

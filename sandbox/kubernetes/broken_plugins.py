@@ -1,7 +1,7 @@
-"""Device plugins that the schedule of faults lets crash: their pods start, and end again.
+"""Device plugins that crash because of a scheduled fault: their pods restart repeatedly.
 
-kwok leaves their pods alone meanwhile, and what a kubelet would write into their status is written
-here. Once they are mended their pods are made anew, as after `kubectl rollout restart`.
+kwok does not run these pods meanwhile, and this module writes the status that a kubelet would
+write. When the fault ends, the pods are recreated, as after `kubectl rollout restart`.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ _CRASHED = "CrashLoopBackOff"
 
 
 class PodRunners(Protocol):
-    """What runs the pods of clusters; `ControlPlanes` in the daemon."""
+    """Runs the pods of clusters; `ControlPlanes` in the daemon."""
 
     def leave_alone(self, name: str, pods: Collection[str]) -> None:
-        """Let pods with one of these values of the label `name` not run in a cluster."""
+        """Keep pods with one of these values of the label `name` from running in a cluster."""
         ...
 
 
 class BrokenPlugins:
-    """The broken plugins of one cluster."""
+    """The broken plugins of a cluster."""
 
     def __init__(self, control_plane: ControlPlane, runners: PodRunners) -> None:
-        """Start with none."""
+        """Start without broken plugins."""
         self._name = control_plane.name
         self._administrator = control_plane.administrator()
         self._runners = runners
         self._broken: frozenset[str] = frozenset()
         self._mended: frozenset[str] = frozenset()
-        """Those of which pods that crashed are still there."""
+        """Repaired plugins whose crashed pods still exist."""
 
     def step(self, broken: Collection[str]) -> list[str]:
-        """Break and mend plugins until exactly these are broken.
+        """Break and repair plugins until exactly these are broken.
 
         Args:
             broken: Values of the label `name` of their pods.
 
         Returns:
-            Of each pod that crashed now, its value of the label.
+            The label value of each pod that has crashed in this step.
 
         Raises:
-            ApiError, ApiUnreachableError: something was not done; the next step tries again.
+            ApiError, ApiUnreachableError: the step is incomplete; the next one retries.
         """
         if self._broken != frozenset(broken):
             self._runners.leave_alone(self._name, broken)

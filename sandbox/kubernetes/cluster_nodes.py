@@ -1,4 +1,4 @@
-"""The kubelets of one cluster, and what EKS's cloud controller does for them."""
+"""The kubelets of a cluster, and the tasks of the EKS cloud controller."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _LOG = logging.getLogger(__name__)
 
 
 class ClusterNodes:
-    """Every instance that is, wants to be, or was a node of one cluster."""
+    """The instances that are, will be, or were nodes of a cluster."""
 
     def __init__(self, control_plane: ControlPlane) -> None:
-        """Start with no node."""
+        """Start without nodes."""
         self.control_plane = control_plane
         self._administrator = control_plane.administrator()
         self._kubelets: dict[str, Kubelet] = {}
@@ -33,11 +33,11 @@ class ClusterNodes:
         return MappingProxyType(self._kubelets)
 
     def add(self, kubelet: Kubelet) -> None:
-        """Let a kubelet try to join from now on."""
+        """Add a kubelet that tries to join from now on."""
         self._kubelets[kubelet.instance_id] = kubelet
 
     def remove(self, instance_id: str) -> None:
-        """Let the Node of an instance that is gone go too; nothing for another cluster's."""
+        """Remove the Node of an instance that has ended; ignores instances of other clusters."""
         kubelet = self._kubelets.pop(instance_id, None)
         if kubelet is None:
             return
@@ -46,11 +46,11 @@ class ClusterNodes:
             self._leaving[instance_id] = kubelet
 
     def step(self) -> None:
-        """Do what is due: remove Nodes, join, notice lost access, offer devices, wake kwok.
+        """Perform due actions: remove Nodes, join, detect lost access, report devices, notify kwok.
 
         Raises:
-            ApiError, ApiUnreachableError: something was not done for one node at least; the
-                others are served, and the next step tries again.
+            ApiError, ApiUnreachableError: the step is incomplete for at least one node; the others
+                are processed, and the next step retries.
         """
         for instance_id, kubelet in list(self._leaving.items()):
             self._remove_node(kubelet)
@@ -60,7 +60,7 @@ class ClusterNodes:
         joined = [kubelet for kubelet in self._kubelets.values() if kubelet.joined]
         if not joined:
             return
-        # From the API server's cache: this is asked several times a second.
+        # From the API server's cache, because this runs several times per second.
         pods = self._administrator.get("/api/v1/pods", resourceVersion="0")["items"]
         running = plugin_resources(pods)
         refused: list[ApiError] = []
@@ -81,7 +81,7 @@ class ClusterNodes:
             kubelet.close()
 
     def _attend_to(self, pods: Iterable[Mapping[str, Any]], nodes: Collection[str]) -> None:
-        """Remind kwok of pods, and report those again whose readiness was taken away."""
+        """Notify kwok of missed pods, and report pods again that were marked as not ready."""
         for pod, attempt in self._overlooked.due(pods, nodes):
             self._remind(pod, attempt)
         for pod in pods:
@@ -105,9 +105,9 @@ class ClusterNodes:
             self._administrator.patch(path, status, STRATEGIC_MERGE_PATCH)
 
     def _remove_node(self, kubelet: Kubelet) -> None:
-        """Delete the Node as the cloud controller does, then its pods, which nobody runs.
+        """Delete the Node as the cloud controller does, then its pods, which no longer run.
 
-        The pod garbage collector would take those too, 40 s later.
+        The pod garbage collector would also delete the pods, but 40 s later.
         """
         self._delete(kubelet.path)
         selector = f"spec.nodeName={kubelet.node_name}"

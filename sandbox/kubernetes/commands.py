@@ -1,4 +1,4 @@
-"""The command lines of a control plane's programs. No secret stands in any of them.
+"""The command lines of a control plane's programs, which contain no secrets.
 
 Sources: the reference pages of the programs below
 https://kubernetes.io/docs/reference/command-line-tools-reference/ and
@@ -24,14 +24,14 @@ PROGRAMS = (
     "kwok",
     "authenticator",
 )
-"""Every program that a control plane consists of."""
+"""The programs of a control plane."""
 
 LOGS = "logs"
 """Directory of the programs' logs in a control plane's directory."""
 
 MANAGED_LABEL = "sandbox.trainyard/kubelet"
 MANAGED_VALUE = "running"
-"""kwok keeps exactly the Nodes with this label alive: those whose kubelet is let in."""
+"""kwok keeps only Nodes with this label alive: those whose kubelet has been admitted."""
 
 _CONTROLLERS = (
     "clusterrole-aggregation-controller",
@@ -43,9 +43,9 @@ _CONTROLLERS = (
     "garbage-collector-controller",
     "job-controller",
     "namespace-controller",
-    # Without it nodes keep the taint not-ready, and DaemonSets roll out to no node at all.
+    # Without it nodes keep the not-ready taint, and DaemonSets are not scheduled on any node.
     "node-lifecycle-controller",
-    # Without the first no claim is bound; without the others none that is deleted ever goes.
+    # Without the first no claim is bound; without the others deleted objects never disappear.
     "persistentvolume-binder-controller",
     "persistentvolume-protection-controller",
     "persistentvolumeclaim-protection-controller",
@@ -58,7 +58,7 @@ _CONTROLLERS = (
     "taint-eviction-controller",
     "ttl-after-finished-controller",
 )
-"""What a training cluster needs; each further controller costs memory and watches."""
+"""Controllers that a training cluster needs; each additional one costs memory and watches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where one control plane keeps its files."""
+    """The files of a control plane."""
 
     directory: Path
 
@@ -94,7 +94,7 @@ class Layout:
 
     @property
     def version(self) -> Path:
-        """Holds the minor version that the cluster serves, for people who look."""
+        """File with the minor version that the cluster serves, for inspection."""
         return self.directory / "version"
 
     def log(self, program: str) -> Path:
@@ -103,7 +103,7 @@ class Layout:
 
 
 def etcd(layout: Layout, ports: Ports) -> list[str]:
-    """Return etcd's arguments; it does not wait for the disk, for nothing has to outlive it."""
+    """Return etcd's arguments; without fsync, because the data need not be durable."""
     client = f"http://127.0.0.1:{ports.etcd}"
     peer = f"http://127.0.0.1:{ports.etcd_peer}"
     return [
@@ -122,23 +122,23 @@ def etcd(layout: Layout, ports: Ports) -> list[str]:
 def kube_apiserver(
     layout: Layout, ports: Ports, credentials: Credentials, emulated: str | None = None
 ) -> list[str]:
-    """Return the API server's arguments, with the admission and authorization that EKS has.
+    """Return the API server's arguments, with EKS's admission and authorization.
 
-    `emulated` is the minor version to emulate, here and below; None: the programs' own.
+    `emulated` is the minor version to emulate, here and below; None for the programs' own.
     """
     return [
         *_emulation(emulated),
         f"--etcd-servers=http://127.0.0.1:{ports.etcd}",
         "--bind-address=127.0.0.1",
         "--advertise-address=127.0.0.1",
-        "--endpoint-reconciler-type=none",  # a loopback address is no endpoint of a Service
+        "--endpoint-reconciler-type=none",  # a loopback address is not a valid Service endpoint
         f"--secure-port={ports.api_server}",
         f"--tls-cert-file={credentials.serving_certificate}",
         f"--tls-private-key-file={credentials.serving_key}",
         f"--token-auth-file={credentials.token_file}",
         f"--authentication-token-webhook-config-file={layout.webhook}",
         "--authentication-token-webhook-version=v1",
-        # A node that was just let in must not be refused from a cache.
+        # A cached denial must not reject a node that has just been admitted.
         "--authentication-token-webhook-cache-ttl=0s",
         "--authorization-mode=Node,RBAC",
         "--enable-admission-plugins=NodeRestriction",
@@ -159,7 +159,7 @@ def kube_controller_manager(
         *_emulation(emulated),
         f"--kubeconfig={layout.kubeconfig}",
         "--leader-elect=false",
-        "--secure-port=0",  # nobody reads its metrics
+        "--secure-port=0",  # metrics are not used
         f"--service-account-private-key-file={credentials.service_account_key}",
         f"--root-ca-file={credentials.certificate_authority}",
         f"--controllers={','.join(_CONTROLLERS)}",
@@ -174,9 +174,9 @@ def kube_scheduler(layout: Layout, emulated: str | None = None) -> list[str]:
 def scheduler_config(layout: Layout) -> str:
     """Return the scheduler's configuration.
 
-    Pods of the sandbox do not really run, so a scheduler in a Deployment schedules nothing: the
-    control plane's own takes the pods of the Neuron scheduler too, as pods that ask for devices
-    without regard to which ones lie together.
+    Pods of the sandbox are simulated, so a scheduler in a Deployment schedules nothing. The control
+    plane's scheduler also handles the pods of the Neuron scheduler, as pods that request devices
+    regardless of device adjacency.
     """
     schedulers = ("default-scheduler", NEURON_SCHEDULER_NAME)
     return yaml.safe_dump(
@@ -195,7 +195,7 @@ def _emulation(emulated: str | None) -> list[str]:
 
 
 def kwok(layout: Layout, left_alone: Collection[str] = ()) -> list[str]:
-    """Return kwok's arguments: it keeps the nodes alive and runs their pods.
+    """Return the arguments of kwok, which keeps nodes alive and runs their pods.
 
     Source: https://kwok.sigs.k8s.io/docs/user/configuration/
 

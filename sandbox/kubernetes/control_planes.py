@@ -1,4 +1,4 @@
-"""The life of control planes: one set of real Kubernetes processes for each EKS cluster."""
+"""Lifecycle of control planes: one set of real Kubernetes processes for each EKS cluster."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Running:
 
 
 class ControlPlanes:
-    """Every control plane of one sandbox, by cluster name; safe to use from several threads."""
+    """The control planes of a sandbox, by cluster name; thread-safe."""
 
     def __init__(
         self,
@@ -50,12 +50,12 @@ class ControlPlanes:
         aws_endpoint: str,
         spawn: Spawn,
     ) -> None:
-        """Keep everything below `directory`, a directory for each cluster.
+        """Store all files below `directory`, in one directory per cluster.
 
-        What an earlier sandbox left there is removed, but for the logs.
+        Files of an earlier sandbox are removed, except for logs.
 
         Raises:
-            ValueError: `programs` lacks one of the programs that a control plane needs.
+            ValueError: `programs` lacks a program that a control plane requires.
         """
         missing = [name for name in commands.PROGRAMS if name not in programs]
         if missing:
@@ -67,18 +67,18 @@ class ControlPlanes:
         self._lock = threading.Condition()
         self._running: dict[str, _Running] = {}
         self._starting: dict[str, threading.Event] = {}
-        """By cluster: set it, and the start is given up."""
+        """By cluster: set the event to cancel the start."""
         for left in directory.iterdir() if directory.is_dir() else ():
             _keep_logs(left)
 
     def create(self, name: str, version: str | None = None) -> ControlPlane:
-        """Start a control plane and wait until it serves; 3 to 4 seconds.
+        """Start a control plane and wait until it is ready; takes 3 to 4 seconds.
 
         Raises:
-            UnsupportedVersionError: the sandbox does not run `version`.
-            ValueError: `name` is no name of an EKS cluster, or is taken.
-            ControlPlaneError: a program ended or does not become ready, or the cluster was
-                stopped meanwhile.
+            UnsupportedVersionError: the sandbox does not support `version`.
+            ValueError: `name` is not a valid name of an EKS cluster, or is in use.
+            ControlPlaneError: a program ended or did not become ready, or the cluster was stopped
+                meanwhile.
         """
         check_version(name, version)
         if not _CLUSTER_NAME.fullmatch(name):
@@ -99,13 +99,13 @@ class ControlPlanes:
                 self._lock.notify_all()
 
     def upgrade(self, name: str, version: str) -> None:
-        """Serve another minor version with the same control plane; objects and nodes stay.
+        """Serve another minor version with the same control plane; objects and nodes are kept.
 
         Raises:
-            UnsupportedVersionError: the sandbox does not run `version`.
-            ValueError: the cluster has no control plane that serves, or is being changed.
-            ControlPlaneError: a program ended or does not become ready, or the cluster was
-                stopped meanwhile.
+            UnsupportedVersionError: the sandbox does not support `version`.
+            ValueError: the cluster has no ready control plane, or is being changed.
+            ControlPlaneError: a program ended or did not become ready, or the cluster was stopped
+                meanwhile.
         """
         check_version(name, version)
         with self._lock:
@@ -121,14 +121,14 @@ class ControlPlanes:
                 self._lock.notify_all()
 
     def leave_alone(self, name: str, pods: Collection[str]) -> None:
-        """Let the pods with one of these values of the label `name` not run in a cluster."""
+        """Keep pods with one of these values of the label `name` from running in a cluster."""
         with self._lock:
             running = self._running.get(name)
             if running is not None:
                 running.startup.leave_alone(running.control_plane, pods)
 
     def get(self, name: str) -> ControlPlane | None:
-        """Return a cluster's control plane, or None while there is none that serves."""
+        """Return a cluster's control plane, or None if it is not ready."""
         with self._lock:
             running = self._running.get(name)
         return running.control_plane if running else None
@@ -139,9 +139,9 @@ class ControlPlanes:
             return sorted(self._running)
 
     def stop(self, name: str) -> None:
-        """End a control plane and keep of it only the logs; nothing if there is none.
+        """Stop a control plane and keep only its logs; does nothing if there is none.
 
-        One that is starting is given up.
+        A start in progress is canceled.
         """
         with self._lock:
             while name in self._starting:
@@ -153,19 +153,19 @@ class ControlPlanes:
         _keep_logs(self._directory / name)
 
     def delete(self, name: str) -> None:
-        """End a control plane and remove its directory; nothing if there is none."""
+        """Stop a control plane and remove its directory; does nothing if there is none."""
         self.stop(name)
         remove_tree(self._directory / name)
 
     def stop_all(self) -> None:
-        """End every control plane; logs stay."""
+        """Stop all control planes; logs are kept."""
         with self._lock:
             names = [*self._running, *self._starting]
         for name in names:
             self.stop(name)
 
     def _start(self, name: str, version: str | None, given_up: threading.Event) -> _Running:
-        """Start with free ports; once more with others where somebody took one meanwhile."""
+        """Start with free ports; retry once if another process has taken one meanwhile."""
         for attempt in range(1, _ATTEMPTS + 1):
             startup = Startup(self._directory / name, self._programs, self._spawn, given_up)
             try:
@@ -179,7 +179,7 @@ class ControlPlanes:
 
 
 def _keep_logs(directory: Path) -> None:
-    """Remove all that a control plane leaves but its logs: keys, kubeconfig, etcd's data."""
+    """Remove all files of a control plane except logs: keys, kubeconfig, etcd's data."""
     for path in directory.iterdir() if directory.is_dir() else ():
         if path.is_file():
             path.unlink()
@@ -188,7 +188,7 @@ def _keep_logs(directory: Path) -> None:
 
 
 def _end(processes: Iterable[Popen[Any]]) -> None:
-    """End processes at once: an API server takes seconds to close its watches, for nobody."""
+    """Kill processes, because an API server would take seconds to close its watches."""
     ended = list(processes)
     for process in ended:
         process.kill()

@@ -1,4 +1,4 @@
-"""Keys, certificates and kubeconfig files of one control plane."""
+"""Keys, certificates and kubeconfig files of a control plane."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 SERVICE_CIDR = "10.100.0.0/16"
-"""EKS takes this or 172.20.0.0/16 when a cluster does not name one.
+"""EKS chooses this or 172.20.0.0/16 if a cluster does not specify one.
 
 Source: `serviceIpv4Cidr` in
 https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html
@@ -29,16 +29,16 @@ _VALIDITY = dt.timedelta(days=365)
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """The files that let the programs of a control plane trust each other."""
+    """Files for authentication between the programs of a control plane."""
 
     certificate_authority: Path
     serving_certificate: Path
     serving_key: Path
     service_account_key: Path
-    """Private key that signs service-account tokens; its public half verifies them."""
+    """Private key that signs service account tokens; its public key verifies them."""
     service_account_public_key: Path
     token_file: Path
-    """Static tokens of the API server, `token,user,uid,"groups"` a line."""
+    """Static tokens of the API server, one `token,user,uid,"groups"` per line."""
 
     @property
     def certificate_authority_data(self) -> str:
@@ -47,10 +47,10 @@ class Credentials:
 
 
 def make_credentials(directory: Path) -> tuple[Credentials, str]:
-    """Make all keys and certificates of a control plane below `directory`.
+    """Create all keys and certificates of a control plane below `directory`.
 
     Returns:
-        The files, and the administrator's token, which stands in the token file only.
+        The files, and the administrator's token, which is stored only in the token file.
     """
     directory.mkdir(parents=True, mode=0o700, exist_ok=True)
     service_account_key = ec.generate_private_key(ec.SECP256R1())
@@ -72,7 +72,7 @@ def make_credentials(directory: Path) -> tuple[Credentials, str]:
 
 @dataclass(frozen=True, slots=True)
 class ServerCertificate:
-    """The files of a TLS server, and of the authority that signed its certificate."""
+    """The files of a TLS server and its certificate authority."""
 
     authority: Path
     certificate: Path
@@ -82,12 +82,12 @@ class ServerCertificate:
 def make_server_certificate(
     directory: Path, name: str, names: Sequence[x509.GeneralName]
 ) -> ServerCertificate:
-    """Make a certificate authority, and a certificate of it for a server.
+    """Create a certificate authority and a server certificate.
 
     Args:
-        directory: Where the files go: `ca.crt`, `<name>.crt`, `<name>.key`.
-        name: Name of the server, without an ending.
-        names: What clients call the server.
+        directory: Directory for the files `ca.crt`, `<name>.crt`, `<name>.key`.
+        name: Base name of the server's files.
+        names: Names and addresses that clients use for the server.
     """
     authority_key = ec.generate_private_key(ec.SECP256R1())
     key = ec.generate_private_key(ec.SECP256R1())
@@ -104,15 +104,15 @@ def make_server_certificate(
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner may read, from its first byte on."""
+    """Write a file that only its owner can read, from the first byte on."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        os.fchmod(file.fileno(), 0o600)  # the mode above does not change a file that exists
+        os.fchmod(file.fileno(), 0o600)  # the mode above does not apply to an existing file
         file.write(content)
 
 
 def kubeconfig(*, cluster: str, endpoint: str, certificate_authority_data: str, token: str) -> str:
-    """Return a kubeconfig file with one cluster, one user and one context, named `cluster`."""
+    """Return a kubeconfig with one cluster, one user and one context, named `cluster`."""
     document = {
         "apiVersion": "v1",
         "kind": "Config",
@@ -133,9 +133,10 @@ def kubeconfig(*, cluster: str, endpoint: str, certificate_authority_data: str, 
 
 
 def webhook_config(url: str) -> str:
-    """Return the API server's configuration of its token webhook, in kubeconfig format.
+    """Return the API server's token webhook configuration, in kubeconfig format.
 
-    Source: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#webhook-token-authentication
+    Source:
+    https://kubernetes.io/docs/reference/access-authn-authz/authentication/#webhook-token-authentication
     """
     document = {
         "apiVersion": "v1",

@@ -1,7 +1,7 @@
-"""Which extended resources a node offers, given the device plugins that run on it.
+"""The extended resources of a node, according to the device plugins that run on it.
 
-A kubelet knows nothing of GPUs or EFA devices until a plugin registers them over a socket on the
-node. So a resource appears when the plugin's pod runs, and goes when it does not any more.
+A kubelet does not know GPUs or EFA devices until a plugin registers them over a socket on the node.
+A resource therefore appears when the plugin's pod runs, and disappears when it stops.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _PLUGINS = {
     # https://github.com/aws-neuron/neuron-helm-charts
     "neuron-device-plugin": {NEURON_DEVICE, NEURON_CORE},
 }
-"""Resources by the last part of the plugin's image repository."""
+"""Resources by the last path component of the plugin's image repository."""
 
 
 def device_counts(instance_type: InstanceType, efa_interfaces: int) -> dict[str, int]:
-    """Return how many devices of each kind a plugin would find on an instance.
+    """Return the number of devices of each kind that a plugin would find on an instance.
 
-    An EFA device is an interface that the instance was launched with, so a launch template that
-    names fewer than the type's maximum leaves fewer. MIG and time slicing are not simulated, and
-    Neuron devices and their cores are counted apart, as the plugin does: a pod that takes a
-    device leaves the number of cores as it is.
+    An EFA device is an interface that the instance was launched with, so a launch template with
+    fewer than the type's maximum results in fewer devices. MIG and time slicing are not simulated.
+    Neuron devices and cores are counted independently, as the plugin does: a pod that uses a device
+    does not reduce the number of cores.
     """
     accelerators = instance_type.accelerators
     gpus = accelerators.count if accelerators and accelerators.manufacturer == "nvidia" else 0
@@ -44,7 +44,7 @@ def device_counts(instance_type: InstanceType, efa_interfaces: int) -> dict[str,
 
 
 def plugin_resources(pods: Iterable[Mapping[str, Any]]) -> dict[str, set[str]]:
-    """Return the resources whose plugin runs, by the name of the node.
+    """Return the resources whose plugin runs, by node name.
 
     Args:
         pods: Pods as the API server lists them.

@@ -1,4 +1,4 @@
-"""The EC2 instances of the sandbox account, as far as their kubelets depend on them."""
+"""The EC2 instances of the sandbox account, with the properties that affect kubelets."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from sandbox.faults.in_force import OBSERVER
 
 _EFA_TYPES = ("efa", "efa-only")
 _KUBELET = re.compile(r"\(k8s: (\d+\.\d+\.\d+)")
-"""What EKS's images say of themselves in their description."""
+"""Kubelet version in the description of EKS images."""
 _DEFAULT_ROOT_VOLUME_GIB = 20
-"""Size of the EKS AMI's own root volume; used where the account knows no volume."""
+"""Size of the EKS AMI's root volume; used if the account has no volume."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,20 +35,20 @@ class Instance:
     private_dns_name: str
     private_ip_address: str
     efa_interfaces: int
-    """Interfaces of type `efa` or `efa-only` that it really has."""
+    """Number of interfaces of type `efa` or `efa-only` that are attached."""
     security_group_ids: tuple[str, ...]
-    """Groups of the interfaces that carry addresses, which reach the API server."""
+    """Security groups of the interfaces with IP addresses, which connect to the API server."""
     instance_profile: str
-    """Name of the IAM instance profile, or empty."""
+    """Name of the IAM instance profile; empty if there is none."""
     root_volume_gib: int
     user_data: bytes
     tags: Mapping[str, str]
     kubelet_version: str = ""
-    """As the image's description tells, such as `1.35.7`; empty where it tells nothing."""
+    """From the image's description, such as `1.35.7`; empty if unknown."""
 
     @property
     def provider_id(self) -> str:
-        """The Node's `spec.providerID`."""
+        """Value of the Node's `spec.providerID`."""
         return f"aws:///{self.availability_zone}/{self.instance_id}"
 
 
@@ -61,8 +61,8 @@ class SandboxAccount:
             aws_secret_access_key="sandbox",  # noqa: S106 - the sandbox checks none
             region_name=region,
         )
-        # The loop that asks is itself the retry, and must notice soon that nobody answers.
-        # No proxy of the user's environment stands between this machine and itself.
+        # The polling loop retries itself and must detect quickly that the server does not respond.
+        # A proxy in the user's environment must not be used.
         config = Config(
             retries={"max_attempts": 0},
             connect_timeout=2,
@@ -78,14 +78,14 @@ class SandboxAccount:
     def running_instance_ids(self) -> set[str]:
         """Return the ids of all running instances.
 
-        DescribeInstances tells too, but costs ten times as much where instances have 33
-        interfaces, and this is asked several times a second.
+        DescribeInstances also returns them, but takes ten times as long for instances with 33
+        interfaces, and this is called several times per second.
         """
         pages = self._ec2.get_paginator("describe_instance_status").paginate()
         return {status["InstanceId"] for page in pages for status in page["InstanceStatuses"]}
 
     def instances(self, instance_ids: Iterable[str]) -> list[Instance]:
-        """Return instances with everything that their kubelets need."""
+        """Return instances with all properties that affect their kubelets."""
         pages = self._ec2.get_paginator("describe_instances").paginate(
             InstanceIds=sorted(instance_ids)
         )
@@ -100,7 +100,7 @@ class SandboxAccount:
         return [self._instance(each, zone_ids, kubelets[each["ImageId"]]) for each in found]
 
     def role_arn(self, instance_profile: str) -> str | None:
-        """Return the role of an instance profile; None where the profile has none."""
+        """Return the role of an instance profile; None if it has no role."""
         profile = self._iam.get_instance_profile(InstanceProfileName=instance_profile)
         roles = profile["InstanceProfile"]["Roles"]
         return roles[0]["Arn"] if roles else None
@@ -123,11 +123,11 @@ class SandboxAccount:
         return {zone["ZoneName"]: zone["ZoneId"] for zone in zones}
 
     def _kubelet_versions(self, image_ids: set[str]) -> dict[str, str]:
-        """Return the kubelet's version by image; empty for an image that does not name it."""
+        """Return the kubelet version by image; empty if the image does not contain it."""
         versions = dict.fromkeys(image_ids, "")
         if not image_ids:
             return versions
-        # A filter, because ImageIds fails as a whole where one image is gone.
+        # A filter, because ImageIds fails completely if one image does not exist.
         wanted = [{"Name": "image-id", "Values": sorted(image_ids)}]
         for image in self._ec2.describe_images(Filters=wanted)["Images"]:
             told = _KUBELET.search(image.get("Description") or "")
@@ -162,7 +162,7 @@ class SandboxAccount:
         )
 
     def _user_data(self, instance_id: str) -> bytes:
-        """Return the user data, decoded from the API's own base64."""
+        """Return the user data, decoded from the API's base64."""
         answer = self._ec2.describe_instance_attribute(InstanceId=instance_id, Attribute="userData")
         return base64.b64decode((answer.get("UserData") or {}).get("Value") or "")
 
@@ -170,7 +170,7 @@ class SandboxAccount:
         root = found.get("RootDeviceName")
         for mapping in found.get("BlockDeviceMappings") or []:
             if mapping.get("DeviceName") == root and "Ebs" in mapping:
-                with contextlib.suppress(ClientError):  # deleted with the instance meanwhile
+                with contextlib.suppress(ClientError):  # the instance has been deleted meanwhile
                     ids = [mapping["Ebs"]["VolumeId"]]
                     return self._ec2.describe_volumes(VolumeIds=ids)["Volumes"][0]["Size"]
         return _DEFAULT_ROOT_VOLUME_GIB

@@ -1,4 +1,4 @@
-"""Everything that somebody made in a cluster, one line an object, so that two can be compared."""
+"""User-created objects of a cluster, one per line, so that two points in time can be compared."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SELF_MADE_RESOURCES = frozenset(
         "prioritylevelconfigurations",
     }
 )
-"""Resources of which nobody makes an object by hand, or whose objects come and go with time."""
+"""Resources that users do not create, or whose objects come and go with time."""
 
 _OF_EVERY_CLUSTER = frozenset(
     {
@@ -43,15 +43,15 @@ _OF_EVERY_NAMESPACE = frozenset({("ConfigMap", "kube-root-ca.crt"), ("ServiceAcc
 
 
 def lines(kubeconfig: Path) -> list[str]:
-    """Return `Kind namespace/name`, or `Kind name`, for each object that somebody made, sorted.
+    """Return a sorted line for each user-created object: `Kind namespace/name` or `Kind name`.
 
-    Objects of a new and empty cluster, and objects that a controller made for another object
-    (the pods of a DaemonSet), are left out. Kinds that are not Kubernetes's own end with their
-    API group.
+    Objects of a new and empty cluster, and objects that a controller created for another object
+    (the pods of a DaemonSet), are omitted. Kinds outside Kubernetes itself end with their API
+    group.
 
     Raises:
-        ApiUnreachableError: the API server does not answer.
-        ApiError: it refuses; the kubeconfig's user may not list everything.
+        ApiUnreachableError: the API server does not respond.
+        ApiError: the API server denies a list; the kubeconfig's user lacks permissions.
     """
     api = _api(kubeconfig)
     try:
@@ -77,7 +77,7 @@ def _api(kubeconfig: Path) -> KubernetesApi:
 
 
 def _listable(api: KubernetesApi) -> Iterator[tuple[str, str]]:
-    """Return the path of each list in the API, in each group's preferred version, and its kind."""
+    """Return path and kind of each list in the API, in each group's preferred version."""
     groups = api.get("/apis")["groups"]
     versions = [("/api/v1", "")] + [
         (f"/apis/{group['preferredVersion']['groupVersion']}", group["name"]) for group in groups

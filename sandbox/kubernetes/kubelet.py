@@ -1,4 +1,4 @@
-"""One simulated kubelet: it joins its cluster as its instance's role, and offers devices."""
+"""A simulated kubelet: joins its cluster with its instance's role, and advertises devices."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _PLUGIN_OFF = "0"
 
 
 class Kubelet:
-    """The kubelet of one instance.
+    """The kubelet of an instance.
 
-    It never uses the administrator's token for its Node: registering it and changing its status
-    pass the authenticator, the Node authorizer and NodeRestriction as a real node's requests do.
+    It never uses the administrator's token for its Node: registration and status updates pass the
+    authenticator, the Node authorizer and NodeRestriction, like the requests of a real node.
     """
 
     def __init__(
@@ -45,27 +45,27 @@ class Kubelet:
         endpoint: str,
         certificate_authority: str,
     ) -> None:
-        """Prepare to join; nothing is sent yet.
+        """Prepare to join; sends no request.
 
         Args:
             instance_id: Session name of the role, as EC2 sets it.
             control_plane: The cluster that the node belongs to.
             node: The Node object to register.
-            devices: Number of devices by extended resource, offered once their plugin runs.
+            devices: Number of devices by extended resource, advertised once their plugin runs.
             role_arn: IAM role of the instance.
-            endpoint: API server as the node was told, right or wrong.
-            certificate_authority: Its certificate authority as the node was told, base64 of PEM.
+            endpoint: API server endpoint in the node's configuration, correct or not.
+            certificate_authority: Certificate authority in the node's configuration, base64 of PEM.
 
         Raises:
-            ValueError: endpoint or certificate authority can not be used at all.
+            ValueError: endpoint or certificate authority cannot be used.
         """
         self.instance_id = instance_id
         self.control_plane = control_plane
         self.node_name: str = node["metadata"]["name"]
         self.joined = False
-        """Whether the API server takes the node's requests."""
+        """Whether the API server accepts the node's requests."""
         self.registered = False
-        """Whether there is a Node to remove when the instance ends."""
+        """Whether a Node must be removed when the instance ends."""
         self._node = node
         self._heartbeat_at = 0.0
         self._devices = devices
@@ -81,11 +81,11 @@ class Kubelet:
 
     @property
     def path(self) -> str:
-        """The Node's path in the API."""
+        """API path of the Node."""
         return f"/api/v1/nodes/{quote(self.node_name)}"
 
     def try_to_join(self) -> None:
-        """Register the Node, unless the last failure was a moment ago; log refusals once."""
+        """Register the Node, unless the last attempt failed recently; log failures once."""
         if self.joined or time.monotonic() < self._next_attempt:
             return
         try:
@@ -101,12 +101,12 @@ class Kubelet:
             _LOG.info("%s joined %s as node %s", *self._names, self.node_name)
 
     def heartbeat(self) -> None:
-        """Notice that the role is not let in any more, and go silent as a real kubelet would.
+        """Detect that the role has lost access, and stop responding as a real kubelet would.
 
-        The API server remembers a token for 10 s, so that it takes that long.
+        The API server caches a token for 10 s, so the detection takes that long.
 
         Raises:
-            ApiError, ApiUnreachableError: the API server refused for another reason.
+            ApiError, ApiUnreachableError: the API server rejected the request for another reason.
         """
         if not self.joined or time.monotonic() < self._heartbeat_at:
             return
@@ -117,14 +117,15 @@ class Kubelet:
             if error.status == 401:
                 self._go_silent()
                 self._refused(self._explain(error))
-            elif error.status != NOT_FOUND:  # a Node that somebody deleted stays away, as in life
+            elif error.status != NOT_FOUND:  # as in a real cluster, a deleted Node does not return
                 raise
 
     def offer_devices(self, running: Collection[str]) -> None:
-        """Tell the API server the devices of the plugins that run, and 0 for those that ended.
+        """Report the devices of running plugins to the API server, and 0 for stopped ones.
 
         Raises:
-            ApiError, ApiUnreachableError: the status could not be changed; call it again.
+            ApiError, ApiUnreachableError: the status could not be changed; the call can be
+                repeated.
         """
         wanted = {
             resource: str(count) if resource in running else _PLUGIN_OFF
@@ -139,13 +140,13 @@ class Kubelet:
         except ApiError as error:
             if error.status != 401:
                 raise
-            self._heartbeat_at = 0.0  # the next heartbeat finds out why
+            self._heartbeat_at = 0.0  # the next heartbeat finds the reason
             return
         self._offered = wanted
         _LOG.info("%s in %s offers %s", *self._names, wanted)
 
     def close(self) -> None:
-        """Close the connections; the instance is gone."""
+        """Close the connections after the instance has ended."""
         self._api.close()
 
     @property
@@ -159,11 +160,11 @@ class Kubelet:
             if error.status != 409 or not self._is_ours():
                 raise
         self.registered = True
-        # As the last step: from here on the Node becomes Ready.
+        # Last step: from now on kwok makes the Node Ready.
         self._api.patch(self.path, {"metadata": {"labels": {MANAGED_LABEL: MANAGED_VALUE}}})
 
     def _go_silent(self) -> None:
-        """Let nobody keep the Node alive, and say so at once instead of after its lease."""
+        """Stop kwok's heartbeat for the Node, and report that before its lease expires."""
         self.joined = False
         unknown = {
             "type": "Ready",
@@ -184,7 +185,7 @@ class Kubelet:
             administrator.close()
 
     def _is_ours(self) -> bool:
-        """Whether the Node that is there already is this instance's, from a former life."""
+        """Whether the existing Node belongs to this instance, from an earlier registration."""
         known = self._api.get(self.path)
         return known["spec"].get("providerID") == self._node["spec"]["providerID"]
 
@@ -196,7 +197,7 @@ class Kubelet:
         self._wait_seconds = min(self._wait_seconds * 1.5, _LAST_RETRY_SECONDS)
 
     def _explain(self, error: ApiError) -> str:
-        """Return why; of a 401 the API server tells the caller nothing, but the administrator."""
+        """Return the reason; the API server tells only the administrator the reason for a 401."""
         if error.status != 401:
             return f"{self._role_arn} is let in, but may not register the node: {error}"
         review = {
@@ -215,7 +216,7 @@ class Kubelet:
 
 
 def session_arn(role_arn: str, session: str) -> str:
-    """Return the STS identity of a role's session, which never holds the role's path.
+    """Return the STS identity of a role's session, which never contains the role's path.
 
     Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
     """

@@ -1,4 +1,4 @@
-"""Whether an instance is a node of a cluster, and if so, with what its kubelet starts."""
+"""Whether an instance is a node of a cluster, and the configuration of its kubelet."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _TAINT_EFFECTS = {
     "NO_EXECUTE": "NoExecute",
     "PREFER_NO_SCHEDULE": "PreferNoSchedule",
 }
-"""EKS's spelling and Kubernetes's.
+"""Taint effects: EKS's spelling and that of Kubernetes.
 
 Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_Taint.html
 """
 
 
 class CannotJoinError(Exception):
-    """An instance that is meant for a cluster cannot join it; the message says why."""
+    """An instance of a cluster cannot join it; the message says why."""
 
 
 class Account(Protocol):
-    """What has to be asked of the account; `SandboxAccount` in the daemon."""
+    """The required calls to the account; `SandboxAccount` in the daemon."""
 
     def role_arn(self, instance_profile: str) -> str | None:
         """Return the role of an instance profile."""
@@ -56,7 +56,7 @@ class Account(Protocol):
 
 
 class KnownControlPlanes(Protocol):
-    """The part of `ControlPlanes` that is needed here."""
+    """The required part of `ControlPlanes`."""
 
     def get(self, name: str) -> ControlPlane | None:
         """Return a cluster's control plane, or None."""
@@ -66,10 +66,10 @@ class KnownControlPlanes(Protocol):
 def kubelet_of(
     instance: Instance, account: Account, control_planes: KnownControlPlanes
 ) -> Kubelet | None:
-    """Return the kubelet that starts on an instance; None where it is no EKS node at all.
+    """Return the kubelet of an instance; None if it is not an EKS node.
 
     Raises:
-        CannotJoinError: it is meant for a cluster, but something that it needs is missing.
+        CannotJoinError: it belongs to a cluster but lacks something that it needs to join.
     """
     config = _config(instance)
     group_name = instance.tags.get(_NODE_GROUP_TAG)
@@ -122,7 +122,7 @@ def _kubelet(
 
 
 def _completed(config: NodeConfig, control_plane: ControlPlane) -> NodeConfig:
-    """Return the NodeConfig that EKS puts in front of a managed group's own."""
+    """Return the NodeConfig that EKS prepends to that of a managed group."""
     return replace(
         config,
         cluster_name=control_plane.name,
@@ -132,7 +132,7 @@ def _completed(config: NodeConfig, control_plane: ControlPlane) -> NodeConfig:
 
 
 def _let_in(group: ManagedGroup, cluster: Mapping[str, Any], control_plane: ControlPlane) -> None:
-    """Map the group's role as EKS does, in the one mode in which it writes into aws-auth."""
+    """Map the group's role as EKS does, in the only mode in which it writes into aws-auth."""
     if (cluster.get("accessConfig") or {}).get("authenticationMode") != "CONFIG_MAP":
         return
     administrator = control_plane.administrator()
@@ -167,11 +167,11 @@ def _role_arn(instance: Instance, account: Account) -> str:
 
 
 def _check_reachable(instance: Instance, account: Account, access: Mapping[str, Any]) -> None:
-    """Raise unless the cluster's security group lets the node in.
+    """Raise unless the cluster's security group admits the node.
 
-    A node in the VPC reaches an API server with private access through the interfaces that EKS
-    made there, which carry the cluster security group. Launch templates that name security groups
-    of their own are not given that group, and their nodes never join.
+    A node in the VPC connects to an API server with private access through EKS's network
+    interfaces, which have the cluster security group. Launch templates that specify security groups
+    do not get that group automatically, and their nodes never join.
     Source: https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html
     """
     group = access.get("clusterSecurityGroupId")
@@ -189,7 +189,7 @@ def _check_reachable(instance: Instance, account: Account, access: Mapping[str, 
 
 
 def admits(rules: Iterable[Mapping[str, Any]], instance: Instance) -> bool:
-    """Return whether one of the ingress rules lets an instance reach port 443."""
+    """Return whether an ingress rule admits an instance to port 443."""
     return any(_covers_https(rule) and _names(rule, instance) for rule in rules)
 
 

@@ -1,7 +1,7 @@
-"""Reading a nodeadm `NodeConfig` out of an instance's user data.
+"""Read a nodeadm `NodeConfig` from an instance's user data.
 
-Source: https://awslabs.github.io/amazon-eks-ami/nodeadm/doc/api/ and, for the encodings and
-the merge of several parts, nodeadm/internal of https://github.com/awslabs/amazon-eks-ami.
+Source: https://awslabs.github.io/amazon-eks-ami/nodeadm/doc/api/ and, for the encodings and the
+merge of several parts, nodeadm/internal of https://github.com/awslabs/amazon-eks-ami.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 class NodeConfigError(ValueError):
-    """User data names a NodeConfig that nodeadm would not accept."""
+    """The user data has a NodeConfig that nodeadm would reject."""
 
 
 @dataclass(frozen=True, slots=True)
 class Taint:
-    """A taint that the kubelet registers its Node with."""
+    """A taint with which the kubelet registers its Node."""
 
     key: str
     value: str
     effect: str
 
     def as_object(self) -> dict[str, str]:
-        """Return the taint as it stands in a Node's specification."""
+        """Return the taint in the form of a Node's spec."""
         return {"key": self.key, "value": self.value, "effect": self.effect}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeConfig:
-    """What a node is told about its cluster and its kubelet; empty where nothing is said."""
+    """Cluster and kubelet configuration of a node; empty values are not set."""
 
     cluster_name: str = ""
     api_server_endpoint: str = ""
@@ -54,12 +54,12 @@ class NodeConfig:
     labels: tuple[tuple[str, str], ...] = ()
     taints: tuple[Taint, ...] = ()
     maximum_pods: int | None = None
-    """None leaves it to the AMI's table."""
+    """None for the value from the AMI's table."""
     local_storage: str = ""
-    """`RAID0`, `RAID10`, `Mount`, or empty: the instance store is not used."""
+    """`RAID0`, `RAID10`, `Mount`, or empty if the instance store is not used."""
 
     def missing(self) -> list[str]:
-        """Return the fields without which nodeadm refuses to start, in its order."""
+        """Return the missing fields that nodeadm requires, in its order."""
         required = {
             "spec.cluster.name": self.cluster_name,
             "spec.cluster.apiServerEndpoint": self.api_server_endpoint,
@@ -70,12 +70,13 @@ class NodeConfig:
 
 
 def parse_user_data(user_data: bytes) -> NodeConfig | None:
-    """Return the NodeConfig in user data, or None where it holds none (no EKS node of AL2023).
+    """Return the NodeConfig in user data, or None if there is none (not an AL2023 EKS node).
 
-    Several MIME parts are merged as nodeadm does: later values win, kubelet flags add up.
+    MIME parts are merged as nodeadm does: later values replace earlier ones, kubelet flags are
+    appended.
 
     Raises:
-        NodeConfigError: a part claims to be a NodeConfig and is none.
+        NodeConfigError: a part of the type NodeConfig is invalid.
     """
     merged: dict[str, Any] = {}
     found = False
@@ -86,8 +87,8 @@ def parse_user_data(user_data: bytes) -> NodeConfig | None:
 
 
 def _decode(data: bytes) -> bytes:
-    """Undo base64, then gzip, each only where it is there."""
-    with contextlib.suppress(binascii.Error):  # then it was not base64
+    """Decode base64, then gzip, if they are used."""
+    with contextlib.suppress(binascii.Error):  # it was not base64
         data = base64.b64decode(b"".join(data.split()), validate=True)
     if not data.startswith(_GZIP_MAGIC):
         return data
@@ -98,7 +99,7 @@ def _decode(data: bytes) -> bytes:
 
 
 def _parts(data: bytes) -> Iterator[bytes]:
-    """Return the texts that are NodeConfigs: MIME parts of that type, or all of the data."""
+    """Return the NodeConfig documents: MIME parts of that type, or all of the data."""
     message = email.message_from_bytes(data, policy=email.policy.default)
     if message.is_multipart():
         for part in message.walk():
@@ -156,7 +157,7 @@ def _node_config(spec: Mapping[str, Any]) -> NodeConfig:
 
 
 def _flags(arguments: list[Any]) -> dict[str, list[str]]:
-    """Return the values of each kubelet flag, by its name without dashes, in their order."""
+    """Return the values of each kubelet flag in order, by its name without dashes."""
     values: dict[str, list[str]] = {}
     words = shlex.split(" ".join(str(argument) for argument in arguments))
     name = ""

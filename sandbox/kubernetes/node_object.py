@@ -1,4 +1,4 @@
-"""The Node object that a kubelet registers for an EC2 instance."""
+"""The Node object that the kubelet of an EC2 instance registers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _GIB = 2**30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagedGroup:
-    """What a managed node group adds to its nodes."""
+    """Properties that a managed node group adds to its nodes."""
 
     name: str
     capacity_type: str
@@ -34,7 +34,7 @@ def build_node(
     config: NodeConfig,
     group: ManagedGroup | None,
 ) -> dict[str, Any]:
-    """Return the Node as the kubelet of `instance` creates it; no device plugin runs yet."""
+    """Return the Node as the kubelet of `instance` creates it, before any device plugin runs."""
     taints = (group.taints if group else ()) + config.taints
     capacity = _capacity(instance, instance_type, config)
     return {
@@ -43,7 +43,7 @@ def build_node(
         "metadata": {
             "name": instance.private_dns_name,
             "labels": _labels(instance, instance_type, config, group),
-            # kubectl and controllers treat objects of volumes and pods by it, as on real nodes.
+            # kubectl and controllers use it for volumes and pods, as on real nodes.
             "annotations": {"volumes.kubernetes.io/controller-managed-attach-detach": "true"},
         },
         "spec": {
@@ -64,10 +64,10 @@ def build_node(
 
 
 def classic_maximum_pods(instance_type: InstanceType) -> int:
-    """Return the AMI's own answer: interfaces of card 0 x (addresses - 1) + 2.
+    """Return the AMI's default: interfaces of card 0 x (addresses - 1) + 2.
 
-    The VPC CNI gives addresses to pods on network card 0 only, and eni-max-pods.txt counts as
-    it does: 100 for p5.48xlarge with two interfaces on that card.
+    The VPC CNI assigns pod addresses on network card 0 only, and eni-max-pods.txt is based on that:
+    100 for p5.48xlarge with two interfaces on that card.
     Source: nodeadm/internal/kubelet/maxpods of https://github.com/awslabs/amazon-eks-ami
     """
     interfaces = instance_type.network_cards[0].maximum_interfaces
@@ -75,7 +75,7 @@ def classic_maximum_pods(instance_type: InstanceType) -> int:
 
 
 def reserved_millicores(vcpus: int) -> int:
-    """Return what EKS keeps for the kubelet: 6 % of the first CPU, 1 %, 0.5 % x 2, 0.25 %.
+    """Return EKS's CPU reservation for the kubelet: 6 % of the first CPU, 1 %, 0.5 % x 2, 0.25 %.
 
     Source: nodeadm/internal/kubelet of https://github.com/awslabs/amazon-eks-ami
     """
@@ -86,9 +86,9 @@ def reserved_millicores(vcpus: int) -> int:
 def _capacity(
     instance: Instance, instance_type: InstanceType, config: NodeConfig
 ) -> dict[str, int]:
-    """Return what the machine has: CPU in millicores, the rest in bytes and counts.
+    """Return the capacity of the machine: CPU in millicores, the rest in bytes and counts.
 
-    Memory is the instance type's; a real node sees some percent less of it.
+    Memory is that of the instance type; a real node reports some percent less.
     """
     if config.local_storage.startswith("RAID") and instance_type.local_nvme_gb:
         storage = instance_type.local_nvme_gb * 10**9
@@ -108,10 +108,10 @@ def _huge_pages(instance: Instance, instance_type: InstanceType) -> int:
 
 
 def _allocatable(capacity: Mapping[str, int], instance_type: InstanceType) -> dict[str, int]:
-    """Return the capacity without what EKS's kubelet configuration reserves.
+    """Return the capacity minus the reservations in EKS's kubelet configuration.
 
-    Memory: 255 MiB + 11 MiB a pod of the AMI's own maximum, 100 MiB before eviction, and the
-    huge pages, which are offered as a resource of their own.
+    Memory: 255 MiB + 11 MiB per pod of the AMI's default maximum, 100 MiB before eviction, and huge
+    pages, which are a separate resource.
     Storage: 1 GiB, and 10 % before eviction.
     Source: nodeadm/internal/kubelet/config.go of https://github.com/awslabs/amazon-eks-ami
     """
@@ -144,7 +144,7 @@ def _labels(
     config: NodeConfig,
     group: ManagedGroup | None,
 ) -> dict[str, str]:
-    """Return the labels of kubelet and cloud controller, of the group, and of the flags.
+    """Return the labels of kubelet, cloud controller, node group, and kubelet flags.
 
     Source: https://kubernetes.io/docs/reference/labels-annotations-taints/ and
     https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html
@@ -157,7 +157,7 @@ def _labels(
         "topology.kubernetes.io/region": instance.region,
         "topology.kubernetes.io/zone": instance.availability_zone,
         "topology.k8s.aws/zone-id": instance.zone_id,
-        # Older selectors; the EFA plugin's chart is one of those that still name them.
+        # For older selectors, such as those in the EFA plugin's chart.
         "beta.kubernetes.io/arch": _architecture(instance_type),
         "beta.kubernetes.io/os": "linux",
         "beta.kubernetes.io/instance-type": instance.instance_type,

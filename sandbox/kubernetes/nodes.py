@@ -1,7 +1,7 @@
-"""The nodes of the sandbox: EC2 instances of the account that join their clusters and leave.
+"""The nodes of the sandbox: EC2 instances of the account that join and leave their clusters.
 
-kwok keeps the Nodes alive and runs their pods; what decides whether an instance becomes a Node,
-and which, is here. The daemon runs `NodeSimulator.run` in a thread.
+kwok keeps the Nodes alive and runs their pods. This module decides whether an instance becomes a
+Node, and which. The daemon runs `NodeSimulator.run` in a thread.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ _LOG = logging.getLogger(__name__)
 
 _INTERVAL_SECONDS = 0.3
 _RETRY_SECONDS = 2.0
-"""Between two looks at an instance that cannot join for want of something in the account."""
+"""Interval between checks of an instance that cannot join because of the account's state."""
 _GROUP_TAGS = ("eks:nodegroup-name", "aws:autoscaling:groupName")
-"""Tags that name an instance's node group."""
+"""Tags with the node group of an instance."""
 _ACCOUNT_ERRORS = (BotoCoreError, ClientError)
 _API_ERRORS = (ApiError, ApiUnreachableError)
 
 
 class Account(membership.Account, Protocol):
-    """What has to be asked of the account; `SandboxAccount` in the daemon."""
+    """The required calls to the account; `SandboxAccount` in the daemon."""
 
     def running_instance_ids(self) -> set[str]:
         """Return the ids of all running instances."""
         ...
 
     def instances(self, instance_ids: Iterable[str]) -> list[Instance]:
-        """Return instances with everything that their kubelets need."""
+        """Return instances with all properties that affect their kubelets."""
         ...
 
 
 class KnownControlPlanes(membership.KnownControlPlanes, PodRunners, Protocol):
-    """The part of `ControlPlanes` that is needed here."""
+    """The required part of `ControlPlanes`."""
 
     def names(self) -> list[str]:
-        """Return the names of the clusters that have one."""
+        """Return the names of clusters with a control plane."""
         ...
 
 
 class NodeSimulator:
-    """Makes Nodes of instances, as their kubelets and EKS's cloud controller would."""
+    """Creates Nodes for instances, as kubelets and the EKS cloud controller would."""
 
     def __init__(
         self,
@@ -66,31 +66,31 @@ class NodeSimulator:
         region: str = "us-west-2",
         account: Account | None = None,
     ) -> None:
-        """Prepare; nothing is asked before the first step.
+        """Prepare; sends no request before the first step.
 
         Args:
             aws_endpoint: URL of the sandbox account.
             control_planes: The clusters that instances may join.
             region: Region of the account's instances.
-            account: Another source of instances than `aws_endpoint`.
+            account: Source of instances other than `aws_endpoint`.
         """
         self._account: Account = account or SandboxAccount(aws_endpoint, region)
         self._control_planes = control_planes
         self._instances: dict[str, Instance] = {}
         """Running instances by id."""
         self._no_nodes: set[str] = set()
-        """Ids of those that are meant for no cluster."""
+        """Ids of instances that do not belong to any cluster."""
         self._retry_at: dict[str, float] = {}
         self._clusters: dict[str, ClusterNodes] = {}
         self._plugins: dict[str, BrokenPlugins] = {}
         self._reported: dict[str, str] = {}
 
     def run(self, stop_event: threading.Event) -> None:
-        """Step until `stop_event` is set; whatever fails is logged once and tried again."""
+        """Run steps until `stop_event` is set; errors are logged once and retried."""
         while not stop_event.wait(_INTERVAL_SECONDS):
             try:
                 self.step()
-            except Exception as error:  # nothing may end the thread: nodes would stop coming
+            except Exception as error:  # the thread must not end, or no more nodes would join
                 self._report("simulator", f"{type(error).__name__}: {error}", error)
             else:
                 self._reported.pop("simulator", None)
@@ -98,10 +98,10 @@ class NodeSimulator:
             cluster.close()
 
     def step(self) -> None:
-        """Look at account and clusters once, and do what is due."""
+        """Read account and clusters once, and perform due actions."""
         self._look_for_clusters()
         if not self._clusters:
-            return  # no instance can join anything: do not even ask for them
+            return  # without clusters, do not query instances
         try:
             self._look_for_instances()
             self._start_kubelets()
@@ -123,7 +123,7 @@ class NodeSimulator:
         current = {name: self._control_planes.get(name) for name in self._control_planes.names()}
         for name, cluster in list(self._clusters.items()):
             if current.get(name) is not cluster.control_plane:
-                cluster.close()  # deleted, perhaps made again: its instances start anew
+                cluster.close()  # deleted, perhaps created again: its instances start over
                 self._plugins.pop(name).close()
                 del self._clusters[name]
         for name, control_plane in current.items():
@@ -171,22 +171,22 @@ class NodeSimulator:
             return
         cluster = self._clusters.get(kubelet.control_plane.name)
         if cluster is None or cluster.control_plane is not kubelet.control_plane:
-            kubelet.close()  # the cluster came or went during this step; the next one sees it
+            kubelet.close()  # the cluster came or went; the next step handles it
         else:
             cluster.add(kubelet)
 
     def _report(self, subject: str, problem: str, error: BaseException | None = None) -> None:
-        """Log a problem unless it is the subject's last one."""
+        """Log a problem unless it is the same as the subject's last one."""
         if self._reported.get(subject) != problem:
             _LOG.warning("%s", problem, exc_info=error)
             self._reported[subject] = problem
 
 
 def _refuse_scheduled(instance: Instance) -> None:
-    """Keep an instance outside where the schedule of faults says so.
+    """Keep an instance from joining if the fault schedule says so.
 
     Raises:
-        CannotJoinError: it does.
+        CannotJoinError: the schedule says so.
     """
     groups = (instance.tags.get(tag, "") for tag in _GROUP_TAGS)
     if never_joins(FAULTS, *filter(None, groups)):

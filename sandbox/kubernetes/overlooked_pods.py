@@ -1,9 +1,9 @@
-"""Pods that kwok has overlooked, and what a kubelet would do for them.
+"""Pods that kwok has missed, and status updates that a kubelet would send.
 
-kwok runs the pods of a node whose lease it holds. It lists them when it has made the lease, and
-passes over each as long as its own cache does not show the lease yet, a moment later; afterwards
-it waits for events. A pod that was bound in that moment, as one of a DaemonSet that is older than
-the node, then has no event any more, and stays Pending on a node that is ready.
+kwok runs the pods of a node whose lease it holds. It lists them when it has created the lease, and
+skips them while its own cache does not contain the lease yet, which may take a moment; afterwards
+it waits for events. A pod that was bound in that moment, such as one of a DaemonSet that is older
+than the node, then gets no further event and stays Pending on a Ready node.
 
 Source: https://github.com/kubernetes-sigs/kwok/tree/v0.8.0/pkg/kwok/controllers: `sync` and `Held`
 of `node_lease_controller.go`, `watchResources` of `pod_controller.go`.
@@ -16,18 +16,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 ANNOTATION = "sandbox.trainyard/looked-for"
-"""A change of it is an event, and says nothing to anybody else."""
+"""A change of this annotation is an event without other effects."""
 TIMEOUT_SECONDS = 3.0
-"""How long kwok may take for a pod, and between two attempts; it takes less than a second."""
+"""Time that kwok may take for a pod, and between two attempts; it takes less than a second."""
 MOST_ATTEMPTS = 5
-"""Then it is no oversight: kwok leaves pods alone that are meant to break."""
+"""After this, kwok skips the pod on purpose, because a fault breaks it."""
 
 
 class OverlookedPods:
-    """Remembers since when the pods of one cluster are waiting for kwok."""
+    """Records since when the pods of a cluster have been waiting for kwok."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        """Start with none; `now` is in seconds."""
+        """Start without pods; `now` is in seconds."""
         self._now = now
         self._due: dict[str, float] = {}
         self._attempts: dict[str, int] = {}
@@ -35,7 +35,7 @@ class OverlookedPods:
     def due(
         self, pods: Iterable[Mapping[str, Any]], nodes: Collection[str]
     ) -> list[tuple[Mapping[str, Any], int]]:
-        """Return the pods to remind kwok of now, with which attempt that is for each.
+        """Return the pods of which kwok must be notified now, with the attempt number of each.
 
         Args:
             pods: All pods, as the API server lists them.
@@ -57,15 +57,15 @@ class OverlookedPods:
 
 
 def reminder(attempt: int) -> dict[str, Any]:
-    """Return the change of a pod that is an event."""
+    """Return the patch of a pod that causes an event."""
     return {"metadata": {"annotations": {ANNOTATION: str(attempt)}}}
 
 
 def reported_again(pod: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the status that a kubelet would report again; None where it has nothing to correct.
+    """Return the status that a kubelet would report again; None if it is correct.
 
-    The node lifecycle controller takes the readiness of every pod away while a node is not Ready,
-    also just after it has joined. A kubelet then reports its pods anew; kwok does not.
+    The node lifecycle controller marks every pod as not ready while a node is not Ready, also just
+    after it has joined. A kubelet then reports its pods again; kwok does not.
     https://github.com/kubernetes/kubernetes/blob/v1.36.4/pkg/controller/util/node/controller_utils.go,
     `MarkPodsNotReady`
     """
@@ -79,7 +79,7 @@ def reported_again(pod: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _waits(pod: Mapping[str, Any], nodes: Collection[str]) -> bool:
-    """Return whether a pod is bound to a node that could run it, and nobody has begun with it."""
+    """Return whether a pod is bound to a node that can run it, but has not been started."""
     status = pod.get("status") or {}
     return (
         pod["spec"].get("nodeName") in nodes

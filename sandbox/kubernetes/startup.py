@@ -1,4 +1,4 @@
-"""Starting one control plane: files, processes, and the wait until they serve."""
+"""Start a control plane: files, processes, and the wait until they are ready."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ from sandbox.processes import Spawn
 from sandbox.removal import remove_tree
 
 _READY_SECONDS = 90.0
-"""Usually 3 to 4 s; a machine that builds something else beside it takes several times that."""
+"""Usually 3 to 4 s; several times as long on a machine that is busy with a build."""
 _POLL_SECONDS = 0.05
 _LOG_LINES = 15
 
 
 class ControlPlaneError(Exception):
-    """A control plane did not come up; the message ends with the lines that say why."""
+    """A control plane did not start; the message ends with the relevant log lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlPlane:
-    """A control plane that runs."""
+    """A running control plane."""
 
     name: str
     """Name of the EKS cluster."""
     endpoint: str
     """`https://127.0.0.1:PORT`."""
     certificate_authority_data: str = field(repr=False)
-    """The certificate authority: base64 of PEM, as EKS's `DescribeCluster` gives it."""
+    """The certificate authority: base64 of PEM, as in EKS's `DescribeCluster`."""
     admin_token: str = field(repr=False)
-    """Bearer token of a member of `system:masters`; for the sandbox itself and its kubeconfig."""
+    """Bearer token of a member of `system:masters`, for the sandbox and its kubeconfig."""
     directory: Path
-    """Everything of this control plane: `kubeconfig`, `logs/`, keys, etcd's data."""
+    """Files of this control plane: `kubeconfig`, `logs/`, keys, etcd's data."""
 
     @property
     def kubeconfig(self) -> Path:
@@ -59,7 +59,7 @@ class ControlPlane:
         return commands.Layout(self.directory).kubeconfig
 
     def administrator(self) -> KubernetesApi:
-        """Return a client that may do everything."""
+        """Return a client with administrator permissions."""
         return KubernetesApi(
             self.endpoint,
             certificate_authority_data=self.certificate_authority_data,
@@ -68,10 +68,10 @@ class ControlPlane:
 
 
 class Startup:
-    """One attempt to start a control plane; what was started can then be upgraded."""
+    """An attempt to start a control plane, which can then be upgraded."""
 
     processes: dict[str, Popen[Any]]
-    """What was started so far, by program; the caller ends them when the attempt fails."""
+    """Processes started so far, by program; the caller ends them if the attempt fails."""
     _ports: commands.Ports
     _credentials: Credentials
 
@@ -82,13 +82,13 @@ class Startup:
         spawn: Spawn,
         given_up: threading.Event,
     ) -> None:
-        """Prepare; nothing is started yet.
+        """Prepare the start; starts no process.
 
         Args:
-            directory: Everything of the control plane goes there; what is there is removed.
-            programs: Argument list by program, to which its arguments are added.
+            directory: Directory for all files of the control plane; existing content is removed.
+            programs: Command by program, to which its arguments are appended.
             spawn: Starts a process.
-            given_up: Once set, the start fails at its next step.
+            given_up: When set, the start fails at its next step.
         """
         self.processes = {}
         self._given_up = given_up
@@ -98,16 +98,15 @@ class Startup:
         self._deadline = time.monotonic() + _READY_SECONDS
 
     def run(self, name: str, aws_endpoint: str, version: str | None = None) -> ControlPlane:
-        """Start everything and return when pods can be made.
+        """Start all programs and return when pods can be created.
 
-        `version` is the minor version to serve; None: the programs' own.
+        `version` is the minor version to serve; None for the programs' own.
 
         Raises:
-            ControlPlaneError: a program ended, something is not ready in time, or the start was
-                given up.
+            ControlPlaneError: a program ended, was not ready in time, or the start was canceled.
         """
         layout, ports = self._layout, _free_ports()
-        remove_tree(layout.directory)  # of a sandbox that was killed
+        remove_tree(layout.directory)  # left by a killed sandbox
         layout.log("etcd").parent.mkdir(parents=True, mode=0o700)
         layout.directory.chmod(0o700)
         self._program("etcd", name, commands.etcd(layout, ports))
@@ -127,12 +126,12 @@ class Startup:
         return control_plane
 
     def upgrade(self, control_plane: ControlPlane, version: str, given_up: threading.Event) -> None:
-        """Serve another minor version on the same address, with the same keys and objects.
+        """Serve another minor version at the same address, with the same keys and objects.
 
-        EKS replaces one API server after the other; here nobody answers for some seconds.
+        EKS replaces API servers one by one; here the API is unavailable for some seconds.
 
         Raises:
-            ControlPlaneError: a program ended, something is not ready in time, or it was given up.
+            ControlPlaneError: a program ended, was not ready in time, or the upgrade was canceled.
         """
         self._given_up, self._deadline = given_up, time.monotonic() + _READY_SECONDS
         for program in ("kube-scheduler", "kube-controller-manager", "kube-apiserver"):
@@ -153,13 +152,13 @@ class Startup:
         self._layout.version.write_text(served_version(version), encoding="utf-8")
 
     def _start_controllers(self, control_plane: ControlPlane, version: str | None) -> None:
-        """Start what acts on objects, and wait until pods can be made."""
+        """Start controllers, scheduler and kwok, and wait until pods can be created."""
         name, layout, emulated = control_plane.name, self._layout, emulated_version(version)
         manager = commands.kube_controller_manager(layout, self._credentials, emulated)
         self._program("kube-controller-manager", name, manager)
         self._program("kube-scheduler", name, commands.kube_scheduler(layout, emulated))
         api = control_plane.administrator()
-        # Pods can be made from here on; before, every one is refused for want of it.
+        # Pods can be created once this exists; before, every one is rejected because it is missing.
         default_account = "/api/v1/namespaces/kube-system/serviceaccounts/default"
         self._wait_for("the controller manager", lambda: api.get(default_account))
         bind_access_policies(api)
@@ -179,14 +178,14 @@ class Startup:
         write_private(self._layout.scheduler_config, scheduler.encode())
 
     def leave_alone(self, control_plane: ControlPlane, names: Collection[str]) -> None:
-        """Let kwok run all pods but those with one of these values of the label `name`."""
+        """Let kwok run all pods except those with one of these values of the label `name`."""
         process = self.processes.pop("kwok")
         process.kill()
         process.wait()
         self._start_kwok(control_plane.name, names)
 
     def _start_clients(self, name: str, aws_endpoint: str) -> None:
-        """Start what is of no Kubernetes version: the authenticator and the nodes' kubelets."""
+        """Start the programs without a Kubernetes version: the authenticator and kwok."""
         layout, ports = self._layout, self._ports
         webhook = commands.authenticator(layout, ports, cluster=name, aws_endpoint=aws_endpoint)
         self._program("authenticator", name, webhook)
@@ -194,7 +193,7 @@ class Startup:
         self._wait_for("the authenticator", lambda: _get(ports.authenticator, "/healthz"))
 
     def _start_kwok(self, name: str, left_alone: Collection[str] = ()) -> None:
-        # Else kwok reads a configuration file of the user's home directory.
+        # Otherwise kwok reads a configuration file in the user's home directory.
         environment = {"KWOK_WORKDIR": str(self._layout.directory / "kwok")}
         self._program("kwok", name, commands.kwok(self._layout, left_alone), environment)
 
@@ -213,7 +212,7 @@ class Startup:
         )
 
     def _wait_for(self, what: str, probe: Callable[[], object]) -> None:
-        """Call `probe` until it no longer raises, a program ends, or the time is up."""
+        """Call `probe` until it raises no error, a program ends, or the time is up."""
         while True:
             try:
                 probe()
@@ -245,14 +244,14 @@ class Startup:
 
 
 def _get(port: int, path: str) -> None:
-    """Raise an HTTPError of urllib3 unless a server on the loopback answers."""
+    """Raise an urllib3 HTTPError unless a server on the loopback interface responds."""
     response = urllib3.request("GET", f"http://127.0.0.1:{port}{path}", retries=False, timeout=5)
     if response.status != 200:
         raise urllib3.exceptions.HTTPError(f"HTTP {response.status}")
 
 
 def _free_ports() -> commands.Ports:
-    """Return ports that nobody listens on; all are held until the last is found."""
+    """Return free ports; all are held until the last one is found."""
     with ExitStack() as stack:
         found: list[int] = []
         for _ in range(4):
