@@ -1,5 +1,5 @@
-"""The AWS side of the sandbox: moto's server, extended where it has holes.
+"""The emulated AWS account of the sandbox: moto's server with extensions.
 
-`sandbox.aws.server.AwsServer` is the way in. The extensions replace classes of moto; which ones,
-and where, stands in `sandbox.aws.install` alone.
+`sandbox.aws.server.AwsServer` is the entry point. The extensions replace classes of moto;
+`sandbox.aws.install` has all replacements.
 """

@@ -1,8 +1,8 @@
-"""The WSGI application: moto's, one request at a time, with the sandbox's own endpoints before it.
+"""The WSGI application: moto's, one request at a time, with the sandbox's internal endpoints.
 
-moto keeps its state in plain dictionaries and gives no promise under threads, and the sandbox's
-clock works on the same state, so a lock is held for every request and every tick of the clock.
-CloudFormation and Lambda are answered elsewhere, and outside of the lock.
+moto keeps its state in plain dictionaries and is not thread-safe, and the sandbox's clock works on
+the same state, so a lock is held for every request and every tick of the clock. CloudFormation and
+Lambda are handled separately, without the lock.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Answer = tuple[str, list[tuple[str, str]], bytes]
 
 
 class Application:
-    """Answers AWS calls and the sandbox's own endpoints.
+    """Handles AWS calls and the sandbox's internal endpoints.
 
     Attributes:
-        lock: Held while a request is answered; hold it to look at moto's objects from outside.
-        forwarder: Answers CloudFormation and Lambda.
-        tokens: Answers of requests that carry a token.
+        lock: Held while a request is processed; hold it to access moto's objects from outside.
+        forwarder: Handles CloudFormation and Lambda.
+        tokens: Responses to requests with a client token.
     """
 
     def __init__(self) -> None:
@@ -46,12 +46,12 @@ class Application:
         self.tokens = AnsweredTokens()
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request (WSGI)."""
+        """Handle one request (WSGI)."""
         body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
         status, headers, answer = self._answer(environ, body)
         has_length = any(name.lower() == "content-length" for name, _ in headers)
         if not has_length and status[:3] not in ("204", "304"):  # which have no content
-            # An answer of unknown length would leave in chunks, and so in pieces.
+            # A response of unknown length would be sent in chunks.
             headers = [*headers, ("Content-Length", str(len(answer)))]
         start_response(status, headers)
         return [answer]
@@ -71,7 +71,7 @@ class Application:
         )
 
     def work(self, environ: dict[str, Any], body: bytes) -> Answer:
-        """Do what a request asks, with no fault between."""
+        """Process a request without faults."""
         if is_forwarded(environ):
             return self.forwarder.answer(call_in(environ, body), environ, body)
         with self.lock:
@@ -98,7 +98,7 @@ class Application:
                 f"The sandbox broke on {call.name}: {type(error).__name__}: {error}",
             )
         status, headers = seen
-        # Only S3 is asked with HEAD, and its own 404 has no body either.
+        # Only S3 uses HEAD, and its own 404 has no body either.
         is_head = environ.get("REQUEST_METHOD") == "HEAD"
         if not is_head and _nobody_answered(status, headers, answer):
             return not_implemented(call_in(environ, body), "no such path in the emulator")
@@ -112,17 +112,17 @@ def _backend_application(service: Any) -> Any:
 
 
 def call_in(environ: dict[str, Any], body: bytes) -> Call:
-    """Return the AWS call of a request; `environ` is left as it is."""
+    """Return the AWS call of a request; `environ` is not changed."""
     return call_of({**environ, "wsgi.input": io.BytesIO(body)}, body)
 
 
 def _nobody_answered(status: str, headers: list[tuple[str, str]], answer: bytes) -> bool:
-    """Tell moto's (or Flask's) answer to an unknown path from a service's own 404."""
+    """Return whether a 404 is moto's (or Flask's) response to an unknown path, not a service's."""
     code = status.partition(" ")[0]
     if code == "405":
         return True
     content_type = dict(headers).get("Content-Type", "")
-    # A service's own 404 is JSON or XML; Flask's page, and moto's nothing, are HTML.
+    # A service's own 404 is JSON or XML; Flask's page and moto's empty response are HTML.
     return code == "404" and (
         not answer or (content_type.startswith("text/html") and b"<title>404" in answer)
     )

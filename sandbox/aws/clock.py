@@ -1,4 +1,4 @@
-"""The sandbox's clock: real time, which tests and demonstrations may move forward."""
+"""The sandbox's clock: real time, which tests and demonstrations can advance."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from datetime import UTC, datetime, timedelta
 
 
 class Clock:
-    """Tells the sandbox's time."""
+    """Returns the sandbox's time."""
 
     def __init__(self) -> None:
         self._ahead = timedelta()
 
     def now(self) -> datetime:
-        """Return the time in UTC, aware."""
+        """Return the time as an aware datetime in UTC."""
         return datetime.now(UTC) + self._ahead
 
     def advance(self, duration: timedelta) -> None:
-        """Move the clock forward; Capacity Blocks start and end by it."""
+        """Advance the clock; Capacity Blocks start and end by it."""
         self._ahead += duration
 
     def reset(self) -> None:
@@ -25,4 +25,4 @@ class Clock:
 
 
 CLOCK = Clock()
-"""The clock of this process; there is one server in a process."""
+"""The clock of this process, which has one server."""

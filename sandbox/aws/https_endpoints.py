@@ -1,11 +1,11 @@
-"""HTTPS hosts of AWS that programs open by name: answered here, through a proxy.
+"""HTTPS hosts of AWS that programs connect to by name, served through a proxy.
 
-pulumi-eks opens TLS to `oidc.eks.<region>.amazonaws.com` for the thumbprint of its certificate, in
-previews too, and waits for `/healthz` of a public API server (`nodejs/eks/cluster/cluster.ts` and
-`cert-thumprint.ts` of https://github.com/pulumi/pulumi-eks). No variable gives these another
-address, but the plugin asks the proxy of `HTTPS_PROXY`. This one ends the TLS of the hosts that it
-is for, with a certificate of an authority that Node.js trusts by `NODE_EXTRA_CA_CERTS`, lets
-programs through to this machine, and refuses every other host.
+pulumi-eks opens a TLS connection to `oidc.eks.<region>.amazonaws.com` for the thumbprint of its
+certificate, also in previews, and waits for `/healthz` of a public API server
+(`nodejs/eks/cluster/cluster.ts` and `cert-thumprint.ts` of https://github.com/pulumi/pulumi-eks).
+No variable changes these addresses, but the plugin uses the proxy in `HTTPS_PROXY`. This proxy
+terminates TLS for the configured hosts, with a certificate of an authority that Node.js trusts
+through `NODE_EXTRA_CA_CERTS`. It forwards connections to this machine, and rejects all other hosts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sandbox.kubernetes.credentials import make_server_certificate
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 SECONDS = 30.0
-"""How long a connection may be silent."""
+"""Timeout for idle connections."""
 BUFFER_BYTES = 65536
 
 
@@ -38,13 +38,13 @@ def issuer_hosts(region: str) -> list[str]:
 
 
 class HttpsEndpoints(socketserver.ThreadingTCPServer):
-    """A proxy on the loopback that is the AWS hosts it is told to be."""
+    """A proxy on the loopback interface that serves the given AWS hosts."""
 
     daemon_threads = True
     allow_reuse_address = True
 
     def __init__(self, hosts: Sequence[str], directory: Path) -> None:
-        """Be `hosts`; the certificates go to `directory`."""
+        """Serve `hosts`; the certificates are written to `directory`."""
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         files = make_server_certificate(directory, "aws", [x509.DNSName(host) for host in hosts])
         self.hosts = frozenset(map(str.lower, hosts))
@@ -54,13 +54,13 @@ class HttpsEndpoints(socketserver.ThreadingTCPServer):
         super().__init__(("127.0.0.1", 0), _Connection)
 
     def environment(self) -> dict[str, str]:
-        """Return the variables by which a plugin in Node.js finds the hosts."""
+        """Return the variables that direct a Node.js plugin to the proxy."""
         address = f"http://127.0.0.1:{self.server_address[1]}"
         return {"HTTPS_PROXY": address, "NODE_EXTRA_CA_CERTS": str(self.authority)}
 
     @contextlib.contextmanager
     def serving(self) -> Iterator[HttpsEndpoints]:
-        """Answer until the end of the block."""
+        """Serve until the end of the block."""
         thread = threading.Thread(target=self.serve_forever, name="https-endpoints", daemon=True)
         thread.start()
         try:
@@ -72,7 +72,7 @@ class HttpsEndpoints(socketserver.ThreadingTCPServer):
 
 
 class _Connection(socketserver.StreamRequestHandler):
-    """One client; the first line is `CONNECT host:port HTTP/1.1`."""
+    """A client connection; the first line is `CONNECT host:port HTTP/1.1`."""
 
     timeout = SECONDS
 
@@ -82,7 +82,7 @@ class _Connection(socketserver.StreamRequestHandler):
         return self.server
 
     def handle(self) -> None:
-        """Answer one CONNECT."""
+        """Handle one CONNECT."""
         with contextlib.suppress(OSError):
             method, target, *_ = [*self.rfile.readline().decode("latin-1").split(), "", ""]
             while self.rfile.readline().strip():

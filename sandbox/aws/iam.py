@@ -1,8 +1,8 @@
-"""What the account has instead of parts of moto's IAM.
+"""Replacements for parts of moto's IAM.
 
-- AWS's managed policies: read once in a process, though moto reads them for every new account.
-  There are some fifteen hundred, and reading them is most of the time that a reset would take.
-- RemoveRoleFromInstanceProfile for a role that is not in the profile: moto breaks on it.
+- AWS's managed policies: loaded once per process, while moto loads them for every new account.
+There are about fifteen hundred, which would take most of the time of a reset.
+- RemoveRoleFromInstanceProfile for a role that is not in the profile, on which moto fails.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _CACHE: dict[str, list[Any]] = {}
 
 
 def managed_policies(backend: IAMBackend) -> list[Any]:
-    """Return the policies for a new IAM backend (in place of moto's `_init_aws_policies`).
+    """Return the policies for a new IAM backend (replaces moto's `_init_aws_policies`).
 
-    Each backend gets objects of its own: they count to how many roles they are attached.
+    Each backend gets separate objects, because they count the roles that they are attached to.
     """
     if backend.account_id not in _CACHE:
         _CACHE[backend.account_id] = _READ(backend)
@@ -30,9 +30,9 @@ def managed_policies(backend: IAMBackend) -> list[Any]:
 
 
 def remove_role(backend: IAMBackend, profile_name: str, role_name: str) -> None:
-    """RemoveRoleFromInstanceProfile (in place of moto's `remove_role_from_instance_profile`).
+    """RemoveRoleFromInstanceProfile (replaces moto's `remove_role_from_instance_profile`).
 
-    A role that is not in the profile is NoSuchEntity, which the AWS provider takes for done:
+    A role that is not in the profile is NoSuchEntity, which the AWS provider ignores:
     `instanceProfileRemoveRole` in internal/service/iam/instance_profile.go.
     """
     profile, role = backend.get_instance_profile(profile_name), backend.get_role(role_name)

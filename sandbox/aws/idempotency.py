@@ -1,6 +1,6 @@
-"""Requests that are made twice with one token: AWS does the work once and answers the same.
+"""Repeated requests with a client token: AWS processes the first and repeats its response.
 
-EC2, EKS, FSx and CloudFormation take such a token; a client sends it again where it got no answer.
+EC2, EKS, FSx and CloudFormation accept a client token; a client repeats it if it got no response.
 Sources:
     https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-idempotency.html
     (`IdempotentParameterMismatch` where anything else has changed)
@@ -34,24 +34,24 @@ _EC2_MISMATCH = "IdempotentParameterMismatch"
 
 
 class AnsweredTokens:
-    """Answers of this account by token."""
+    """Responses of this account by token."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._answers: dict[tuple[str, str, str], tuple[bytes, Answer]] = {}
 
     def clear(self) -> None:
-        """Forget every token."""
+        """Delete all tokens."""
         with self._lock:
             self._answers.clear()
 
     def answer(self, call: Callable[[], Call], body: bytes, work: Callable[[], Answer]) -> Answer:
-        """Return what `work` returns, or what it returned when the token came first.
+        """Return the result of `work`, or the earlier result if the token is known.
 
         Args:
-            call: Tells which call it is; asked only where the request has a token.
-            body: Of the request.
-            work: Does what the request asks.
+            call: Returns the AWS call; used only if the request has a token.
+            body: Body of the request.
+            work: Processes the request.
         """
         token = _token(body)
         made = call() if token else None

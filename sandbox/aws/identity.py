@@ -1,4 +1,4 @@
-"""What EKS, STS and EC2 know of a caller of a cluster (the authenticator asks)."""
+"""What EKS, STS and EC2 know of a caller of a cluster, for the authenticator."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from sandbox.aws.environment import ACCOUNT_ID
 
 _PARTITION = "aws"
 _CREATOR_IN_MAP = {"username": "kubernetes-admin", "kubernetes_groups": ["system:masters"]}
-"""Who the creator is where no access entry says it; no aws-auth shows it.
+"""Identity of the creator without an access entry; aws-auth does not show it.
 
 https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html
 """
 
 
 def caller_arn(access_key_id: str) -> str:
-    """Return the ARN that STS gives for an access key; every unknown key is the creator's."""
+    """Return STS's ARN of an access key; every unknown key belongs to the creator."""
     backend = sts_backends[ACCOUNT_ID][_PARTITION]
     _, arn, _ = backend.get_caller_identity(access_key_id, "us-east-1")
-    # moto calls its own user one of STS's; users are IAM's.
+    # moto reports its default user as one of STS, but users belong to IAM.
     return arn.replace(":sts:", ":iam:") if ":user/" in arn else arn
 
 
 def identity(cluster_name: str, role_arn: str, session: str) -> dict[str, Any] | None:
-    """Return what decides about a caller; None: no such cluster.
+    """Return the data for the authentication of a caller; None if the cluster does not exist.
 
-    That is: authentication mode, access entry, whether it is the creator of a cluster without
-    entries, and private DNS name.
+    These are authentication mode, access entry, whether the caller is the creator of a cluster
+    without entries, and private DNS name.
 
     Args:
         cluster_name: Name of the EKS cluster.
-        role_arn: ARN of the IAM role, as in an access entry; or of a user.
-        session: Session name of the assumed role: of an EC2 instance, its id.
+        role_arn: ARN of the IAM role, as in an access entry, or of a user.
+        session: Session name of the assumed role; for an EC2 instance, its id.
     """
     for region, store in eks_stores[ACCOUNT_ID].items():
         cluster = store.clusters.get(cluster_name)

@@ -1,4 +1,4 @@
-"""Puts the sandbox's classes where moto looks for its own: every replacement stands here."""
+"""Installs the sandbox's replacements of moto's classes, all in this module."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from sandbox.aws.resource_shares import SandboxRamResponse
 from sandbox.aws.service_quotas import SandboxServiceQuotasResponse
 
 _TAGGABLE = {"placement-group": "pg", "capacity-reservation": "cr"}
-"""Resource types that CreateTags takes here and not in moto, with the prefix of their ids."""
+"""Resource types that CreateTags accepts here and not in moto, with their id prefix."""
 
 _INSTANCE_FILTERS = {
     "capacity-reservation-id": "capacity_reservation_id",
     "placement-group-name": "placement.group_name",
 }
-"""Filters of DescribeInstances that moto lacks, and what of the instance they look at."""
+"""Filters of DescribeInstances that moto lacks, with the field of the instance."""
 
 _RESOURCE_GROUPS_CALLS = (
     "delete-group",
@@ -49,7 +49,7 @@ _RESOURCE_GROUPS_CALLS = (
     "ungroup-resources",
     "list-group-resources",
 )
-"""Paths of Resource Groups that are answered here."""
+"""Paths of Resource Groups that are handled here."""
 
 _RAM_CALLS = (
     "acceptresourceshareinvitation",
@@ -58,12 +58,12 @@ _RAM_CALLS = (
     "getresourceshares",
     "listresources",
 )
-"""Paths of Resource Access Manager that are answered here."""
+"""Paths of Resource Access Manager that are handled here."""
 
 
 @cache
 def install() -> None:
-    """Extend moto; does it once in a process, before the first request."""
+    """Extend moto, once per process, before the first request."""
     moto.ec2.urls.url_paths = {"{0}/": SandboxEc2Response.dispatch}
     moto.autoscaling.urls.url_paths = {"{0}/$": SandboxAutoScalingResponse.dispatch}
     moto.batch.urls.url_paths = {"{0}/v1/(?P<path>.+)$": SandboxBatchResponse.dispatch}
@@ -91,5 +91,5 @@ def install() -> None:
 
 
 def _rule_description(rule: Any) -> str | None:
-    """Return a security group rule's description, also of one whose peer is a group."""
+    """Return a security group rule's description, also if the peer is a group."""
     return rule.ip_range.get("Description") or rule.source_group.get("Description")

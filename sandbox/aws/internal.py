@@ -1,10 +1,10 @@
-"""Endpoints of the sandbox itself, for the other parts of it on this machine.
+"""Internal endpoints of the sandbox, for its other processes on this machine.
 
-`GET /_trainyard/identity?cluster=…&arn=…&session=…`: what EKS knows of a role that asks the API
-server for admission. `GET /_trainyard/caller?access_key=…`: whose an access key is.
-`GET /_trainyard/health`. `POST /_trainyard/clock?advance_seconds=…`.
-`POST /_trainyard/latency?scale=…`: the share of AWS's time that the account takes from now on.
-`/_trainyard/faults`: GET says what is in force, POST takes a schedule in YAML, DELETE ends it.
+`GET /_trainyard/identity?cluster=…&arn=…&session=…`: the data with which EKS authenticates a role.
+`GET /_trainyard/caller?access_key=…`: the owner of an access key. `GET /_trainyard/health`. `POST
+/_trainyard/clock?advance_seconds=…`. `POST /_trainyard/latency?scale=…`: the share of AWS's time
+that the account takes from now on. `/_trainyard/faults`: GET returns the schedule in force, POST
+sets a schedule in YAML, DELETE ends it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Answer = tuple[str, list[tuple[str, str]], bytes]
 
 
 class InternalEndpoints:
-    """Answers every path below `PREFIX`."""
+    """Handles all paths below `PREFIX`."""
 
     def answer(self, environ: Mapping[str, Any], body: bytes) -> Answer:
-        """Answer one request; arguments stand in the query, a schedule of faults in `body`."""
+        """Handle one request; arguments are in the query, a fault schedule is in `body`."""
         parsed = parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
         query = {key: values[0] for key, values in parsed.items()}
         name = environ["PATH_INFO"].removeprefix(PREFIX)

@@ -1,4 +1,4 @@
-"""What is in a resource group of capacity reservations, and how the group is set up."""
+"""Members and configuration of resource groups of capacity reservations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sandbox.aws.ec2.reservation_groups import GroupMembers, group_members
 
 
 class SandboxResourceGroupsResponse(ResourceGroupsResponse):
-    """The calls that moto lacks or breaks on; it answers the others."""
+    """Calls that moto lacks or on which it fails; moto handles the others."""
 
     def group_resources(self) -> str:
         """GroupResources."""
@@ -30,7 +30,7 @@ class SandboxResourceGroupsResponse(ResourceGroupsResponse):
         return json.dumps({"Succeeded": arns, "Failed": [], "Pending": []})
 
     def delete_group(self) -> str:
-        """DeleteGroup: what was in it is in no group any more."""
+        """DeleteGroup: also removes its members from the group."""
         self._members().clear()
         return super().delete_group()
 
@@ -48,10 +48,10 @@ class SandboxResourceGroupsResponse(ResourceGroupsResponse):
         )
 
     def get_group_configuration(self) -> str:
-        """GetGroupConfiguration: moto's breaks on a group that is named by its ARN or not there.
+        """GetGroupConfiguration: moto fails for a group given by ARN, or one that does not exist.
 
         Raises:
-            BadRequestException: The group has a query, and so no configuration.
+            BadRequestException: The group has a query, and therefore no configuration.
         """
         group = self._group()
         if not group.configuration:
@@ -63,7 +63,7 @@ class SandboxResourceGroupsResponse(ResourceGroupsResponse):
         """GetGroupQuery.
 
         Raises:
-            BadRequestException: The group has a configuration, and so no query.
+            BadRequestException: The group has a configuration, and therefore no query.
         """
         if self._group().configuration:
             raise BadRequestException("The group has a configuration, and no resource query.")
@@ -74,6 +74,6 @@ class SandboxResourceGroupsResponse(ResourceGroupsResponse):
         return all_members.by_name.setdefault(self._group().name, [])
 
     def _group(self) -> Any:
-        """Return the group that the request names or gives the ARN of."""
+        """Return the group in the request, by name or ARN."""
         asked = self._get_param("Group") or self._get_param("GroupName")
         return self.resourcegroups_backend.get_group(asked.rpartition("/")[2])

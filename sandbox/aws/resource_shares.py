@@ -1,7 +1,7 @@
-"""Resource shares of other accounts: invitations, what comes with them, and how one leaves.
+"""Resource shares of other accounts: invitations, shared resources, and leaving a share.
 
-moto knows the shares that an account makes itself. These are the ones that it is invited to: what
-is in one is not seen before the invitation is accepted, and no more after the account has left.
+moto implements the shares that an account creates. This module implements shares that it is invited
+to: their resources are visible after the invitation is accepted and until the account leaves.
 
 Source: https://docs.aws.amazon.com/ram/latest/APIReference/Welcome.html
 """
@@ -22,7 +22,7 @@ from sandbox.aws.ec2.capacity_reservations import CapacityReservation, reservati
 from sandbox.aws.state import state_of
 
 RESERVATION_TYPE = "ec2:CapacityReservation"
-"""What RAM calls a capacity reservation.
+"""RAM's resource type of a capacity reservation.
 https://docs.aws.amazon.com/ram/latest/userguide/shareable.html"""
 
 _OTHERS = "OTHER-ACCOUNTS"
@@ -30,7 +30,7 @@ _OTHERS = "OTHER-ACCOUNTS"
 
 @dataclass(kw_only=True)
 class ResourceShare:
-    """A share of another account, and this account's answer to its invitation."""
+    """A share of another account, with this account's response to the invitation."""
 
     arn: str
     name: str
@@ -40,7 +40,7 @@ class ResourceShare:
 
     @property
     def invitation_arn(self) -> str:
-        """ARN of the invitation; its id is that of the share here."""
+        """ARN of the invitation; its id is that of the share."""
         return self.arn.replace(":resource-share/", ":resource-share-invitation/")
 
     def invitation(self, receiver_id: str) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class ResourceShare:
 
 @dataclass
 class ResourceShares:
-    """The shares that an account is or was invited to in one region, by ARN."""
+    """The shares that an account is or was invited to in a region, by ARN."""
 
     by_arn: dict[str, ResourceShare] = field(default_factory=dict)
 
@@ -67,15 +67,15 @@ class ResourceShares:
 
 
 def shares_of(ec2: Any) -> ResourceShares:
-    """Return the shares for an EC2 backend's account and region."""
+    """Return the shares of an EC2 backend's account and region."""
     return state_of(ec2, ResourceShares)
 
 
 class SandboxRamResponse(ResourceAccessManagerResponse):
-    """The receiver's calls; moto answers those of an owner."""
+    """The receiver's calls; moto handles those of an owner."""
 
     def get_resource_share_invitations(self) -> str:
-        """GetResourceShareInvitations: also those answered, but not after leaving."""
+        """GetResourceShareInvitations: includes answered ones until the account leaves."""
         invitations = set(self.request_params.get("resourceShareInvitationArns") or ())
         found = [
             share.invitation(self.current_account)
@@ -85,7 +85,7 @@ class SandboxRamResponse(ResourceAccessManagerResponse):
         return json.dumps({"resourceShareInvitations": found})
 
     def accept_resource_share_invitation(self) -> str:
-        """AcceptResourceShareInvitation: what is in the share is seen from now on."""
+        """AcceptResourceShareInvitation: makes the shared resources visible."""
         arn = self.request_params["resourceShareInvitationArn"]
         for share in self._shares():
             if share.invitation_arn == arn and share.status != "LEFT":
@@ -106,7 +106,7 @@ class SandboxRamResponse(ResourceAccessManagerResponse):
         return json.dumps({"resourceShareInvitation": share.invitation(self.current_account)})
 
     def get_resource_shares(self) -> str:
-        """GetResourceShares, for shares of others too."""
+        """GetResourceShares, including shares of other accounts."""
         if self.request_params.get("resourceOwner") != _OTHERS:
             return super().get_resource_shares()
         found = [
@@ -123,7 +123,7 @@ class SandboxRamResponse(ResourceAccessManagerResponse):
         return json.dumps({"resourceShares": found})
 
     def list_resources(self) -> str:
-        """ListResources of shares of others."""
+        """ListResources of shares of other accounts."""
         if self.request_params["resourceOwner"] != _OTHERS:
             raise JsonRESTError(
                 "SandboxNotImplemented", "The sandbox lists resources of OTHER-ACCOUNTS only"
@@ -137,7 +137,7 @@ class SandboxRamResponse(ResourceAccessManagerResponse):
         return json.dumps({"resources": found})
 
     def disassociate_resource_share(self) -> str:
-        """DisassociateResourceShare by the receiver, who leaves the share and what is in it."""
+        """DisassociateResourceShare by the receiver, who leaves the share."""
         arn, leaver = self.request_params["resourceShareArn"], self.current_account
         share = shares_of(self._ec2).by_arn.get(arn)
         if share is None or share.status != "ACCEPTED":
@@ -163,7 +163,7 @@ class SandboxRamResponse(ResourceAccessManagerResponse):
         return list(shares_of(self._ec2).by_arn.values())
 
     def _asked_for(self) -> list[ResourceShare]:
-        """Return the shares that the request names; all where it names none."""
+        """Return the shares in the request; all shares if it has none."""
         wanted = self.request_params.get("resourceShareArns") or ()
         missing = [arn for arn in wanted if arn not in shares_of(self._ec2).by_arn]
         if missing:

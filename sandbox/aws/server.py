@@ -44,38 +44,38 @@ from sandbox.faults.schedule import read_schedule  # noqa: E402
 LOOPBACK = "127.0.0.1"
 
 _SEED = 20260101
-"""Ids that moto makes up are the same in every run that makes the same calls in the same order."""
+"""Generated ids are the same in all runs with the same calls in the same order."""
 
 
 class PortInUseError(RuntimeError):
-    """Another process listens on the port that was asked for."""
+    """Another process listens on the requested port."""
 
 
 class _QuietHandler(MotoRequestHandler):
     wbufsize = 64 * 1024
-    """An answer leaves in one piece, head and body.
+    """A response is sent in one piece, head and body.
 
-    The Go SDK closes the body of its request as soon as the head of the answer is there. Go may
-    still have to look for the end of that body, and a closed one answers with an error: Go then
-    closes the connection, and the SDK sends the request again, though what it creates exists
-    already. Only an answer that has arrived as a whole is read to its end. From AWS an answer takes
-    longer than that look.
+    The Go SDK closes the body of its request as soon as it has received the response head. Go may
+    still be probing for the end of that body, and a closed body returns an error: Go then closes
+    the connection, and the SDK retries the request, although the object has been created. Only a
+    response that has arrived completely is read to its end. A response from AWS takes longer than
+    that probe.
     `ClientHandler.Handle` and `safeWriteToReadCloser.WriteTo` in
     https://github.com/aws/smithy-go/tree/v1.27.4/transport/http and `transferWriter.writeBody` in
     https://github.com/golang/go/blob/go1.26.0/src/net/http/transfer.go
     """
 
     def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - werkzeug's signature
-        """Write no line for each request; failures are logged by the application."""
+        """Do not log requests; the application logs failures."""
 
     def connection_dropped(self, error: BaseException, environ: Any = None) -> None:
-        """Reset a connection whose answer a fault of the schedule took."""
+        """Reset a connection whose response a fault has dropped."""
         self.close_connection = True
-        with contextlib.suppress(OSError):  # the client itself may have gone
-            # Lingering for no time makes the system send a reset (socket(7), SO_LINGER).
+        with contextlib.suppress(OSError):  # the client may have closed it
+            # With a linger time of zero, the system sends a reset (socket(7), SO_LINGER).
             off = struct.pack("ii", 1, 0)
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, off)
-            # Files on the socket would keep it open, so its descriptor is closed beneath them.
+            # File objects would keep the socket open, so its descriptor is closed directly.
             socket.close(self.connection.detach())
 
 
@@ -85,15 +85,15 @@ class AwsServer:
     Args:
         region: The region that the account fixture fills.
         port: Port to listen on; 0 lets the system choose a free one.
-        keep_time: Whether things happen by themselves when their time comes; a test that moves the
-            clock makes them happen itself.
+        keep_time: Whether timed events happen automatically; a test that advances the clock
+            triggers them itself.
 
     Attributes:
         endpoint: `http://127.0.0.1:<port>`.
         application: The WSGI application; its lock guards moto's objects.
 
     Raises:
-        PortInUseError: The port is taken.
+        PortInUseError: The port is in use.
     """
 
     def __init__(self, *, region: str = "us-west-2", port: int = 0, keep_time: bool = True) -> None:
@@ -109,7 +109,7 @@ class AwsServer:
         self.reset()
 
     def reset(self) -> None:
-        """Throw away all state and load the account again; control planes are let go."""
+        """Delete all state and load the account again; control planes are detached."""
         self._end_cloudformation()
         with self.application.lock:
             _forget_everything()
@@ -123,34 +123,34 @@ class AwsServer:
             load_account(self._region)
 
     def use_faults(self, schedule: str) -> None:
-        """Put a schedule of faults in force, in YAML; an empty one ends it.
+        """Set the schedule of faults, in YAML; an empty one ends it.
 
         Raises:
-            FaultScheduleError: it is not one.
+            FaultScheduleError: it is not a valid schedule.
         """
         FAULTS.use(read_schedule(schedule))
 
     def use_control_planes(
         self, control_planes: ControlPlaneStarter, check_version: CheckVersion | None = None
     ) -> None:
-        """Give every EKS cluster from now on a control plane; without it they are ACTIVE at once.
+        """Start a control plane for every new EKS cluster; otherwise clusters are ACTIVE at once.
 
         Args:
             control_planes: Starts and stops them.
-            check_version: Raises ValueError for a version that they cannot run.
+            check_version: Raises ValueError for an unsupported version.
         """
         use_control_planes(control_planes, self.application.lock, check_version)
 
     def use_addon_installer(self, installer: AddonInstaller) -> None:
-        """Let add-ons install something; without it they are ACTIVE at once."""
+        """Let add-ons install objects; without this, they are ACTIVE at once."""
         use_addon_installer(installer)
 
     def look_for_cloudformation(self, look: Callable[[], CloudFormation | None]) -> None:
-        """Let `look` make what answers CloudFormation, as soon as there is a call and it can."""
+        """Let `look` create the CloudFormation handler at the first call for which it can."""
         self.application.forwarder.look_for = look
 
     def use_cloudformation(self, cloudformation: CloudFormation) -> None:
-        """Let CloudFormation and Lambda be answered; without it their calls are refused."""
+        """Handle CloudFormation and Lambda; without this, their calls are rejected."""
         self.application.forwarder.cloudformation = cloudformation
 
     def _end_cloudformation(self) -> None:
@@ -159,13 +159,13 @@ class AwsServer:
             cloudformation.stop()
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start serving."""
         self._thread.start()
         if self._keep_time:
             self._timekeeper.start()
 
     def stop(self) -> None:
-        """Stop answering and close the port; idempotent."""
+        """Stop serving and close the port; idempotent."""
         self._timekeeper.stop()
         self._end_cloudformation()
         if self._thread.is_alive():
@@ -189,18 +189,18 @@ class AwsServer:
 
 
 def _forget_everything() -> None:
-    """Drop every backend; moto's own reset makes each anew first, only to drop it then."""
+    """Drop every backend; moto's own reset would first create each one again."""
     registry: Any = base_backend.BackendDict
     with base_backend.backend_lock:
         for backends in registry._instances:  # noqa: SLF001 - as moto's reset does
             backends.clear()
         registry._instances.clear()  # noqa: SLF001
-        # Names of buckets are the world's, so moto keeps them apart from accounts.
+        # Bucket names are global, so moto stores them outside accounts.
         s3_backends.bucket_accounts.clear()
 
 
 def _listen(port: int, application: Application) -> BaseWSGIServer:
-    # werkzeug ends the process where the port is taken, so look first.
+    # werkzeug exits the process if the port is in use, so check first.
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,6 +1,6 @@
-"""Service Quotas, for the vCPUs of EC2: what the account was given, and what every account has.
+"""Service Quotas for EC2 vCPUs: applied quotas of the account and AWS defaults.
 
-The sandbox tells the quotas and does not hold launches to them.
+The sandbox reports the quotas but does not enforce them.
 
 Source: https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_GetServiceQuota.html
 """
@@ -17,7 +17,7 @@ from moto.servicequotas.responses import ServiceQuotasResponse
 from sandbox.account.fixture import fixture
 
 _DEFAULT_STANDARD_VCPUS = 5
-"""Of the two quotas of Standard instances; every other has 0.
+"""Default of the two quotas for Standard instances; all others have 0.
 
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-spot-limits.html
 """
@@ -25,10 +25,10 @@ _SERVICE = "ec2"
 
 
 class SandboxServiceQuotasResponse(ServiceQuotasResponse):
-    """The quotas of the fixture; moto has those of VPCs only."""
+    """The quotas of the fixture; moto only has those of VPCs."""
 
     def get_service_quota(self) -> str:
-        """GetServiceQuota: NoSuchResource where the account has never had another than AWS's."""
+        """GetServiceQuota: NoSuchResource if the account never had another than the default."""
         quota = self._asked()
         if "vcpus" not in quota:
             _no_such(quota["code"])

@@ -1,6 +1,6 @@
-"""State that the extensions keep beside moto's own, one a backend (account, region, service).
+"""State of the extensions in addition to moto's, one per backend (account, region, service).
 
-It hangs on moto's backend object, so that moto's reset clears it with everything else.
+It is attached to moto's backend object, so that moto's reset clears it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _ATTRIBUTE = "_sandbox_state"
 
 
 def state_of(backend: Any, kind: Callable[[], State]) -> State:
-    """Return the one object of class `kind` that belongs to this backend, made on first use."""
+    """Return the object of class `kind` of this backend, created on first use."""
     states: dict[Any, Any] = backend.__dict__.setdefault(_ATTRIBUTE, {})
     if kind not in states:
         states[kind] = kind()

@@ -1,4 +1,4 @@
-"""Makes things happen when their time comes: scheduled actions, jobs, the end of a block."""
+"""Triggers timed events: scheduled actions, jobs, the end of a Capacity Block."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _INTERVAL_SECONDS = 1.0
 
 
 class Timekeeper:
-    """Looks at the clock every second, in a thread, with the application's lock held.
+    """Checks the clock every second in a thread, with the application's lock held.
 
     Args:
         lock: The application's lock.
-        region: The region whose account it keeps.
+        region: The region of the account.
     """
 
     def __init__(self, lock: threading.RLock, region: str) -> None:
@@ -38,7 +38,7 @@ class Timekeeper:
         self._thread = threading.Thread(target=self._run, name="timekeeper", daemon=True)
 
     def start(self) -> None:
-        """Begin to look at the clock."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -48,7 +48,7 @@ class Timekeeper:
             self._thread.join()
 
     def tick(self) -> None:
-        """Do everything that is due now."""
+        """Perform everything that is due."""
         with self._lock:
             TRANSITIONS.end_due()
             ec2 = ec2_backends[ACCOUNT_ID][self._region]

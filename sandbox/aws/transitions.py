@@ -1,8 +1,8 @@
-"""What the account is still making, changing or deleting, when it takes as long as AWS does.
+"""Creations, changes and deletions in progress, when they take as long as in AWS.
 
-An object has its transitional status (`CREATING`, `pending`, …) from the call that begins the work
-until AWS would be done with it, by `sandbox/latency/latencies.yaml` and the scale of
-`sandbox start --latency`. Without a scale it is done within the call.
+An object has its transitional status (`CREATING`, `pending`, …) from the call that starts the
+operation until AWS would complete it, according to `sandbox/latency/latencies.yaml` and the scale
+of `sandbox start --latency`. Without a scale, operations complete within the call.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class _Pending:
 
 
 class Transitions:
-    """Ends what was begun when its time has come; used with the application's lock held.
+    """Completes operations when they are due; used with the application's lock held.
 
     Attributes:
-        scale: Share of AWS's time that the account takes; 0: it takes none.
+        scale: Share of AWS's time that the account takes; 0 for no delay.
     """
 
     def __init__(self) -> None:
@@ -42,14 +42,14 @@ class Transitions:
         inputs: Mapping[str, Any] | None = None,
         since: datetime | None = None,
     ) -> None:
-        """Call `end` when AWS would be done, at once where that is not in the future.
+        """Call `end` when AWS would complete the operation, at once if that is not in the future.
 
         Args:
-            type_: Pulumi's type token, by which the model knows what AWS takes.
-            operation: What is done with the object.
-            end: Gives the object its final status, or removes it.
-            inputs: Inputs of the resource by which the model tells latencies apart.
-            since: When the work began, where that was before now.
+            type_: Pulumi's type token, the key in the latency model.
+            operation: The operation on the object.
+            end: Sets the object's final status, or removes it.
+            inputs: Inputs of the resource that the latency depends on.
+            since: Start of the operation, if in the past.
         """
         due = self.due(type_, operation, inputs=inputs, since=since)
         if due <= CLOCK.now():
@@ -65,10 +65,10 @@ class Transitions:
         inputs: Mapping[str, Any] | None = None,
         since: datetime | None = None,
     ) -> datetime:
-        """Return when AWS would be done; the arguments are those of `begin`.
+        """Return when AWS would complete it; the arguments are those of `begin`.
 
         Raises:
-            ValueError: AWS shows no status of the type while it works.
+            ValueError: AWS has no transitional status for the type.
         """
         if type_ not in WITH_STATUS:
             raise ValueError(f"{type_} is not among the types of sandbox.latency.model.WITH_STATUS")
@@ -76,7 +76,7 @@ class Transitions:
         return (since or CLOCK.now()) + timedelta(seconds=seconds)
 
     def end_due(self) -> None:
-        """End what is due by the account's clock, in the order of time."""
+        """Complete what is due by the account's clock, in order of time."""
         now = CLOCK.now()
         due = sorted((each for each in self._pending if each.due <= now), key=lambda e: e.due)
         self._pending = [each for each in self._pending if each.due > now]
@@ -84,10 +84,10 @@ class Transitions:
             each.end()
 
     def reset(self) -> None:
-        """Forget everything that is pending, and the scale: the account is thrown away."""
+        """Delete all pending operations and the scale, because the account is deleted."""
         self._pending.clear()
         self.scale = 0.0
 
 
 TRANSITIONS = Transitions()
-"""Those of this process; there is one account in a process."""
+"""The operations of this process, which has one account."""

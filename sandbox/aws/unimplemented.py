@@ -1,7 +1,7 @@
-"""Calls that the sandbox does not answer: an error at once that names the call.
+"""Unsupported calls: an immediate error that names the call.
 
-moto answers them with 500, which boto3 retries, or with an empty 404, which says nothing. Here a
-client gets HTTP 400 with the code `SandboxNotImplemented` in its own protocol, and the daemon's
+moto responds with 500, which boto3 retries, or with an empty 404 without a message. Here a client
+gets HTTP 400 with the code `SandboxNotImplemented` in its own protocol, and the daemon's
 `unimplemented.log` gets a line.
 """
 
@@ -23,10 +23,10 @@ from moto.core.routing import get_service_router
 from werkzeug.exceptions import NotFound
 
 CODE = "SandboxNotImplemented"
-"""Error code of a call that the sandbox does not have."""
+"""Error code of an unsupported call."""
 
 FAILURE_CODE = "SandboxFailure"
-"""Error code of a call on which the sandbox itself broke."""
+"""Error code of a call on which the sandbox failed."""
 
 LOG = logging.getLogger("sandbox.unimplemented")
 
@@ -39,12 +39,12 @@ _SIGNING_NAMES = {
 
 @dataclass(frozen=True)
 class Call:
-    """One request's AWS call."""
+    """The AWS call of a request."""
 
     service: str
     """Name as in the request's signature, `ec2`; empty for an unsigned request."""
     operation: str
-    """`RunInstances`; method and path where the operation cannot be told."""
+    """`RunInstances`; method and path if the operation is unknown."""
     protocol: str
     """botocore's name of the protocol: ec2, query, json, rest-json, rest-xml."""
 
@@ -55,7 +55,7 @@ class Call:
 
 
 def call_of(environ: Mapping[str, Any], body: bytes) -> Call:
-    """Tell which AWS call a WSGI request is."""
+    """Return the AWS call of a WSGI request."""
     scope = environ.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2].split(",")[0]
     parts = scope.split("/")
     service = parts[3] if len(parts) >= 5 else ""
@@ -94,7 +94,7 @@ def _botocore_name(service: str) -> str:
 def error_response(
     call: Call, code: str, message: str, status: str = "400 BAD REQUEST"
 ) -> tuple[str, list[tuple[str, str]], bytes]:
-    """Return status, headers and body of an error in the call's own protocol."""
+    """Return status, headers and body of an error in the call's protocol."""
     at_fault = "Receiver" if status.startswith("5") else "Sender"
     if call.protocol == "ec2":
         text = (
@@ -117,7 +117,7 @@ def error_response(
 
 
 def not_implemented(call: Call, detail: str) -> tuple[str, list[tuple[str, str]], bytes]:
-    """Log an unanswered call and return its error."""
+    """Log an unsupported call and return its error."""
     LOG.warning("%s %s", call.name, detail)
     message = f"The sandbox does not implement {call.name}: {detail}"
     return error_response(call, CODE, message)

@@ -1,1 +1,1 @@
-"""EC2: placement groups, capacity reservations, Capacity Blocks, and launches that are checked."""
+"""EC2: placement groups, capacity reservations, Capacity Blocks, and validated launches."""

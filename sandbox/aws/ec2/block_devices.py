@@ -8,19 +8,19 @@ from typing import Any
 from sandbox.aws.ec2.launch_request import LaunchRequest
 
 _ROOT_SIZE_GIB = 20
-"""Size of an EKS image's root volume where the launch gives none.
+"""Root volume size of an EKS image if the launch does not specify one.
 
 https://docs.aws.amazon.com/eks/latest/userguide/eks-optimized-ami.html
 """
 
 
 def attach_block_devices(ec2: Any, instance: Any, launch: LaunchRequest) -> None:
-    """Make and attach the volumes that a launch asks for, and the image's root volume.
+    """Create and attach the volumes of a launch, and the image's root volume.
 
     Args:
         ec2: moto's EC2 backend.
         instance: The launched instance, already known to the backend.
-        launch: Its launch; instance store mappings (`VirtualName`) make no volume.
+        launch: Its launch; instance store mappings (`VirtualName`) create no volume.
     """
     mappings: dict[str, Mapping[str, Any]] = {instance.root_device_name: {}}
     for mapping in launch.parameters.get("BlockDeviceMappings") or []:

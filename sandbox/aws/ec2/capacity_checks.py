@@ -1,4 +1,4 @@
-"""Which capacity a launch takes: a reservation that it names, an open one that fits, or none.
+"""The capacity of a launch: a targeted reservation, a matching open one, or none.
 
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-launch.html
@@ -31,15 +31,15 @@ _WRONG_MARKET = (
 
 @dataclass(frozen=True)
 class Capacity:
-    """What a launch may take."""
+    """Capacity that a launch may use."""
 
     reservation: CapacityReservation | None
     count: int
-    """Instances that are launched, between the request's minimum and maximum."""
+    """Number of instances to launch, between the request's minimum and maximum."""
 
 
 def choose_capacity(ec2: Any, launch: LaunchRequest, zone: str) -> Capacity:
-    """Return the reservation that the launch runs in and how many instances it gets.
+    """Return the reservation that the launch uses and the number of its instances.
 
     Raises:
         EC2ClientError: The reservation cannot serve the launch.
@@ -117,7 +117,7 @@ def _check_targeted(
 def _check_placement(
     ec2: Any, launch: LaunchRequest, zone: str, reservation: CapacityReservation
 ) -> None:
-    """A block, or capacity made in a placement group, is not to be had in another group."""
+    """Reject a block, or capacity of a placement group, for a launch into another group."""
     group = launch.placement_group
     if group is None:
         return
@@ -153,7 +153,7 @@ def _from_group(ec2: Any, launch: LaunchRequest, zone: str, group_arn: str) -> C
             return _taken(ec2, launch, reservation)
     if launch.market_type == "capacity-block" or _only_reserved(launch):
         refuse("ReservationCapacityExceeded", _NO_CAPACITY)
-    # EC2 runs such an instance on demand without a word.
+    # EC2 silently runs such an instance On-Demand.
     return Capacity(None, launch.maximum_count)
 
 

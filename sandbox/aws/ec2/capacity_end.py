@@ -1,4 +1,4 @@
-"""The end of a Capacity Block: EC2 takes the instances away half an hour before it."""
+"""The end of a Capacity Block: EC2 terminates its instances half an hour before."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sandbox.aws.environment import ACCOUNT_ID
 
 
 def end_reservation(reservation_id: str) -> bool:
-    """End a reservation now: a Capacity Block as its clock would, another one as if cancelled.
+    """End a reservation now: a Capacity Block as by its end date, others as if canceled.
 
-    The timekeeper takes the instances of a block away; those of a cancelled reservation run on,
-    and pay the on-demand price. Return whether there is a reservation of this id.
+    The timekeeper terminates the instances of a block; those of a canceled reservation continue at
+    the On-Demand price. Return whether the reservation exists.
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CancelCapacityReservation.html
     """
     backends = ec2_backends[ACCOUNT_ID]
@@ -31,10 +31,10 @@ def end_reservation(reservation_id: str) -> bool:
 
 
 def end_of_capacity(ec2: Any, autoscaling: Any) -> list[str]:
-    """Terminate the instances of blocks that end, and let Auto Scaling know.
+    """Terminate the instances of ending blocks, and notify Auto Scaling.
 
     Returns:
-        Ids of the instances that were terminated.
+        Ids of the terminated instances.
     """
     ending = {
         reservation.reservation_id

@@ -39,7 +39,7 @@ _FILTERS = {
 
 
 class CapacityReservationCalls(EC2Response):
-    """The calls on reservations of both kinds; mixed into the EC2 response class."""
+    """Calls on On-Demand reservations and Capacity Blocks; mixed into the EC2 response class."""
 
     def create_capacity_reservation(self) -> ActionResult:
         """CreateCapacityReservation."""
@@ -86,7 +86,7 @@ class CapacityReservationCalls(EC2Response):
         )
 
     def modify_capacity_reservation(self) -> ActionResult:
-        """ModifyCapacityReservation: count, end date and match criteria of an own reservation."""
+        """ModifyCapacityReservation: count, end date and match criteria of an owned reservation."""
         parameters: Mapping[str, Any] = self.params
         reservation = self._own(parameters["CapacityReservationId"])
         count = parameters.get("InstanceCount")
@@ -109,7 +109,7 @@ class CapacityReservationCalls(EC2Response):
         return ActionResult({"Return": True})
 
     def cancel_capacity_reservation(self) -> ActionResult:
-        """CancelCapacityReservation; a Capacity Block cannot be cancelled."""
+        """CancelCapacityReservation; a Capacity Block cannot be canceled."""
         reservation = self._own(self.params["CapacityReservationId"])
         if reservation.reservation_type == "capacity-block":
             refuse(
@@ -122,7 +122,7 @@ class CapacityReservationCalls(EC2Response):
         return ActionResult({"Return": True})
 
     def describe_capacity_block_offerings(self) -> ActionResult:
-        """DescribeCapacityBlockOfferings: one offering in each zone, from tomorrow on."""
+        """DescribeCapacityBlockOfferings: one offering per zone, starting tomorrow."""
         parameters: Mapping[str, Any] = self.params
         instance_type = parameters.get("InstanceType", "")
         information = type_information(self.ec2_backend, instance_type)

@@ -1,7 +1,8 @@
-"""Capacity reservations: what there is, in which state, and how much of it is free.
+"""Capacity reservations: their state and available capacity.
 
-An On-Demand Capacity Reservation and a Capacity Block are one kind of object in EC2, told apart by
-`ReservationType`. Their state follows the clock; what is available follows the instances that run.
+EC2 has one object type for On-Demand Capacity Reservations and Capacity Blocks, distinguished by
+`ReservationType`. The state depends on the clock; available capacity depends on the running
+instances.
 
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html
 """
@@ -20,7 +21,7 @@ ReservationType = Literal["default", "capacity-block"]
 State = Literal["active", "scheduled", "expired", "cancelled"]
 
 BLOCK_TERMINATION_LEAD = timedelta(minutes=30)
-"""EC2 starts to terminate a block's instances this long before its end.
+"""Time before the end of a block at which EC2 starts to terminate its instances.
 
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-how.html
 """
@@ -30,7 +31,7 @@ _GONE = ("terminated", "shutting-down")
 
 @dataclass(kw_only=True)
 class CapacityReservation:
-    """One reservation, own or shared with this account."""
+    """A reservation that this account owns or shares."""
 
     reservation_id: str
     owner_id: str
@@ -59,7 +60,7 @@ class CapacityReservation:
 
     @property
     def state(self) -> State:
-        """The state that the clock and a cancellation give it."""
+        """The state according to the clock and a cancellation."""
         if self.cancelled:
             return "cancelled"
         now = CLOCK.now()
@@ -71,7 +72,7 @@ class CapacityReservation:
 
     @property
     def terminates_instances(self) -> bool:
-        """Whether EC2 takes its instances away now: the last half hour of a Capacity Block."""
+        """Whether EC2 is terminating its instances: the last half hour of a Capacity Block."""
         return (
             self.reservation_type == "capacity-block"
             and self.ends_at is not None
@@ -81,7 +82,7 @@ class CapacityReservation:
 
 @dataclass
 class CapacityReservations:
-    """The reservations that one account sees in one region."""
+    """The reservations that are visible to an account in a region."""
 
     by_id: dict[str, CapacityReservation] = field(default_factory=dict)
 
@@ -93,7 +94,7 @@ class CapacityReservations:
         """Return a reservation.
 
         Raises:
-            EC2ClientError: There is none of this id.
+            EC2ClientError: The id does not exist.
         """
         if reservation_id not in self.by_id:
             refuse(
@@ -109,7 +110,7 @@ def reservations_of(ec2_backend: Any) -> CapacityReservations:
 
 
 def used_count(ec2_backend: Any, reservation: CapacityReservation) -> int:
-    """Return how many of the reservation's instances are taken by instances that live."""
+    """Return the number of the reservation's instances that are in use."""
     return sum(
         getattr(instance, "capacity_reservation_id", None) == reservation.reservation_id
         for instance in ec2_backend.all_instances()
@@ -118,14 +119,14 @@ def used_count(ec2_backend: Any, reservation: CapacityReservation) -> int:
 
 
 def available_count(ec2_backend: Any, reservation: CapacityReservation) -> int:
-    """Return how many instances the reservation could take now."""
+    """Return the number of instances that can be launched into the reservation now."""
     if reservation.state != "active":
         return 0
     return max(0, reservation.instance_count - used_count(ec2_backend, reservation))
 
 
 def described(ec2_backend: Any, reservation: CapacityReservation) -> dict[str, Any]:
-    """Return the reservation as DescribeCapacityReservations gives it."""
+    """Return the reservation as in DescribeCapacityReservations."""
     tags = ec2_backend.tags.get(reservation.reservation_id, {})
     answer: dict[str, Any] = {
         "CapacityReservationId": reservation.reservation_id,

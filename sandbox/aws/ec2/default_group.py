@@ -1,4 +1,4 @@
-"""Security groups as EC2 makes them; moto leaves a rule of the default one out.
+"""Security groups as EC2 creates them; moto omits a rule of the default group.
 
 https://docs.aws.amazon.com/vpc/latest/userguide/default-security-group.html
 """
@@ -11,7 +11,7 @@ from moto.ec2.models.security_groups import SecurityGroup, SecurityGroupRule
 
 
 class Ec2SecurityGroup(SecurityGroup):
-    """A security group; the default one of a VPC lets its members in."""
+    """A security group; the default one of a VPC admits its members."""
 
     def __init__(self, ec2_backend: Any, group_id: str, *arguments: Any, **settings: Any) -> None:
         super().__init__(ec2_backend, group_id, *arguments, **settings)

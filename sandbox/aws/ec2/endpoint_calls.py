@@ -1,4 +1,4 @@
-"""Calls of VPC endpoints: services are checked, interfaces have their groups, routes follow.
+"""Calls on VPC endpoints: service validation, security groups of interfaces, and routes.
 
 https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html
 """
@@ -16,14 +16,14 @@ from sandbox.aws.transitions import TRANSITIONS
 
 _TYPE = "aws:ec2/vpcEndpoint:VpcEndpoint"
 _SERVICES = frozenset({*AWS_ENDPOINT_SERVICES, *COVERED_ENDPOINT_SERVICES})
-"""Last parts of the names of services with endpoints, as moto has them from AWS."""
+"""Last parts of the names of endpoint services, from AWS data in moto."""
 
 
 class EndpointCalls(EC2Response):
     """Mixed into the EC2 response class."""
 
     def create_vpc_endpoint(self) -> ActionResult:
-        """CreateVpcEndpoint, refused for a service that the region does not have."""
+        """CreateVpcEndpoint, rejected for a service that the region does not have."""
         ec2, service = self.ec2_backend, self._get_param("ServiceName")
         prefix, _, name = service.partition(f".{self.region}.")
         if prefix != "com.amazonaws" or name not in _SERVICES:
@@ -43,7 +43,7 @@ class EndpointCalls(EC2Response):
         return result
 
     def modify_vpc_endpoint(self) -> ActionResult:
-        """ModifyVpcEndpoint; the routes of a gateway endpoint follow its tables."""
+        """ModifyVpcEndpoint; updates the routes of a gateway endpoint."""
         result = super().modify_vpc_endpoint()
         ec2 = self.ec2_backend
         endpoint = ec2.vpc_end_points[self._get_param("VpcEndpointId")]
@@ -59,7 +59,7 @@ class EndpointCalls(EC2Response):
         return result
 
     def delete_vpc_endpoints(self) -> ActionResult:
-        """DeleteVpcEndpoints; moto goes on describing what is deleted."""
+        """DeleteVpcEndpoints; moto would continue to describe deleted endpoints."""
         result = super().delete_vpc_endpoints()
         for endpoint_id in self._get_param("VpcEndpointIds", []):
             if endpoint_id in self.ec2_backend.vpc_end_points:
@@ -79,7 +79,7 @@ def _forget(ec2: Any, endpoint_id: str) -> None:
 
 
 def _make_interfaces(ec2: Any, endpoint: Any) -> None:
-    """Give an interface endpoint one interface a subnet; moto's lack their security groups."""
+    """Create one interface per subnet for an interface endpoint; moto's lack security groups."""
     for interface_id in endpoint.network_interface_ids:
         ec2.enis.pop(interface_id, None)
     if endpoint.vpc_endpoint_type != "Interface":

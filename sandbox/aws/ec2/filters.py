@@ -10,7 +10,7 @@ from sandbox.aws.errors import refuse
 
 
 def tags_for(parameters: Mapping[str, Any], resource_type: str) -> list[dict[str, str]]:
-    """Return the tags that a create request gives to resources of one type."""
+    """Return the tags in a create request for a resource type."""
     return [
         {"Key": tag["Key"], "Value": tag.get("Value", "")}
         for specification in parameters.get("TagSpecifications") or []
@@ -24,15 +24,15 @@ def matches(
     filters: Sequence[Mapping[str, Any]] | None,
     fields: Mapping[str, str],
 ) -> bool:
-    """Say whether a described object passes every filter.
+    """Return whether a described object matches all filters.
 
     Args:
         item: The object as the API describes it.
-        filters: `[{"Name": …, "Values": […]}]`; values may hold `*` and `?`.
-        fields: Filter name to the field of the object that it looks at.
+        filters: `[{"Name": …, "Values": […]}]`; values may contain `*` and `?`.
+        fields: Field of the object by filter name.
 
     Raises:
-        EC2ClientError: A filter that the call does not have.
+        EC2ClientError: The call does not support a filter.
     """
     return all(_passes(item, each, fields) for each in filters or [])
 

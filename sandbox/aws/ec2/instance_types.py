@@ -1,4 +1,4 @@
-"""What EC2 says of an instance type, from the DescribeInstanceTypes answers that moto ships."""
+"""Instance type data, from the DescribeInstanceTypes responses in moto."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sandbox.aws.errors import refuse
 
 
 def type_information(ec2_backend: Any, instance_type: str) -> Mapping[str, Any]:
-    """Return the DescribeInstanceTypes answer of one type.
+    """Return the DescribeInstanceTypes response of one type.
 
     Raises:
-        EC2ClientError: EC2 has no such type, or does not offer it in this region.
+        EC2ClientError: The type does not exist, or is not offered in this region.
     """
     offered = INSTANCE_TYPE_OFFERINGS["region"].get(ec2_backend.region_name, [])
     if instance_type not in INSTANCE_TYPES or not any(
@@ -29,8 +29,8 @@ def type_information(ec2_backend: Any, instance_type: str) -> Mapping[str, Any]:
 def offered_zones(ec2_backend: Any, instance_type: str) -> list[str]:
     """Return the names of the zones that offer the type, sorted.
 
-    The offerings are joined on the zone id: moto recorded their zone names in an account whose
-    names stand for other zones than those of its own zone list.
+    The offerings are joined on the zone id, because moto recorded them in an account whose zone
+    names are mapped differently from those in its zone list.
     """
     offerings = INSTANCE_TYPE_OFFERINGS["availability-zone-id"].get(ec2_backend.region_name, [])
     ids = {each["Location"] for each in offerings if each["InstanceType"] == instance_type}
@@ -42,7 +42,7 @@ class OfferingCalls(EC2Response):
     """DescribeInstanceTypeOfferings; mixed into the EC2 response class."""
 
     def describe_instance_type_offerings(self) -> ActionResult:
-        """DescribeInstanceTypeOfferings, with the zone names that this account's zones have."""
+        """DescribeInstanceTypeOfferings, with the zone names of this account."""
         location_type = self.params.get("LocationType") or "region"
         filters = self._filters_from_querystring()
         if location_type != "availability-zone":

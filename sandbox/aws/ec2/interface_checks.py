@@ -1,4 +1,4 @@
-"""What EC2 demands of the network interfaces of a launch.
+"""EC2's validation of the network interfaces of a launch.
 
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html and the network card
 limits of DescribeInstanceTypes.
@@ -16,7 +16,7 @@ Slot = tuple[int, int]
 
 EFA_TYPES = ("efa", "efa-only")
 
-# Fields that give an address, which an interface without the ENA device cannot have.
+# Fields that assign an address, which is impossible without an ENA device.
 _ADDRESS_FIELDS = (
     "AssociatePublicIpAddress",
     "PrivateIpAddress",
@@ -44,15 +44,15 @@ def slot(interface: Interface) -> Slot:
 def check_interfaces(
     instance_type: str, information: Mapping[str, Any], interfaces: Sequence[Interface]
 ) -> None:
-    """Refuse interfaces that the instance type does not take.
+    """Reject interfaces that the instance type does not support.
 
     Args:
         instance_type: Its name, for the message.
-        information: Its DescribeInstanceTypes answer.
-        interfaces: As in RunInstances; empty is fine.
+        information: Its DescribeInstanceTypes response.
+        interfaces: As in RunInstances; may be empty.
 
     Raises:
-        EC2ClientError: The first rule that is broken.
+        EC2ClientError: The first violated rule.
     """
     network = information["NetworkInfo"]
     for interface in interfaces:
@@ -80,7 +80,7 @@ def _check_card(instance_type: str, network: Mapping[str, Any], interface: Inter
             f"{len(cards) - 1}, and try again.",
         )
     card = cards[card_index]
-    # moto's data lists the types of a card only where EC2 does.
+    # moto's data has the interface types of a card only where EC2 reports them.
     if kind not in card.get("InterfaceTypes", ["interface"]):
         refuse(
             "InvalidParameterCombination",

@@ -1,4 +1,4 @@
-"""Network interfaces of launched instances: with their type and network card, as EC2 shows them."""
+"""Network interfaces of launched instances, with type and network card."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sandbox.aws.ec2.interface_checks import interface_type, slot
 
 
 class LaunchedInterface(NetworkInterface):
-    """An interface made by a launch; `efa-only` ones have no address."""
+    """An interface of a launch; `efa-only` ones have no address."""
 
     network_card_index: int
 
     @property
     def attachment(self) -> Attachment | None:
-        """How it is attached, with the network card that moto leaves at 0."""
+        """Its attachment, with the network card index, which moto leaves at 0."""
         attachment = super().attachment
         if attachment is not None:
             attachment.network_card_index = self.network_card_index
@@ -25,26 +25,26 @@ class LaunchedInterface(NetworkInterface):
 
     @property
     def group_set(self) -> list[Any]:
-        """Its own groups; moto adds those of the instance."""
+        """Its own security groups; moto adds those of the instance."""
         return list(self._group_set)
 
 
 def make_interface(
     ec2: Any, instance: Any, wanted: Mapping[str, Any], subnet: Any, group_ids: Sequence[str]
 ) -> LaunchedInterface:
-    """Make one interface of an instance that is being launched.
+    """Create an interface of an instance that is being launched.
 
     Args:
         ec2: moto's EC2 backend.
-        instance: The instance; the subnet books the address for it.
+        instance: The instance; the subnet reserves the address for it.
         wanted: The interface as in RunInstances.
         subnet: Its subnet.
-        group_ids: Its security groups; empty: the VPC's default group.
+        group_ids: Its security groups; if empty, the VPC's default group.
     """
     kind = interface_type(wanted)
     address = None if kind == "efa-only" else _address(subnet, wanted, instance)
-    # Made with an address that is not booked where it has none: moto's constructor wants one.
-    # moto's metaclass hides the class that the call makes from type checkers.
+    # An interface without an address is created with one that is not reserved, because moto's
+    # constructor requires one. moto's metaclass hides the class of the result from type checkers.
     interface: Any = LaunchedInterface(
         ec2,
         subnet,
@@ -68,7 +68,7 @@ def make_interface(
 
 
 def private_dns_name(address: str, region: str) -> str:
-    """Return the private host name that EC2 gives to an address: `ip-10-0-1-2.us-west-2.…`.
+    """Return the private host name for an address: `ip-10-0-1-2.us-west-2.…`.
 
     https://docs.aws.amazon.com/vpc/latest/userguide/vpc-dns.html
     """

@@ -1,4 +1,4 @@
-"""DescribeKeyPairs: moto writes a Python set into the message of its error."""
+"""DescribeKeyPairs: moto's error message contains a Python set."""
 
 from __future__ import annotations
 

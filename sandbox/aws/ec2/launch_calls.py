@@ -1,4 +1,4 @@
-"""RunInstances, and the other ways to launch, which the sandbox does not have."""
+"""RunInstances, and other launch calls, which the sandbox does not support."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class LaunchCalls(EC2Response):
     """Launches through the checks of `sandbox.aws.ec2.launches`; mixed into the response class."""
 
     def run_instances(self) -> ActionResult:
-        """RunInstances; with DryRun all but the capacity is checked and nothing launched.
+        """RunInstances; DryRun performs all checks except capacity, and launches nothing.
 
-        Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_RunInstances.html; a
-        cluster whose own nodes fill a reservation could not be updated otherwise, as
-        ParallelCluster's validators launch each kind of node once more as a dry run.
+        Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_RunInstances.html. A
+        capacity check would prevent updates of a cluster whose nodes fill a reservation, because
+        ParallelCluster's validators launch each kind of node again as a dry run.
         """
         try:
             checked = check_launch(self.ec2_backend, merge(self.ec2_backend, dict(self.params)))
@@ -33,19 +33,19 @@ class LaunchCalls(EC2Response):
         return ActionResult(run(self.ec2_backend, checked))
 
     def create_fleet(self) -> ActionResult:
-        """CreateFleet: moto would launch without a check."""
+        """CreateFleet: rejected, because moto would launch without validation."""
         raise NotImplementedError("instances are launched by RunInstances and Auto Scaling only")
 
     def request_spot_instances(self) -> ActionResult:
-        """RequestSpotInstances, as CreateFleet."""
+        """RequestSpotInstances: like CreateFleet."""
         return self.create_fleet()
 
     def request_spot_fleet(self) -> ActionResult:
-        """RequestSpotFleet, as CreateFleet."""
+        """RequestSpotFleet: like CreateFleet."""
         return self.create_fleet()
 
     def create_network_interface(self) -> ActionResult:
-        """CreateNetworkInterface; moto would forget that an interface is for EFA."""
+        """CreateNetworkInterface: rejected for EFA, because moto does not store the type."""
         kind = self.params.get("InterfaceType") or "interface"
         if kind != "interface":
             raise NotImplementedError(f"interfaces of type {kind} are made by a launch only")

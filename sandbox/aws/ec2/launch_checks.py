@@ -1,4 +1,4 @@
-"""What EC2 demands of a launch before it looks for capacity."""
+"""EC2's validation of a launch before it selects capacity."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from sandbox.aws.errors import refuse
 
 
 def check_image_and_key(ec2: Any, launch: LaunchRequest) -> None:
-    """Refuse a launch without an image or with an image or key pair that does not exist.
+    """Reject a launch without an image, or with an image or key pair that does not exist.
 
     Raises:
-        EC2ClientError: Which of them is missing.
+        EC2ClientError: Names the missing object.
     """
     if not launch.image_id:
         refuse("MissingParameter", "The request must contain the parameter ImageId")
@@ -30,10 +30,10 @@ def check_image_and_key(ec2: Any, launch: LaunchRequest) -> None:
 
 
 def subnet_of(ec2: Any, launch: LaunchRequest) -> Any:
-    """Return the subnet that the instances go to.
+    """Return the subnet of the instances.
 
     Raises:
-        EC2ClientError: Subnet and interfaces contradict each other, or there is no such subnet.
+        EC2ClientError: Subnet and interfaces contradict each other, or the subnet does not exist.
     """
     top = launch.parameters.get("SubnetId")
     if launch.interfaces:
@@ -74,7 +74,7 @@ def _default_subnet(ec2: Any, launch: LaunchRequest) -> Any:
 
 
 def check_zone(ec2: Any, launch: LaunchRequest, zone: str) -> None:
-    """Refuse a type that the subnet's zone does not offer.
+    """Reject a type that the subnet's zone does not offer.
 
     Raises:
         EC2ClientError: `Unsupported`, with the zones that offer it.
@@ -96,7 +96,7 @@ def check_zone(ec2: Any, launch: LaunchRequest, zone: str) -> None:
 
 
 def check_groups(ec2: Any, launch: LaunchRequest, subnet: Any) -> None:
-    """Refuse security groups that do not exist or belong to another VPC.
+    """Reject security groups that do not exist or belong to another VPC.
 
     Raises:
         EC2ClientError: The first such group.
@@ -120,7 +120,7 @@ def _group_ids(launch: LaunchRequest) -> Sequence[str]:
 
 
 def addresses_needed(launch: LaunchRequest) -> int:
-    """Return how many addresses of the subnet one instance takes."""
+    """Return the number of subnet addresses that one instance requires."""
     if not launch.interfaces:
         return 1
     return sum(
@@ -131,7 +131,7 @@ def addresses_needed(launch: LaunchRequest) -> int:
 
 
 def check_addresses(launch: LaunchRequest, subnet: Any, count: int) -> None:
-    """Refuse a launch that takes more addresses than the subnet has left.
+    """Reject a launch that requires more addresses than the subnet has available.
 
     Raises:
         EC2ClientError: `InsufficientFreeAddressesInSubnet`.
@@ -145,10 +145,10 @@ def check_addresses(launch: LaunchRequest, subnet: Any, count: int) -> None:
 
 
 def instance_profile_of(ec2: Any, launch: LaunchRequest) -> Any:
-    """Return moto's instance profile of the launch, or None where it names none.
+    """Return moto's instance profile of the launch, or None if it has none.
 
     Raises:
-        EC2ClientError: There is no such profile.
+        EC2ClientError: The profile does not exist.
     """
     wanted = launch.parameters.get("IamInstanceProfile") or {}
     profiles = list(iam_backends[ec2.account_id][ec2.partition].get_instance_profiles())

@@ -1,6 +1,6 @@
-"""One launch of instances: the request and its launch template merged into one set of parameters.
+"""A launch of instances: request and launch template merged into one set of parameters.
 
-RunInstances and Auto Scaling both come here; from here on nothing asks where a value came from.
+RunInstances and Auto Scaling both use this; the origin of a value does not matter afterwards.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Parameters = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchRequest:
-    """What is to be launched, in EC2's own field names.
+    """The parameters of a launch, with EC2's field names.
 
     Attributes:
-        parameters: Fields of RunInstances, those of the launch template merged in.
-        minimum_count: Fewer than this are not launched at all.
-        maximum_count: As many as possible up to this are launched.
+        parameters: Fields of RunInstances, merged with those of the launch template.
+        minimum_count: Minimum number of instances; otherwise none is launched.
+        maximum_count: Maximum number of instances.
         tags: Tags by resource type.
         template_tags: The `aws:ec2launchtemplate:*` tags of the instances.
     """
@@ -38,7 +38,7 @@ class LaunchRequest:
 
     @property
     def instance_type(self) -> str:
-        """The instance type; EC2's own default is m1.small."""
+        """The instance type; EC2's default is m1.small."""
         return self.parameters.get("InstanceType") or "m1.small"
 
     @property
@@ -48,7 +48,7 @@ class LaunchRequest:
 
     @property
     def interfaces(self) -> list[Parameters]:
-        """The network interfaces as they were asked for; empty: EC2 makes the primary one."""
+        """The requested network interfaces; if empty, EC2 creates the primary one."""
         return list(self.parameters.get("NetworkInterfaces") or [])
 
     @property
@@ -85,8 +85,8 @@ def merge(ec2: Any, request: Parameters, *, subnet_id: str | None = None) -> Lau
 
     Args:
         ec2: moto's EC2 backend.
-        request: Fields of RunInstances; they win over the template's.
-        subnet_id: Subnet that Auto Scaling has chosen; it becomes the subnet of every interface.
+        request: Fields of RunInstances, which take precedence over the template's.
+        subnet_id: Subnet that Auto Scaling has chosen, for all interfaces.
 
     Raises:
         EC2ClientError: The launch template or its version does not exist.

@@ -1,4 +1,4 @@
-"""CreateLaunchTemplate and DeleteLaunchTemplate, where moto answers otherwise than EC2."""
+"""CreateLaunchTemplate and DeleteLaunchTemplate, where moto differs from EC2."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _OWN_TAGS = "launch-template"
 
 
 class TaggedLaunchTemplate(LaunchTemplate):
-    """A launch template whose tags are those that it has now; moto shows those of its creation."""
+    """A launch template with its current tags; moto returns those at creation."""
 
     @property
     def tags(self) -> list[dict[str, str]]:
-        """The tags as they are."""
+        """The current tags."""
         return self.get_tags()
 
     @tags.setter
     def tags(self, _: Any) -> None:
-        """Keep nothing: moto sets this once, when the template is made."""
+        """Ignore the value, which moto sets once at creation."""
 
 
 class LaunchTemplateCalls(EC2Response):
@@ -41,10 +41,10 @@ class LaunchTemplateCalls(EC2Response):
         return result
 
     def delete_launch_template(self) -> ActionResult:
-        """DeleteLaunchTemplate; moto says of an id that is gone that the name is not there.
+        """DeleteLaunchTemplate; for a missing id, moto reports a missing name.
 
         Raises:
-            InvalidLaunchTemplateIdNotFound: There is no template of that id.
+            InvalidLaunchTemplateIdNotFound: The id does not exist.
         """
         template_id = self.params.get("LaunchTemplateId")
         if template_id and template_id not in self.ec2_backend.launch_templates:

@@ -1,4 +1,4 @@
-"""An instance as EC2 shows it: interfaces by card and slot, placement, reservation, lifecycle."""
+"""An instance as EC2 describes it: interfaces, placement, reservation, lifecycle."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from sandbox.aws.ec2.placement_groups import placement_groups_of
 
 
 class LaunchedInstance(Instance):
-    """One instance of a launch.
+    """An instance of a launch.
 
     Attributes:
-        capacity_reservation_id: The reservation it runs in, or None.
-        capacity_reservation_specification: What its launch asked for, as EC2 repeats it.
+        capacity_reservation_id: The reservation in which it runs, or None.
+        capacity_reservation_specification: The specification in its launch request.
     """
 
     def __init__(
@@ -66,10 +66,10 @@ class LaunchedInstance(Instance):
         self.add_tags({**launch.tags.get("instance", {}), **launch.template_tags})
 
     def prep_nics(self, *_: Any, **__: Any) -> None:
-        """Make the interfaces: those asked for, or the primary one that EC2 makes itself."""
+        """Create the requested interfaces, or the default primary one."""
         wanted = sorted(self._launch.interfaces or [{"DeviceIndex": 0}], key=slot)
         own = [group.id for group in self.security_groups]
-        # moto looks for the primary interface at key 0 and for the others by iterating.
+        # moto expects the primary interface at key 0 and iterates over the others.
         self.nics = {}
         for position, each in enumerate(wanted):
             public = {"AssociatePublicIpAddress": self._subnet.map_public_ip_on_launch}
@@ -87,7 +87,7 @@ class LaunchedInstance(Instance):
 
     @property
     def instance_id(self) -> str:
-        """Its id under EC2's name; moto's DescribeInstanceStatus finds it by no other here."""
+        """Its id under EC2's name, which moto's DescribeInstanceStatus requires."""
         return self.id
 
     def _place(self) -> None:

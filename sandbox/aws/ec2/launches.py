@@ -1,4 +1,4 @@
-"""Launches: checked as EC2 checks them, then made in moto."""
+"""Launches: validated like EC2, then created in moto."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sandbox.aws.errors import refuse
 
 @dataclass(frozen=True)
 class CheckedLaunch:
-    """A launch that EC2 accepts, with what the checks found."""
+    """A validated launch with the results of the checks."""
 
     request: LaunchRequest
     subnet: Any
@@ -37,10 +37,10 @@ class CheckedLaunch:
 
 
 def check_launch(ec2: Any, launch: LaunchRequest) -> CheckedLaunch:
-    """Do all that EC2 does before it launches; a dry run ends here.
+    """Perform all checks before a launch; a dry run ends here.
 
     Raises:
-        EC2ClientError: The first thing that is wrong.
+        EC2ClientError: The first problem.
     """
     subnet, profile = check_request(ec2, launch)
     capacity = choose_capacity(ec2, launch, subnet.availability_zone)
@@ -49,13 +49,13 @@ def check_launch(ec2: Any, launch: LaunchRequest) -> CheckedLaunch:
 
 
 def check_request(ec2: Any, launch: LaunchRequest) -> tuple[Any, Any]:
-    """Do the checks that do not depend on capacity; Auto Scaling does them for a template.
+    """Perform the checks that do not depend on capacity, as Auto Scaling does for a template.
 
     Returns:
-        moto's subnet and instance profile (None where the launch names none).
+        moto's subnet and instance profile (None if the launch has none).
 
     Raises:
-        EC2ClientError: The first thing that is wrong.
+        EC2ClientError: The first problem.
     """
     information = type_information(ec2, launch.instance_type)
     check_image_and_key(ec2, launch)
@@ -72,7 +72,7 @@ def check_request(ec2: Any, launch: LaunchRequest) -> tuple[Any, Any]:
 
 
 def run(ec2: Any, checked: CheckedLaunch) -> Reservation:
-    """Make the instances of a checked launch, running."""
+    """Create the running instances of a checked launch."""
     result = Reservation(random_reservation_id(), ec2.account_id)
     ec2.reservations[result.id] = result
     for index in range(checked.capacity.count):
@@ -85,7 +85,7 @@ def run(ec2: Any, checked: CheckedLaunch) -> Reservation:
             ec2.associate_iam_instance_profile(
                 instance.id, iam_instance_profile_arn=checked.profile.arn
             )
-            # moto shows the association's id where EC2 shows the profile's.
+            # moto returns the association's id where EC2 returns the profile's.
             instance.iam_instance_profile = {"Arn": checked.profile.arn, "Id": checked.profile.id}
     return result
 

@@ -1,4 +1,4 @@
-"""Calls of VPCs, subnets and gateways: what EC2 refuses while something is left, and moto does not.
+"""Calls on VPCs, subnets and gateways with EC2's dependency checks, which moto lacks.
 
 https://docs.aws.amazon.com/vpc/latest/userguide/delete-vpc.html
 """
@@ -21,10 +21,10 @@ class NetworkCalls(EC2Response):
     """Mixed into the EC2 response class."""
 
     def create_subnet(self) -> ActionResult:
-        """CreateSubnet, without what moto adds.
+        """CreateSubnet, without moto's additions.
 
-        moto makes the first one of a zone a default subnet with public addresses, and files one
-        that is made by zone id under no zone.
+        moto makes the first subnet of a zone a default subnet with public addresses, and assigns no
+        zone to a subnet that is created by zone id.
         """
         result = super().create_subnet()
         answer: Any = result.result
@@ -38,7 +38,7 @@ class NetworkCalls(EC2Response):
         return result
 
     def delete_subnet(self) -> ActionResult:
-        """DeleteSubnet, refused while an interface is in it; its associations go with it."""
+        """DeleteSubnet, rejected while it has an interface; also deletes its associations."""
         ec2, subnet_id = self.ec2_backend, self._get_param("SubnetId")
         ec2.get_subnet(subnet_id)
         if any(each.subnet.id == subnet_id for each in ec2.enis.values()):
@@ -50,7 +50,7 @@ class NetworkCalls(EC2Response):
         return super().delete_subnet()
 
     def delete_vpc(self) -> ActionResult:
-        """DeleteVpc, refused while anything but its main parts is in it."""
+        """DeleteVpc, rejected while the VPC has anything except its default objects."""
         ec2, vpc_id = self.ec2_backend, self._get_param("VpcId")
         ec2.get_vpc(vpc_id)
         left = [
@@ -67,7 +67,7 @@ class NetworkCalls(EC2Response):
         return result
 
     def disassociate_vpc_cidr_block(self) -> ActionResult:
-        """DisassociateVpcCidrBlock; moto breaks on an association that has ended already."""
+        """DisassociateVpcCidrBlock; moto fails on an association that has ended."""
         association_id = self._get_param("AssociationId")
         for vpc in self.ec2_backend.vpcs.values():
             for association in vpc.get_cidr_block_association_set():
@@ -80,7 +80,7 @@ class NetworkCalls(EC2Response):
         return super().disassociate_vpc_cidr_block()
 
     def detach_internet_gateway(self) -> ActionResult:
-        """DetachInternetGateway, refused while a public address of the VPC is in use."""
+        """DetachInternetGateway, rejected while a public address of the VPC is in use."""
         vpc_id = self._get_param("VpcId")
         for address in self.ec2_backend.addresses:
             if address.eni is not None and address.eni.subnet.vpc_id == vpc_id:
@@ -92,7 +92,7 @@ class NetworkCalls(EC2Response):
         return super().detach_internet_gateway()
 
     def create_nat_gateway(self) -> ActionResult:
-        """CreateNatGateway; a public one needs an address, and a way out of its VPC."""
+        """CreateNatGateway; a public one requires an address and an internet gateway."""
         ec2 = self.ec2_backend
         subnet = ec2.get_subnet(self._get_param("SubnetId"))
         if self._get_param("ConnectivityType") != "private":
@@ -109,13 +109,13 @@ class NetworkCalls(EC2Response):
         (gateway_id,) = set(ec2.nat_gateways) - before
         gateway = ec2.nat_gateways[gateway_id]
         gateway.state = "pending"
-        # The default, in which it has a subnet: CreateNatGateway, AvailabilityMode.
+        # The default with a subnet: CreateNatGateway, AvailabilityMode.
         gateway.availability_mode = "zonal"
         TRANSITIONS.begin(_NAT_TYPE, "create", lambda: setattr(gateway, "state", "available"))
         return result
 
     def delete_nat_gateway(self) -> ActionResult:
-        """DeleteNatGateway; its interface goes, and its address is free again."""
+        """DeleteNatGateway; also deletes its interface and frees its address."""
         ec2, gateway_id = self.ec2_backend, self._get_param("NatGatewayId")
         if gateway_id not in ec2.nat_gateways:
             refuse("NatGatewayNotFound", f"The Nat Gateway {gateway_id} was not found")
@@ -126,7 +126,7 @@ class NetworkCalls(EC2Response):
         return result
 
     def release_address(self) -> ActionResult:
-        """ReleaseAddress, refused while the address is in use."""
+        """ReleaseAddress, rejected while the address is in use."""
         wanted = {self._get_param("AllocationId"), self._get_param("PublicIp")}
         for address in self.ec2_backend.addresses:
             in_use = address.eni is not None or address.instance is not None
@@ -136,7 +136,7 @@ class NetworkCalls(EC2Response):
 
 
 def _let_go(ec2: Any, gateway: Any) -> None:
-    """Take away the interfaces of a NAT gateway, and free its addresses."""
+    """Delete the interfaces of a NAT gateway, and free its addresses."""
     for address_set in gateway.address_set:
         interface_id = address_set["networkInterfaceId"]
         for address in ec2.addresses:

@@ -1,4 +1,4 @@
-"""Capacity Block offerings that DescribeCapacityBlockOfferings has made and that can be bought."""
+"""Capacity Block offerings from DescribeCapacityBlockOfferings, which can be purchased."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sandbox.aws.state import state_of
 
 @dataclass(frozen=True, kw_only=True)
 class Offering:
-    """One offering; its price is of no interest here and always zero."""
+    """An offering; its price is always zero."""
 
     offering_id: str
     instance_type: str

@@ -38,7 +38,7 @@ class PlacementGroups:
     def add(
         self, name: str, strategy: str, arn: str, group_id: str | None = None
     ) -> dict[str, Any]:
-        """Add a group that is available; its id is made up where none is given."""
+        """Add an available group; generates an id if none is given."""
         group = {
             "GroupName": name,
             "State": "available",
@@ -54,7 +54,7 @@ class PlacementGroups:
         """Return a group.
 
         Raises:
-            EC2ClientError: There is none of this name.
+            EC2ClientError: No group has this name.
         """
         if name not in self.by_name:
             refuse("InvalidPlacementGroup.Unknown", f"The Placement Group '{name}' is unknown.")
@@ -121,7 +121,7 @@ class PlacementGroupCalls(EC2Response):
         )
 
     def delete_placement_group(self) -> EmptyResult:
-        """DeletePlacementGroup: refused while instances or an active reservation are in it."""
+        """DeletePlacementGroup: rejected while it has instances or an active reservation."""
         groups = placement_groups_of(self.ec2_backend)
         group = groups.named(self.params["GroupName"])
         if _in_use(self.ec2_backend, group):

@@ -1,6 +1,6 @@
-"""Resource groups that hold capacity reservations, as targets of a launch.
+"""Resource groups of capacity reservations, as targets of a launch.
 
-moto keeps such groups but not what is in them; here is their content.
+moto has such groups but not their members, which are stored here.
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html
 """
 
@@ -32,7 +32,7 @@ def reservations_in_group(ec2: Any, group_arn: str) -> list[CapacityReservation]
     """Return the reservations of a group.
 
     Raises:
-        EC2ClientError: There is no such group.
+        EC2ClientError: The group does not exist.
     """
     groups = resourcegroups_backends[ec2.account_id][ec2.region_name].groups
     names = [group.name for group in groups.by_arn.values() if group.arn == group_arn]

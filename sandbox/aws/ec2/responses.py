@@ -1,4 +1,4 @@
-"""The EC2 response class: moto's with the sandbox's calls before it."""
+"""The EC2 response class: the sandbox's calls, then moto's."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ class SandboxEc2Response(
     CapacityReservationCalls,
     OfferingCalls,
 ):
-    """Answers EC2's calls."""
+    """Handles EC2's calls."""

@@ -1,7 +1,7 @@
-"""Faults of the schedule in launches that Auto Scaling and Batch make for the user.
+"""Scheduled faults in launches that Auto Scaling and Batch make for the user.
 
-AWS makes them with RunInstances in the user's account, so the entries of a schedule for that call
-hit them too; they come back as a scaling activity, or as a reason of the compute environment.
+AWS makes them with RunInstances in the user's account, so schedule entries for that call affect
+them too. The error appears as a scaling activity, or as a status reason of the compute environment.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from sandbox.faults.in_force import FAULTS
 
 
 def refuse_scheduled_launch() -> None:
-    """Refuse a launch that the schedule says to refuse.
+    """Reject a launch if the schedule says so.
 
     Raises:
-        EC2ClientError: it does.
+        EC2ClientError: the schedule says so.
     """
     refusal = None if FAULTS.is_empty else FAULTS.refusal("ec2", "RunInstances")
     if refusal is not None:

@@ -1,4 +1,4 @@
-"""Calls of security groups and their rules, where moto answers otherwise than EC2.
+"""Calls on security groups and their rules, where moto differs from EC2.
 
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DeleteSecurityGroup.html
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ModifySecurityGroupRules.html
@@ -18,16 +18,16 @@ from moto.ec2.responses import EC2Response
 from sandbox.aws.errors import refuse
 
 _PROTOCOLS = {"6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6", "all": "-1"}
-"""Names of protocols by number (IANA), and the number of all of them, as rules show them."""
+"""Protocol names by number (IANA), and the value for all protocols, as in rules."""
 _PEERS = ("CidrIpv4", "CidrIpv6", "PrefixListId", "ReferencedGroupId")
-"""Fields of a request of which exactly one is given."""
+"""Request fields of which exactly one is required."""
 
 
 class SecurityGroupCalls(EC2Response):
     """Mixed into the EC2 response class."""
 
     def delete_security_group(self) -> ActionResult:
-        """DeleteSecurityGroup, by id or by name; refused while something uses the group."""
+        """DeleteSecurityGroup, by id or name; rejected while the group is in use."""
         name = self._get_param("GroupId") or self._get_param("GroupName")
         group = self.ec2_backend.get_security_group_by_name_or_id(name)
         if group is not None and any(users_of(self.ec2_backend, group.id)):
@@ -45,7 +45,7 @@ class SecurityGroupCalls(EC2Response):
         return super().revoke_security_group_egress()
 
     def modify_security_group_rules(self) -> ActionResult:
-        """ModifySecurityGroupRules; refused as a whole where one rule is."""
+        """ModifySecurityGroupRules; atomic, so one invalid rule rejects the request."""
         self.error_on_dryrun()
         group_id = self._get_param("GroupId")
         group = self.ec2_backend.get_security_group_from_id(group_id)
@@ -68,7 +68,7 @@ class SecurityGroupCalls(EC2Response):
         return ActionResult({"Return": True})
 
     def _check_rule_ids(self) -> None:
-        """Refuse ids of rules that are not there, with the code that EC2 has for ids.
+        """Reject ids of missing rules, with EC2's error code for ids.
 
         Raises:
             EC2ClientError: InvalidSecurityGroupRuleId.NotFound.
@@ -92,7 +92,7 @@ def _refuse_group(group_id: str) -> NoReturn:
 
 
 def _changed(ec2: Any, rule: Any, request: Mapping[str, Any]) -> Any:
-    """Return a copy of a rule with what a request asks for; a description that it omits stays.
+    """Return a copy of a rule with the requested changes; an omitted description stays.
 
     Raises:
         EC2ClientError: MissingParameter, InvalidParameterCombination, InvalidParameterValue,
@@ -121,11 +121,11 @@ def _changed(ec2: Any, rule: Any, request: Mapping[str, Any]) -> Any:
 
 
 def _asked_peer(rule: Any, request: Mapping[str, Any]) -> str:
-    """Return the field by which a request gives the peer.
+    """Return the request field that specifies the peer.
 
     Raises:
-        EC2ClientError: MissingParameter, InvalidParameterCombination, or InvalidParameterValue
-            where it is not of the rule's type.
+        EC2ClientError: MissingParameter, InvalidParameterCombination, or InvalidParameterValue if
+            the rule has another type of peer.
     """
     given = [peer for peer in _PEERS if request.get(peer)]
     if not given:
@@ -143,7 +143,7 @@ def _asked_peer(rule: Any, request: Mapping[str, Any]) -> str:
 
 
 def _protocol_and_ports(request: Mapping[str, Any]) -> tuple[str, int | None, int | None]:
-    """Return the protocol that a request asks for and its ports, as a rule has them.
+    """Return the requested protocol and ports, in the form of a rule.
 
     Raises:
         EC2ClientError: InvalidParameterValue.
@@ -170,7 +170,7 @@ def _protocol_and_ports(request: Mapping[str, Any]) -> tuple[str, int | None, in
 
 
 def _network(text: str, *, version: int) -> str:
-    """Return the canonical form of an address block, which AWS keeps.
+    """Return the canonical form of a CIDR block, which AWS stores.
 
     Raises:
         EC2ClientError: InvalidParameterValue.
@@ -185,7 +185,7 @@ def _network(text: str, *, version: int) -> str:
 
 
 def _peer(rule: Any) -> str:
-    """Return the field of a request by which the peer of a rule is given."""
+    """Return the request field that specifies the peer of a rule."""
     if rule.source_group:
         return "ReferencedGroupId"
     if rule.prefix_list_id:
@@ -194,13 +194,13 @@ def _peer(rule: Any) -> str:
 
 
 def _permits(rule: Any) -> tuple[object, ...]:
-    """Return what tells a rule from the others of its direction; a description does not."""
+    """Return the identity of a rule within its direction, without the description."""
     peers = (rule.cidr_ipv4, rule.cidr_ipv6, rule.prefix_list_id, rule.source_group.get("GroupId"))
     return (rule.ip_protocol, rule.from_port, rule.to_port, *peers)
 
 
 def users_of(ec2: Any, group_id: str) -> Iterator[str]:
-    """Yield the ids of what keeps a security group: interfaces, and rules of other groups."""
+    """Yield the ids of the users of a security group: interfaces, and rules of other groups."""
     for interface in ec2.enis.values():
         if any(group.id == group_id for group in interface.group_set):
             yield interface.id

@@ -1,1 +1,1 @@
-"""EKS: clusters, managed node groups, add-ons and access entries; in place of moto's."""
+"""EKS: clusters, managed node groups, add-ons and access entries; replaces moto's."""

@@ -25,7 +25,7 @@ _NODE_TYPES = ("EC2_LINUX", "EC2_WINDOWS", "FARGATE_LINUX", "EC2", "HYBRID_LINUX
 
 
 def make_node_entry(cluster: Cluster, arn: str, role_arn: str) -> None:
-    """Make the EC2_LINUX entry that EKS makes for a managed node group's role; idempotent."""
+    """Create the EC2_LINUX entry of a managed node group's role, as EKS does; idempotent."""
     if role_arn in cluster.access_entries:
         return
     cluster.access_entries[role_arn] = AccessEntry(
@@ -82,7 +82,7 @@ class AccessEntryCalls(ClusterUpdateCalls):
         return ActionResult({"accessEntry": self._entry().described()})
 
     def list_access_entries(self) -> ActionResult:
-        """ListAccessEntries: principal ARNs, where asked those with one policy."""
+        """ListAccessEntries: principal ARNs, optionally those with a policy."""
         cluster = self._cluster_with_entries()
         policy = self.params.get("associatedPolicyArn")
         principals = [
@@ -111,7 +111,7 @@ class AccessEntryCalls(ClusterUpdateCalls):
         return EmptyResult()
 
     def associate_access_policy(self) -> ActionResult:
-        """AssociateAccessPolicy; only STANDARD entries take policies."""
+        """AssociateAccessPolicy; only STANDARD entries support policies."""
         entry = self._entry()
         policy, scope = self.params["policyArn"], self.params["accessScope"]
         check_policy(policy, scope["type"])
@@ -167,10 +167,10 @@ class AccessEntryCalls(ClusterUpdateCalls):
         )
 
     def _authentication_mode(self, cluster: Cluster, wanted: str) -> ActionResult:
-        """Change the mode; where entries begin to count, EKS makes those of its node groups.
+        """Change the mode; when it enables entries, EKS creates those of its node groups.
 
-        Source: https://github.com/terraform-aws-modules/terraform-aws-eks,
-        `docs/UPGRADE-20.0.md`, on what AWS adds by itself.
+        Source: https://github.com/terraform-aws-modules/terraform-aws-eks, `docs/UPGRADE-20.0.md`,
+        on what AWS adds automatically.
         """
         answer = super()._authentication_mode(cluster, wanted)
         for group in cluster.node_groups.values():

@@ -1,4 +1,4 @@
-"""Which access policies of EKS the sandbox plays, and the groups that stand for them.
+"""The emulated EKS access policies, and the groups that represent them.
 
 Source: https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
 """
@@ -15,11 +15,11 @@ _ARN = re.compile(r"arn:aws(-[a-z-]+)?:eks::aws:cluster-access-policy/(Amazon\w+
 
 
 def check_policy(policy_arn: str, scope: str) -> None:
-    """Refuse a policy that is none, or that is not played here.
+    """Reject an unknown or unsupported policy.
 
     Raises:
         InvalidParameterException: it is not the ARN of a policy.
-        NotImplementedError: it is for some namespaces.
+        NotImplementedError: it is limited to namespaces.
     """
     match = _ARN.fullmatch(policy_arn)
     if match is None or match[2] not in GROUPS:
@@ -31,5 +31,5 @@ def check_policy(policy_arn: str, scope: str) -> None:
 
 
 def groups_of(policy_arns: Iterable[str]) -> list[str]:
-    """Return the groups that stand for access policies."""
+    """Return the groups that represent access policies."""
     return sorted({GROUPS[arn.rpartition("/")[2]] for arn in policy_arns})

@@ -1,8 +1,8 @@
-"""The settings that add-ons take, as far as the sandbox checks them.
+"""Configuration of add-ons, as far as the sandbox validates it.
 
 Sources: `values.schema.json` of https://github.com/kubernetes-sigs/aws-ebs-csi-driver and
 `charts/configuration.schema.json` of https://github.com/aws/eks-node-monitoring-agent, from which
-EKS makes the schema that DescribeAddonConfiguration shows.
+EKS derives the schema in DescribeAddonConfiguration.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ _SCHEMAS: Mapping[str, Mapping[str, frozenset[str]]] = {
         "dcgmAgent": frozenset({"affinity", "nodeSelector", "tolerations"}),
     },
 }
-"""Sections and the settings in them, by add-on: those that a program here may want. Add-ons that
-are not named take anything."""
+"""Sections and their settings, by add-on, that a program may use. Other add-ons accept anything."""
 
 
 def check_configuration(cluster_name: str, addon: str, text: str | None) -> None:
-    """Refuse settings that are no JSON, or that the sandbox does not know for the add-on.
+    """Reject settings that are not JSON, or that are unknown for the add-on.
 
     Raises:
         InvalidParameterException: With the path of the setting.

@@ -1,7 +1,7 @@
-"""The versions of add-ons that EKS offers for each Kubernetes version, for DescribeAddonVersions.
+"""Add-on versions for each Kubernetes version, for DescribeAddonVersions.
 
-What the program pins are EKS's defaults; the further versions are some that clusters of that
-Kubernetes version ran in 2026, by their public configurations. EKS offers more of them.
+The versions that the program pins are EKS's defaults. The other versions were used in public
+configurations of clusters with that Kubernetes version in 2026. EKS offers more of them.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def offered_versions(kubernetes_version: str) -> dict[str, list[str]]:
 
 
 def default_version(name: str, kubernetes_version: str) -> str:
-    """Return the version that EKS installs where none is asked for.
+    """Return the version that EKS installs by default.
 
     Raises:
-        KeyError: EKS has no such add-on for the Kubernetes version.
+        KeyError: The add-on is not available for the Kubernetes version.
     """
     return addon_versions(kubernetes_version)[name]
 

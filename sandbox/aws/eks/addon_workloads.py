@@ -1,4 +1,4 @@
-"""What an add-on installs in its cluster, and whether it runs.
+"""The objects of an add-on in its cluster, and its health.
 
 https://docs.aws.amazon.com/eks/latest/APIReference/API_AddonIssue.html
 """
@@ -14,18 +14,18 @@ from sandbox.aws.eks.store import Cluster
 
 
 class AddonInstaller(Protocol):
-    """Installs add-ons; `sandbox.kubernetes.addons.AddonObjects` does."""
+    """Installs add-ons; implemented by `sandbox.kubernetes.addons.AddonObjects`."""
 
     def install(self, cluster: str, addon: str, settings: Mapping[str, Any]) -> None:
-        """Make an add-on's objects, or bring them to other settings."""
+        """Create an add-on's objects, or update them to new settings."""
         ...
 
     def remove(self, cluster: str, addon: str) -> None:
-        """Take them out."""
+        """Remove its objects."""
         ...
 
     def trouble(self, cluster: str, addon: str) -> str | None:
-        """Return what does not run though it should; None where all does."""
+        """Return which part does not run; None if all parts run."""
         ...
 
 
@@ -38,28 +38,28 @@ _WIRING = _Wiring()
 
 
 def use_addon_installer(installer: AddonInstaller | None) -> None:
-    """Say what installs add-ons; None: they are ACTIVE at once, with nothing behind them."""
+    """Set what installs add-ons; None makes them ACTIVE at once, without objects."""
     _WIRING.installer = installer
 
 
 def install(cluster: Cluster, addon: Mapping[str, Any]) -> None:
-    """Install what an add-on consists of, with its settings."""
+    """Install the objects of an add-on, with its settings."""
     if _WIRING.installer is not None:
         settings = json.loads(addon.get("configurationValues") or "{}")
         _WIRING.installer.install(cluster.name, addon["addonName"], settings)
 
 
 def remove(cluster: Cluster, addon: Mapping[str, Any]) -> None:
-    """Remove it."""
+    """Remove its objects."""
     if _WIRING.installer is not None:
         _WIRING.installer.remove(cluster.name, addon["addonName"])
 
 
 def observe(cluster: Cluster, addon: dict[str, Any]) -> dict[str, Any]:
-    """Return an add-on with the health of the moment: ACTIVE, or DEGRADED and why.
+    """Return an add-on with its current health: ACTIVE, or DEGRADED with the reason.
 
-    EKS calls a new one whose pods do not run CREATING for some minutes before it gives up; here
-    that is left out.
+    In EKS, a new add-on whose pods do not run is CREATING for some minutes first; that is not
+    emulated.
     """
     if addon["status"] in ("CREATING", "DELETING"):
         return addon

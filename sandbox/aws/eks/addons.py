@@ -27,7 +27,7 @@ class AddonCalls(PodIdentityCalls):
     """Calls on add-ons; mixed into the EKS response class."""
 
     def create_addon(self) -> ActionResult:
-        """CreateAddon: CREATING for as long as AWS takes, then as its pods run."""
+        """CreateAddon: CREATING for as long as in AWS, then according to its pods."""
         parameters: Mapping[str, Any] = self.params
         cluster = self.active_cluster(parameters["clusterName"])
         name = parameters["addonName"]
@@ -101,7 +101,7 @@ class AddonCalls(PodIdentityCalls):
         return ActionResult({"update": update})
 
     def delete_addon(self) -> ActionResult:
-        """DeleteAddon: where it is not to be preserved what it installed goes, too."""
+        """DeleteAddon: also removes its objects unless they are preserved."""
         cluster = self.store.cluster(self.params["clusterName"])
         name = self.params["addonName"]
         addon = cluster.addon(name)
@@ -118,7 +118,7 @@ class AddonCalls(PodIdentityCalls):
         return ActionResult({"addon": addon})
 
     def describe_addon_versions(self) -> ActionResult:
-        """DescribeAddonVersions: what the sandbox's table of offers holds."""
+        """DescribeAddonVersions: from the sandbox's table of offers."""
         wanted_version, wanted_name = (
             self.params.get("kubernetesVersion"),
             self.params.get("addonName"),

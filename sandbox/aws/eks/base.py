@@ -1,4 +1,4 @@
-"""What the calls of EKS share."""
+"""Common base of the EKS calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sandbox.aws.eks.store import EksStore, eks_stores
 
 
 class EksBase(BaseResponse):
-    """A response class of EKS: parameters parsed by botocore's model, state in our store."""
+    """An EKS response class: parameters parsed with botocore's model, state in `EksStore`."""
 
     params: Any
 

@@ -1,7 +1,7 @@
 """EKS scales a Capacity Block's node group in before the block ends.
 
 https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html: forty minutes before the
-end, so that the pods are drained before EC2 takes the instances away.
+end, so that the pods are drained before EC2 terminates the instances.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SCALE_IN_LEAD = timedelta(minutes=40)
 
 
 def scale_in_ending_blocks(ec2: Any, store: EksStore) -> list[str]:
-    """Set the desired size of node groups whose block ends soon to 0.
+    """Set the desired size of node groups with an ending block to 0.
 
     Returns:
         Names of the node groups that were scaled in.

@@ -22,7 +22,7 @@ from sandbox.aws.eks.versions import check_version
 from sandbox.aws.transitions import TRANSITIONS
 
 _MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
-"""Authentication modes in the one order in which a cluster may change them."""
+"""Authentication modes in the only order in which a cluster may change them."""
 
 _PLAIN = {
     "logging": "LoggingUpdate",
@@ -32,7 +32,7 @@ _PLAIN = {
     "remoteNetworkConfig": "RemoteNetworkConfigUpdate",
     "controlPlaneScalingConfig": "ControlPlaneScalingConfigUpdate",
 }
-"""Parameters that replace the cluster's field of the same name, and the type of their update."""
+"""Parameters that replace the cluster's field of the same name, with their update type."""
 
 ADDON_TYPE, NODE_GROUP_TYPE = "aws:eks/addon:Addon", "aws:eks/nodeGroup:NodeGroup"
 
@@ -47,16 +47,16 @@ def record_update(
     node_group: str | None = None,
     addon: str | None = None,
 ) -> dict[str, Any]:
-    """Keep an update whose change is made, and return it as the API describes it.
+    """Record an update whose change has been made, and return it as the API describes it.
 
-    It is in progress for as long as AWS takes.
+    It is in progress for as long as in AWS.
 
     Args:
         cluster: The cluster that it belongs to.
         kind: Type of the update, `ConfigUpdate`.
-        changes: Type of each parameter to its new value.
-        node_group: Name of the node group, where it is one's.
-        addon: Name of the add-on, where it is one's.
+        changes: New value by parameter type.
+        node_group: Name of the node group, if it is updated.
+        addon: Name of the add-on, if it is updated.
     """
     update = _kept_update(cluster, kind, changes, node_group=node_group, addon=addon)
     TRANSITIONS.begin(
@@ -89,7 +89,7 @@ def _kept_update(
 
 
 def check_node_skew(cluster: Cluster, version: str) -> None:
-    """Refuse a version that is too new for the cluster's managed nodes.
+    """Reject a version that is too new for the cluster's managed nodes.
 
     https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html, "Detailed considerations"
 
@@ -111,10 +111,10 @@ def _text(value: Any) -> str:
 
 
 class ClusterUpdateCalls(EksBase):
-    """Updates of a cluster, and the calls that look at updates; mixed into the response class."""
+    """Updates of a cluster, and calls that read updates; mixed into the response class."""
 
     def update_cluster_config(self) -> ActionResult:
-        """UpdateClusterConfig: one kind of change in a call, as in EKS."""
+        """UpdateClusterConfig: one kind of change per call, as in EKS."""
         parameters: Mapping[str, Any] = self.params
         cluster = self.active_cluster(parameters["name"])
         asked = [
@@ -180,7 +180,7 @@ class ClusterUpdateCalls(EksBase):
         """Return a cluster that can be changed.
 
         Raises:
-            ResourceNotFoundException: There is none of this name.
+            ResourceNotFoundException: The cluster does not exist.
             InvalidRequestException: It is not ACTIVE.
         """
         cluster = self.store.cluster(name)

@@ -31,7 +31,7 @@ _NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
 _LOG_TYPES = ["api", "audit", "authenticator", "controllerManager", "scheduler"]
 
 SERVICE_CIDR = "10.100.0.0/16"
-"""EKS takes this or 172.20.0.0/16; the sandbox's control planes are made with this one."""
+"""EKS chooses this or 172.20.0.0/16; the sandbox's control planes use this one."""
 
 _KEPT = (
     "encryptionConfig",
@@ -40,14 +40,14 @@ _KEPT = (
     "storageConfig",
     "zonalShiftConfig",
 )
-"""Parameters of CreateCluster that DescribeCluster repeats, and leaves out where not given."""
+"""Parameters of CreateCluster that DescribeCluster returns if they were given."""
 
 
 class ClusterCalls(EksBase):
     """Calls on clusters; mixed into the EKS response class."""
 
     def create_cluster(self) -> ActionResult:
-        """CreateCluster: CREATING until the control plane answers."""
+        """CreateCluster: CREATING until the control plane responds."""
         parameters: Mapping[str, Any] = self.params
         name = parameters["name"]
         if not _NAME.fullmatch(name):
@@ -197,10 +197,10 @@ def _check_access(name: str, access: Mapping[str, Any]) -> None:
 
 
 def check_endpoint_access(name: str, *, public: bool, private: bool) -> None:
-    """Refuse an API server that nobody can reach.
+    """Reject an API server without any access.
 
     Raises:
-        InvalidParameterException: Both kinds of access are off.
+        InvalidParameterException: Both kinds of access are disabled.
     """
     if not public and not private:
         invalid_parameter("Private and public endpoint access cannot be false.", clusterName=name)

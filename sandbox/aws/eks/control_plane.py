@@ -1,7 +1,7 @@
-"""Brings up and takes down the control plane behind a cluster, beside the calls.
+"""Starts and stops the control plane of a cluster, asynchronously to the calls.
 
-CreateCluster and DeleteCluster answer at once, as in EKS; the cluster is CREATING or DELETING until
-the control plane is there or gone.
+CreateCluster and DeleteCluster return at once, as in EKS. The cluster is CREATING or DELETING until
+the control plane is running or removed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CLUSTER_TYPE = "aws:eks/cluster:Cluster"
 
 
 class ControlPlane(Protocol):
-    """What a running control plane tells of itself."""
+    """Properties of a running control plane."""
 
     @property
     def endpoint(self) -> str:
@@ -35,19 +35,19 @@ class ControlPlane(Protocol):
 
     @property
     def certificate_authority_data(self) -> str:
-        """Its authority's certificate, PEM in base64."""
+        """Certificate of its authority, PEM in base64."""
         ...
 
 
 class ControlPlaneStarter(Protocol):
-    """Starts and stops control planes; `sandbox.kubernetes.control_planes.ControlPlanes` does."""
+    """Starts and stops control planes; `ControlPlanes` in the daemon."""
 
     def create(self, name: str, version: str) -> ControlPlane:
-        """Start the control plane of a cluster and return when it answers."""
+        """Start the control plane of a cluster and return when it responds."""
         ...
 
     def upgrade(self, name: str, version: str) -> None:
-        """Serve another Kubernetes version with it; return when it answers again."""
+        """Serve another Kubernetes version; return when the API server responds again."""
         ...
 
     def delete(self, name: str) -> None:
@@ -56,7 +56,7 @@ class ControlPlaneStarter(Protocol):
 
 
 CheckVersion = Callable[[str, str], None]
-"""Raises ValueError where the control planes cannot run a version: (cluster name, version)."""
+"""Raises ValueError for an unsupported version: (cluster name, version)."""
 
 
 @dataclass
@@ -65,7 +65,7 @@ class _Wiring:
     check_version: CheckVersion | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     workers: dict[str, threading.Thread] = field(default_factory=dict)
-    """The last work on each cluster, by name."""
+    """The latest task of each cluster, by name."""
 
 
 _WIRING = _Wiring()
@@ -76,12 +76,12 @@ def use_control_planes(
     lock: threading.RLock,
     check_version: CheckVersion | None = None,
 ) -> None:
-    """Say what starts control planes; None: clusters are ACTIVE at once, with nothing behind them.
+    """Set what starts control planes; None makes clusters ACTIVE at once, without a control plane.
 
     Args:
         control_planes: The starter.
-        lock: Guards moto's objects; taken when a control plane is there, not while it starts.
-        check_version: Refuses versions that EKS has and the control planes have not.
+        lock: Guards moto's objects; acquired when a control plane is ready, not while it starts.
+        check_version: Rejects versions that EKS supports and the control planes do not.
     """
     _WIRING.control_planes = control_planes
     _WIRING.check_version = check_version
@@ -89,10 +89,10 @@ def use_control_planes(
 
 
 def check_runnable(cluster_name: str, version: str) -> None:
-    """Refuse a version that the control planes cannot run.
+    """Reject a version that the control planes do not support.
 
     Raises:
-        InvalidParameterException: With the reason that the control planes give.
+        InvalidParameterException: With the reason of the control planes.
     """
     if _WIRING.check_version is None:
         return
@@ -103,9 +103,9 @@ def check_runnable(cluster_name: str, version: str) -> None:
 
 
 def bring_up(store: EksStore, cluster: Cluster) -> None:
-    """Make a CREATING cluster ACTIVE, or FAILED, when its control plane is there.
+    """Make a CREATING cluster ACTIVE, or FAILED, when its control plane has started or failed.
 
-    What the control plane takes to start counts towards the time that AWS takes.
+    The start time of the control plane counts towards the time that AWS takes.
     """
     starter, began = _WIRING.control_planes, CLOCK.now()
 
@@ -136,9 +136,9 @@ def bring_up(store: EksStore, cluster: Cluster) -> None:
 
 
 def bring_to_version(cluster: Cluster, version: str, update: Update) -> None:
-    """Let an ACTIVE cluster serve another version; it is UPDATING until it does.
+    """Update an ACTIVE cluster to another version; it is UPDATING meanwhile.
 
-    As in EKS a cluster whose update fails stays what it was.
+    As in EKS, a cluster whose update fails is unchanged.
     """
     starter, began = _WIRING.control_planes, CLOCK.now()
     cluster.fields["status"], update.status = "UPDATING", "InProgress"
@@ -168,7 +168,7 @@ def bring_to_version(cluster: Cluster, version: str, update: Update) -> None:
 
 
 def _return_to_active(cluster: Cluster) -> None:
-    if cluster.fields["status"] == "UPDATING":  # not deleted meanwhile
+    if cluster.fields["status"] == "UPDATING":  # unless deleted meanwhile
         cluster.fields["status"] = "ACTIVE"
 
 
@@ -177,7 +177,7 @@ def take_down(cluster: Cluster, then: Callable[[], None]) -> None:
 
     Args:
         cluster: The cluster.
-        then: Called with the lock held when the control plane is gone.
+        then: Called with the lock held when the control plane has stopped.
     """
     starter, began = _WIRING.control_planes, CLOCK.now()
     if starter is None:
@@ -196,9 +196,9 @@ def take_down(cluster: Cluster, then: Callable[[], None]) -> None:
 
 
 def _in_background(cluster_name: str, work: Callable[[], None]) -> None:
-    """Do the work on a cluster in a thread, after what is still being done on it.
+    """Run a task for a cluster in a thread, after its previous tasks.
 
-    So a cluster that is deleted while it is CREATING leaves no control plane behind.
+    A cluster that is deleted while CREATING therefore leaves no control plane behind.
     """
     before = _WIRING.workers.get(cluster_name)
 

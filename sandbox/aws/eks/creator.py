@@ -1,4 +1,4 @@
-"""The access entry that EKS makes for whoever creates a cluster.
+"""The access entry that EKS creates for the creator of a cluster.
 
 https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html
 """
@@ -11,11 +11,11 @@ from sandbox.aws.eks.store import AccessEntry, Cluster
 CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 
 CREATOR = "moto"
-"""Name of the IAM user that moto takes every caller without credentials of its own for."""
+"""Name of the IAM user that moto assigns to callers without other credentials."""
 
 
 def add_creator_entry(cluster: Cluster, region: str, account_id: str) -> None:
-    """Give the creator the cluster; it shows where access entries count, but is always there."""
+    """Add the creator's access entry, which is visible only if access entries are enabled."""
     now = CLOCK.now()
     principal = f"arn:aws:iam::{account_id}:user/{CREATOR}"
     cluster.access_entries[principal] = AccessEntry(

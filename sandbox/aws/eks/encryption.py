@@ -1,4 +1,4 @@
-"""AssociateEncryptionConfig: a key that encrypts secrets, added to a cluster that runs.
+"""AssociateEncryptionConfig: adds an encryption key for secrets to an existing cluster.
 
 https://docs.aws.amazon.com/eks/latest/APIReference/API_AssociateEncryptionConfig.html
 """
@@ -16,7 +16,7 @@ class EncryptionCalls(ClusterUpdateCalls):
     """The call that adds a key to a cluster; mixed into the EKS response class."""
 
     def associate_encryption_config(self) -> ActionResult:
-        """AssociateEncryptionConfig: once in the life of a cluster."""
+        """AssociateEncryptionConfig: only once per cluster."""
         cluster = self.active_cluster(self.params["clusterName"])
         if cluster.fields.get("encryptionConfig"):
             invalid_request(

@@ -1,4 +1,4 @@
-"""What EKS demands of the KMS key that encrypts a cluster's secrets.
+"""EKS's validation of the KMS key that encrypts a cluster's secrets.
 
 https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html
 """
@@ -16,10 +16,10 @@ Encryption = Sequence[Mapping[str, Any]]
 
 
 def check_encryption(account_id: str, region: str, wanted: Encryption, cluster_name: str) -> None:
-    """Refuse a key that EKS could not use.
+    """Reject a key that EKS cannot use.
 
     Raises:
-        InvalidParameterException: it is not a symmetric key that exists and is enabled here.
+        InvalidParameterException: it is not an existing, enabled symmetric key in this region.
     """
     for config in wanted:
         if list(config.get("resources", [])) != ["secrets"]:

@@ -1,4 +1,4 @@
-"""EKS's errors: JSON with the names that the error is about.
+"""EKS's errors: JSON with the names of the affected objects.
 
 https://docs.aws.amazon.com/eks/latest/APIReference/CommonErrors.html
 """
@@ -17,14 +17,14 @@ from moto.eks.exceptions import (
 
 
 class UnsupportedAvailabilityZoneError(EKSError):
-    """A subnet of the control plane lies in a zone that EKS does not serve."""
+    """A subnet of the control plane is in a zone that EKS does not support."""
 
     TYPE = "UnsupportedAvailabilityZoneException"
     STATUS = 400
 
 
 def invalid_parameter(message: str, **about: Any) -> NoReturn:
-    """Refuse a value.
+    """Reject a value.
 
     Raises:
         InvalidParameterException: always.
@@ -33,7 +33,7 @@ def invalid_parameter(message: str, **about: Any) -> NoReturn:
 
 
 def invalid_request(message: str, **about: Any) -> NoReturn:
-    """Refuse a request that the state of the object does not allow.
+    """Reject a request because of the state of the object.
 
     Raises:
         InvalidRequestException: always.
@@ -42,7 +42,7 @@ def invalid_request(message: str, **about: Any) -> NoReturn:
 
 
 def in_use(message: str, **about: Any) -> NoReturn:
-    """Refuse to make what exists, or to delete what is used.
+    """Reject the creation of an existing object, or the deletion of one in use.
 
     Raises:
         ResourceInUseException: always.
@@ -51,7 +51,7 @@ def in_use(message: str, **about: Any) -> NoReturn:
 
 
 def not_found(message: str, **about: Any) -> NoReturn:
-    """Say that an object does not exist.
+    """Report that an object does not exist.
 
     Raises:
         ResourceNotFoundException: always.

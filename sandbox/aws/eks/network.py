@@ -1,4 +1,4 @@
-"""Where a control plane may live, and the security group that EKS makes for it.
+"""Subnets of a control plane, and its security group.
 
 https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
 https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html
@@ -16,7 +16,7 @@ from sandbox.aws.ec2.security_group_calls import users_of
 from sandbox.aws.eks.errors import UnsupportedAvailabilityZoneError, invalid_parameter
 
 UNSERVED_ZONE_IDS = frozenset({"use1-az3", "usw1-az2", "cac1-az3"})
-"""Zones in which EKS places no control plane (network-reqs, "Subnet requirements")."""
+"""Zones in which EKS does not support control planes (network-reqs, "Subnet requirements")."""
 
 _MINIMUM_ZONES = 2
 
@@ -25,8 +25,8 @@ def control_plane_subnets(ec2: Any, cluster_name: str, subnet_ids: Sequence[str]
     """Return moto's subnets of a control plane.
 
     Raises:
-        InvalidParameterException: They do not exist, belong to several VPCs or lie in one zone.
-        UnsupportedAvailabilityZoneError: EKS does not serve one of their zones.
+        InvalidParameterException: They do not exist, are in several VPCs, or are all in one zone.
+        UnsupportedAvailabilityZoneError: EKS does not support one of their zones.
     """
     if not subnet_ids:
         invalid_parameter("subnetIds may not be empty", clusterName=cluster_name)
@@ -74,7 +74,7 @@ def find_subnets(ec2: Any, subnet_ids: Sequence[str], **about: Any) -> list[Any]
 
 
 def check_security_groups(ec2: Any, vpc_id: str, group_ids: Sequence[str], name: str) -> None:
-    """Refuse security groups that do not exist in the VPC.
+    """Reject security groups that do not exist in the VPC.
 
     Raises:
         InvalidParameterException: The first of them.
@@ -92,7 +92,7 @@ def check_security_groups(ec2: Any, vpc_id: str, group_ids: Sequence[str], name:
 
 
 def make_cluster_security_group(ec2: Any, cluster_name: str, vpc_id: str) -> str:
-    """Make the cluster security group: everything from itself, everything out. Return its id."""
+    """Create the cluster security group (all traffic from itself, all egress). Return its id."""
     name = f"eks-cluster-sg-{cluster_name}-{mock_random.randint(10**8, 10**9 - 1)}"
     group = ec2.create_security_group(
         name,
@@ -117,7 +117,7 @@ def make_cluster_security_group(ec2: Any, cluster_name: str, vpc_id: str) -> str
 
 
 def remove_cluster_security_group(ec2: Any, group_id: str) -> None:
-    """Delete the cluster security group; one that is still in use stays, as in EKS."""
+    """Delete the cluster security group; a group in use is kept, as in EKS."""
     group = ec2.get_security_group_from_id(group_id)
     if group is None or any(users_of(ec2, group_id)):
         return

@@ -1,4 +1,4 @@
-"""What EKS demands of a managed node group and of its launch template.
+"""EKS's validation of a managed node group and its launch template.
 
 https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
 https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
@@ -27,7 +27,7 @@ def template_of(ec2: Any, specification: Mapping[str, Any], about: About) -> Any
     """Return moto's version of a launch template.
 
     Raises:
-        InvalidRequestException: There is none.
+        InvalidRequestException: It does not exist.
     """
     try:
         template = (
@@ -41,7 +41,7 @@ def template_of(ec2: Any, specification: Mapping[str, Any], about: About) -> Any
 
 
 def check_template(template: Mapping[str, Any], asked: Mapping[str, Any], about: About) -> None:
-    """Refuse a template that holds what belongs to the node group.
+    """Reject a template with settings that belong to the node group.
 
     Args:
         template: The template's data.
@@ -49,7 +49,7 @@ def check_template(template: Mapping[str, Any], asked: Mapping[str, Any], about:
         about: Names for the error.
 
     Raises:
-        InvalidRequestException: The first thing that may not stand there.
+        InvalidRequestException: The first setting that is not allowed.
     """
     interfaces = template.get("NetworkInterfaces") or []
     if any(interface.get("SubnetId") for interface in interfaces):
@@ -77,11 +77,11 @@ def check_template(template: Mapping[str, Any], asked: Mapping[str, Any], about:
 
 
 def check_capacity(asked: Mapping[str, Any], template: Mapping[str, Any], about: About) -> None:
-    """Refuse a capacity type that does not go with the template.
+    """Reject a capacity type that does not match the template.
 
     Raises:
-        InvalidRequestException: A Capacity Block without what it needs, or a template of one
-            without the capacity type.
+        InvalidRequestException: A Capacity Block without the required settings, or a template for
+            one without the capacity type.
     """
     capacity_type = asked.get("capacityType") or "ON_DEMAND"
     market = (template.get("InstanceMarketOptions") or {}).get("MarketType")
@@ -119,7 +119,7 @@ def check_capacity(asked: Mapping[str, Any], template: Mapping[str, Any], about:
 
 
 def check_scaling(scaling: Mapping[str, int]) -> None:
-    """Refuse sizes that contradict each other.
+    """Reject contradictory sizes.
 
     Raises:
         InvalidParameterException: The first contradiction.
@@ -140,7 +140,7 @@ def check_scaling(scaling: Mapping[str, int]) -> None:
 
 
 def check_release(version: str, release: str | None, cluster_version: str, about: About) -> str:
-    """Return the release of the node images that a request means.
+    """Return the requested release of the node images.
 
     Raises:
         InvalidParameterException: The nodes would be newer than the control plane, or the sandbox

@@ -1,7 +1,7 @@
-"""What EKS makes in the account for a managed node group: template, profile, Auto Scaling group.
+"""What EKS creates for a managed node group: template, instance profile, Auto Scaling group.
 
-EKS copies the node group's launch template into one of its own, `eks-<uuid>`, gives its instances
-an instance profile of the node role, and runs them in the Auto Scaling group `eks-<name>-<uuid>`.
+EKS copies the node group's launch template to a new one, `eks-<uuid>`, creates an instance profile
+of the node role, and runs the instances in the Auto Scaling group `eks-<name>-<uuid>`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _IMAGE_TYPES = (DEFAULT_IMAGE_TYPE, "AL2023_x86_64_NVIDIA", "AL2023_x86_64_NEURO
 
 
 def image_type(asked: str | None) -> str:
-    """Return the image type that a request means.
+    """Return the requested image type, or the default.
 
     Raises:
         InvalidParameterException: The sandbox has no such images.
@@ -40,13 +40,13 @@ def image_type(asked: str | None) -> str:
 
 
 class Machines:
-    """The account's objects behind one node group.
+    """The objects that EKS creates for a node group.
 
     Args:
         account_id: The account.
         region: Its region.
         cluster: The cluster.
-        group: The node group's fields, as DescribeNodegroup gives them.
+        group: The node group's fields, as in DescribeNodegroup.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Machines:
         return f"eks-{self._group['nodegroupName']}-{self._unique}"
 
     def create(self) -> str:
-        """Make everything; return the name of the Auto Scaling group."""
+        """Create all objects; return the name of the Auto Scaling group."""
         self._make_profile()
         template = self._ec2.create_launch_template(
             self._shared_name, "", self._template_data(), {}
@@ -100,13 +100,13 @@ class Machines:
         return self._autoscaling_name
 
     def resize(self) -> None:
-        """Give the Auto Scaling group the node group's sizes."""
+        """Apply the node group's sizes to the Auto Scaling group."""
         scaling, behind = self._group["scalingConfig"], self._behind()
         behind.min_size, behind.max_size = scaling["minSize"], scaling["maxSize"]
         behind.set_desired_capacity(scaling["desiredSize"])
 
     def sizes(self) -> dict[str, int]:
-        """Return the sizes of the Auto Scaling group, which scheduled actions change too."""
+        """Return the sizes of the Auto Scaling group, which scheduled actions may also change."""
         behind = self._behind()
         return {
             "minSize": behind.min_size,
@@ -115,7 +115,7 @@ class Machines:
         }
 
     def replace(self) -> None:
-        """Replace every instance by one of the node group's present template and release."""
+        """Replace all instances with ones of the node group's current template and release."""
         behind = self._behind()
         template = self._ec2.get_launch_template_by_name(self._shared_name)
         version = template.create_version(self._template_data(), "")
@@ -126,7 +126,7 @@ class Machines:
         behind.set_desired_capacity(desired)
 
     def delete(self) -> None:
-        """Terminate the instances and delete everything that `create` made."""
+        """Terminate the instances and delete all objects that `create` created."""
         self._autoscaling.delete_auto_scaling_group(self._autoscaling_name)
         self._ec2.delete_launch_template(self._shared_name, None)
         profile = self._iam.get_instance_profile(self._shared_name)
@@ -134,10 +134,10 @@ class Machines:
         self._iam.delete_instance_profile(self._shared_name)
 
     def issues(self) -> list[dict[str, Any]]:
-        """Return what keeps a group from being made: launches that failed, nodes that stay out.
+        """Return health issues: failed launches, and nodes that do not join.
 
-        EKS waits some twenty minutes for the nodes; here the schedule of faults says at once that
-        they never come.
+        EKS waits some twenty minutes for the nodes; here the fault schedule reports at once that
+        they never join.
         The codes are those of https://docs.aws.amazon.com/eks/latest/APIReference/API_Issue.html
         """
         behind = self._behind()
@@ -184,7 +184,7 @@ class Machines:
             data.setdefault("BlockDeviceMappings", [{"DeviceName": "/dev/xvda", "Ebs": ebs}])
         if self._group["capacityType"] == "SPOT":
             data["InstanceMarketOptions"] = {"MarketType": "spot"}
-        # EKS itself demands IMDSv2 with two hops where the template says nothing.
+        # EKS requires IMDSv2 with two hops if the template does not specify it.
         data.setdefault("MetadataOptions", {"HttpTokens": "required", "HttpPutResponseHopLimit": 2})
         return data
 

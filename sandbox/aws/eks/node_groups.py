@@ -58,7 +58,7 @@ class NodeGroupCalls(AccessEntryCalls):
             make_node_entry(cluster, arn, asked["nodeRole"])
         issues = machines.issues()
         group["health"] = {"issues": issues}
-        # EKS waits for the nodes of a Capacity Block to no end: the block may not have begun.
+        # EKS waits indefinitely for the nodes of a Capacity Block, which may not have started.
         failed = issues and group["capacityType"] != "CAPACITY_BLOCK"
         ended = "CREATE_FAILED" if failed else "ACTIVE"
         TRANSITIONS.begin(NODE_GROUP_TYPE, "create", lambda: group.update(status=ended))
@@ -85,7 +85,7 @@ class NodeGroupCalls(AccessEntryCalls):
         return ActionResult({"nodegroups": names, "nextToken": token})
 
     def delete_nodegroup(self) -> ActionResult:
-        """DeleteNodegroup: its instances go, then what EKS made for it."""
+        """DeleteNodegroup: terminates its instances, then deletes the objects that EKS created."""
         cluster, group = self._group()
         if group["status"] != "DELETING":
             self._machines(cluster, group).delete()
@@ -115,7 +115,7 @@ class NodeGroupCalls(AccessEntryCalls):
         return ActionResult({"update": update})
 
     def update_nodegroup_version(self) -> ActionResult:
-        """UpdateNodegroupVersion: another release or template version, every node replaced."""
+        """UpdateNodegroupVersion: another release or template version; replaces every node."""
         asked: Mapping[str, Any] = self.params
         cluster, group = self._group()
         about = {"clusterName": cluster.name, "nodegroupName": group["nodegroupName"]}
@@ -232,7 +232,7 @@ class NodeGroupCalls(AccessEntryCalls):
         self._drop_entry(cluster, group["nodeRole"])
 
     def _drop_entry(self, cluster: Cluster, role_arn: str) -> None:
-        """Take away the entry that EKS made for a role when no node group has the role."""
+        """Delete the entry that EKS created for a role if no node group has the role."""
         entry = cluster.access_entries.get(role_arn)
         still = {without_path(group["nodeRole"]) for group in cluster.node_groups.values()}
         if entry is not None and entry.made_by_eks and without_path(role_arn) not in still:

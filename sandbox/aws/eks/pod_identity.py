@@ -1,4 +1,4 @@
-"""Pod Identity associations: which IAM role the pods of a service account are handed.
+"""Pod Identity associations: the IAM role for the pods of a service account.
 
 https://docs.aws.amazon.com/eks/latest/APIReference/API_PodIdentityAssociation.html
 """
@@ -54,7 +54,7 @@ class PodIdentityCalls(ClusterUpdateCalls):
         return ActionResult({"association": self._association(cluster)})
 
     def list_pod_identity_associations(self) -> ActionResult:
-        """ListPodIdentityAssociations: summaries, where asked of one namespace or account."""
+        """ListPodIdentityAssociations: summaries, optionally of a namespace or service account."""
         cluster = self.store.cluster(self.params["clusterName"])
         ids = [
             identifier
@@ -69,7 +69,7 @@ class PodIdentityCalls(ClusterUpdateCalls):
         return ActionResult({"associations": summaries, "nextToken": token})
 
     def update_pod_identity_association(self) -> ActionResult:
-        """UpdatePodIdentityAssociation: another role; an add-on's is changed through it."""
+        """UpdatePodIdentityAssociation: changes the role, except for an add-on's association."""
         cluster = self.active_cluster(self.params["clusterName"])
         association = self._free_association(cluster)
         if self.params.get("roleArn"):
@@ -94,11 +94,12 @@ class PodIdentityCalls(ClusterUpdateCalls):
         tags: Mapping[str, str] | None = None,
         owner_arn: str | None = None,
     ) -> dict[str, Any]:
-        """Associate a role with a service account; return the association as it is described.
+        """Associate a role with a service account; return the described association.
 
         Raises:
-            ResourceInUseException: The service account has one.
-            InvalidParameterException: The role does not exist, or may not be handed out.
+            ResourceInUseException: The service account already has one.
+            InvalidParameterException: The role does not exist, or its trust policy does not allow
+                it.
         """
         for each in cluster.pod_identities.values():
             if (each["namespace"], each["serviceAccount"]) == (namespace, service_account):
@@ -126,7 +127,7 @@ class PodIdentityCalls(ClusterUpdateCalls):
     def give_roles(
         self, cluster: Cluster, addon_arn: str, wanted: Iterable[Mapping[str, str]]
     ) -> list[str]:
-        """Make the associations of an add-on, in place of those it had; return their ARNs."""
+        """Replace the associations of an add-on; return their ARNs."""
         take_roles(cluster, addon_arn)
         return [
             self.associate(

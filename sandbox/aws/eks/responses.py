@@ -13,4 +13,4 @@ from sandbox.aws.eks.tags import TagCalls
 class SandboxEksResponse(
     ClusterCalls, NodeGroupCalls, AccessEntryCalls, AddonCalls, EncryptionCalls, TagCalls
 ):
-    """Answers EKS's calls; a call that no part has is answered as not implemented."""
+    """Handles EKS's calls; others are reported as not implemented."""

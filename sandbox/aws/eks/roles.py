@@ -1,4 +1,4 @@
-"""IAM roles that EKS is given."""
+"""IAM roles that are passed to EKS."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sandbox.aws.eks.store import without_path
 
 
 def check_role(account_id: str, role_arn: str, **about: Any) -> None:
-    """Refuse a role that does not exist.
+    """Reject a role that does not exist.
 
     Args:
         account_id: The account.
@@ -19,7 +19,7 @@ def check_role(account_id: str, role_arn: str, **about: Any) -> None:
         about: Names for the error: `clusterName`, `nodegroupName`.
 
     Raises:
-        InvalidParameterException: There is no such role.
+        InvalidParameterException: The role does not exist.
     """
     roles = iam_backends[account_id]["aws"].roles.values()
     if not any(without_path(role.arn) == without_path(role_arn) for role in roles):
@@ -28,7 +28,7 @@ def check_role(account_id: str, role_arn: str, **about: Any) -> None:
 
 
 def role_named_in(account_id: str, role_arn: str) -> Any:
-    """Return moto's role of an ARN, with or without its path; None: there is none."""
+    """Return moto's role of an ARN, with or without its path; None if it does not exist."""
     for role in iam_backends[account_id]["aws"].roles.values():
         if without_path(role.arn) == without_path(role_arn):
             return role

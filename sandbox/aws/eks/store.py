@@ -1,4 +1,4 @@
-"""What EKS holds: clusters with their node groups, add-ons, access entries and updates."""
+"""The state of EKS: clusters with node groups, add-ons, access entries and updates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Tags = dict[str, str]
 
 @dataclass(kw_only=True)
 class Update:
-    """One update of a cluster, node group or add-on."""
+    """An update of a cluster, node group or add-on."""
 
     update_id: str
     kind: str
@@ -28,7 +28,7 @@ class Update:
     errors: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def described(self) -> dict[str, Any]:
-        """Return it as DescribeUpdate gives it."""
+        """Return it as in DescribeUpdate."""
         return {
             "id": self.update_id,
             "status": self.status,
@@ -41,7 +41,7 @@ class Update:
 
 @dataclass(kw_only=True)
 class AccessEntry:
-    """What a principal may do in a cluster."""
+    """The permissions of a principal in a cluster."""
 
     arn: str
     cluster_name: str
@@ -54,10 +54,10 @@ class AccessEntry:
     policies: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Associated access policies by ARN, as the API describes them."""
     made_by_eks: bool = False
-    """EKS makes the entry of a managed node group's role, and takes it away again."""
+    """Whether EKS created the entry, for a managed node group's role, and deletes it again."""
 
     def described(self) -> dict[str, Any]:
-        """Return it as DescribeAccessEntry gives it."""
+        """Return it as in DescribeAccessEntry."""
         return {
             "clusterName": self.cluster_name,
             "principalArn": self.principal_arn,
@@ -73,14 +73,14 @@ class AccessEntry:
 
 @dataclass(kw_only=True)
 class Cluster:
-    """One cluster.
+    """A cluster.
 
     Attributes:
-        fields: What DescribeCluster gives, in its names; the calls change it in place.
-        node_groups: What DescribeNodegroup gives, by name; likewise.
-        addons: What DescribeAddon gives, by name; likewise.
+        fields: The fields of DescribeCluster; calls change them in place.
+        node_groups: The fields of DescribeNodegroup, by name; likewise.
+        addons: The fields of DescribeAddon, by name; likewise.
         access_entries: By principal ARN.
-        pod_identities: What DescribePodIdentityAssociation gives, by association id.
+        pod_identities: The fields of DescribePodIdentityAssociation, by association id.
     """
 
     fields: dict[str, Any]
@@ -107,14 +107,14 @@ class Cluster:
 
     @property
     def uses_access_entries(self) -> bool:
-        """Whether access entries count."""
+        """Whether access entries are enabled."""
         return self.authentication_mode != "CONFIG_MAP"
 
     def node_group(self, name: str) -> dict[str, Any]:
         """Return a node group.
 
         Raises:
-            ResourceNotFoundException: There is none of this name.
+            ResourceNotFoundException: The node group does not exist.
         """
         if name not in self.node_groups:
             not_found(
@@ -142,7 +142,7 @@ class Cluster:
         """Return an access entry.
 
         Raises:
-            ResourceNotFoundException: The principal has none.
+            ResourceNotFoundException: The principal has no entry.
         """
         if principal_arn not in self.access_entries:
             not_found(
@@ -152,7 +152,7 @@ class Cluster:
         return self.access_entries[principal_arn]
 
     def entry_of_role(self, role_arn: str) -> AccessEntry | None:
-        """Return the entry of a role whose path is not known, as in an assumed role's ARN."""
+        """Return the entry of a role with an unknown path, as in an assumed role's ARN."""
         for principal_arn, entry in self.access_entries.items():
             if without_path(principal_arn) == without_path(role_arn):
                 return entry
@@ -160,7 +160,7 @@ class Cluster:
 
 
 class EksStore(BaseBackend):
-    """The clusters of one account and region, by name; moto resets it with its own backends."""
+    """The clusters of an account and region, by name; moto resets it with its own backends."""
 
     def __init__(self, region_name: str, account_id: str) -> None:
         super().__init__(region_name, account_id)
@@ -170,7 +170,7 @@ class EksStore(BaseBackend):
         """Return a cluster.
 
         Raises:
-            ResourceNotFoundException: There is none of this name.
+            ResourceNotFoundException: The cluster does not exist.
         """
         if name not in self.clusters:
             not_found(f"No cluster found for name: {name}.", clusterName=name)
@@ -181,7 +181,7 @@ eks_stores: BackendDict[EksStore] = BackendDict(EksStore, "eks")
 
 
 def without_path(role_arn: str) -> str:
-    """Return a role's ARN without the role's path."""
+    """Return a role's ARN without the path."""
     prefix, _, rest = role_arn.partition(":role/")
     return f"{prefix}:role/{rest.rpartition('/')[2]}" if rest else role_arn
 
@@ -189,7 +189,7 @@ def without_path(role_arn: str) -> str:
 def page(
     items: Sequence[str], token: str | None, limit: int | None
 ) -> tuple[list[str], str | None]:
-    """Return one page of a list call and the token of the next."""
+    """Return one page of a list call and the token for the next page."""
     ordered = sorted(items)
     start = int(token or 0)
     end = start + (limit or 100)

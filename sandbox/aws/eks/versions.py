@@ -1,7 +1,7 @@
 """Kubernetes versions that EKS runs, and the add-ons that it offers.
 
 https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html: a version has fourteen
-months of standard support and twelve of extended support; after that EKS refuses it.
+months of standard support and twelve of extended support; after that EKS rejects it.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _OTHER_ADDONS = {
     "aws-efs-csi-driver": "v2.3.0-eksbuild.1",
     "metrics-server": "v0.8.1-eksbuild.1",
 }
-"""Add-ons that the program does not pin; the sandbox knows one version of each."""
+"""Add-ons that the program does not pin, with one version each."""
 
 
 def is_supported(version: str) -> bool:
-    """Say whether EKS still makes clusters of a version, in standard or extended support."""
+    """Return whether EKS still creates clusters of a version, in standard or extended support."""
     ends = STANDARD_SUPPORT_ENDS.get(version)
     return ends is not None and CLOCK.now().date() < ends + _EXTENDED_SUPPORT
 
 
 def check_version(version: str | None) -> str:
-    """Return the version that a request means.
+    """Return the requested version, or the default.
 
     Raises:
-        InvalidParameterException: EKS does not run it, or no longer.
+        InvalidParameterException: EKS does not support it, or no longer.
     """
     if version is None:
         return DEFAULT_KUBERNETES_VERSION
@@ -47,7 +47,7 @@ def check_version(version: str | None) -> str:
 
 
 def described_version(version: str) -> dict[str, Any]:
-    """Return a version as DescribeClusterVersions gives it."""
+    """Return a version as in DescribeClusterVersions."""
     ends = STANDARD_SUPPORT_ENDS[version]
     standard = CLOCK.now().date() < ends
     return {
@@ -63,13 +63,13 @@ def described_version(version: str) -> dict[str, Any]:
 
 
 def supported_versions() -> list[str]:
-    """Return the versions that EKS runs, newest first."""
+    """Return the versions that EKS supports, newest first."""
     found = [version for version in STANDARD_SUPPORT_ENDS if is_supported(version)]
     return sorted(found, key=minor_number, reverse=True)
 
 
 def addon_versions(kubernetes_version: str) -> dict[str, str]:
-    """Return each add-on that EKS offers for a Kubernetes version, with its version."""
+    """Return the version of each EKS add-on for a Kubernetes version."""
     pins = EKS_VERSIONS.get(kubernetes_version) or EKS_VERSIONS[DEFAULT_KUBERNETES_VERSION]
     return {**pins.addon_versions(), **_OTHER_ADDONS}
 
