@@ -1,1 +1,1 @@
-"""Auto Scaling: groups that launch as EC2 launches, scaling activities, scheduled actions."""
+"""Auto Scaling: groups with validated launches, scaling activities, scheduled actions."""

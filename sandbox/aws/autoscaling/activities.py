@@ -1,4 +1,4 @@
-"""Scaling activities: what a group did, and why it could not.
+"""Scaling activities: the actions of a group and the reasons for failures.
 
 https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_Activity.html
 """
@@ -16,12 +16,12 @@ from sandbox.aws.errors import code_and_message
 from sandbox.aws.state import state_of
 
 _KEPT = 100
-"""Activities kept in memory; a group that cannot launch tries again and again."""
+"""Maximum number of activities in memory; a group that cannot launch keeps retrying."""
 
 
 @dataclass(kw_only=True)
 class ScalingActivity:
-    """One activity, in the field names that the serializer looks for."""
+    """An activity, with the field names that the serializer expects."""
 
     activity_id: str
     auto_scaling_group_name: str
@@ -55,7 +55,7 @@ def record_termination(group: Any, instance_id: str) -> None:
 
 
 def record_failure(group: Any, error: Exception) -> None:
-    """Record that a group could not launch; the same failure again only moves its end time."""
+    """Record a failed launch; a repeated failure only changes the end time."""
     code, message = code_and_message(error)
     status = (
         f"Could not launch On-Demand Instances. {code} - {message.rstrip('.')}. "

@@ -1,4 +1,4 @@
-"""CreateAutoScalingGroup and the other calls on groups, with the checks that Auto Scaling does."""
+"""CreateAutoScalingGroup and the other calls on groups, with Auto Scaling's validation."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _KEPT = {
     "AvailabilityZoneDistribution": "availability_zone_distribution",
     "CapacityReservationSpecification": "capacity_reservation_specification",
 }
-"""Parameters that moto forgets on create or update, and the attribute that describes them."""
+"""Parameters that moto drops on create or update, with the attribute that describes them."""
 
 
 def refuse(message: str, code: str = "ValidationError") -> NoReturn:
-    """Answer with an Auto Scaling error.
+    """Respond with an Auto Scaling error.
 
     Raises:
         AutoscalingClientError: always.
@@ -46,7 +46,7 @@ class GroupCalls(AutoScalingResponse):
     """Calls on groups; mixed into the Auto Scaling response class."""
 
     def create_auto_scaling_group(self) -> ActionResult:
-        """CreateAutoScalingGroup; a template that EC2 would refuse is refused here."""
+        """CreateAutoScalingGroup; rejects a template that EC2 would reject."""
         parameters: Mapping[str, Any] = self.params
         name = parameters["AutoScalingGroupName"]
         if parameters.get("LaunchConfigurationName") or parameters.get("InstanceId"):
@@ -74,7 +74,7 @@ class GroupCalls(AutoScalingResponse):
         minimum = parameters.get("MinSize", group.min_size)
         maximum = parameters.get("MaxSize", group.max_size)
         desired = parameters.get("DesiredCapacity")
-        # Without a desired capacity Auto Scaling moves it between the new limits.
+        # Without a desired capacity, Auto Scaling moves it into the new limits.
         within = min(max(group.desired_capacity, minimum), maximum)
         _check_sizes(minimum, maximum, within if desired is None else desired)
         self._check_template({"VPCZoneIdentifier": group.vpc_zone_identifier, **parameters})
@@ -88,7 +88,7 @@ class GroupCalls(AutoScalingResponse):
         return result
 
     def delete_auto_scaling_group(self) -> ActionResult:
-        """DeleteAutoScalingGroup: with instances only by force; its schedules go with it."""
+        """DeleteAutoScalingGroup: requires force if it has instances; deletes its schedules."""
         name = self.params["AutoScalingGroupName"]
         group = self._group(name)
         if group.instance_states and not self.params.get("ForceDelete"):

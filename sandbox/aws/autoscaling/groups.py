@@ -1,7 +1,7 @@
-"""Auto Scaling groups whose instances are launched as EC2 launches them.
+"""Auto Scaling groups whose launches are validated like EC2's.
 
-A launch that EC2 refuses does not fail the call: the group exists with fewer instances than
-desired, says why in its scaling activities, and tries again.
+A launch that EC2 rejects does not fail the call: the group has fewer instances than desired,
+reports the reason in its scaling activities, and retries.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from sandbox.aws.ec2.scheduled_faults import refuse_scheduled_launch
 from sandbox.aws.transitions import TRANSITIONS
 
 RETRY_INTERVAL = timedelta(seconds=10)
-"""Time between two attempts of a group that cannot launch; AWS waits longer and longer."""
+"""Time between two launch attempts of a group; AWS increases it with each attempt."""
 
 GROUP_TYPE = "aws:autoscaling/group:Group"
 GROUP_TAG = "aws:autoscaling:groupName"
 
 _NO_RESERVATION_NAMED = {"CapacityReservationPreference": "default"}
-"""What DescribeAutoScalingGroups answers for a group that was given no specification.
+"""Value in DescribeAutoScalingGroups for a group without a specification.
 
 https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_CapacityReservationSpecification.html
 """
 
 
 class GroupInstance(InstanceState):
-    """An instance of a group, with the version of the template that it was launched from."""
+    """An instance of a group, with its launch template version."""
 
     @property
     def launch_template(self) -> dict[str, Any] | None:
@@ -52,30 +52,30 @@ class GroupInstance(InstanceState):
         )
 
     def come_into_service(self) -> None:
-        """Be in service, unless its state was changed meanwhile."""
+        """Set the state to InService, unless it was changed meanwhile."""
         if self.lifecycle_state == "Pending":
             self.lifecycle_state = "InService"
 
 
 class Group(FakeAutoScalingGroup):
-    """A group; moto makes this class where it would make its own."""
+    """A group; replaces moto's class."""
 
     next_attempt: datetime | None = None
-    """When a launch that failed is tried again; None: nothing failed."""
+    """When a failed launch is retried; None if none failed."""
     capacity_reservation_specification: Mapping[str, Any] = _NO_RESERVATION_NAMED
-    """What CreateAutoScalingGroup or UpdateAutoScalingGroup was given."""
+    """Value in CreateAutoScalingGroup or UpdateAutoScalingGroup."""
 
     def active_instances(self) -> list[InstanceState]:
         """Return the instances that count towards the desired capacity."""
         return [x for x in self.instance_states if x.lifecycle_state in ("InService", "Pending")]
 
     def set_desired_capacity(self, new_capacity: int | None) -> None:
-        """Launch what is missing, terminate what is too much."""
+        """Launch missing instances, or terminate surplus ones."""
         self.desired_capacity = self.min_size if new_capacity is None else new_capacity
         self.reconcile()
 
     def reconcile(self) -> None:
-        """Bring the number of instances to the desired capacity, as far as EC2 lets it."""
+        """Adjust the number of instances to the desired capacity, as far as EC2 allows."""
         suspended = set(self._suspended_processes)
         missing = (self.desired_capacity or 0) - len(self.active_instances())
         self.next_attempt = None
@@ -87,11 +87,11 @@ class Group(FakeAutoScalingGroup):
     def replace_autoscaling_group_instances(
         self, count_needed: int, propagated_tags: dict[str, str]
     ) -> None:
-        """Replace instances that were terminated from outside (moto calls this)."""
+        """Replace instances that were terminated outside the group (moto calls this)."""
         self.reconcile()
 
     def launch_request(self, subnet_id: str | None) -> LaunchRequest:
-        """Return the launch of one instance into one subnet."""
+        """Return the launch request of an instance in a subnet."""
         tags = {**self.get_propagated_tags(), GROUP_TAG: self.name}
         template = self.ec2_launch_template
         specification = {
@@ -118,7 +118,7 @@ class Group(FakeAutoScalingGroup):
 
     @property
     def subnet_ids(self) -> list[str | None]:
-        """Its subnets, those with the fewest instances first; one None: the default VPC's."""
+        """Its subnets, those with the fewest instances first; a single None for the default VPC."""
         ids = [each for each in (self.vpc_zone_identifier or "").split(",") if each]
         counts = dict.fromkeys(ids, 0)
         for state in self.active_instances():
@@ -142,10 +142,10 @@ class Group(FakeAutoScalingGroup):
             record_launch(self, instance.id)
 
     def _launch_one(self) -> Any:
-        """Launch one instance in the first subnet that has room.
+        """Launch an instance in the first subnet with capacity.
 
         Raises:
-            ServiceException: No subnet has; of several reasons, the first subnet's.
+            ServiceException: No subnet has capacity; the reason is that of the first subnet.
         """
         refusal: ServiceException | None = None
         for subnet_id in self.subnet_ids:
@@ -166,7 +166,7 @@ class Group(FakeAutoScalingGroup):
 
 
 def retry_launches(autoscaling: Any) -> None:
-    """Let every group that could not launch try again when its time has come."""
+    """Retry the launches that are due in all groups."""
     now = CLOCK.now()
     for group in list(autoscaling.autoscaling_groups.values()):
         if group.next_attempt is not None and now >= group.next_attempt:

@@ -2,8 +2,8 @@
 
 https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_PutLifecycleHook.html
 
-A hook is kept and described; the sandbox's instances do not wait for it. No pod of a simulated
-node has work to end, and five minutes of waiting would teach nobody anything.
+Hooks are stored and described, but the sandbox's instances do not wait for them: pods of a
+simulated node have no work to finish, so the wait of five minutes would have no effect.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _GLOBAL_TIMEOUT_SECONDS = 172800
 
 
 class LifecycleHooks(dict[tuple[str, str], dict[str, Any]]):
-    """The hooks of one account and region, by group and name, as DescribeLifecycleHooks gives."""
+    """The hooks of an account and region, by group and name, as in DescribeLifecycleHooks."""
 
 
 class HookCalls(ScheduleCalls):
     """Calls on lifecycle hooks; mixed into the Auto Scaling response class."""
 
     def put_lifecycle_hook(self) -> EmptyResult:
-        """PutLifecycleHook: makes one, or changes what is given."""
+        """PutLifecycleHook: creates a hook, or changes the given fields."""
         parameters: Mapping[str, Any] = self.params
         group, name = parameters["AutoScalingGroupName"], parameters["LifecycleHookName"]
         self._group(group)
@@ -80,7 +80,7 @@ class HookCalls(ScheduleCalls):
         return EmptyResult()
 
     def delete_auto_scaling_group(self) -> ActionResult:
-        """DeleteAutoScalingGroup: its hooks go with it."""
+        """DeleteAutoScalingGroup: also deletes its hooks."""
         result = super().delete_auto_scaling_group()
         name = self.params["AutoScalingGroupName"]
         for key in [each for each in self._hooks if each[0] == name]:

@@ -1,4 +1,4 @@
-"""The Auto Scaling response class: moto's with the sandbox's calls before it."""
+"""The Auto Scaling response class: the sandbox's calls, then moto's."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from sandbox.aws.autoscaling.hook_calls import HookCalls
 
 
 class SandboxAutoScalingResponse(HookCalls):
-    """Answers Auto Scaling's calls."""
+    """Handles Auto Scaling's calls."""

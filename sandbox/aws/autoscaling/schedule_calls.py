@@ -1,4 +1,4 @@
-"""The calls on scheduled actions, one by one and in batches."""
+"""The calls on scheduled actions, individually and in batches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ScheduleCalls(GroupCalls):
         return EmptyResult()
 
     def batch_put_scheduled_update_group_action(self) -> ActionResult:
-        """BatchPutScheduledUpdateGroupAction; what is refused is listed."""
+        """BatchPutScheduledUpdateGroupAction; lists rejected actions."""
         failed = []
         for action in self.params["ScheduledUpdateGroupActions"]:
             try:
@@ -55,7 +55,7 @@ class ScheduleCalls(GroupCalls):
         return EmptyResult()
 
     def batch_delete_scheduled_action(self) -> ActionResult:
-        """BatchDeleteScheduledAction; what is refused is listed."""
+        """BatchDeleteScheduledAction; lists rejected actions."""
         failed = []
         for name in self.params["ScheduledActionNames"]:
             try:

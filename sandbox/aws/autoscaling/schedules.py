@@ -1,7 +1,7 @@
 """Scheduled actions of Auto Scaling groups.
 
-One-off actions happen when their time comes, and are then gone, as in AWS. Recurring ones are kept
-and described but never run: nothing in the sandbox lives that long.
+One-time actions run when they are due and are then deleted, as in AWS. Recurring actions are stored
+and described but never run, because a sandbox does not live that long.
 https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-scheduled-scaling.html
 """
 
@@ -22,7 +22,7 @@ LOG = logging.getLogger("sandbox.autoscaling")
 
 @dataclass(kw_only=True)
 class ScheduledAction:
-    """One action, in the field names that the serializer looks for."""
+    """An action, with the field names that the serializer expects."""
 
     auto_scaling_group_name: str
     scheduled_action_name: str
@@ -38,7 +38,7 @@ class ScheduledAction:
 
 @dataclass
 class Schedules:
-    """The scheduled actions of one account and region, by group and name."""
+    """The scheduled actions of an account and region, by group and name."""
 
     by_name: dict[tuple[str, str], ScheduledAction] = field(default_factory=dict)
 
@@ -54,7 +54,7 @@ def schedules_of(autoscaling: Any) -> Schedules:
 
 
 def moment(value: str | datetime | None) -> datetime | None:
-    """Return a request's time, aware; without a zone it is UTC, as AWS demands."""
+    """Return a request's time as an aware datetime; without a time zone it is UTC, as in AWS."""
     if value is None:
         return None
     time = isoparse(value) if isinstance(value, str) else value
@@ -62,7 +62,7 @@ def moment(value: str | datetime | None) -> datetime | None:
 
 
 def run_due_actions(autoscaling: Any) -> None:
-    """Run every one-off action whose time has come."""
+    """Run all one-time actions that are due."""
     now = CLOCK.now()
     schedules = schedules_of(autoscaling)
     due = [

@@ -1,1 +1,1 @@
-"""AWS Batch as the sandbox answers it; moto's own checks little and launches nothing."""
+"""AWS Batch in the sandbox; moto's Batch validates little and launches nothing."""

@@ -1,4 +1,4 @@
-"""Attempts of a job: how one starts, and what is left when it has ended."""
+"""Attempts of a job: their start and end."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from sandbox.aws.clock import CLOCK
 
 
 def milliseconds(moment: datetime) -> int:
-    """Return a time as Batch gives it: milliseconds since 1970."""
+    """Return a time in Batch's form: milliseconds since 1970."""
     return int(moment.timestamp() * 1000)
 
 
 def start(job: Job) -> None:
-    """Start the containers of a job on its nodes, or end the attempt where one does not start."""
+    """Start the containers of a job on its nodes, or end the attempt if one does not start."""
     now = CLOCK.now()
     for container in job.containers:
         failure = start_failure(container, job.nodes[0])
@@ -29,13 +29,13 @@ def start(job: Job) -> None:
 
 
 def end_attempt(job: Job, *, exit_code: int | None, reason: str, final: bool = False) -> None:
-    """End the attempt of a job, give its nodes back, and let it wait again if it may.
+    """End the attempt of a job, release its nodes, and requeue it if it may be retried.
 
     Args:
         job: The job.
-        exit_code: What its containers ended with; None: they did not start, or were stopped.
+        exit_code: Exit code of its containers; None if they did not start, or were stopped.
         reason: Why it ended.
-        final: Whether it ends for good, however many attempts are left.
+        final: Whether the job ends regardless of remaining attempts.
     """
     now = CLOCK.now()
     _record(job, now, exit_code, reason)
@@ -54,7 +54,7 @@ def end_attempt(job: Job, *, exit_code: int | None, reason: str, final: bool = F
 
 
 def fail_lost_jobs(store: BatchStore) -> None:
-    """End the attempts of jobs on instances that EC2 has taken away."""
+    """End the attempts of jobs on instances that EC2 has terminated."""
     for job in store.jobs.values():
         lost = [node for node in job.nodes if not is_running(node)]
         if lost and job.status not in ENDED:

@@ -1,4 +1,4 @@
-"""What the calls of Batch share."""
+"""Common base of the Batch calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sandbox.aws.batch.store import BatchStore, batch_stores
 
 
 class BatchBase(BaseResponse):
-    """A response class of Batch: parameters parsed by botocore's model, state in our store."""
+    """A Batch response class: parameters parsed with botocore's model, state in `BatchStore`."""
 
     params: Any
 
@@ -21,10 +21,10 @@ class BatchBase(BaseResponse):
 
     @property
     def store(self) -> BatchStore:
-        """What Batch holds in the request's account and region."""
+        """The Batch objects of the request's account and region."""
         return batch_stores[self.current_account][self.region]
 
     @property
     def ec2(self) -> Any:
-        """EC2's backend of the request's account and region, in moto."""
+        """EC2 backend of moto for the request's account and region."""
         return ec2_backends[self.current_account][self.region]

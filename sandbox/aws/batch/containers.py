@@ -1,7 +1,7 @@
-"""Containers of jobs: what one takes of a node, and why one does not start there.
+"""Containers of jobs: their resources, and why one does not start on a node.
 
-The sandbox runs no container. One that starts ends well after a few seconds; one starts when its
-image is there and the node has the devices that it names.
+The sandbox runs no containers. A container starts if its image exists and the node has its devices,
+and succeeds after a few seconds.
 https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerProperties.html
 """
 
@@ -26,14 +26,14 @@ _DEVICE = re.compile(r"/dev/(?P<kind>infiniband/uverbs|neuron)(?P<number>\d+)")
 
 @dataclass(frozen=True, order=True, kw_only=True)
 class Size:
-    """Room on a node: vCPUs, MiB of memory, GPUs of NVIDIA's."""
+    """Resources: vCPUs, MiB of memory, NVIDIA GPUs."""
 
     vcpus: float
     memory_mib: int
     gpus: int
 
     def fits_into(self, other: Size) -> bool:
-        """Return whether there is room for it."""
+        """Return whether it fits into another size."""
         return (
             self.vcpus <= other.vcpus
             and self.memory_mib <= other.memory_mib
@@ -42,7 +42,7 @@ class Size:
 
 
 def size_of(container: Mapping[str, Any]) -> Size:
-    """Return what a container takes."""
+    """Return the resources of a container."""
     needs = {each["type"]: each["value"] for each in container.get("resourceRequirements") or []}
     return Size(
         vcpus=float(needs.get("VCPU") or container.get("vcpus") or 0),
@@ -52,7 +52,7 @@ def size_of(container: Mapping[str, Any]) -> Size:
 
 
 def largest(containers: Iterable[Mapping[str, Any]]) -> Size:
-    """Return a size that has room for any one of the containers."""
+    """Return a size into which each of the containers fits."""
     sizes = [size_of(each) for each in containers]
     return Size(
         vcpus=max(size.vcpus for size in sizes),
@@ -62,7 +62,7 @@ def largest(containers: Iterable[Mapping[str, Any]]) -> Size:
 
 
 def together(sizes: Iterable[Size]) -> Size:
-    """Return what several containers take."""
+    """Return the sum of sizes."""
     each = list(sizes)
     return Size(
         vcpus=sum(size.vcpus for size in each),
@@ -72,7 +72,7 @@ def together(sizes: Iterable[Size]) -> Size:
 
 
 def size_of_type(instance_type: str) -> Size:
-    """Return the whole of an instance type; ECS leaves a little less of its memory."""
+    """Return the resources of an instance type; ECS reserves a little of its memory."""
     described = INSTANCE_TYPES[instance_type]
     gpus = (described.get("GpuInfo") or {}).get("Gpus", [])
     return Size(
@@ -83,7 +83,7 @@ def size_of_type(instance_type: str) -> Size:
 
 
 def start_failure(container: Mapping[str, Any], node: Node) -> str | None:
-    """Return why a container does not start on a node, in ECS's words; None: it does."""
+    """Return why a container does not start on a node, as ECS words it; None if it starts."""
     missing = _missing_image(container["image"])
     if missing:
         return f"CannotPullContainerError: {missing}"
@@ -99,7 +99,7 @@ def start_failure(container: Mapping[str, Any], node: Node) -> str | None:
 
 
 def _missing_image(image: str) -> str | None:
-    """Return what is not there of an image in an ECR registry; other registries are not asked."""
+    """Return what is missing of an image in an ECR registry; other registries are not checked."""
     match = _OWN_REGISTRY.fullmatch(image)
     if match is None:
         return None
@@ -114,7 +114,7 @@ def _missing_image(image: str) -> str | None:
 
 
 def _has(node: Node, path: str) -> bool:
-    """Return whether a node has a device; of what is neither EFA's nor Neuron's it has any."""
+    """Return whether a node has a device; only EFA and Neuron devices are checked."""
     match = _DEVICE.fullmatch(path)
     if match is None:
         return True

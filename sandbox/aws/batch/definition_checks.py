@@ -1,4 +1,4 @@
-"""What Batch demands of a job definition, above all of a multi-node parallel one.
+"""Batch's validation of a job definition, in particular a multi-node parallel one.
 
 Sources:
     https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html
@@ -22,10 +22,10 @@ _RANGE = re.compile(r"(?P<first>\d*):(?P<last>\d*)|(?P<only>\d+)")
 
 
 def check_container(container: Mapping[str, Any]) -> None:
-    """Refuse a container without an image, vCPUs or memory.
+    """Reject a container without an image, vCPUs or memory.
 
     Raises:
-        ClientException: What is missing.
+        ClientException: Names what is missing.
     """
     size = size_of(container)
     if not container.get("image"):
@@ -37,10 +37,10 @@ def check_container(container: Mapping[str, Any]) -> None:
 
 
 def check_nodes(properties: Mapping[str, Any]) -> None:
-    """Refuse nodes that Batch does not run together.
+    """Reject nodes that Batch cannot run together.
 
     Raises:
-        ClientException: The first fault.
+        ClientException: The first problem.
     """
     count, ranges = properties["numNodes"], properties["nodeRangeProperties"]
     check_count(count, properties["mainNode"])
@@ -56,10 +56,10 @@ def check_nodes(properties: Mapping[str, Any]) -> None:
 
 
 def check_count(count: int, main: int) -> None:
-    """Refuse a number of nodes, or a main node outside of them.
+    """Reject an invalid number of nodes, or a main node outside the range.
 
     Raises:
-        ClientException: Which of the two.
+        ClientException: Names the invalid value.
     """
     if not 1 <= count <= MAXIMUM_NODES:
         refuse(f"numNodes {count} must be between 1 and {MAXIMUM_NODES}.")
@@ -68,10 +68,10 @@ def check_count(count: int, main: int) -> None:
 
 
 def overridden_count(properties: Mapping[str, Any], count: int) -> int:
-    """Return the number of nodes that a submission asks for.
+    """Return the requested number of nodes.
 
     Raises:
-        ClientException: The node ranges do not leave it open.
+        ClientException: The node ranges do not allow an override.
     """
     bounds = [_bounds(each["targetNodes"], None) for each in properties["nodeRangeProperties"]]
     if all(last is not None for _, last in bounds):
@@ -86,13 +86,13 @@ def overridden_count(properties: Mapping[str, Any], count: int) -> int:
 
 
 def _types(group: Mapping[str, Any]) -> list[str]:
-    """Return the instance types that a node group names, itself or in its container."""
+    """Return the instance types of a node group, from the group or its container."""
     own = group["container"].get("instanceType")
     return [*(group.get("instanceTypes") or []), *([own] if own else [])]
 
 
 def _check_cover(ranges: list[Mapping[str, Any]], count: int) -> None:
-    """Refuse ranges that leave nodes out, or name ones that are not there."""
+    """Reject ranges that do not cover all nodes, or exceed them."""
     covered: set[int] = set()
     for each in ranges:
         first, last = _bounds(each["targetNodes"], count - 1)

@@ -37,14 +37,14 @@ _LISTS = (
     "resourceRequirements",
     "secrets",
 )
-"""What Batch describes as an empty list where it was not given."""
+"""Fields that Batch describes as an empty list if they were not given."""
 
 
 class DefinitionCalls(EnvironmentCalls):
     """Calls on job definitions; mixed into the Batch response class."""
 
     def register_job_definition(self) -> ActionResult:
-        """RegisterJobDefinition: a new revision, whatever the earlier ones say."""
+        """RegisterJobDefinition: always creates a new revision."""
         asked: Mapping[str, Any] = self.params
         only(asked, (*_KEPT, "tags"), "a job definition")
         name = asked["jobDefinitionName"]
@@ -69,7 +69,7 @@ class DefinitionCalls(EnvironmentCalls):
         )
 
     def describe_job_definitions(self) -> ActionResult:
-        """DescribeJobDefinitions, of all revisions where only a name is given."""
+        """DescribeJobDefinitions; a name without revision returns all revisions."""
         asked: Mapping[str, Any] = self.params
         name, status = asked.get("jobDefinitionName"), asked.get("status")
         wanted: list[str] = asked.get("jobDefinitions") or []
@@ -83,7 +83,7 @@ class DefinitionCalls(EnvironmentCalls):
         return ActionResult({"jobDefinitions": found})
 
     def deregister_job_definition(self) -> EmptyResult:
-        """DeregisterJobDefinition: it is INACTIVE, and its jobs go on."""
+        """DeregisterJobDefinition: it becomes INACTIVE, and its jobs continue."""
         self.store.definition(self.params["jobDefinition"])["status"] = "INACTIVE"
         return EmptyResult()
 

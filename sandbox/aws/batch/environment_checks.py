@@ -1,4 +1,4 @@
-"""What Batch demands of a compute environment before it makes or changes it.
+"""Batch's validation of a compute environment that is created or updated.
 
 Sources:
     https://docs.aws.amazon.com/batch/latest/APIReference/API_ComputeResource.html
@@ -21,7 +21,8 @@ from sandbox.aws.ec2.launch_request import merge
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _MAXIMUM_GROUPS = 5
-"""https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html, and what a network interface has:
+"""https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html, and the limit per network
+interface:
 https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html"""
 _KNOWN = frozenset(
     {
@@ -55,14 +56,14 @@ _STRATEGIES = {
     ),
 }
 _SCALING = frozenset({"minvCpus", "maxvCpus", "desiredvCpus"})
-"""What changes without new nodes."""
+"""Properties that change without new nodes."""
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that Batch does not take.
+    """Reject an invalid name.
 
     Raises:
-        ClientException: Its form.
+        ClientException: Describes the valid form.
     """
     if not _NAME.fullmatch(name):
         refuse(
@@ -72,11 +73,11 @@ def check_name(name: str) -> None:
 
 
 def check_resources(ec2: Any, resources: Fields) -> None:
-    """Refuse compute resources that do not fit together.
+    """Reject contradictory compute resources.
 
     Raises:
-        ClientException: The first fault.
-        NotImplementedError: What the sandbox does not have, such as Fargate.
+        ClientException: The first problem.
+        NotImplementedError: Unsupported features, such as Fargate.
     """
     only(resources, _KNOWN, "a compute environment")
     kind = resources["type"]
@@ -120,9 +121,9 @@ def _check_groups(ec2: Any, resources: Fields) -> None:
 
 
 def _template_names_interfaces(ec2: Any, template: Fields) -> bool:
-    """Return whether a launch template names network interfaces.
+    """Return whether a launch template has network interfaces.
 
-    With security groups in the environment beside them AWS refuses the environment:
+    In combination with security groups in the environment, AWS rejects the environment:
     https://github.com/aws/aws-cdk/issues/21577
     """
     names = {
@@ -133,7 +134,7 @@ def _template_names_interfaces(ec2: Any, template: Fields) -> bool:
     try:
         merged = merge(ec2, {"LaunchTemplate": names}).parameters
     except ServiceException:
-        return False  # the environment becomes INVALID, and says why
+        return False  # the environment becomes INVALID with the reason
     return bool(merged.get("NetworkInterfaces"))
 
 
@@ -146,7 +147,7 @@ def _check_sizes(resources: Fields) -> None:
 
 
 def infrastructure_changes(before: Fields, change: Mapping[str, Any]) -> list[str]:
-    """Return what of a change needs new nodes."""
+    """Return the properties of a change that require new nodes."""
     return sorted(
         field
         for field, value in change.items()
@@ -155,7 +156,7 @@ def infrastructure_changes(before: Fields, change: Mapping[str, Any]) -> list[st
 
 
 def check_update(fields: Fields, change: Mapping[str, Any], *, service_linked_role: str) -> None:
-    """Refuse a change that Batch makes in no environment, or not in this one.
+    """Reject a change that Batch does not support for any environment, or for this one.
 
     Raises:
         ClientException: Why it cannot be updated in place.

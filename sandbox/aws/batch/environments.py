@@ -1,7 +1,7 @@
 """CreateComputeEnvironment, its updates, DescribeComputeEnvironments, DeleteComputeEnvironment.
 
-An environment is VALID, or INVALID with the reason why none of its nodes can start, once AWS would
-be done with it.
+When AWS would have completed the operation, an environment becomes VALID, or INVALID with the
+reason why its nodes cannot start.
 https://docs.aws.amazon.com/batch/latest/userguide/compute_environments.html
 """
 
@@ -108,7 +108,7 @@ class EnvironmentCalls(BatchBase):
         return _named(environment)
 
     def delete_compute_environment(self) -> EmptyResult:
-        """DeleteComputeEnvironment: of one that is disabled, and that no queue refers to."""
+        """DeleteComputeEnvironment: must be disabled and not in a queue."""
         name = self.params["computeEnvironment"]
         arn = name if name.startswith("arn:") else self.store.arn("compute-environment", name)
         environment = self.store.environments.get(arn)
@@ -157,7 +157,7 @@ class EnvironmentCalls(BatchBase):
         keep_minimum(self.ec2, environment)
 
     def _replace_nodes(self, environment: ComputeEnvironment) -> None:
-        """Let go the nodes of the old infrastructure, those with jobs when these have ended."""
+        """Release the nodes of the old infrastructure; those with jobs when the jobs have ended."""
         environment.generation += 1
         environment.next_attempt = environment.refusal = None
         choose_template_version(self.ec2, environment)
@@ -185,7 +185,7 @@ def _completed(asked: Mapping[str, Any]) -> Fields:
 
 
 def _normal(given: Mapping[str, Any]) -> Fields:
-    """Return fields without empty ones, which Batch takes for left out."""
+    """Return fields without empty ones, which Batch treats as not given."""
     template = given.get("launchTemplate")
     kept = {key: value for key, value in given.items() if value not in (None, "", [])}
     if template is not None and "launchTemplate" in kept:

@@ -1,4 +1,4 @@
-"""Batch's one kind of refusal, `ClientException`.
+"""Batch's client error, `ClientException`.
 
 https://docs.aws.amazon.com/batch/latest/APIReference/CommonErrors.html
 """
@@ -12,7 +12,7 @@ from moto.batch.exceptions import ClientException
 
 
 def refuse(message: str) -> NoReturn:
-    """Answer the request at hand with an error of Batch.
+    """Respond to the current request with a Batch error.
 
     Raises:
         ClientException: always.
@@ -21,7 +21,7 @@ def refuse(message: str) -> NoReturn:
 
 
 def only(asked: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    """Refuse fields that the sandbox would not heed.
+    """Reject fields that the sandbox would ignore.
 
     Raises:
         NotImplementedError: It names them.

@@ -1,4 +1,4 @@
-"""What a submission makes of its job definition: overrides of containers and of the nodes.
+"""How a submission overrides its job definition: containers and nodes.
 
 Sources:
     https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerOverrides.html
@@ -22,13 +22,13 @@ _RANGE_OVERRIDES = ("targetNodes", "containerOverrides", "instanceTypes")
 
 @dataclass(frozen=True, kw_only=True)
 class Extent:
-    """What a job runs.
+    """The workload of a job.
 
     Attributes:
-        fields: What DescribeJobs says of it.
-        node_count: Nodes.
+        fields: The fields of DescribeJobs.
+        node_count: Number of nodes.
         containers: A container for each range of nodes.
-        instance_types: Types that the definition asks for; empty: any.
+        instance_types: Instance types in the definition; empty for any.
     """
 
     fields: Fields
@@ -38,10 +38,10 @@ class Extent:
 
 
 def one_container(asked: Mapping[str, Any], definition: Fields) -> Extent:
-    """Return the one container of a job.
+    """Return the single container of a job.
 
     Raises:
-        ClientException: Overrides of nodes that it does not have.
+        ClientException: The job has no nodes to override.
     """
     if asked.get("nodeOverrides"):
         refuse("nodeOverrides are for jobs of multi-node parallel job definitions.")
@@ -99,7 +99,7 @@ def _range(properties: Fields, changes: Mapping[str, Fields]) -> Fields:
 
 
 def _overridden(container: Fields, overrides: Mapping[str, Any] | None) -> Fields:
-    """Return a container with what a submission says: variables and resources one by one."""
+    """Return a container with a submission's overrides: variables and resources individually."""
     given = overrides or {}
     only(given, _OVERRIDES, "overrides of a container")
     merged = {

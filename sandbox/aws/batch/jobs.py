@@ -50,7 +50,7 @@ class JobCalls(QueueCalls):
     """Calls on jobs; mixed into the Batch response class."""
 
     def submit_job(self) -> ActionResult:
-        """SubmitJob: it waits, or starts at once where a node is free or can be launched."""
+        """SubmitJob: starts at once if a node is free or can be launched, otherwise waits."""
         asked: Mapping[str, Any] = self.params
         only(asked, _ASKED, "a job")
         check_name(asked["jobName"])
@@ -67,7 +67,7 @@ class JobCalls(QueueCalls):
         return ActionResult({key: job.fields[key] for key in ("jobArn", "jobName", "jobId")})
 
     def describe_jobs(self) -> ActionResult:
-        """DescribeJobs; an id that is not known is left out."""
+        """DescribeJobs; unknown ids are omitted."""
         wanted: list[str] = self.params["jobs"]
         found = [
             job.fields
@@ -77,7 +77,7 @@ class JobCalls(QueueCalls):
         return ActionResult({"jobs": found})
 
     def list_jobs(self) -> ActionResult:
-        """ListJobs of a queue: those that run, those in a state, or all of a name."""
+        """ListJobs of a queue: running jobs, those in a state, or all with a name."""
         asked: Mapping[str, Any] = self.params
         only(asked, ("jobQueue", "jobStatus", "maxResults", "filters"), "a list of jobs")
         jobs = self.store.jobs_of(self.store.queue(asked["jobQueue"])["jobQueueArn"])
@@ -92,12 +92,12 @@ class JobCalls(QueueCalls):
         return ActionResult({"jobSummaryList": summaries})
 
     def cancel_job(self) -> EmptyResult:
-        """CancelJob: nothing happens to one that has a node."""
+        """CancelJob: has no effect on a job that has a node."""
         self._end(WAITING)
         return EmptyResult()
 
     def terminate_job(self) -> EmptyResult:
-        """TerminateJob: it ends wherever it is."""
+        """TerminateJob: ends the job in any state."""
         self._end(WAITING | {"STARTING", "RUNNING"})
         return EmptyResult()
 
@@ -141,9 +141,9 @@ class JobCalls(QueueCalls):
         )
 
     def _check_market(self, job: Job, queue: Fields) -> None:
-        """Refuse a multi-node parallel job where there is only Spot.
+        """Reject a multi-node parallel job if there is only Spot capacity.
 
-        Batch says that it runs none there; here it does not wait for ever.
+        Batch does not run such jobs there; the sandbox rejects them instead of a permanent wait.
         https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
         """
         environments = [
@@ -158,9 +158,9 @@ class JobCalls(QueueCalls):
 
 
 def _of_name(jobs: Iterable[Job], filters: Sequence[Mapping[str, Any]]) -> list[Job]:
-    """Return the jobs of the names that a filter gives, in any state, the last one first.
+    """Return the jobs whose name matches a filter, in any state, newest first.
 
-    Case does not matter, and an asterisk at the end stands for any rest.
+    Case is ignored, and a trailing asterisk matches any suffix.
     https://docs.aws.amazon.com/batch/latest/APIReference/API_ListJobs.html, `filters`
     """
     if len(filters) > 1:

@@ -1,7 +1,7 @@
-"""Instances of a compute environment: launched from its template as EC2 launches them.
+"""Instances of a compute environment, launched from its template with EC2's validation.
 
-What stands in the environment wins over the launch template; its type, role and subnets are
-ignored there. https://docs.aws.amazon.com/batch/latest/userguide/launch-templates.html
+Settings of the environment override the launch template; the template's type, role and subnets are
+ignored. https://docs.aws.amazon.com/batch/latest/userguide/launch-templates.html
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MIME_HEADERS = ("mime-version:", "content-type: multipart/")
 def launch_request(
     ec2: Any, environment: ComputeEnvironment, instance_type: str, subnet_id: str
 ) -> LaunchRequest:
-    """Return the launch of one node into one subnet.
+    """Return the launch request of a node in a subnet.
 
     Raises:
         ServiceException: The launch template or its version does not exist.
@@ -59,7 +59,7 @@ def launch_request(
 
 
 def choose_template_version(ec2: Any, environment: ComputeEnvironment) -> None:
-    """Look up the version of the launch template that nodes start from from now on."""
+    """Resolve the launch template version for new nodes."""
     environment.template_version = None
     specification = _specification(environment)
     if specification is None:
@@ -67,12 +67,12 @@ def choose_template_version(ec2: Any, environment: ComputeEnvironment) -> None:
     try:
         tags = merge(ec2, {"LaunchTemplate": specification}).template_tags
     except ServiceException:
-        return  # the environment becomes INVALID, and says why
+        return  # the environment becomes INVALID with the reason
     environment.template_version = tags["aws:ec2launchtemplate:version"]
 
 
 def problem_of(ec2: Any, environment: ComputeEnvironment) -> str | None:
-    """Return why no node of an environment can ever start, as its status reason; None: it can."""
+    """Return why no node of an environment can start, as its status reason; None if it can."""
     resources = environment.resources
     try:
         for instance_type in resources["instanceTypes"]:
@@ -89,10 +89,10 @@ def problem_of(ec2: Any, environment: ComputeEnvironment) -> str | None:
 
 
 def launch(ec2: Any, environment: ComputeEnvironment, instance_type: str) -> Node:
-    """Launch a node in the first subnet that has room.
+    """Launch a node in the first subnet with capacity.
 
     Raises:
-        ServiceException: No subnet has; of several reasons, the first subnet's.
+        ServiceException: No subnet has capacity; the reason is that of the first subnet.
     """
     refusal: ServiceException | None = None
     for subnet_id in environment.resources["subnets"]:
@@ -110,14 +110,14 @@ def launch(ec2: Any, environment: ComputeEnvironment, instance_type: str) -> Nod
 
 
 def terminate(ec2: Any, environment: ComputeEnvironment, node: Node) -> None:
-    """Terminate a node; one that EC2 has taken already is only forgotten."""
+    """Terminate a node; one that EC2 has already terminated is only removed."""
     if is_running(node):
         ec2.terminate_instances([node.instance.id])
     environment.nodes.remove(node)
 
 
 def is_running(node: Node) -> bool:
-    """Return whether EC2 runs the instance: a Capacity Block that ends takes it."""
+    """Return whether the instance is running; the end of a Capacity Block terminates it."""
     return node.instance.state == "running"
 
 
@@ -132,7 +132,7 @@ def desired_vcpus(environment: ComputeEnvironment) -> int:
 
 
 def _is_multipart(user_data: str) -> bool:
-    """Return whether a text is MIME multipart, as Batch wants it: it adds a part of its own."""
+    """Return whether a text is MIME multipart, which Batch requires to add its own part."""
     return user_data.lstrip().lower().startswith(_MIME_HEADERS)
 
 
@@ -151,7 +151,7 @@ def _template(ec2: Any, environment: ComputeEnvironment) -> Mapping[str, Any]:
 
 
 def _image(resources: Fields, template: Mapping[str, Any], instance_type: str) -> str:
-    """Return the image: an override, the environment's, the template's, or ECS's own.
+    """Return the image: an override, the environment's, the template's, or the ECS default.
 
     https://docs.aws.amazon.com/batch/latest/APIReference/API_Ec2Configuration.html
     """

@@ -28,7 +28,7 @@ class QueueCalls(DefinitionCalls):
     """Calls on job queues; mixed into the Batch response class."""
 
     def create_job_queue(self) -> ActionResult:
-        """CreateJobQueue: of environments that are valid."""
+        """CreateJobQueue: requires valid environments."""
         asked: Mapping[str, Any] = self.params
         only(asked, (*_FIELDS, "jobQueueName", "tags"), "a job queue")
         name = asked["jobQueueName"]
@@ -52,7 +52,7 @@ class QueueCalls(DefinitionCalls):
         return ActionResult({"jobQueueName": name, "jobQueueArn": arn})
 
     def update_job_queue(self) -> ActionResult:
-        """UpdateJobQueue: what is not given stays."""
+        """UpdateJobQueue: fields that are not given are kept."""
         asked: Mapping[str, Any] = self.params
         only(asked, (*_FIELDS, "jobQueue"), "an update of a job queue")
         queue = self.store.queue(asked["jobQueue"])
@@ -69,7 +69,7 @@ class QueueCalls(DefinitionCalls):
         return ActionResult({"jobQueues": list(found)})
 
     def delete_job_queue(self) -> EmptyResult:
-        """DeleteJobQueue: of one that is disabled; its jobs end."""
+        """DeleteJobQueue: must be disabled; its jobs end."""
         name = self.params["jobQueue"]
         arn = name if name.startswith("arn:") else self.store.arn("job-queue", name)
         queue = self.store.queues.get(arn)

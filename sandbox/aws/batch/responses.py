@@ -7,4 +7,4 @@ from sandbox.aws.batch.tags import TagCalls
 
 
 class SandboxBatchResponse(JobCalls, TagCalls):
-    """Answers Batch's calls; a call that no part has is answered as not implemented."""
+    """Handles Batch's calls; others are reported as not implemented."""

@@ -1,7 +1,7 @@
-"""Jobs through their states, and the nodes that come and go for them.
+"""State transitions of jobs, and the start and end of their nodes.
 
-Nodes start when a job waits and go some seconds after the last job; AWS takes minutes for both. The
-oldest job of a queue that cannot be placed holds up the others, as in AWS:
+Nodes start when a job waits and end some seconds after the last job; AWS takes minutes for both.
+The oldest job of a queue that cannot be placed blocks the others, as in AWS:
 https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html
 """
 
@@ -22,13 +22,13 @@ from sandbox.faults.clusters import never_joins
 from sandbox.faults.in_force import FAULTS
 
 STARTING = timedelta(seconds=1)
-"""Time from a job's node to its container."""
+"""Time between the assignment of a job's node and the start of its container."""
 RUNNING = timedelta(seconds=3)
-"""How long every container of the sandbox runs."""
+"""Run time of every container in the sandbox."""
 IDLE = timedelta(seconds=5)
-"""How long a node without a job stays."""
+"""Time for which a node without a job is kept."""
 RETRY_INTERVAL = timedelta(seconds=10)
-"""Time between two attempts of an environment that cannot launch, as Auto Scaling's here."""
+"""Time between two launch attempts of an environment, as in the sandbox's Auto Scaling."""
 
 _NO_ROOM = "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE - "
 _NO_TYPE = "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT - "
@@ -37,7 +37,7 @@ _NO_CAPACITY = "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - "
 
 
 def tick(store: BatchStore, ec2: Any) -> None:
-    """Do everything that is due now."""
+    """Perform everything that is due."""
     fail_lost_jobs(store)
     for job in store.jobs.values():
         _move_on(job)
@@ -49,7 +49,7 @@ def tick(store: BatchStore, ec2: Any) -> None:
 
 
 def keep_minimum(ec2: Any, environment: ComputeEnvironment) -> None:
-    """Launch what an environment keeps even without a job."""
+    """Launch the nodes that an environment keeps without jobs."""
     resources = environment.resources
     while environment.takes_jobs and desired_vcpus(environment) < resources["minvCpus"]:
         if not _launched(ec2, environment, resources["instanceTypes"][0], 1):
@@ -57,7 +57,7 @@ def keep_minimum(ec2: Any, environment: ComputeEnvironment) -> None:
 
 
 def end_jobs(store: BatchStore, environment: ComputeEnvironment, reason: str) -> None:
-    """End the attempts of all jobs in an environment; those that have further ones go on."""
+    """End the attempts of all jobs in an environment; jobs with further attempts are requeued."""
     for job in store.jobs.values():
         if job.environment is environment:
             end_attempt(job, exit_code=None, reason=reason)
@@ -88,7 +88,7 @@ def _place_jobs(store: BatchStore, ec2: Any, queue: Fields) -> None:
 
 
 def _place(store: BatchStore, ec2: Any, job: Job, environment: ComputeEnvironment) -> str | None:
-    """Start a job in an environment, or return why it never fits there or lacks capacity."""
+    """Start a job in an environment, or return why it does not fit or lacks capacity."""
     if not environment.takes_jobs:
         return None
     types = [each for each in _types_for(job, environment) if _can_hold(each, job)]
@@ -117,7 +117,7 @@ def _place(store: BatchStore, ec2: Any, job: Job, environment: ComputeEnvironmen
 
 
 def _types_for(job: Job, environment: ComputeEnvironment) -> list[str]:
-    """Return the types of an environment that a job may run on."""
+    """Return the instance types of an environment that a job can run on."""
     types: list[str] = environment.resources["instanceTypes"]
     return [each for each in types if not job.instance_types or each in job.instance_types]
 
@@ -138,7 +138,7 @@ def _has_room(
     if node.instance.instance_type not in types:
         return False
     others = [store.jobs[each] for each in node.jobs]
-    # A multi-node parallel job has its nodes for itself:
+    # A multi-node parallel job uses its nodes exclusively:
     # https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html
     if others and (job.is_multinode or any(other.is_multinode for other in others)):
         return False
@@ -149,7 +149,7 @@ def _has_room(
 def _launched(
     ec2: Any, environment: ComputeEnvironment, instance_type: str, count: int
 ) -> list[Node]:
-    """Launch nodes: all of them or none, so that half a job holds no capacity."""
+    """Launch all nodes or none, so that an incomplete job holds no capacity."""
     now = CLOCK.now()
     if environment.next_attempt is not None and now < environment.next_attempt:
         return []
@@ -181,9 +181,9 @@ def _start_on(job: Job, environment: ComputeEnvironment, nodes: list[Node]) -> N
 
 
 def _stays_outside(environment: ComputeEnvironment) -> bool:
-    """Return whether nodes of an environment run and never register with ECS.
+    """Return whether nodes of an environment run but never register with ECS.
 
-    Batch says nothing of it: the job waits.
+    Batch does not report this: the job waits.
     """
     return never_joins(FAULTS, environment.fields["computeEnvironmentName"])
 

@@ -1,4 +1,4 @@
-"""What Batch holds: compute environments with their nodes, job queues, job definitions, jobs."""
+"""The state of Batch: compute environments with nodes, job queues, job definitions, jobs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from sandbox.aws.batch.errors import refuse
 Fields = dict[str, Any]
 
 WAITING: frozenset[str] = frozenset({"SUBMITTED", "PENDING", "RUNNABLE"})
-"""States of a job that has no node yet.
+"""States of a job without a node.
 https://docs.aws.amazon.com/batch/latest/userguide/job_states.html"""
 ENDED: frozenset[str] = frozenset({"SUCCEEDED", "FAILED"})
-"""States in which a job stays."""
+"""Final states of a job."""
 
 
 @dataclass(kw_only=True)
@@ -26,8 +26,8 @@ class Node:
 
     Attributes:
         instance: moto's instance.
-        generation: The infrastructure of the environment that it was launched from.
-        idle_since: When its last job left it; None while it has one.
+        generation: Generation of the environment's infrastructure at its launch.
+        idle_since: When its last job ended; None while it has a job.
         jobs: Ids of the jobs on it.
     """
 
@@ -39,15 +39,15 @@ class Node:
 
 @dataclass(kw_only=True)
 class ComputeEnvironment:
-    """One compute environment.
+    """A compute environment.
 
     Attributes:
-        fields: What DescribeComputeEnvironments gives, in its names; the calls change it in place.
+        fields: The fields of DescribeComputeEnvironments; calls change them in place.
         nodes: Its instances.
-        generation: Counts its infrastructure updates; nodes of an older one take no job.
-        template_version: The version of its launch template that nodes start from; `$Latest` and
-            `$Default` are looked up when it is made and when its infrastructure is updated.
-        next_attempt: When a launch that EC2 refused is tried again.
+        generation: Number of infrastructure updates; older nodes accept no jobs.
+        template_version: Launch template version for new nodes; `$Latest` and `$Default` are
+            resolved at creation and at infrastructure updates.
+        next_attempt: When a failed launch is retried.
         refusal: Why the last launch failed, or None.
     """
 
@@ -76,17 +76,17 @@ class ComputeEnvironment:
 
 @dataclass(kw_only=True)
 class Job:
-    """One job.
+    """A job.
 
     Attributes:
-        fields: What DescribeJobs gives, in its names, but for what the states add.
+        fields: The fields of DescribeJobs, except for those that depend on the state.
         queue_arn: Its queue.
-        node_count: Nodes that it needs; 1 for a job that is not multi-node parallel.
+        node_count: Number of nodes; 1 for a job that is not multi-node parallel.
         containers: The containers of its nodes, one for each range of nodes.
-        instance_types: The types that its definition asks for; empty: any.
-        since: When it came into its state.
-        nodes: Where it runs, the main node first.
-        environment: The compute environment that it runs in.
+        instance_types: Instance types in its definition; empty for any.
+        since: When it entered its state.
+        nodes: Its nodes, the main node first.
+        environment: Its compute environment.
     """
 
     fields: Fields
@@ -118,18 +118,18 @@ Kind = Literal["compute-environment", "job-queue"]
 
 
 class BatchStore(BaseBackend):
-    """All of Batch in one account and region; moto resets it with its own backends."""
+    """All Batch objects of an account and region; moto resets it with its own backends."""
 
     def __init__(self, region_name: str, account_id: str) -> None:
         super().__init__(region_name, account_id)
         self.environments: dict[str, ComputeEnvironment] = {}
-        """By ARN, as queues and definitions."""
+        """By ARN, like queues and definitions."""
         self.queues: dict[str, Fields] = {}
         self.definitions: dict[str, Fields] = {}
         self.revisions: dict[str, int] = {}
-        """The last revision of each name; numbers are never used again."""
+        """The last revision of each name; revision numbers are never reused."""
         self.jobs: dict[str, Job] = {}
-        """By id, in the order in which they were submitted."""
+        """By id, in order of submission."""
 
     def arn(self, kind: str, name: str) -> str:
         """Return the ARN of an object of Batch."""
@@ -139,7 +139,7 @@ class BatchStore(BaseBackend):
         """Return a compute environment.
 
         Raises:
-            ClientException: There is none.
+            ClientException: It does not exist.
         """
         found = self.environments.get(self._full("compute-environment", name_or_arn))
         return found or refuse(f"Object does not exist: {name_or_arn} does not exist")
@@ -148,7 +148,7 @@ class BatchStore(BaseBackend):
         """Return a job queue.
 
         Raises:
-            ClientException: There is none.
+            ClientException: It does not exist.
         """
         found = self.queues.get(self._full("job-queue", name_or_arn))
         return found or refuse(f"JobQueue {name_or_arn} does not exist.")
@@ -157,7 +157,7 @@ class BatchStore(BaseBackend):
         """Return the job definition of an ARN, of `name:revision`, or the newest active of a name.
 
         Raises:
-            ClientException: There is no such job definition.
+            ClientException: It does not exist.
         """
         full = self._full("job-definition", reference)
         if full in self.definitions:
@@ -169,7 +169,7 @@ class BatchStore(BaseBackend):
         return max(named, key=lambda each: each["revision"])
 
     def described(self, kind: Kind, wanted: list[str] | None) -> Iterator[Fields]:
-        """Yield objects as they are described: those that are named, or all."""
+        """Yield the descriptions of the named objects, or of all."""
         every = {arn: each.fields for arn, each in self.environments.items()}
         found = every if kind == "compute-environment" else self.queues
         if not wanted:
@@ -179,7 +179,7 @@ class BatchStore(BaseBackend):
                 yield found[self._full(kind, name)]
 
     def jobs_of(self, queue_arn: str) -> list[Job]:
-        """Return the jobs of a queue, the oldest first."""
+        """Return the jobs of a queue, oldest first."""
         return [job for job in self.jobs.values() if job.queue_arn == queue_arn]
 
     def _full(self, kind: str, name_or_arn: str) -> str:

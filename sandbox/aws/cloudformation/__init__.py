@@ -1,5 +1,5 @@
-"""CloudFormation and Lambda, answered by ministack beside the rest of the account.
+"""CloudFormation and Lambda, handled by ministack in addition to moto.
 
-moto runs no Lambda-backed custom resource; ministack does, with the function's own Python in a
-process of its own. It is started at the first call that needs it.
+moto does not run Lambda-backed custom resources; ministack does, with the function's own Python in
+a separate process. It is started at the first call that requires it.
 """

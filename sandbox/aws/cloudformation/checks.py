@@ -1,4 +1,4 @@
-"""What CloudFormation refuses in a template and ministack lets pass.
+"""Template checks of CloudFormation that ministack lacks.
 
 Source of the sections and attributes:
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/template-anatomy.html and
@@ -43,12 +43,13 @@ _PROPERTIES: Mapping[str, frozenset[str]] = {
         {"NotificationARNs", "Parameters", "Tags", "TemplateURL", "TimeoutInMinutes"}
     ),
 }
-"""All properties of the types that stacks of this program have. Source:
-https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-stack.html"""
+"""All properties of the resource types in the program's stacks. Source:
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-stack.html
+"""
 
 
 def template_fault(template: Mapping[str, Any]) -> str | None:
-    """Return why CloudFormation refuses a template, in its words; None: it takes it."""
+    """Return why CloudFormation rejects a template, as it words it; None if it is valid."""
     unknown = sorted(template.keys() - _SECTIONS)
     if unknown:
         return f"Invalid template property or properties [{', '.join(unknown)}]"

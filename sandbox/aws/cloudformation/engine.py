@@ -1,12 +1,12 @@
-"""Runs ministack: `python -m sandbox.aws.cloudformation.engine`, in ministack's environment.
+"""Run ministack: `python -m sandbox.aws.cloudformation.engine`, in ministack's environment.
 
-Its settings come in the environment (see `sandbox.aws.cloudformation.service`). What it does
-differently from AWS and what matters here is put right before it serves:
+Its settings are environment variables (see `sandbox.aws.cloudformation.service`). Relevant
+differences from AWS are corrected before it serves:
 
-- capabilities are required, which ministack does only where it checks signatures too;
-- a template's URL is one of the sandbox's S3 or of ParallelCluster's releases;
+- capabilities are required, which ministack otherwise does only if it checks signatures;
+- a template URL refers to the sandbox's S3 or to ParallelCluster's releases;
 - a nested stack is described with its parent;
-- no script of this machine is run at the start, and no container engine is asked.
+- no local scripts run at the start, and no container engine is used.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sandbox.aws.cloudformation.checks import template_fault
 from sandbox.aws.cloudformation.templates import TemplateUrlError, sandbox_object, template_at
 
 STAND_IN = Path(__file__).parents[2] / "parallelcluster" / "provider" / "template.yaml"
-"""What is served for ParallelCluster's official provider template."""
+"""The replacement for ParallelCluster's official provider template."""
 
 
 def main() -> None:

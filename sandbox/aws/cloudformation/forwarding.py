@@ -1,7 +1,7 @@
-"""Sends calls of CloudFormation and Lambda on to ministack, outside of the account's lock.
+"""Forward calls of CloudFormation and Lambda to ministack, without the account's lock.
 
-While CloudFormation waits for a function, the function calls the account: a lock held over such a
-call would never be let go.
+While CloudFormation waits for a function, the function calls the account: a lock during such a call
+would cause a deadlock.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _SERVICES = frozenset({"cloudformation", "lambda"})
 _HOP_BY_HOP = frozenset(
     {"connection", "content-length", "date", "host", "keep-alive", "server", "transfer-encoding"}
 )
-"""Headers of one connection (RFC 9110, section 7.6.1), and those that each server sets itself."""
+"""Hop-by-hop headers (RFC 9110, section 7.6.1), and headers that each server sets itself."""
 _CONNECTIONS = 16
-"""That are kept open; more are made where more calls come at once."""
+"""Number of connections that are kept open; concurrent calls may open more."""
 _TYPE = "aws:cloudformation/stack:Stack"
 _DONE = re.compile(rb"(<StackStatus>(?:CREATE|UPDATE|DELETE))_COMPLETE(</StackStatus>)")
 _NAMESPACE = "http://cloudformation.amazonaws.com/doc/2010-05-15/"
@@ -44,18 +44,18 @@ _NO_ENVIRONMENT = (
 
 
 def is_forwarded(environ: Mapping[str, Any]) -> bool:
-    """Tell whether a request is one of CloudFormation or Lambda, by its signature."""
+    """Return whether a request is for CloudFormation or Lambda, according to its signature."""
     scope = environ.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2].split(",")[0]
     parts = scope.split("/")
     return len(parts) >= 5 and parts[3] in _SERVICES
 
 
 class Forwarder:
-    """Answers forwarded calls.
+    """Handles forwarded calls.
 
     Attributes:
-        cloudformation: What answers them; None: the sandbox had no environment for it so far.
-        look_for: Makes what answers them where there is an environment by now.
+        cloudformation: The handler; None if the sandbox has no environment for it yet.
+        look_for: Creates the handler if there is an environment.
     """
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class Forwarder:
         )
 
     def answer(self, call: Call, environ: Mapping[str, Any], body: bytes) -> Answer:
-        """Answer one request; starts CloudFormation where it does not run."""
+        """Handle a request; start CloudFormation if it is not running."""
         running = self.cloudformation is not None and self.cloudformation.is_running
         if not running and call.operation in _EMPTY:
             return _without_stacks(call, body)
@@ -89,9 +89,10 @@ class Forwarder:
             return self.cloudformation
 
     def _paced(self, call: Call, body: bytes, answer: Answer) -> Answer:
-        """Let the work on a stack take as long as AWS does: its status is in progress until then.
+        """Make an operation on a stack take as long as in AWS; its status is in progress meanwhile.
 
-        What CloudFormation itself takes counts towards that time; a failure is told at once.
+        The duration of CloudFormation itself counts towards that time; a failure is reported at
+        once.
         """
         stack = _stack_name(body)
         if call.operation in _OPERATIONS and answer[0].startswith("2"):
@@ -121,17 +122,17 @@ _OPERATIONS: Mapping[str, Operation] = {
     "DeleteStack": "delete",
 }
 _EMPTY = {"ListStacks": "StackSummaries", "DescribeStacks": "Stacks"}
-"""Calls that list, with what they list: they need not start anything to find nothing."""
+"""List calls with the key of their list, which need no running process to return nothing."""
 
 
 def _stack_name(body: bytes) -> str:
-    """Return the name of the stack that a request is about, also where it has the stack's id."""
+    """Return the name of the stack in a request, also if it has the stack's id."""
     name = parse_qs(body.decode()).get("StackName", [""])[0]
     return name.split("/")[1] if name.startswith("arn:") else name
 
 
 def _without_stacks(call: Call, body: bytes) -> Answer:
-    """Answer for a CloudFormation that does not run, and so holds nothing."""
+    """Respond for a CloudFormation that is not running and therefore has no stacks."""
     name = parse_qs(body.decode()).get("StackName", [""])[0]
     if name:
         return error_response(call, "ValidationError", f"Stack with id {name} does not exist")

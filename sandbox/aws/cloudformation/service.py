@@ -1,4 +1,4 @@
-"""ministack's process: started at the first call that needs it, ended with the sandbox."""
+"""The process of ministack: started at the first call that requires it, ended with the sandbox."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ ROOT = Path(__file__).resolve().parents[3]
 
 _SUPERVISOR = Path(__file__).with_name("supervise.py")
 _READY_SECONDS = 60.0
-"""Usually 1 s; a machine that builds something else beside it takes several times that."""
+"""Usually 1 s; several times as long on a machine that is busy with a build."""
 _STOP_SECONDS = 10.0
 _POLL_SECONDS = 0.05
 _LOG_LINES = 15
 _ATTEMPTS = 3
 _PORT_TAKEN = "already in use"
-"""What ministack says where somebody else has taken its port since it was found free."""
+"""ministack's message if another process has taken its port meanwhile."""
 
 
 class CloudFormationError(RuntimeError):
-    """ministack does not come up; the message ends with the lines that say why."""
+    """ministack does not start; the message ends with the relevant log lines."""
 
 
 class CloudFormation:
-    """CloudFormation and Lambda of one sandbox.
+    """CloudFormation and Lambda of a sandbox.
 
     Args:
-        directory: Everything of ministack and of the functions that it runs goes there; what is
-            there is removed at a start.
+        directory: Directory for all files of ministack and its functions; existing content is
+            removed at a start.
         interpreter: Command of the Python that has ministack and aws-parallelcluster.
         spawn: Starts a process.
-        region: Region of requests that name none.
+        region: Default region of requests.
 
     Attributes:
         directory: As given.
@@ -62,17 +62,17 @@ class CloudFormation:
 
     @property
     def is_running(self) -> bool:
-        """Whether it was started; one that was not holds no stack and no function."""
+        """Whether it was started; otherwise it has no stacks or functions."""
         return self._process is not None and self._process.poll() is None
 
     def endpoint(self, aws_endpoint: str) -> str:
-        """Return its address; starts it where it does not run.
+        """Return its address; start it if it is not running.
 
         Args:
-            aws_endpoint: The sandbox's AWS endpoint, which its functions call.
+            aws_endpoint: The sandbox's AWS endpoint, for calls of its functions.
 
         Raises:
-            CloudFormationError: It does not come up.
+            CloudFormationError: It does not start.
         """
         with self._lock:
             if not self.is_running:
@@ -80,7 +80,7 @@ class CloudFormation:
             return self._endpoint
 
     def stop(self) -> None:
-        """End it with all its functions, and forget its stacks; idempotent."""
+        """Stop it with all its functions, and delete its stacks; idempotent."""
         with self._lock:
             self._end()
 
@@ -143,23 +143,23 @@ class CloudFormation:
 
 
 def _environment(directory: Path, port: int, aws_endpoint: str, region: str) -> dict[str, str]:
-    """Return ministack's settings (its `app.py` and `core/`), and what its functions inherit."""
+    """Return ministack's settings (its `app.py` and `core/`), and variables for its functions."""
     return {
         "BIND_HOST": "127.0.0.1",
         "GATEWAY_PORT": str(port),
         "MINISTACK_HOST": "127.0.0.1",
         "MINISTACK_ACCOUNT_ID": ACCOUNT_ID,
         "MINISTACK_REGION": region,
-        # Listeners of services that nobody uses here, on fixed ports.
+        # Listeners of unused services, on fixed ports.
         "IOT_MTLS_ENABLED": "0",
         "SFTP_ENABLED": "0",
-        # It would remove containers of the user's that look like its own.
+        # It would remove containers of the user that resemble its own.
         "DOCKER_HOST": f"unix://{directory}/no-container-engine",
         "LAMBDA_EXECUTOR": "local",
         "PERSIST_STATE": "0",
         "STATE_DIR": str(directory / "state"),
         "TMPDIR": str(directory / "tmp"),
-        # What functions call is the sandbox's account, not ministack's own services.
+        # Functions call the sandbox's account, not ministack's own services.
         "AWS_ENDPOINT_URL": aws_endpoint,
         "HOME": str(directory),  # ParallelCluster writes a log there
         "TRAINYARD_CLUSTERS": str(directory / "clusters"),

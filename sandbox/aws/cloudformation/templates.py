@@ -1,8 +1,8 @@
 """Templates by URL: from the sandbox's S3, and the official ones of ParallelCluster.
 
-Runs in the environment of ministack, which reads path-style URLs of its own S3 only, while the
-official template has a virtual-hosted one and everything else of this account is in the sandbox's
-S3. Forms of the URLs:
+Runs in the environment of ministack, which only supports path-style URLs of its own S3. The
+official template has a virtual-hosted URL, and other templates are in the sandbox's S3. Forms of
+the URLs:
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html
 """
 
@@ -31,14 +31,14 @@ ReadObject = Callable[[str, str], str]
 
 
 class TemplateUrlError(ValueError):
-    """There is no template at a URL; the message is CloudFormation's."""
+    """A URL has no template; the message is CloudFormation's."""
 
 
 def location(url: str) -> tuple[str, str]:
     """Return bucket and key of an S3 URL.
 
     Raises:
-        TemplateUrlError: It is none.
+        TemplateUrlError: It is not an S3 URL.
     """
     parsed = urlparse(url)
     host, path = parsed.hostname or "", unquote(parsed.path.lstrip("/"))
@@ -55,13 +55,13 @@ def template_at(url: str, read_object: ReadObject, stand_in: Path, version: str)
     """Return the template at a URL.
 
     Args:
-        url: Of the account's S3, or of ParallelCluster's releases.
-        read_object: Returns the object of a bucket and key; KeyError: there is none.
-        stand_in: Template that stands in for ParallelCluster's own.
-        version: The ParallelCluster release that the stand-in runs.
+        url: A URL of the account's S3, or of ParallelCluster's releases.
+        read_object: Returns the object of a bucket and key; raises KeyError if it does not exist.
+        stand_in: Template that replaces ParallelCluster's own.
+        version: The ParallelCluster release that the replacement runs.
 
     Raises:
-        TemplateUrlError: There is none.
+        TemplateUrlError: It does not exist.
     """
     bucket, key = location(url)
     if OFFICIAL_BUCKET.match(bucket):
@@ -81,7 +81,7 @@ def template_at(url: str, read_object: ReadObject, stand_in: Path, version: str)
 
 
 def sandbox_object(endpoint: str, region: str) -> ReadObject:
-    """Return what reads objects of the sandbox's S3."""
+    """Return a function that reads objects of the sandbox's S3."""
     boto3, exceptions = import_module("boto3"), import_module("botocore.exceptions")
     client: Any = boto3.client(
         "s3",

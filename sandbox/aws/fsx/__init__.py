@@ -1,1 +1,1 @@
-"""FSx for Lustre, where moto keeps what it is given and answers little else."""
+"""FSx for Lustre and OpenZFS, of which moto only stores the request parameters."""

@@ -73,7 +73,7 @@ def described(backend: Any, identifier: str) -> dict[str, Any]:
 
 
 def change(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Change what is kept in step, and return the association."""
+    """Update the import and export settings, and return the association."""
     identifier = wanted["AssociationId"]
     described(backend, identifier)
     for key in ("S3", "ImportedFileChunkSize"):
@@ -83,7 +83,7 @@ def change(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def dissociate(backend: Any, identifier: str) -> dict[str, Any]:
-    """End a link; the files stay."""
+    """Delete an association; the files are kept."""
     described(backend, identifier)
     associations = records_of(backend).associations
     associations[identifier]["Lifecycle"] = "DELETING"

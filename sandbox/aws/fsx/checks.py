@@ -1,11 +1,10 @@
-"""What FSx refuses for Lustre when it makes or changes a file system.
+"""FSx's validation of Lustre file systems on creation and update.
 
 Sources:
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
     https://docs.aws.amazon.com/fsx/latest/LustreGuide/cannot-create-fs.html
-The rules are written down a second time, apart from the program's own: the sandbox tells whether
-those are right.
+The rules intentionally duplicate the program's own, so that the sandbox can verify those.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _TYPES = ("SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2")
 
 
 def refuse(code: str, message: str) -> NoReturn:
-    """Answer the request at hand with an FSx error.
+    """Respond to the current request with an FSx error.
 
     Raises:
         JsonRESTError: always.
@@ -34,10 +33,10 @@ def refuse(code: str, message: str) -> NoReturn:
 
 
 def check_lustre(capacity: int, storage_type: str, lustre: Mapping[str, Any]) -> None:
-    """Refuse what does not fit together.
+    """Reject contradictory parameters.
 
     Raises:
-        JsonRESTError: the first fault, with FSx's code.
+        JsonRESTError: the first problem, with FSx's code.
     """
     deployment = lustre.get("DeploymentType", "SCRATCH_1")
     if deployment not in _TYPES:
@@ -65,7 +64,7 @@ def check_lustre(capacity: int, storage_type: str, lustre: Mapping[str, Any]) ->
 
 
 def storage_step(deployment: str, storage_type: str, lustre: Mapping[str, Any]) -> int:
-    """Return the storage of one server in GiB."""
+    """Return the storage per server in GiB."""
     throughput = lustre.get("PerUnitStorageThroughput")
     if deployment == "SCRATCH_1":
         return 3600
@@ -97,10 +96,10 @@ def _check_metadata(deployment: str, lustre: Mapping[str, Any]) -> None:
 
 
 def check_s3(lustre: Mapping[str, Any]) -> None:
-    """Refuse paths that do not fit together, and those of PERSISTENT_2.
+    """Reject contradictory paths, and paths for PERSISTENT_2.
 
     Raises:
-        JsonRESTError: the first fault.
+        JsonRESTError: the first problem.
     """
     imported, exported = lustre.get("ImportPath"), lustre.get("ExportPath")
     if imported and lustre.get("DeploymentType") == "PERSISTENT_2":
@@ -112,7 +111,7 @@ def check_s3(lustre: Mapping[str, Any]) -> None:
 
 
 def check_network(ec2: Any, subnet: Any, group_ids: Sequence[str], *, efa: bool) -> None:
-    """Refuse groups of another VPC, and groups that close the port of Lustre.
+    """Reject security groups of another VPC, and groups that block the Lustre port.
 
     Raises:
         JsonRESTError: InvalidNetworkSettings.

@@ -21,35 +21,35 @@ TYPES = {
     "LUSTRE": "aws:fsx/lustreFileSystem:LustreFileSystem",
     "OPENZFS": "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
 }
-"""Pulumi's types of file systems, by FSx's."""
+"""Pulumi's types of file systems, by FSx type."""
 CREATED = 1763683200.0
-"""Creation time, seconds: of no meaning here, and the same in every run."""
+"""Creation time in seconds; constant, so that all runs are the same."""
 DEFAULT_VERSION = "2.10"
 _MOUNT_NAME_DIGITS = 8
 
 
 @dataclass
 class LustreRecords:
-    """What moto has no place for, by id."""
+    """Data that moto cannot store, by id."""
 
     described: dict[str, dict[str, Any]] = field(default_factory=dict)
     associations: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def records_of(backend: Any) -> LustreRecords:
-    """Return the records beside moto's backend of FSx."""
+    """Return the records of moto's FSx backend."""
     return state_of(backend, LustreRecords)
 
 
 def create(
     backend: Any, wanted: Mapping[str, Any], *, identifier: str | None = None
 ) -> dict[str, Any]:
-    """Make a Lustre file system and return its description.
+    """Create a Lustre file system and return its description.
 
     Args:
         backend: moto's backend of FSx.
-        wanted: What CreateFileSystem was given.
-        identifier: Its id; None: a new one.
+        wanted: Parameters of CreateFileSystem.
+        identifier: Its id; None generates one.
     """
     lustre = dict(wanted.get("LustreConfiguration") or {})
     lustre.setdefault("DeploymentType", "SCRATCH_1")
@@ -75,7 +75,7 @@ def create(
 
 
 def become_available(record: dict[str, Any], type_: str) -> None:
-    """Make a CREATING object AVAILABLE when FSx would be done with it."""
+    """Make a CREATING object AVAILABLE when FSx would have completed it."""
     TRANSITIONS.begin(type_, "create", lambda: record.update(Lifecycle="AVAILABLE"))
 
 
@@ -149,7 +149,7 @@ def describe(backend: Any, identifier: str) -> dict[str, Any]:
     """Return the description of a file system.
 
     Raises:
-        FileSystemNotFound: there is none.
+        FileSystemNotFound: it does not exist.
     """
     found = records_of(backend).described.get(identifier)
     if found is None:
@@ -159,7 +159,7 @@ def describe(backend: Any, identifier: str) -> dict[str, Any]:
 
 
 def update(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Change a file system as far as FSx does, and return its description."""
+    """Update a file system as FSx does, and return its description."""
     describe(backend, wanted["FileSystemId"])
     found = records_of(backend).described[wanted["FileSystemId"]]
     capacity = wanted.get("StorageCapacity", found["StorageCapacity"])
@@ -178,7 +178,7 @@ def update(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def delete(backend: Any, identifier: str) -> dict[str, Any]:
-    """Delete a file system with its interfaces and its links to S3."""
+    """Delete a file system with its network interfaces and data repository associations."""
     found = describe(backend, identifier)
     if found["Lifecycle"] != "DELETING":
         records_of(backend).described[identifier]["Lifecycle"] = "DELETING"

@@ -1,10 +1,10 @@
-"""OpenZFS file systems that are in the account from the beginning, and volumes.
+"""OpenZFS file systems of the account fixture, and volumes.
 
 ParallelCluster mounts existing volumes only.
 https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html
 
 Sources: https://docs.aws.amazon.com/fsx/latest/APIReference/API_Volume.html and API_FileSystem.html
-beside it.
+in the same reference.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from sandbox.aws.state import state_of
 
 @dataclass
 class VolumeRecords:
-    """Volumes as they are described, by id."""
+    """Descriptions of volumes, by id."""
 
     described: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def volumes_of(backend: Any) -> VolumeRecords:
-    """Return the volumes beside moto's backend of FSx."""
+    """Return the volumes of moto's FSx backend."""
     return state_of(backend, VolumeRecords)
 
 
 def load(backend: Any, wanted: Mapping[str, Any]) -> None:
-    """Put a file system with one volume into the account.
+    """Add a file system with one volume to the account.
 
     Args:
         backend: moto's backend of FSx.
-        wanted: `id`, `name`, `subnet`, `security_group`, `capacity_gib`, `volume` and
-            `volume_path` of the fixture.
+        wanted: `id`, `name`, `subnet`, `security_group`, `capacity_gib`, `volume` and `volume_path`
+            of the fixture.
     """
     ec2: Any = ec2_backends[backend.account_id][backend.region_name]
     subnet = ec2.get_subnet(wanted["subnet"])
@@ -83,10 +83,10 @@ def load(backend: Any, wanted: Mapping[str, Any]) -> None:
 
 
 def describe_volumes(backend: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer of DescribeVolumes.
+    """Return the response of DescribeVolumes.
 
     Raises:
-        JsonRESTError: one of the ids is no volume.
+        JsonRESTError: an id is not that of a volume.
         NotImplementedError: filters are given.
     """
     if asked.get("Filters"):

@@ -1,11 +1,10 @@
-"""OpenZFS file systems that calls make, change and delete, each with its root volume.
+"""Create, update and delete OpenZFS file systems, each with its root volume.
 
 Sources:
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_OpenZFSVolumeConfiguration.html
-The rules are written down a second time, apart from the program's own: the sandbox tells whether
-those are right.
+The rules intentionally duplicate the program's own, so that the sandbox can verify those.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _OF_THE_ROOT = (
 _NO_QUOTAS = tuple(
     {"Id": 0, "StorageCapacityQuotaGiB": 0, "Type": kind} for kind in ("USER", "GROUP")
 )
-"""Quotas that FSx adds to those of every volume.
+"""Default quotas that FSx adds to every volume.
 
 https://github.com/hashicorp/terraform-provider-aws, `TestAccFSxOpenZFSFileSystem_rootVolume` in
 internal/service/fsx/openzfs_file_system_test.go
@@ -49,11 +48,11 @@ _UNANSWERED = frozenset({"DiskIopsConfiguration", "ReadCacheConfiguration", "Pre
 
 
 def create(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Make a file system with its root volume and return its description.
+    """Create a file system with its root volume and return its description.
 
     Raises:
-        JsonRESTError: what FSx would refuse, with its code.
-        NotImplementedError: something is asked for that is not emulated.
+        JsonRESTError: FSx would reject the request; with FSx's code.
+        NotImplementedError: the request has a feature that is not emulated.
     """
     settings = dict(wanted["OpenZFSConfiguration"])
     unanswered = sorted(_UNANSWERED & settings.keys())
@@ -173,10 +172,10 @@ def _quotas(asked: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def update(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Change a file system as far as FSx does, and return its description.
+    """Update a file system as FSx does, and return its description.
 
     Raises:
-        JsonRESTError: what FSx would refuse, with its code.
+        JsonRESTError: FSx would reject the request; with FSx's code.
     """
     describe(backend, wanted["FileSystemId"])
     found = records_of(backend).described[wanted["FileSystemId"]]
@@ -191,11 +190,11 @@ def update(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def change_volume(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Change a volume as far as FSx does, and return its description.
+    """Update a volume as FSx does, and return its description.
 
     Raises:
         JsonRESTError: VolumeNotFound.
-        NotImplementedError: something is asked for that is not emulated.
+        NotImplementedError: the request has a feature that is not emulated.
     """
     volume = volumes_of(backend).described.get(wanted["VolumeId"])
     if volume is None:
@@ -211,7 +210,7 @@ def change_volume(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def forget_volumes(backend: Any, file_system_id: str) -> None:
-    """Delete the volumes of a file system that goes."""
+    """Delete the volumes of a file system that is being deleted."""
     volumes = volumes_of(backend).described
     for identifier in [i for i, v in volumes.items() if v["FileSystemId"] == file_system_id]:
         del volumes[identifier]

@@ -1,4 +1,4 @@
-"""The calls of FSx that the sandbox answers itself: Lustre and OpenZFS."""
+"""The FSx calls that the sandbox handles itself: Lustre and OpenZFS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UPDATE = {"LUSTRE": file_systems.update, "OPENZFS": openzfs_systems.update}
 
 
 class SandboxFsxResponse(FSxResponse):
-    """FSx as AWS answers for Lustre and OpenZFS; tags and backups are moto's."""
+    """FSx for Lustre and OpenZFS; moto handles tags and backups."""
 
     def create_file_system(self) -> str:
         """CreateFileSystem."""
@@ -50,7 +50,7 @@ class SandboxFsxResponse(FSxResponse):
         return json.dumps(gone)
 
     def describe_backups(self) -> Any:
-        """DescribeBackups: moto leaves out the ones that are not there."""
+        """DescribeBackups: moto omits backups that do not exist."""
         for identifier in self._asked().get("BackupIds") or []:
             if identifier not in self.fsx_backend.backups:
                 refuse("BackupNotFound", f"Backup '{identifier}' does not exist.")
