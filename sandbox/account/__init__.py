@@ -1,1 +1,1 @@
-"""The sandbox's account: what stands in `fixture.yaml`, and the code that loads it."""
+"""The sandbox's account: the content of `fixture.yaml`, and the code that loads it."""

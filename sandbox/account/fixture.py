@@ -17,7 +17,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 @cache
 def fixture() -> dict[str, Any]:
-    """Return the fixture as it stands in the file; do not change it."""
+    """Return the parsed fixture file; callers must not modify it."""
     # libyaml is several times faster, and every command of the sandbox reads the file.
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     text = FIXTURE_FILE.read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """Replacements for parts of moto's IAM.
 
 - AWS's managed policies: loaded once per process, while moto loads them for every new account.
-There are about fifteen hundred, which would take most of the time of a reset.
+  There are about fifteen hundred, which would take most of the time of a reset.
 - RemoveRoleFromInstanceProfile for a role that is not in the profile, on which moto fails.
 """
 
