@@ -138,10 +138,9 @@ class SandboxDirectory:
         """Start the daemon, or find the running one; return when it responds.
 
         Args:
-            programs: Commands of the Kubernetes programs by name, and the Python that has
-                aws-parallelcluster and ministack as `parallelcluster-python`. Without the
-                Kubernetes programs, clusters have no control plane. Without the Python,
-                CloudFormation rejects requests.
+            programs: Commands of the Kubernetes programs by name, and of the Python with
+                aws-parallelcluster and ministack as `parallelcluster-python`. Without the former,
+                clusters have no control plane; without the latter, CloudFormation rejects calls.
             region: Region that the account fixture fills.
             port: Port of the AWS endpoint; 0 selects a free one.
 
