@@ -84,19 +84,8 @@ def _on_resource(
             if left is not None:
                 report_violation(left, urn)
 
-        rule.validate(
-            ResourceValidationArgs(
-                args.resource_type,
-                args.props,
-                args.urn,
-                args.name,
-                args.opts,
-                args.provider,
-                _completed(config, lookup, lambda: _regions([args.provider])),
-                args.stack_tags,
-            ),
-            report,
-        )
+        completed = _completed(config, lookup, lambda: _regions([args.provider]))
+        rule.validate(with_config(args, completed), report)
 
     return validate
 
@@ -120,6 +109,22 @@ def _on_stack(rule: StackValidationPolicy, ledger: Ledger, lookup: ReservationLo
         rule.validate(StackValidationArgs(args.resources, completed, args.stack_tags), report)
 
     return validate
+
+
+def with_config(
+    args: ResourceValidationArgs, config: Mapping[str, Any] | None
+) -> ResourceValidationArgs:
+    """Return the arguments of a rule with another configuration."""
+    return ResourceValidationArgs(
+        args.resource_type,
+        args.props,
+        args.urn,
+        args.name,
+        args.opts,
+        args.provider,
+        config,
+        args.stack_tags,
+    )
 
 
 class _LookedUp(Mapping[str, Any]):

@@ -18,7 +18,7 @@ from __future__ import annotations
 import difflib
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from typing import Any
 
@@ -27,7 +27,6 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 from pulumi_policy import (
     EnforcementLevel,
-    ResourceValidationArgs,
     ResourceValidationPolicy,
     StackValidationArgs,
     StackValidationPolicy,
@@ -36,6 +35,7 @@ from pulumi_policy.policy import _PolicyAnalyzerServicer as SdkServicer
 from pulumi_policy.proxy import UnknownValueError
 
 from components.update_gate import ask_early, granted_early
+from policies.pack.configured import with_config
 from policies.resources.stack import Resources
 from policies.rule import Rule
 
@@ -83,18 +83,11 @@ class PackServicer(SdkServicer):
         self, request: analyzer_pb2.AnalyzeRequest, context: grpc.ServicerContext
     ) -> analyzer_pb2.AnalyzeResponse:
         """Run the resource rules on one resource at its registration."""
-        read: list[ResourceValidationArgs] = []
-        reader = ResourceValidationPolicy(
-            name="reader",
-            description="Keeps the decoded arguments.",
-            validate=lambda args, _report: read.append(args),
-        )
-        self._sdk(reader).Analyze(request, context)
-        (args,) = read
+        args = self._decoded(ResourceValidationPolicy, SdkServicer.Analyze, request, context)
         response = analyzer_pb2.AnalyzeResponse()
         for policy, level in self._enabled():
             if isinstance(policy, ResourceValidationPolicy):
-                self._run(policy, level, _resource_args(args, self._config(policy)), response)
+                self._run(policy, level, with_config(args, self._config(policy)), response)
         return response
 
     def AnalyzeStack(
@@ -102,14 +95,7 @@ class PackServicer(SdkServicer):
     ) -> analyzer_pb2.AnalyzeResponse:
         """Run the stack rules on all resources; report a violation if the launcher refuses."""
         ask_early(os.environ)
-        read: list[StackValidationArgs] = []
-        reader = StackValidationPolicy(
-            name="reader",
-            description="Keeps the decoded arguments.",
-            validate=lambda args, _report: read.append(args),
-        )
-        self._sdk(reader).AnalyzeStack(request, context)
-        (args,) = read
+        args = self._decoded(StackValidationPolicy, SdkServicer.AnalyzeStack, request, context)
         resources = Resources(args.resources)
         response = analyzer_pb2.AnalyzeResponse()
         for policy, level in self._enabled():
@@ -131,12 +117,26 @@ class PackServicer(SdkServicer):
             enforcementLevel=analyzer_pb2.MANDATORY,
         )
 
-    def _sdk(self, reader: Rule) -> SdkServicer:
-        """Return a servicer of the SDK with one rule; concurrent requests need one each."""
+    def _decoded(
+        self,
+        kind: type[Rule],
+        analyze: Callable[[SdkServicer, Any, grpc.ServicerContext], object],
+        request: Any,
+        context: grpc.ServicerContext,
+    ) -> Any:
+        """Return the arguments that the SDK passes to a rule; concurrent requests share nothing."""
+        read: list[Any] = []
+        reader = kind(
+            name="reader",
+            description="Keeps the decoded arguments.",
+            validate=lambda args, _report: read.append(args),
+        )
         servicer = SdkServicer(self._name, _VERSION, [reader], EnforcementLevel.ADVISORY)
         if self._stack_tags is not None:
             servicer.ConfigureStack(self._stack_tags, None)
-        return servicer
+        analyze(servicer, request, context)
+        (args,) = read
+        return args
 
     def _enabled(self) -> Iterator[tuple[Rule, EnforcementLevel]]:
         for policy in self._policies:
@@ -175,22 +175,6 @@ class PackServicer(SdkServicer):
         near = difflib.get_close_matches(name, [policy.name for policy in self._policies], n=1)
         meant = f"; did you mean {near[0]!r}?" if near else ""
         return f"the configuration names {name!r}, which is not a rule of the pack{meant}"
-
-
-def _resource_args(
-    args: ResourceValidationArgs, config: dict[str, Any] | None
-) -> ResourceValidationArgs:
-    """Return the decoded arguments with the configuration of one rule."""
-    return ResourceValidationArgs(
-        args.resource_type,
-        args.props,
-        args.urn,
-        args.name,
-        args.opts,
-        args.provider,
-        config,
-        args.stack_tags,
-    )
 
 
 def serve(servicer: PackServicer) -> None:
