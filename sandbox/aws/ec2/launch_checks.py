@@ -11,6 +11,7 @@ from moto.iam.models import iam_backends
 from sandbox.aws.ec2.instance_types import offered_zones
 from sandbox.aws.ec2.interface_checks import interface_type
 from sandbox.aws.ec2.launch_request import LaunchRequest
+from sandbox.aws.ec2.security_group_calls import known_group
 from sandbox.aws.errors import refuse
 
 
@@ -102,9 +103,7 @@ def check_groups(ec2: Any, launch: LaunchRequest, subnet: Any) -> None:
         EC2ClientError: The first such group.
     """
     for group_id in _group_ids(launch):
-        group = ec2.get_security_group_from_id(group_id)
-        if group is None:
-            refuse("InvalidGroup.NotFound", f"The security group '{group_id}' does not exist")
+        group = known_group(ec2, group_id)
         if group.vpc_id != subnet.vpc_id:
             refuse(
                 "InvalidParameter",

@@ -48,9 +48,7 @@ class SecurityGroupCalls(EC2Response):
         """ModifySecurityGroupRules; atomic, so one invalid rule rejects the request."""
         self.error_on_dryrun()
         group_id = self._get_param("GroupId")
-        group = self.ec2_backend.get_security_group_from_id(group_id)
-        if group is None:
-            _refuse_group(group_id)
+        group = known_group(self.ec2_backend, group_id)
         changed: dict[str, Any] = {}
         for update in self._get_param("SecurityGroupRules", []):
             rule_id = update["SecurityGroupRuleId"]
@@ -87,10 +85,6 @@ def _refuse_rule_id(rule_id: str) -> NoReturn:
     )
 
 
-def _refuse_group(group_id: str) -> NoReturn:
-    refuse("InvalidGroup.NotFound", f"The security group '{group_id}' does not exist")
-
-
 def _changed(ec2: Any, rule: Any, request: Mapping[str, Any]) -> Any:
     """Return a copy of a rule with the requested changes; an omitted description stays.
 
@@ -103,8 +97,7 @@ def _changed(ec2: Any, rule: Any, request: Mapping[str, Any]) -> Any:
     value, description = request[peer], request.get("Description") or rule.description
     described = {"Description": description} if description else {}
     if peer == "ReferencedGroupId":
-        if ec2.get_security_group_from_id(value) is None:
-            _refuse_group(value)
+        known_group(ec2, value)
         owner = {"OwnerId": ec2.account_id, "UserId": ec2.account_id}
         changed.source_group = {"GroupId": value, **owner, **described}
         return changed
@@ -197,6 +190,18 @@ def _permits(rule: Any) -> tuple[object, ...]:
     """Return the identity of a rule within its direction, without the description."""
     peers = (rule.cidr_ipv4, rule.cidr_ipv6, rule.prefix_list_id, rule.source_group.get("GroupId"))
     return (rule.ip_protocol, rule.from_port, rule.to_port, *peers)
+
+
+def known_group(ec2: Any, group_id: str) -> Any:
+    """Return a security group.
+
+    Raises:
+        EC2ClientError: InvalidGroup.NotFound.
+    """
+    group = ec2.get_security_group_from_id(group_id)
+    if group is None:
+        refuse("InvalidGroup.NotFound", f"The security group '{group_id}' does not exist")
+    return group
 
 
 def users_of(ec2: Any, group_id: str) -> Iterator[str]:
