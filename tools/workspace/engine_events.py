@@ -58,7 +58,10 @@ def resource_changes(log: str) -> dict[str, int]:
 
 
 def _events(log: str, kind: str) -> Iterator[Mapping[str, Any]]:
+    key = f'"{kind}"'
     for line in log.splitlines():
+        if key not in line:
+            continue
         try:
             event = json.loads(line)
         except ValueError:
