@@ -168,7 +168,7 @@ def _variables(workspace: Workspace, *, cluster_gone: bool, sandbox: bool) -> Ma
 
 def _forget_gone(workspace: Workspace, *, sandbox: bool) -> None:
     from tools.workspace.recovery.gone import forget_gone
-    from tools.workspace.recovery.timeouts import IN_AN_ACCOUNT, IN_THE_SANDBOX
+    from tools.workspace.recovery.timeouts import timeouts_of
 
     file = workspace.stack_file
     forget_gone(
@@ -177,7 +177,7 @@ def _forget_gone(workspace: Workspace, *, sandbox: bool) -> None:
         region=file.region,
         # The engine's environment has the sandbox's credentials.
         profile="" if sandbox else file.profile,
-        timeouts=IN_THE_SANDBOX if sandbox else IN_AN_ACCOUNT,
+        timeouts=timeouts_of(sandbox=sandbox),
         report=console.progress,
     )
 

@@ -22,7 +22,7 @@ def tell_duplicates(workspace: Workspace, *, sandbox: bool) -> None:
     from tools.workspace.engine_process import EngineFailedError
     from tools.workspace.recovery.account import Account
     from tools.workspace.recovery.duplicates import duplicates
-    from tools.workspace.recovery.timeouts import IN_AN_ACCOUNT, IN_THE_SANDBOX
+    from tools.workspace.recovery.timeouts import timeouts_of
 
     file = workspace.stack_file
     try:
@@ -32,7 +32,7 @@ def tell_duplicates(workspace: Workspace, *, sandbox: bool) -> None:
                 stack=file.stack,
                 project=PROJECT,
                 known=lambda: _ids(workspace),
-                timeouts=IN_THE_SANDBOX if sandbox else IN_AN_ACCOUNT,
+                timeouts=timeouts_of(sandbox=sandbox),
             )
     except (BotoCoreError, ClientError, EngineFailedError, failures.CommandError) as error:
         console.progress(f"whether {file.stack} has anything twice could not be looked up: {error}")
