@@ -23,7 +23,7 @@ class Clients:
     def __init__(self, endpoint: str, region: str) -> None:
         self._session = boto3.Session(
             aws_access_key_id="sandbox",
-            aws_secret_access_key="sandbox",  # noqa: S106 - any value will do: nobody checks it
+            aws_secret_access_key="sandbox",  # noqa: S106 - the sandbox accepts any value
             region_name=region,
         )
         self._endpoint = endpoint

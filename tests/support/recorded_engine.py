@@ -13,7 +13,7 @@ AT_ONCE = Timeouts(settle=0, poll=0, limit=60)
 
 
 class RecordedEngine:
-    """A `pulumi` that exports what stands in a file and imports into it."""
+    """A `pulumi` that exports the contents of a file and imports into it."""
 
     def __init__(self, directory: Path, endpoint: str) -> None:
         self.state, self.imports = directory / "state.json", directory / "imports"

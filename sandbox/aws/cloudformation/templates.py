@@ -88,7 +88,7 @@ def sandbox_object(endpoint: str, region: str) -> ReadObject:
         endpoint_url=endpoint,
         region_name=region,
         aws_access_key_id="sandbox",
-        aws_secret_access_key="sandbox",  # noqa: S106 - any value will do: nobody checks it
+        aws_secret_access_key="sandbox",  # noqa: S106 - the sandbox accepts any value
         config=import_module("botocore.config").Config(s3={"addressing_style": "path"}),
     )
 
