@@ -7,9 +7,9 @@ import pulumi
 
 import components.cheap_imports  # noqa: F401 - the first of all
 from components.account.lookup import AccountUnreachableError
-from components.account.prepare import Prepared, look_up, prepare
 from components.architectures.build import build, import_ahead
 from components.architectures.given_config import given_config
+from components.architectures.prepare import Prepared, look_up, prepare
 from components.config.problems import ConfigError
 from components.engine_calls import await_no_notes, start_aws_provider
 

@@ -13,8 +13,8 @@ from typing import Any, cast
 import yaml
 
 from benchmarks.measuring import Comparison, Run, alternate, run_call, run_process
-from components.account.prepare import prepare
-from components.account.stack_lookup import look_up
+from components.architectures.lookup import look_up
+from components.architectures.prepare import prepare
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.references import Reference, resolve
 from components.parallelcluster.rendering.cluster import render_cluster, to_yaml

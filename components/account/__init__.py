@@ -1,4 +1,4 @@
-"""Facts about the AWS account, read with boto3, and checks of a stack against them.
+"""Facts about the AWS account, read with boto3.
 
-Only this package of the program calls AWS. All others use plain records.
+The `*_lookup` modules of the architectures also read facts. All others use plain records.
 """

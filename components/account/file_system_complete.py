@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from components.account.facts import AccountFacts
 from components.account.launch_place import in_zone, private_subnets
 from components.config.stack import StackConfig
-from components.config.stack_models import is_eks
 from components.config.storage import (
     ExistingFsxLustre,
     FileSystem,
@@ -15,28 +12,27 @@ from components.config.storage import (
     NewFsxOpenZfs,
 )
 
-Config = TypeVar("Config", bound=StackConfig)
 
+def complete_storage(
+    config: StackConfig, facts: AccountFacts, *, places_file_systems: bool
+) -> dict[str, FileSystem]:
+    """Return the file systems, with subnets of new and names of existing ones, by name.
 
-def complete_storage(config: Config, facts: AccountFacts) -> Config:
-    """Return the configuration with subnets of new and names of existing file systems.
-
-    Values in the stack file are not changed, and unknown values are not filled in.
+    Values in the stack file are not changed, and unknown values are not filled in. If the program
+    does not place file systems, ParallelCluster reads the names itself and creates Lustre in the
+    subnet of its queues.
     """
-    if not config.storage:
-        return config
-    storage = {name: _completed(each, config, facts) for name, each in config.storage.items()}
-    return config.model_copy(update={"storage": storage})
-
-
-def _completed(wanted: FileSystem, config: StackConfig, facts: AccountFacts) -> FileSystem:
-    # ParallelCluster reads the names itself and creates Lustre in the subnet of its queues.
-    eks = is_eks(config)
-    if isinstance(wanted, ExistingFsxLustre) and eks:
-        return _with_names(wanted, facts)
-    if isinstance(wanted, NewFsxOpenZfs) or (isinstance(wanted, NewFsxLustre) and eks):
-        return _with_subnet(wanted, config, facts)
-    return wanted
+    completed: dict[str, FileSystem] = {}
+    for name, wanted in config.storage.items():
+        if isinstance(wanted, ExistingFsxLustre) and places_file_systems:
+            completed[name] = _with_names(wanted, facts)
+        elif isinstance(wanted, NewFsxOpenZfs) or (
+            isinstance(wanted, NewFsxLustre) and places_file_systems
+        ):
+            completed[name] = _with_subnet(wanted, config, facts)
+        else:
+            completed[name] = wanted
+    return completed
 
 
 def _with_names(wanted: ExistingFsxLustre, facts: AccountFacts) -> ExistingFsxLustre:

@@ -9,14 +9,15 @@ from components.account.facts import FileSystemFacts
 from components.account.lookup import AccountReader
 from components.account.security_group_rules import ingress_of
 from components.config.stack import StackConfig
-from components.config.stack_models import is_eks
 from components.config.storage import ExistingFsxLustre, NewFsxLustre
 from components.tagging import CLUSTER_TAG
 
 _NONE = (None, "", "NONE")
 
 
-def look_up_file_systems(reader: AccountReader, config: StackConfig) -> dict[str, FileSystemFacts]:
+def look_up_file_systems(
+    reader: AccountReader, config: StackConfig, *, places_file_systems: bool
+) -> dict[str, FileSystemFacts]:
     """Return the file systems that the stack file names or the stack created, by id.
 
     Without Lustre in the stack file there is no call, so that the permission is not needed. File
@@ -25,8 +26,7 @@ def look_up_file_systems(reader: AccountReader, config: StackConfig) -> dict[str
     systems = config.storage.values()
     named = {s.file_system_id for s in systems if isinstance(s, ExistingFsxLustre)}
     found = [answer for each in sorted(named) for answer in _described(reader, [each])]
-    makes_own = is_eks(config)
-    if makes_own and any(isinstance(system, NewFsxLustre) for system in systems):
+    if places_file_systems and any(isinstance(system, NewFsxLustre) for system in systems):
         found += [
             answer
             for answer in _described(reader, None)

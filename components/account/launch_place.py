@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from components.account.facts import AccountFacts, SubnetFacts
 from components.account.reservations import reservation_zone
 from components.config.base import same_kind_of_zone
 from components.config.network import ExistingVpc, NewVpc
-from components.config.pools import Pool
+from components.config.node_pool import NodePool
+from components.config.pools import Pool, pools
 from components.config.stack import StackConfig
+
+_NodePool = TypeVar("_NodePool", bound=NodePool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,19 @@ def place_of(pool: Pool, config: StackConfig, facts: AccountFacts) -> Place | No
     # The first in the order of the stack file, because a choice by free addresses would change.
     subnet = next((s for s in private_subnets(config, facts) if in_zone(s, zone)), None)
     return Place(subnet.subnet_id, None) if subnet is not None else None
+
+
+def placed(
+    named: Mapping[str, _NodePool], config: StackConfig, facts: AccountFacts
+) -> dict[str, _NodePool]:
+    """Return the node pools, with the subnet of each pool that launches in one zone."""
+    found = dict(named)
+    for pool in pools(config):
+        place = place_of(pool, config, facts)
+        if place is not None:
+            update = {"subnet_id": place.subnet_id, "availability_zone": place.availability_zone}
+            found[pool.name] = found[pool.name].model_copy(update=update)
+    return found
 
 
 def spelled(zone: str, network: NewVpc, facts: AccountFacts) -> str:

@@ -122,6 +122,14 @@ class AccountReader:
             # The parsers of boto3 raise these for responses that do not match the API.
             raise UnexpectedAnswerError(call, f"{type(error).__name__}: {error}") from error
 
+    def ask_or_none(self, call: str, do: Callable[..., Any], **arguments: Any) -> Any:
+        """Return the response of one call, or None if it fails; the preflight goes on without."""
+        try:
+            return self.ask(call, do, **arguments)
+        except AccountUnreachableError as error:
+            self.unreadable.append(f"{call}: {error}")
+            return None
+
     def pages(
         self, call: str, do: Callable[..., Any], *, next_key: str = "nextToken", **arguments: Any
     ) -> Iterator[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from components.account.facts import AccountFacts, ReservationFacts
 from components.account.lookup import AccountReader
@@ -54,17 +54,18 @@ def is_shared_later(reservation: Reservation) -> bool:
     return not isinstance(reservation, CapacityBlock) and reservation.resource_share_arn is not None
 
 
-def unseen_reservations(config: StackConfig, facts: AccountFacts) -> tuple[str, ...]:
-    """Return the entries of `reservations` that are invisible until their share is accepted."""
+def unseen_reservation_warnings(config: StackConfig, facts: AccountFacts) -> Iterator[str]:
+    """Yield the entries of `reservations` that are invisible until their share is accepted."""
     if not facts.could_read(DESCRIBE):
-        return ()
-    return tuple(
-        name
-        for name, reservation in config.reservations.items()
-        if is_shared_later(reservation)
-        and len(found_reservations(reservation, facts))
-        < len(reservation_ids(reservation, facts.reservation_groups))
-    )
+        return
+    for name, reservation in config.reservations.items():
+        seen = len(found_reservations(reservation, facts))
+        all_ids = reservation_ids(reservation, facts.reservation_groups)
+        if is_shared_later(reservation) and seen < len(all_ids):
+            yield (
+                f"reservation {name} is not seen yet: the stack accepts its resource share first, "
+                "and the next command checks it"
+            )
 
 
 def reservation_zone(reservation: Reservation | None, facts: AccountFacts) -> str | None:

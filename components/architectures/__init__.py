@@ -1,1 +1,1 @@
-"""Plans and components of each architecture."""
+"""The registry of the architectures, and what `check`, `preview` and `up` do with any of them."""

@@ -1,6 +1,6 @@
 """The plan of an AWS Batch stack, as plain records.
 
-`plan_batch` in `components.architectures.batch_plan` creates them from the configuration; the
+`plan_stack` in `components.batch.planner` creates them from the configuration; the
 components in this package turn them into resources.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from components.capacity.plan import CapacityPlan, PlacementPlan
 from components.catalog.batch import ImageType
@@ -91,6 +91,7 @@ class RepositoryPlan:
 class BatchPlan:
     """The complete plan of a Batch stack."""
 
+    kind: ClassVar = "batch"
     name: str
     region: str
     tags: Mapping[str, str]

@@ -6,11 +6,14 @@ Source: https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-j
 from typing import Annotated, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from components.config.base import StrictModel, Text
 from components.config.batch_fields import ContainerImage, EnvironmentVariable, JobName
 from components.config.node_pool import KeyName, NodePool, PolicyName
 from components.config.parallelcluster_fields import AmiId
+from components.config.pools import Pool, pool_of
+from components.config.stack import Architecture
 
 MOST_TIMEOUT_MINUTES = (2**31 - 1) // 60
 """`attemptDurationSeconds` is an integer of 32 bits, and knows no other maximum.
@@ -91,8 +94,10 @@ class ContainerRepository(StrictModel):
     """Whether the repository outlives `destroy`, with its images."""
 
 
-class BatchArchitecture(StrictModel):
+class BatchArchitecture(Architecture):
     """Container jobs on AWS Batch."""
+
+    POOL_NOUN = "compute environment"
 
     kind: Literal["batch"]
     """AWS Batch."""
@@ -102,3 +107,32 @@ class BatchArchitecture(StrictModel):
     """Job definitions, by name."""
     repository: ContainerRepository | None = None
     """A repository for images of your own."""
+
+    @override
+    def pools(self) -> tuple[Pool, ...]:
+        """Return the compute environments."""
+        return tuple(
+            pool_of(
+                "architecture.compute_environments",
+                name,
+                environment,
+                # A job on all nodes waits forever if the reservation has fewer.
+                wanted=environment.maximum,
+                wanted_key="maximum",
+                least=1,
+                maximum=environment.maximum,
+            )
+            for name, environment in self.compute_environments.items()
+        )
+
+    @override
+    def key_names(self) -> frozenset[str]:
+        """Return the names of the key pairs in the stack file."""
+        named = (each.ssh_key_name for each in self.compute_environments.values())
+        return frozenset(name for name in named if name is not None)
+
+    @override
+    def image_ids(self) -> tuple[str, ...]:
+        """Return the ids of the AMIs in the stack file."""
+        named = (each.custom_ami_id for each in self.compute_environments.values())
+        return tuple(dict.fromkeys(image_id for image_id in named if image_id is not None))

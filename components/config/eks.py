@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from components.catalog.versions import DEFAULT_KUBERNETES_VERSION
 from components.config.base import (
@@ -17,6 +18,8 @@ from components.config.base import (
 )
 from components.config.eks_addons import Addons
 from components.config.node_pool import KeyName, NodePool, NodeSizes, PolicyName, RootVolume
+from components.config.pools import OwnNodes, Pool, pool_of
+from components.config.stack import Architecture
 
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
@@ -100,8 +103,11 @@ class Endpoint(StrictModel):
     """Networks that may use the public endpoint."""
 
 
-class EksArchitecture(StrictModel):
+class EksArchitecture(Architecture):
     """A cluster on Amazon EKS."""
+
+    POOL_NOUN = "node group"
+    ACCEPTS_SHARES = False
 
     kind: Literal["eks"]
     """Amazon EKS."""
@@ -127,3 +133,36 @@ class EksArchitecture(StrictModel):
     """Nodes for cluster services."""
     node_groups: dict[NodePoolName, NodeGroup]
     """Node groups for the work, by name."""
+
+    @override
+    def pools(self) -> tuple[Pool, ...]:
+        """Return the node groups."""
+        return tuple(
+            pool_of(
+                "architecture.node_groups",
+                name,
+                group,
+                wanted=group.desired,
+                wanted_key="desired",
+                least=0,
+                maximum=group.maximum,
+            )
+            for name, group in self.node_groups.items()
+        )
+
+    @override
+    def own_nodes(self) -> tuple[OwnNodes, ...]:
+        """Return the system nodes, which launch in every zone."""
+        return (
+            OwnNodes(
+                key="architecture.system_node_group",
+                instance_type=self.system_node_group.instance_type,
+                zone_remedy="give another type, or other zones",
+            ),
+        )
+
+    @override
+    def key_names(self) -> frozenset[str]:
+        """Return the names of the key pairs in the stack file."""
+        named = (group.ssh_key_name for group in self.node_groups.values())
+        return frozenset(name for name in named if name is not None)

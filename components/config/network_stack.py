@@ -2,11 +2,10 @@
 
 from typing import Literal
 
-from components.config.base import StrictModel
-from components.config.stack import PlacedStackConfig, StackConfig
+from components.config.stack import Architecture, PlacedStackConfig, StackConfig
 
 
-class NetworkArchitecture(StrictModel):
+class NetworkArchitecture(Architecture):
     """A VPC for other stacks to live in."""
 
     kind: Literal["network"]

@@ -9,13 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from components.config.reservations import CapacityBlock
-from components.config.stack import StackConfig
-from components.config.stack_models import is_batch, is_eks, is_parallelcluster
 
 if TYPE_CHECKING:
-    from components.config.batch import BatchArchitecture
-    from components.config.eks import EksArchitecture
-    from components.config.parallelcluster import ParallelClusterArchitecture
+    from components.config.node_pool import NodePool, Placement
+    from components.config.stack import StackConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +36,7 @@ class Pool:
     """Minimum of that number."""
     maximum: int
     efa_enabled: bool
+    placement: Placement
     availability_zone: str | None
     subnet_ids: tuple[str, ...]
     """Subnets in the stack file; empty if not set."""
@@ -46,28 +44,57 @@ class Pool:
     """Key of those."""
 
 
-_NOUNS = {
-    "eks": "node group",
-    "parallelcluster": "compute resource",
-    "batch": "compute environment",
-    "network": "node",
-}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnNodes:
+    """Nodes that an architecture has besides its pools, such as the head node."""
+
+    key: str
+    """Key in the stack file, relative to `trainyard:cluster`."""
+    instance_type: str
+    availability_zone: str | None = None
+    """None if they launch in every zone of the network."""
+    first_zone_only: bool = False
+    """Whether nodes without a zone launch in the first zone of a new VPC only."""
+    zone_remedy: str
+    """What to change if EC2 does not offer the type in the zone."""
 
 
-def pool_noun(config: StackConfig) -> str:
-    """Return the term for a node pool in the stack's architecture."""
-    return _NOUNS[config.architecture.kind]
+def pool_of(
+    key: str, name: str, pool: NodePool, *, wanted: int, wanted_key: str, least: int, maximum: int
+) -> Pool:
+    """Return the pool of a node group or compute environment, which has its own subnet.
+
+    Args:
+        key: Key of the section of the pools in the stack file, relative to `trainyard:cluster`.
+        name: Name of the pool.
+        pool: The pool.
+        wanted: Number of nodes that must fit into the reservation.
+        wanted_key: Key of that number in the pool.
+        least: Minimum of that number.
+        maximum: Maximum number of nodes.
+    """
+    own = f"{key}.{name}"
+    return Pool(
+        name=name,
+        key=own,
+        launch_key=own,
+        instance_type=pool.instance_type,
+        purchase_option=pool.purchase_option,
+        wanted=wanted,
+        wanted_key=f"{own}.{wanted_key}",
+        least=least,
+        maximum=maximum,
+        efa_enabled=pool.efa_enabled,
+        placement=pool.placement,
+        availability_zone=pool.availability_zone,
+        subnet_ids=(pool.subnet_id,) if pool.subnet_id else (),
+        subnet_key=f"{own}.subnet_id",
+    )
 
 
 def pools(config: StackConfig) -> tuple[Pool, ...]:
     """Return the node pools for workloads, sorted by name."""
-    if is_eks(config):
-        return _node_groups(config.architecture)
-    if is_parallelcluster(config):
-        return _compute_resources(config.architecture)
-    if is_batch(config):
-        return _compute_environments(config.architecture)
-    return ()
+    return config.architecture.pools()
 
 
 def resource_shares(config: StackConfig) -> dict[str, str]:
@@ -79,69 +106,3 @@ def resource_shares(config: StackConfig) -> dict[str, str]:
         if name in used and not isinstance(reservation, CapacityBlock)
     }
     return {name: arn for name, arn in shares.items() if arn is not None}
-
-
-def _node_groups(architecture: EksArchitecture) -> tuple[Pool, ...]:
-    return tuple(
-        Pool(
-            name=name,
-            key=f"architecture.node_groups.{name}",
-            launch_key=f"architecture.node_groups.{name}",
-            instance_type=group.instance_type,
-            purchase_option=group.purchase_option,
-            wanted=group.desired,
-            wanted_key=f"architecture.node_groups.{name}.desired",
-            least=0,
-            maximum=group.maximum,
-            efa_enabled=group.efa_enabled,
-            availability_zone=group.availability_zone,
-            subnet_ids=(group.subnet_id,) if group.subnet_id else (),
-            subnet_key=f"architecture.node_groups.{name}.subnet_id",
-        )
-        for name, group in architecture.node_groups.items()
-    )
-
-
-def _compute_resources(architecture: ParallelClusterArchitecture) -> tuple[Pool, ...]:
-    return tuple(
-        Pool(
-            name=f"{queue_name}/{name}",
-            key=f"architecture.queues.{queue_name}.compute_resources.{name}",
-            launch_key=f"architecture.queues.{queue_name}",
-            instance_type=resource.instance_type,
-            purchase_option=resource.purchase_option or queue.purchase_option,
-            # ParallelCluster requires that the maximum fits (CapacityReservationSizeValidator).
-            wanted=resource.maximum,
-            wanted_key=f"architecture.queues.{queue_name}.compute_resources.{name}.maximum",
-            least=1,
-            maximum=resource.maximum,
-            efa_enabled=resource.efa_enabled,
-            availability_zone=queue.availability_zone,
-            subnet_ids=queue.subnet_ids,
-            subnet_key=f"architecture.queues.{queue_name}.subnet_ids",
-        )
-        for queue_name, queue in architecture.queues.items()
-        for name, resource in queue.compute_resources.items()
-    )
-
-
-def _compute_environments(architecture: BatchArchitecture) -> tuple[Pool, ...]:
-    return tuple(
-        Pool(
-            name=name,
-            key=f"architecture.compute_environments.{name}",
-            launch_key=f"architecture.compute_environments.{name}",
-            instance_type=environment.instance_type,
-            purchase_option=environment.purchase_option,
-            # A job on all nodes waits forever if the reservation has fewer.
-            wanted=environment.maximum,
-            wanted_key=f"architecture.compute_environments.{name}.maximum",
-            least=1,
-            maximum=environment.maximum,
-            efa_enabled=environment.efa_enabled,
-            availability_zone=environment.availability_zone,
-            subnet_ids=(environment.subnet_id,) if environment.subnet_id else (),
-            subnet_key=f"architecture.compute_environments.{name}.subnet_id",
-        )
-        for name, environment in architecture.compute_environments.items()
-    )

@@ -1,27 +1,54 @@
 """The root of the configuration: what stacks of every architecture say.
 
 The models of an architecture are in modules of their own (`eks_stack` and so on), of which only the
-stack's own is imported. Shared code uses the guards in `stack_models`, which check `kind`.
+stack's own is imported. Shared code reads what `Architecture` has.
 """
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
 from components.config.base import ClusterName, Line, NodePoolName, StrictModel, TagKey
 from components.config.network import Network, PlacedNetwork
 from components.config.policies import RuleName, RuleSettings
+from components.config.pools import OwnNodes, Pool
 from components.config.reservations import Reservation
 from components.config.storage import FileSystem
 
 
-class Architecture(Protocol):
-    """What the models of every architecture have."""
+class Architecture(StrictModel):
+    """What an architecture says of its nodes; shared code reads nothing else."""
+
+    POOL_NOUN: ClassVar[str] = "node"
+    """Term for a node pool, for messages: `node group`."""
+
+    ACCEPTS_SHARES: ClassVar[bool] = True
+    """Whether the stack accepts resource shares of reservations."""
+
+    if TYPE_CHECKING:
+        kind: Any
+        """Name of the architecture; each model has a literal."""
 
     @property
-    def kind(self) -> str:
-        """Name of the architecture."""
-        ...
+    def node_system(self) -> str:
+        """Operating system of the nodes: `Amazon Linux`, or a value of ParallelCluster."""
+        return "Amazon Linux"
+
+    def pools(self) -> tuple[Pool, ...]:
+        """Return the node pools for workloads, sorted by name."""
+        return ()
+
+    def own_nodes(self) -> tuple[OwnNodes, ...]:
+        """Return the nodes besides the pools."""
+        return ()
+
+    def key_names(self) -> frozenset[str]:
+        """Return the names of the key pairs in the stack file."""
+        return frozenset()
+
+    def image_ids(self) -> tuple[str, ...]:
+        """Return the ids of the AMIs in the stack file."""
+        return ()
 
 
 class StackConfig(StrictModel):

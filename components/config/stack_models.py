@@ -8,8 +8,6 @@ from components.config.network import PlacedNetwork, StackNetwork
 from components.config.stack import StackConfig
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeIs
-
     from components.config.batch_stack import BatchStackConfig
     from components.config.eks_stack import EksStackConfig
     from components.config.network_stack import NetworkStackConfig
@@ -25,18 +23,12 @@ def given_model(kind: object) -> type[StackConfig]:
 
     For an unknown kind, it is the model of all architectures, whose error lists the valid kinds.
     """
-    match kind:
-        case "eks":
-            from components.config.eks_stack import GivenEksStack as Given
-        case "parallelcluster":
-            from components.config.parallelcluster_stack import GivenParallelClusterStack as Given
-        case "batch":
-            from components.config.batch_stack import GivenBatchStack as Given
-        case "network":
-            from components.config.network_stack import GivenNetworkStack as Given
-        case _:
-            from components.config.given_stack import GivenStack as Given
-    return Given
+    models = _models(kind)
+    if models is not None:
+        return models[0]
+    from components.config.given_stack import GivenStack
+
+    return GivenStack
 
 
 def narrowed(config: StackConfig, network: PlacedNetwork) -> AnyStackConfig:
@@ -50,36 +42,29 @@ def narrowed(config: StackConfig, network: PlacedNetwork) -> AnyStackConfig:
         "network": network,
         "network_stack": given.stack if isinstance(given, StackNetwork) else None,
     }
-    return _config_model(config).model_construct(config.model_fields_set, **fields)
+    models = _models(config.architecture.kind)
+    assert models is not None  # noqa: S101 - the kind is validated
+    return models[1].model_construct(config.model_fields_set, **fields)
 
 
-def _config_model(config: StackConfig) -> type[AnyStackConfig]:
-    if is_eks(config):
-        from components.config.eks_stack import EksStackConfig as Config
-    elif is_parallelcluster(config):
-        from components.config.parallelcluster_stack import ParallelClusterStackConfig as Config
-    elif is_batch(config):
-        from components.config.batch_stack import BatchStackConfig as Config
-    else:
-        from components.config.network_stack import NetworkStackConfig as Config
-    return Config
+def _models(kind: object) -> tuple[type[StackConfig], type[AnyStackConfig]] | None:
+    """Return the models of a stack file and of a checked configuration, by kind."""
+    match kind:
+        case "eks":
+            from components.config import eks_stack
 
+            return eks_stack.GivenEksStack, eks_stack.EksStackConfig
+        case "parallelcluster":
+            from components.config import parallelcluster_stack as cluster
 
-def is_eks(config: StackConfig) -> TypeIs[EksStackConfig]:
-    """Return whether the architecture of a stack is EKS."""
-    return config.architecture.kind == "eks"
+            return cluster.GivenParallelClusterStack, cluster.ParallelClusterStackConfig
+        case "batch":
+            from components.config import batch_stack
 
+            return batch_stack.GivenBatchStack, batch_stack.BatchStackConfig
+        case "network":
+            from components.config import network_stack
 
-def is_parallelcluster(config: StackConfig) -> TypeIs[ParallelClusterStackConfig]:
-    """Return whether the architecture of a stack is ParallelCluster."""
-    return config.architecture.kind == "parallelcluster"
-
-
-def is_batch(config: StackConfig) -> TypeIs[BatchStackConfig]:
-    """Return whether the architecture of a stack is AWS Batch."""
-    return config.architecture.kind == "batch"
-
-
-def is_network(config: StackConfig) -> TypeIs[NetworkStackConfig]:
-    """Return whether a stack is a network stack."""
-    return config.architecture.kind == "network"
+            return network_stack.GivenNetworkStack, network_stack.NetworkStackConfig
+        case _:
+            return None

@@ -1,6 +1,6 @@
 """Checks of EKS add-on versions that need no account.
 
-`components.account.addon_version_check` calls `DescribeAddonVersions` for the versions that EKS
+`components.eks.addon_version_check` calls `DescribeAddonVersions` for the versions that EKS
 offers. This module has the rules that do not change:
 
 - kube-proxy must not be newer than the control plane and follows the version of the nodes, which in

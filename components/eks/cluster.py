@@ -39,7 +39,7 @@ class EksClusterArgs:
     log_types: tuple[str, ...]
     secrets_key_arn: str | None = None
     """KMS key that encrypts secrets. The provider adds a key in place, but replaces the cluster to
-    remove one; `components.account.version_check` refuses that."""
+    remove one; `components.eks.version_check` refuses that."""
     addon_versions: AddonVersions
     """`CoreDns` installs `coredns` later."""
     tags: Mapping[str, str]

@@ -1,13 +1,13 @@
 """The plan of an EKS stack, as plain records.
 
-`plan_eks` in `components.architectures.eks_plan` creates them from the configuration; the
+`plan_stack` in `components.eks.planner` creates them from the configuration; the
 components in this package turn them into resources.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from components.capacity.plan import (
     ONE_BY_ONE,
@@ -116,6 +116,7 @@ class NodeTerminationPlan:
 class EksPlan:
     """The complete plan of an EKS stack; components make no further decisions."""
 
+    kind: ClassVar = "eks"
     name: str
     """Cluster name; prefix of physical names."""
     tags: dict[str, str]

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 
 from components.catalog.post_install_scripts import POST_INSTALL_SCRIPTS, script_supports
-from components.config.parallelcluster import HeadNode, OperatingSystem, Queue
+from components.config.parallelcluster import OperatingSystem
+from components.config.parallelcluster_nodes import HeadNode, Queue
 from components.config.review import Review
 
 _S3_OBJECT = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/.+"

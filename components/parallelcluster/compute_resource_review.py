@@ -19,7 +19,7 @@ from components.catalog.parallelcluster import (
     DENIED_NODE_SETTINGS,
     FORBIDDEN_NAME,
 )
-from components.config.parallelcluster import ComputeResource, Queue
+from components.config.parallelcluster_nodes import ComputeResource, Queue
 from components.config.reservations import CapacityBlock
 from components.config.review import Review
 from components.parallelcluster.queue_context import QueueContext, purchase_option, queue_zone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from components.config.parallelcluster import HeadNode
+from components.config.parallelcluster_nodes import HeadNode
 from components.network.network_plan import SubnetPlan
 from components.parallelcluster.node_access_plan import plan_access
 from components.parallelcluster.plan import HeadNodePlan

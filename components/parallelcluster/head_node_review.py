@@ -15,7 +15,7 @@ from components.catalog.parallelcluster import (
     OPERATING_SYSTEM_MEMORY_GIB,
 )
 from components.config.network import ExistingVpc
-from components.config.parallelcluster import HeadNode
+from components.config.parallelcluster_nodes import HeadNode
 from components.config.review import Review
 from components.parallelcluster.access_review import review_access
 from components.parallelcluster.head_node_plan import (

@@ -7,7 +7,7 @@ https://docs.aws.amazon.com/parallelcluster/latest/ug/aws-parallelcluster-in-a-s
 from __future__ import annotations
 
 from components.config.network import NewVpc
-from components.config.parallelcluster import HeadNode
+from components.config.parallelcluster_nodes import HeadNode
 from components.config.review import Review
 
 ENDPOINTS_WITHOUT_NAT = ("cloudformation", "ec2", "logs")

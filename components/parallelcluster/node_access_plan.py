@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from components.catalog.post_install_scripts import script_url
-from components.config.parallelcluster import HeadNode, Queue, Script
+from components.config.parallelcluster_nodes import HeadNode, Queue, Script
 from components.naming import managed_policy_arns
 from components.parallelcluster.plan import NodeAccess, ScriptPlan
 

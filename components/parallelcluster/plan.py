@@ -1,6 +1,6 @@
 """The plan of a ParallelCluster stack, as plain records.
 
-`plan_parallelcluster` in `components.architectures.parallelcluster_plan` creates them from the
+`plan_stack` in `components.parallelcluster.planner` creates them from the
 configuration; `components.parallelcluster.rendering` renders them as ParallelCluster YAML, and the
 components turn them into resources.
 """
@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from components.capacity.plan import CapacityPlan, PlacementPlan
 from components.catalog.instance_type import InstanceType
 from components.config.node_pool import RootVolume
-from components.config.parallelcluster import Monitoring, OperatingSystem, S3Access, Slurm
+from components.config.parallelcluster import Monitoring, OperatingSystem, Slurm
+from components.config.parallelcluster_nodes import S3Access
 from components.network.network_plan import NetworkPlan
 from components.storage.open_zfs_plan import OpenZfsPlan
 
@@ -128,6 +129,7 @@ class DeploymentPlan:
 class ParallelClusterPlan:
     """The complete plan of a ParallelCluster stack."""
 
+    kind: ClassVar = "parallelcluster"
     name: str
     region: str
     tags: Mapping[str, str]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from components.config.parallelcluster import ComputeResource, Queue
+from components.config.parallelcluster_nodes import ComputeResource, Queue
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.reservations import Reservation
 from components.network.network_plan import NetworkPlan

@@ -12,7 +12,7 @@ from components.capacity.pool_review import (
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.base import same_kind_of_zone
 from components.config.network import ExistingVpc
-from components.config.parallelcluster import Queue
+from components.config.parallelcluster_nodes import Queue
 from components.config.review import Review
 from components.network.candidate_zones import candidate_zones, refuse_missing_zone
 from components.network.pool_place_review import review_new_zones

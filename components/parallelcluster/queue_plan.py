@@ -10,7 +10,7 @@ from components.capacity.pool_review import purchase_options
 from components.capacity.purchase import plan_capacity
 from components.catalog.instance_type import InstanceType
 from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.parallelcluster import ComputeResource, Queue
+from components.config.parallelcluster_nodes import ComputeResource, Queue
 from components.config.review import Review
 from components.parallelcluster.node_access_plan import plan_access
 from components.parallelcluster.plan import ComputeResourcePlan, QueuePlan

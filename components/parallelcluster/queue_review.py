@@ -16,7 +16,8 @@ from components.catalog.parallelcluster import (
     MAXIMUM_COMPUTE_RESOURCES,
     MAXIMUM_QUEUES,
 )
-from components.config.parallelcluster import ParallelClusterArchitecture, Queue
+from components.config.parallelcluster import ParallelClusterArchitecture
+from components.config.parallelcluster_nodes import Queue
 from components.config.review import Review
 from components.parallelcluster.access_review import review_access
 from components.parallelcluster.compute_resource_review import review_compute_resource

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from components.config.efs import NewEfs
-from components.config.parallelcluster import ComputeResource, Queue
+from components.config.parallelcluster_nodes import ComputeResource, Queue
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.review import Review
 from components.config.storage import NewFsxLustre

@@ -1,25 +1,20 @@
 """Rows for the account checks that the program runs before it registers resources.
 
-A check yields problems, each with a key of the stack file. This module adds the subjects of each
-check, so that passed checks have rows too: a problem goes into the row with the longest matching
-key, or into its own row if none matches.
+A check yields problems, each with a key of the stack file, and names its subjects, so that passed
+checks have rows too: a problem goes into the row with the longest matching key, or into its own row
+if none matches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from components.account.check import Check
 from components.account.facts import AccountFacts
+from components.account.preflight_facts import why_not
+from components.checks.check import Check, Subject
+from components.checks.row import Row, below_root, ok, refused, skipped
 from components.config.problems import Problem
-from components.preflight.facts import why_not
-from components.preflight.row import Row, below_root, ok, refused, skipped
-from components.preflight.subjects import Subject, subjects_of
-
-if TYPE_CHECKING:
-    from components.config.stack_models import AnyStackConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +23,12 @@ class _Judged:
     problems: list[Problem]
 
 
-def account_rows(
-    config: AnyStackConfig, facts: AccountFacts, checks: Iterable[Check]
-) -> Iterator[Row]:
+def account_rows(facts: AccountFacts, checks: Iterable[Check]) -> Iterator[Row]:
     """Yield the rows of the completed checks, in order."""
     told: set[tuple[str, str]] = set()
-    for name, problems in _by_name(checks).items():
-        judged = [_Judged(subject, []) for subject in subjects_of(name, config, facts)]
-        for problem in problems:
+    for name, same in _by_name(checks).items():
+        judged = [_Judged(subject, []) for check in same for subject in check.subjects]
+        for problem in (problem for check in same for problem in check.problems):
             # Plan and account can report the same problem.
             if (problem.path, problem.problem) not in told:
                 told.add((problem.path, problem.problem))
@@ -44,10 +37,10 @@ def account_rows(
             yield from _rows(each, facts)
 
 
-def _by_name(checks: Iterable[Check]) -> dict[str, list[Problem]]:
-    named: dict[str, list[Problem]] = {}
+def _by_name(checks: Iterable[Check]) -> dict[str, list[Check]]:
+    named: dict[str, list[Check]] = {}
     for check in checks:
-        named.setdefault(check.name, []).extend(check.problems)
+        named.setdefault(check.name, []).append(check)
     return named
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from components.checks.row import Row, ok, refused, skipped, warning
 from components.config.problems import ROOT, Problem
 from components.preflight.dry_run import DryRun
-from components.preflight.row import Row, ok, refused, skipped, warning
 
 LAUNCH = "EC2 would launch a node (dry run)"
 

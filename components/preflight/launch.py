@@ -18,7 +18,7 @@ from components.eks.plan import EksPlan, NodeGroupPlan
 from components.parallelcluster.plan import ComputeResourcePlan, ParallelClusterPlan, QueuePlan
 
 if TYPE_CHECKING:
-    from components.architectures.plan_stack import AnyPlan
+    from components.architectures.registry import AnyPlan
 
 _ECS_PARAMETERS: dict[ImageType, str] = {
     "ECS_AL2023": "/aws/service/ecs/optimized-ami/amazon-linux-2023/recommended/image_id",

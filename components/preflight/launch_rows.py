@@ -10,14 +10,14 @@ from components.account.call_failures import explained, says_nothing_of_the_requ
 from components.account.facts import AccountFacts, ImageFacts
 from components.account.lookup import AccountReader, AccountUnreachableError
 from components.account.readings import read_side_by_side
+from components.checks.row import Row, ok, refused, skipped
 from components.config.problems import ROOT, Problem
 from components.preflight.dry_run import DryRun, plan_dry_run
 from components.preflight.dry_run_row import LAUNCH, WOULD_HAVE_SUCCEEDED, Answer, dry_run_row
 from components.preflight.launch import ImageSource, Launch, launches
-from components.preflight.row import Row, ok, refused, skipped
 
 if TYPE_CHECKING:
-    from components.architectures.plan_stack import AnyPlan
+    from components.architectures.registry import AnyPlan
 
 IMAGE = "the image runs on the type, and is of its reservation's platform"
 _GET_PARAMETER = "ssm:GetParameter"

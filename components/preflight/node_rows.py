@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from components.account.preflight_facts import PreflightFacts, TypeFacts
 from components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
+from components.checks.row import Row, ok, refused, skipped, warning
 from components.config.problems import ROOT, Problem
-from components.preflight.facts import PreflightFacts, TypeFacts
 from components.preflight.launch import Launch
 from components.preflight.readings import DESCRIBE_TYPES, GET_DEFAULT_QUOTA, GET_QUOTA
-from components.preflight.row import Row, ok, refused, skipped, warning
 
 TYPE = "EC2 knows the type as the catalog does"
 MARKET = "the type is sold in this way"

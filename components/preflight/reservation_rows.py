@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from components.account.facts import AccountFacts, ReservationFacts
+from components.account.preflight_facts import InvitationFacts, PreflightFacts
 from components.account.reservations import DESCRIBE, found_reservations
+from components.checks.row import Row, ok, skipped, warning
 from components.config.pools import pools
 from components.config.reservations import CapacityBlock, Reservation
 from components.config.stack import StackConfig
-from components.preflight.facts import InvitationFacts, PreflightFacts
 from components.preflight.readings import GET_INVITATIONS
-from components.preflight.row import Row, ok, skipped, warning
 
 FREE = "has room now for the nodes that are wanted"
 SHARED = "its resource share is accepted"

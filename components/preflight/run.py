@@ -9,27 +9,26 @@ from typing import TYPE_CHECKING
 
 from components.account.facts import AccountFacts
 from components.account.lookup import AccountReader
-from components.account.prepare import Examined, examine
+from components.account.preflight_facts import PreflightFacts
 from components.account.readings import read_side_by_side
-from components.account.stack_lookup import account_facts, account_readings
+from components.architectures.lookup import account_facts, account_readings
+from components.architectures.prepare import Examined, examine
+from components.architectures.registry import ARCHITECTURES
+from components.checks.row import Row, skipped, warning
 from components.config.problems import Problem
 from components.preflight.account_rows import account_rows
-from components.preflight.facts import PreflightFacts
 from components.preflight.launch import launches
 from components.preflight.launch_rows import launch_rows
 from components.preflight.node_rows import quota_rows, type_rows
 from components.preflight.readings import preflight_readings
 from components.preflight.reservation_rows import provenance_rows, reservation_rows
-from components.preflight.row import Row, skipped, warning
 from components.preflight.service_rows import (
     group_rows,
-    provider_rows,
     role_rows,
-    version_rows,
 )
 
 if TYPE_CHECKING:
-    from components.architectures.plan_stack import AnyPlan
+    from components.architectures.registry import AnyPlan
     from components.config.stack_models import AnyStackConfig
 
 CALLER = "caller"
@@ -68,7 +67,7 @@ def run_preflight(
     facts, more = _look_up(reader, config)
     found = examine(config, facts, stack_file=stack_file, region=region, now=now)
     rows = [
-        *account_rows(found.config, facts, found.checks),
+        *account_rows(facts, found.checks),
         *provenance_rows(config, found.config),
         *_rows(found, facts, more, now),
     ]
@@ -105,8 +104,8 @@ def _rows(
     config = found.config
     yield from reservation_rows(config, facts, more, now)
     yield from group_rows(config, more)
-    yield from version_rows(config, more, now.date())
-    yield from provider_rows(config, more)
+    account = ARCHITECTURES[config.architecture.kind].account()
+    yield from account.preflight_rows(config, more, now.date())
     yield from role_rows(config, more)
     if found.plan is not None:
         planned = list(launches(found.plan))

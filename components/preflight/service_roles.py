@@ -14,41 +14,19 @@ Sources:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from components.architectures.registry import ARCHITECTURES
+from components.checks.needs import ServiceRole
 from components.config.pools import pools
 
 if TYPE_CHECKING:
     from components.config.stack_models import AnyStackConfig
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceRole:
-    """A service-linked role and its purpose."""
-
-    name: str
-    service: str
-    """Service name for `iam:CreateServiceLinkedRole`."""
-    key: str
-    """Key of the stack file that needs it."""
-
-
 def service_roles(config: AnyStackConfig) -> Iterator[ServiceRole]:
     """Yield the roles that a stack needs."""
-    kind = config.architecture.kind
-    if kind == "eks":
-        yield ServiceRole("AWSServiceRoleForAmazonEKS", "eks.amazonaws.com", "architecture")
-        yield ServiceRole(
-            "AWSServiceRoleForAmazonEKSNodegroup",
-            "eks-nodegroup.amazonaws.com",
-            "architecture.system_node_group",
-        )
-        yield ServiceRole(
-            "AWSServiceRoleForAutoScaling", "autoscaling.amazonaws.com", "architecture.node_groups"
-        )
-    if kind == "batch":
-        yield ServiceRole("AWSServiceRoleForBatch", "batch.amazonaws.com", "architecture")
+    yield from ARCHITECTURES[config.architecture.kind].account().needs.service_roles
     spot = next((pool for pool in pools(config) if pool.purchase_option == "spot"), None)
     if spot is not None:
         yield ServiceRole("AWSServiceRoleForEC2Spot", "spot.amazonaws.com", spot.key)

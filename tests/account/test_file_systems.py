@@ -9,7 +9,7 @@ import pytest
 
 from components.account.facts import AccountFacts, FileSystemFacts, IngressFacts
 from components.account.file_system_complete import complete_storage
-from components.account.prepare import Prepared, prepare
+from components.architectures.prepare import Prepared, prepare
 from components.config.open_zfs import NewFsxOpenZfs
 from components.config.problems import ROOT, ConfigError, Problem
 from components.config.stack import StackConfig
@@ -200,12 +200,13 @@ def test_parallelcluster_reads_the_names_itself(facts):
     config = config_with({"fsx": OLD_LUSTRE})
     identifier = OLD_LUSTRE["file_system_id"]
     known = replace(facts, file_systems={identifier: file_system(file_system_id=identifier)})
-    assert complete_storage(config, known).storage == config.storage
+    assert complete_storage(config, known, places_file_systems=False) == config.storage
 
 
 def test_a_zone_of_openzfs_becomes_a_subnet_too(configure, facts):
     wanted = {"kind": "fsx-openzfs", "availability_zone": "usw2-az2"}
-    completed = complete_storage(configure(storage={"home": wanted}), facts).storage["home"]
+    config = configure(storage={"home": wanted})
+    completed = complete_storage(config, facts, places_file_systems=True)["home"]
     assert isinstance(completed, NewFsxOpenZfs)
     assert (completed.subnet_id, completed.availability_zone) == (PRIVATE[1], None)
 

@@ -13,8 +13,8 @@ from components.account.facts import (
     MountTargetFacts,
     VolumeFacts,
 )
-from components.account.mounted_storage_check import mounted_storage_problems
 from components.config.problems import ROOT
+from components.parallelcluster.mounted_storage_check import mounted_storage_problems
 from tests.support.parallelcluster_accounts import account
 from tests.support.parallelcluster_plans import PRIVATE_B, PUBLIC_B, VPC, head_node, plan, queue
 from tests.support.parallelcluster_plans import SharedStoragePlan as Storage

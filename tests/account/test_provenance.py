@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from components.account.complete import complete
-from components.account.prepare import prepare
-from components.account.reservation_check import reservation_problems
+from components.architectures.complete import complete
+from components.architectures.prepare import prepare
+from components.checks.reservation_check import reservation_problems
 from tests.account.conftest import ACCOUNT, BLOCK, NOW
 from tests.support.stack_files import OTHER_RESERVATION
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.account.complete import complete
-from components.account.reservation_check import reservation_problems
+from components.architectures.complete import complete
+from components.checks.reservation_check import reservation_problems
 from components.config.load import load_stack_config
 from components.config.reservations import OdcrGroup
 from tests.account.conftest import ACCOUNT

@@ -4,14 +4,15 @@ import subprocess
 import sys
 import threading
 from importlib import import_module
-from typing import get_args, get_type_hints
 
+import pulumi
 import pytest
 
 from components.architectures import build as build_module
-from components.architectures.build import ARCHITECTURES, build, import_ahead
-from components.architectures.eks_imports import LATER
-from components.parallelcluster.plan import ParallelClusterPlan
+from components.architectures.build import build, import_ahead
+from components.architectures.registry import ARCHITECTURES
+from components.config.given_stack import GivenStack
+from components.config.keys import kinds_of
 from sandbox.account.stacks import completion
 from tests.support.batch_plans import network_stack_plan
 from tests.support.batch_plans import plan as batch_plan
@@ -20,10 +21,17 @@ from tests.support.parallelcluster_plans import plan as parallelcluster_plan
 from tools.cli.stack_config import config_of, plan_of
 from tools.workspace.stack_files import ROOT, completed, find_stack_file
 
+KINDS = kinds_of(GivenStack.model_fields["architecture"].annotation)
+LATER = ARCHITECTURES["eks"].imported_later
 
-def test_every_plan_has_a_component():
-    assert set(get_args(get_type_hints(build)["plan"])) == ARCHITECTURES.keys()
-    assert ParallelClusterPlan in ARCHITECTURES
+
+def test_every_architecture_of_the_schema_has_a_row_and_what_the_row_names():
+    assert list(ARCHITECTURES) == KINDS
+    for kind, architecture in ARCHITECTURES.items():
+        assert architecture.planner()
+        assert architecture.account().needs
+        component = getattr(import_module(architecture.resources), architecture.component)
+        assert issubclass(component, pulumi.ComponentResource), kind
 
 
 @pytest.mark.parametrize(
@@ -57,7 +65,7 @@ def test_what_is_imported_ahead_is_what_the_plan_of_the_stack_is_built_of(monkey
     (thread,) = build_module._importing
     thread.join()
     ((module, *_),) = imported
-    assert module == ARCHITECTURES[type(plan_of(stack_file))][0]
+    assert module == ARCHITECTURES[plan_of(stack_file).kind].resources
 
 
 def test_a_stack_is_built_when_what_was_imported_ahead_is_there(deploy, monkeypatch):
@@ -92,12 +100,11 @@ def test_what_is_imported_ahead_ends_with_the_module_under_way_when_the_stack_is
 
 def test_the_control_plane_is_registered_without_the_classes_of_kubernetes():
     code = (
-        "import sys; import components.architectures.eks as eks; "
-        "late = {'pulumi_kubernetes.core.v1.Pod', *LATER} & sys.modules.keys(); "
+        "import sys; import components.eks.resources as eks; "
+        f"late = {{'pulumi_kubernetes.core.v1.Pod', *{LATER!r}}} & sys.modules.keys(); "
         "sys.exit(str(late) if late else 0)"
     )
-    command = f"from components.architectures.eks_imports import LATER; {code}"
-    done = subprocess.run([sys.executable, "-c", command], cwd=ROOT, check=False)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
     assert done.returncode == 0
     for module in LATER:
         assert import_module(module)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.architectures.eks import EksArchitecture
+from components.eks.resources import EksArchitecture
 from tests.support.eks_plans import P5, SYSTEM, eks_plan
 from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
 

@@ -13,7 +13,7 @@ from components.batch.plan import BatchPlan
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
 from components.eks.plan import EksPlan
-from components.network.network_stack_plan import NetworkStackPlan
+from components.network_stack.plan import NetworkStackPlan
 from components.parallelcluster.plan import ParallelClusterPlan
 from tests.support import batch_plans
 from tests.support.parallelcluster_configs import RAW, raw_config

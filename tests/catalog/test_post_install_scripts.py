@@ -10,7 +10,8 @@ from components.catalog.post_install_scripts import (
     script_supports,
     script_url,
 )
-from components.config.parallelcluster import OperatingSystem, Script
+from components.config.parallelcluster import OperatingSystem
+from components.config.parallelcluster_nodes import Script
 
 SYSTEMS = get_args(OperatingSystem)
 

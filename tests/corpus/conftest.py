@@ -9,7 +9,7 @@ from functools import cache
 import botocore.session
 import pytest
 
-from components.account import parallelcluster_checks
+from components.parallelcluster import account as parallelcluster_checks
 from sandbox.aws.server import AwsServer
 from tests.support.corpus.case import CASE, STAGES
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from kubernetes.client import ApiException
 
+from components.checks.row import Row
 from components.config.problems import ConfigError, Problem
 from components.plain_text import legible, printable, shell_word
-from components.preflight.row import Row
 from components.preflight.run import Preflight
 from tests.support.text_fields import COMMANDS, MARKUP, TEMPLATES, TERMINAL
 from tools.cli import console

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from typer.testing import CliRunner
 
-from components.account.prepare import prepare
 from components.architectures.build import build
 from components.architectures.plan_stack import plan_stack
+from components.architectures.prepare import prepare
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
 from tests.support.cloud import Cloud

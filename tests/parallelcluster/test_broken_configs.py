@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from components.account import parallelcluster_checks
-from components.account.prepare import prepare
-from components.account.stack_lookup import look_up
-from components.architectures.parallelcluster_plan import plan_parallelcluster
+from components.architectures.lookup import look_up
+from components.architectures.prepare import prepare
 from components.config.load import load_stack_config
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.problems import ROOT, ConfigError
+from components.parallelcluster import account as parallelcluster_checks
+from components.parallelcluster.planner import plan_stack as plan_parallelcluster
 from sandbox.aws.server import AwsServer
 from tests.support.refusals.case import (
     GOOD,

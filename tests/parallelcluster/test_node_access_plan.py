@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.catalog.post_install_scripts import script_url
-from components.config.parallelcluster import CustomActions, HeadNode, S3Access, Script
+from components.config.parallelcluster_nodes import CustomActions, HeadNode, S3Access, Script
 from components.parallelcluster.node_access_plan import plan_access
 
 

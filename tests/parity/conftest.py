@@ -11,7 +11,7 @@ import pytest
 from components.architectures.build import build
 from components.batch.plan import BatchPlan
 from components.eks.plan import EksPlan
-from components.network.network_stack_plan import NetworkStackPlan
+from components.network_stack.plan import NetworkStackPlan
 from components.parallelcluster.plan import ParallelClusterPlan
 from tests.support.batch_stacks import BatchStack, NetworkStack, planned_stack
 from tests.support.built_stacks import BuiltStack

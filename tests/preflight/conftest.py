@@ -11,7 +11,7 @@ from tests.account.conftest import block, configure, facts
 from tests.support.sandbox_aws import Account  # before boto3 makes a client
 
 from components.account.lookup import AccountReader  # isort: skip
-from components.preflight.facts import PreflightFacts, TypeFacts, VersionFacts  # isort: skip
+from components.account.preflight_facts import PreflightFacts, TypeFacts, VersionFacts  # isort: skip
 from components.preflight.launch import Launch, launches  # isort: skip
 from sandbox.aws.server import AwsServer  # isort: skip
 from tests.support.stack_files import plan as planned  # isort: skip

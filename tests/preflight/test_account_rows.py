@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from components.account.check import Check
-from components.account.prepare import examine
+from components.architectures.prepare import examine
+from components.checks.check import Check
 from components.config.problems import Problem
+from components.eks.egress_check import IMAGES_OF_PODS
+from components.parallelcluster.mounted_storage_check import MOUNTED_STORAGE
 from components.preflight.account_rows import account_rows
 from tests.account.conftest import NOW
 from tests.support.stack_files import PRIVATE
@@ -23,7 +25,7 @@ def rows(configure):
             region="us-west-2",
             now=NOW,
         )
-        return list(account_rows(found.config, facts, found.checks))
+        return list(account_rows(facts, found.checks))
 
     return _rows
 
@@ -67,26 +69,26 @@ def test_what_could_not_be_read_is_skipped_with_the_reason(rows, facts):
 
 
 @pytest.mark.parametrize(
-    ("check", "call"),
+    ("subject", "call"),
     [
-        ("mounted storage", "elasticfilesystem:DescribeMountTargets"),
-        ("mounted storage", "ec2:DescribeSecurityGroupRules"),
-        ("images of pods", "ec2:DescribeRouteTables"),
+        (MOUNTED_STORAGE, "elasticfilesystem:DescribeMountTargets"),
+        (MOUNTED_STORAGE, "ec2:DescribeSecurityGroupRules"),
+        (IMAGES_OF_PODS, "ec2:DescribeRouteTables"),
     ],
 )
-def test_a_check_that_lacked_an_answer_is_not_called_passed(configure, facts, check, call):
+def test_a_check_that_lacked_an_answer_is_not_called_passed(facts, subject, call):
     denied = replace(facts, unreadable=(f"{call}: AccessDenied",))
-    (row,) = account_rows(configure(), denied, [Check(check, [])])
+    (row,) = account_rows(denied, [Check("any", [], [subject])])
     assert (row.verdict, row.found) == ("skipped", f"{call}: AccessDenied")
 
 
-def test_a_problem_that_no_subject_covers_has_a_row_of_its_own(configure, facts):
+def test_a_problem_that_no_subject_covers_has_a_row_of_its_own(facts):
     problem = Problem(path="trainyard:cluster.tags", problem="is wrong", remedy="mend it")
-    (row,) = account_rows(configure(), facts, [Check("tags", [problem])])
+    (row,) = account_rows(facts, [Check("tags", [problem])])
     assert (row.subject, row.verdict) == ("tags", "refused")
 
 
-def test_a_fault_that_two_checks_see_is_told_once(configure, facts):
+def test_a_fault_that_two_checks_see_is_told_once(facts):
     problem = Problem(path="trainyard:cluster.tags", problem="is wrong", remedy="mend it")
-    found = account_rows(configure(), facts, [Check("a", [problem]), Check("b", [problem])])
+    found = account_rows(facts, [Check("a", [problem]), Check("b", [problem])])
     assert len(list(found)) == 1

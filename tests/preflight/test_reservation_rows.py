@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from components.account.complete import complete
-from components.preflight.facts import InvitationFacts
+from components.account.preflight_facts import InvitationFacts
+from components.architectures.complete import complete
 from components.preflight.reservation_rows import (
     FREE,
     RUNS,

@@ -24,7 +24,7 @@ from components.preflight.dry_run_row import LAUNCH  # isort: skip
 from components.preflight.launch_rows import IMAGE  # isort: skip
 from components.preflight.node_rows import QUOTA  # isort: skip
 from components.preflight.reservation_rows import FREE, READ  # isort: skip
-from components.preflight.row import Row  # isort: skip
+from components.checks.row import Row  # isort: skip
 from components.preflight.run import CALLER, Preflight, run_preflight  # isort: skip
 from sandbox.account.stacks import completion  # isort: skip
 from tools.cli.stack_config import config_of  # isort: skip

@@ -6,8 +6,8 @@ import runpy
 import pulumi
 import pytest
 
-from components.account import prepare as prepare_module
 from components.account.lookup import AccountUnreachableError
+from components.architectures import prepare as prepare_module
 from tests.support.cloud import Cloud
 from tests.support.stacks import ROOT, account_facts, stack_config
 

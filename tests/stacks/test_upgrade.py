@@ -36,8 +36,8 @@ from datetime import UTC, datetime
 
 import pulumi
 
-from components.account.prepare import prepare
-from components.account.stack_lookup import look_up
+from components.architectures.prepare import prepare
+from components.architectures.lookup import look_up
 from components.architectures.build import build
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError

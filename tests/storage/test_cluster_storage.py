@@ -9,8 +9,8 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 
-from components.architectures.cluster_storage import ClusterStorage, ClusterStorageArgs
 from components.config.storage import DataRepository
+from components.eks.cluster_storage import ClusterStorage, ClusterStorageArgs
 from components.network.cluster_network import ClusterNetwork
 from components.storage.fsx_lustre_plan import FsxLustrePlan
 from tests.support.eks_plans import NETWORK

@@ -22,8 +22,8 @@ from components.compute.interface_plan import plan_interfaces
 from components.compute.root_volume import RootVolume
 from components.config.network import NewVpc
 from components.network.network_plan import existing_network
-from components.network.network_stack_plan import NetworkStackPlan
 from components.network.vpc_plan import plan_network
+from components.network_stack.plan import NetworkStackPlan
 from tests.support.batch_configs import IMAGE, NETWORK_RAW, P4D, P5, RAW, TRN1
 from tests.support.parallelcluster_configs import (
     AMI,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from components.architectures.batch_plan import plan_batch
-from components.architectures.network_stack_plan import plan_network_stack
 from components.batch.plan import BatchPlan, ComputeEnvironmentPlan, JobDefinitionPlan
+from components.batch.planner import plan_stack as plan_batch
 from components.config.batch_stack import BatchStackConfig
 from components.config.load import load_stack_config
 from components.config.network_stack import NetworkStackConfig
 from components.config.problems import ROOT, ConfigError, Problem
-from components.network.network_stack_plan import NetworkStackPlan
+from components.network_stack.plan import NetworkStackPlan
+from components.network_stack.planner import plan_stack as plan_network_stack
 
 STACK_FILE = "Pulumi.batch-test.yaml"
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -7,10 +7,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from components.account.prepare import prepare
+from components.architectures.prepare import prepare
 from components.batch.plan import BatchPlan
 from components.config.load import load_stack_config
-from components.network.network_stack_plan import NetworkStackPlan
+from components.network_stack.plan import NetworkStackPlan
 from tests.support.cloud import Cloud, Registered
 from tests.support.parallelcluster_configs import raw_config
 from tests.support.stacks import NOW, account_facts, stack_config

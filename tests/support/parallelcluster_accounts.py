@@ -13,7 +13,7 @@ from components.account.facts import (
     SubnetFacts,
     VpcFacts,
 )
-from components.account.prepare import Prepared, prepare
+from components.architectures.prepare import Prepared, prepare
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.config.load import load_stack_config
 from components.config.parallelcluster_stack import ParallelClusterStackConfig

@@ -14,7 +14,8 @@ from components.catalog.instance_types import instance_type
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.config.network import ExistingVpc, NewVpc
 from components.config.node_pool import RootVolume
-from components.config.parallelcluster import Monitoring, S3Access, Slurm
+from components.config.parallelcluster import Monitoring, Slurm
+from components.config.parallelcluster_nodes import S3Access
 from components.network.network_plan import existing_network
 from components.network.vpc_plan import plan_network
 from components.parallelcluster.plan import (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from components.architectures.parallelcluster_plan import plan_parallelcluster
 from components.config.load import load_stack_config
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.problems import ROOT, ConfigError, Problem
 from components.parallelcluster.plan import ParallelClusterPlan, QueuePlan
+from components.parallelcluster.planner import plan_stack as plan_parallelcluster
 
 STACK_FILE = "Pulumi.pc-test.yaml"
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

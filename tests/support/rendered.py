@@ -35,7 +35,7 @@ from tools.jobs.nodes import JobError, JobRequest
 from tools.jobs.slurm.nodes import SlurmRequest
 
 if TYPE_CHECKING:
-    from components.architectures.plan_stack import AnyPlan
+    from components.architectures.registry import AnyPlan
 
 _ANSWER = "an-answer-of-eks"
 _EKS_JOBS = (render_nccl_tests, render_nccom_tests, render_efa_smoke)

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from components.account.prepare import prepare
+from components.architectures.prepare import prepare
 from components.config.load import load_stack_config
 from components.parallelcluster.cluster_template import CLUSTER, PROVIDER
 from components.parallelcluster.plan import ParallelClusterPlan

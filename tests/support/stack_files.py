@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from components.architectures.eks_plan import plan_eks
 from components.catalog.versions import EKS_VERSIONS
 from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError, Problem
@@ -15,6 +14,7 @@ from components.config.review import Review
 from components.config.stack import StackConfig
 from components.eks.node_group_plan import NodeGroupContext, plan_node_group
 from components.eks.plan import EksPlan, NodeGroupPlan
+from components.eks.planner import plan_stack as plan_eks
 from components.network.vpc_plan import plan_network
 from tests.support.kubernetes_versions import DEFAULT
 

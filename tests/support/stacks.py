@@ -21,8 +21,8 @@ from components.account.facts import (
     VpcFacts,
     ZoneFacts,
 )
-from components.account.prepare import Prepared, prepare
 from components.architectures.build import build
+from components.architectures.prepare import Prepared, prepare
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.config.load import load_stack_config

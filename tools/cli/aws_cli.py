@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 
-from components.preflight.row import Row, ok, warning
+from components.checks.row import Row, ok, warning
 from tools.cli import failures
 
 INSTALL = "https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html"

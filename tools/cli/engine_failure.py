@@ -65,14 +65,14 @@ def why_it_failed(
 def _pool(
     error: EngineError, config: AnyStackConfig, file: StackFile, *, sandbox: bool
 ) -> FailedPool | None:
-    from components.config.pools import pool_noun, pools
+    from components.config.pools import pools
     from tools.diagnosis.failed_pool import FailedPool, pool_of
 
     pool = pool_of(error, pools(config), cluster=config.name)
     if pool is None:
         return None
     return FailedPool(
-        described=f"{pool_noun(config)} {pool.name}",
+        described=f"{config.architecture.POOL_NOUN} {pool.name}",
         key=pool.key,
         launch_key=pool.launch_key,
         instance_type=pool.instance_type,

@@ -69,8 +69,8 @@ class ExistingObjects:
     def _existing(
         self, cluster: str, creates: Iterable[KubernetesCreate]
     ) -> list[KubernetesCreate]:
-        from components.account.cluster_access import ClusterUnreadableError, get
         from components.account.lookup import AccountReader, AccountUnreachableError
+        from components.eks.cluster_access import ClusterUnreadableError, get
         from tools.cli.session import account_access
 
         file = self._file

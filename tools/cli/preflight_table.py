@@ -14,7 +14,7 @@ from tools.cli.panel import LOG_WIDTH, plain
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from components.preflight.row import Verdict
+    from components.checks.row import Verdict
     from components.preflight.run import Preflight
 
 _STYLES: dict[Verdict, str] = {

@@ -10,7 +10,7 @@ from tools.cli import console
 from tools.workspace.stack_files import PROFILE_KEY, REGION_KEY, StackFile
 
 if TYPE_CHECKING:
-    from components.architectures.plan_stack import AnyPlan
+    from components.architectures.registry import AnyPlan
     from components.config.network import ExistingVpc, StackNetwork
     from components.config.stack_models import AnyStackConfig
     from tools.findings.finding import Stage
@@ -91,8 +91,8 @@ def _warned(stack_file: StackFile, *, live: bool, sandbox: bool) -> tuple[str, .
     if not live:
         plan_of(stack_file)
         return ()
-    from components.account.prepare import prepare
-    from components.account.stack_lookup import look_up
+    from components.architectures.lookup import look_up
+    from components.architectures.prepare import prepare
     from tools.cli.stack_references import network_reader
 
     config = config_of(stack_file, network_of=network_reader(stack_file, sandbox=sandbox))

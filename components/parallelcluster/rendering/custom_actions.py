@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.config.parallelcluster import S3Access
+from components.config.parallelcluster_nodes import S3Access
 from components.parallelcluster.plan import NodeAccess, ScriptPlan
 
 

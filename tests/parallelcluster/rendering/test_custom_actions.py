@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.config.parallelcluster import S3Access
+from components.config.parallelcluster_nodes import S3Access
 from components.parallelcluster.plan import NodeAccess, ScriptPlan
 from components.parallelcluster.rendering.custom_actions import render_access
 

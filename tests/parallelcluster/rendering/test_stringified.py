@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from components.catalog.instance_types import instance_type
 from components.config.node_pool import RootVolume
-from components.config.parallelcluster import Monitoring, S3Access, Slurm
+from components.config.parallelcluster import Monitoring, Slurm
+from components.config.parallelcluster_nodes import S3Access
 from components.parallelcluster.plan import NodeAccess, ParallelClusterPlan, ScriptPlan
 from components.parallelcluster.references import resolve
 from components.parallelcluster.rendering.cluster import render_cluster

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.architectures.parallelcluster import ParallelClusterArchitecture
+from components.parallelcluster.resources import ParallelClusterArchitecture
 from policies.rules.capacity.parallelcluster_placement_group import POLICY
 from tests.support.parallelcluster_plans import BLOCK, MANAGED_PLACEMENT, compute_resource, queue
 from tests.support.parallelcluster_plans import p4de_plan as planned

@@ -12,8 +12,8 @@ import pytest
 
 from sandbox.aws.server import AwsServer  # isort: skip  - before anything that imports moto
 
-from components.account.cluster_access import read_aws_auth
 from components.account.lookup import AccountReader
+from components.eks.cluster_access import read_aws_auth
 from sandbox.kubernetes.api import ApiError, KubernetesApi
 from sandbox.kubernetes.control_planes import ControlPlane, ControlPlanes
 from tests.support.processes import spawn

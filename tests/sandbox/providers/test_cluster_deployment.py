@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from components.architectures.cluster_outputs import LOG_GROUP_PARAMETER
 from components.parallelcluster.cluster_template import cluster_template, template_body
+from components.parallelcluster.outputs import LOG_GROUP_PARAMETER
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.references import resolve
 from components.parallelcluster.rendering.cluster import render_cluster

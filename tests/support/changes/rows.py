@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from components.account.facts import AccountFacts
-from components.account.prepare import prepare
+from components.architectures.prepare import prepare
 from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError
 from tests.support.changes.edits import Edit
@@ -23,7 +23,7 @@ from tools.changes.steps import Step
 REGION = "us-west-2"
 
 if TYPE_CHECKING:
-    from components.architectures.plan_stack import AnyPlan
+    from components.architectures.registry import AnyPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

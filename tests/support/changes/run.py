@@ -23,7 +23,7 @@ from tests.support.changes.verdicts import verdict
 from tests.support.cloud import Cloud, Registered, readable
 
 if TYPE_CHECKING:
-    from components.architectures.plan_stack import AnyPlan
+    from components.architectures.registry import AnyPlan
 
 SUCCESSOR = "-anew"
 """End of the names and ids of an object that has taken another's place."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from components.architectures.parallelcluster_plan import plan_parallelcluster
 from components.config.load import load_stack_config
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
+from components.parallelcluster.planner import plan_stack as plan_parallelcluster
 from components.parallelcluster.references import Reference, resolve
 from components.parallelcluster.rendering.cluster import render_cluster
 

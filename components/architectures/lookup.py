@@ -1,0 +1,85 @@
+"""Read the facts that a stack file depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from components.account.facts import AccountFacts
+from components.account.file_system_lookup import look_up_file_systems
+from components.account.lookup import AccountReader
+from components.account.readings import Reading, read_side_by_side
+from components.account.reservations import look_up_reservation_groups, look_up_reservations
+from components.architectures.registry import ARCHITECTURES
+from components.config.network import NewVpc
+
+if TYPE_CHECKING:
+    from components.config.stack_models import AnyStackConfig
+
+
+def look_up(config: AnyStackConfig, *, region: str, profile: str | None = None) -> AccountFacts:
+    """Read the facts that the stack file depends on.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    reader = AccountReader(region=region, profile=profile)
+    return account_facts(read_side_by_side(account_readings(reader, config)), reader)
+
+
+def account_facts(fields: Mapping[str, Any], reader: AccountReader) -> AccountFacts:
+    """Return the facts from the results of `account_readings`."""
+    return AccountFacts(**fields, unreadable=reader.not_read())
+
+
+def account_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[Reading]:
+    """Yield the readings for a stack, in any order."""
+    account = ARCHITECTURES[config.architecture.kind].account()
+    places = account.needs.places_file_systems
+    # Readings that others wait for, or with several sequential calls, come first.
+    yield from account.readings(reader, config)
+    for image_id in config.architecture.image_ids():
+        yield lambda image_id=image_id: {"images": reader.images(image_id)}
+    yield lambda: _reservations(reader, config)
+    yield lambda: _network(reader, config)
+    yield lambda: {"account_id": reader.account_id()}
+    yield lambda: {"file_systems": look_up_file_systems(reader, config, places_file_systems=places)}
+    for name in _types(config):
+        yield lambda name=name: {"offered_zone_ids": {name: reader.offered_zone_ids(name)}}
+    for name in sorted(config.architecture.key_names()):
+        yield lambda name=name: _key_pair(reader, name)
+
+
+def _reservations(reader: AccountReader, config: AnyStackConfig) -> Mapping[str, Any]:
+    groups = look_up_reservation_groups(reader, config)
+    return {
+        "reservation_groups": groups,
+        "reservations": look_up_reservations(reader, config, groups),
+    }
+
+
+def _network(reader: AccountReader, config: AnyStackConfig) -> Mapping[str, Any]:
+    network = config.network
+    if isinstance(network, NewVpc):
+        return {"vpc": None, "zones": reader.zones()}
+    return {
+        "vpc": reader.vpc(network.vpc_id),
+        "subnets": reader.subnets((*network.public_subnet_ids, *network.private_subnet_ids)),
+    }
+
+
+def _key_pair(reader: AccountReader, name: str) -> Mapping[str, Any]:
+    kind = reader.key_pair_type(name)
+    return {"key_pairs": {} if kind is None else {name: kind}}
+
+
+def _types(config: AnyStackConfig) -> list[str]:
+    """Return the instance types whose offerings are needed."""
+    architecture = config.architecture
+    own = {
+        nodes.instance_type
+        for nodes in architecture.own_nodes()
+        # Nodes in every subnet of an existing VPC launch where they can.
+        if nodes.first_zone_only or isinstance(config.network, NewVpc)
+    }
+    return sorted(own | {pool.instance_type for pool in architecture.pools()})

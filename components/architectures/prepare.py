@@ -1,0 +1,144 @@
+"""Plan a stack and check it against the account, before any resource is registered.
+
+Only the checks of the stack's architecture are imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from components.account.facts import AccountFacts
+from components.account.offered_zones import offered_zones
+from components.architectures.complete import complete
+from components.architectures.lookup import look_up as look_up
+from components.architectures.plan_stack import plan_stack
+from components.architectures.registry import ARCHITECTURES
+from components.checks.check import Check
+from components.checks.file_system_check import file_system_problems, file_system_subjects
+from components.checks.needs import ArchitectureNeeds
+from components.checks.network_check import network_problems, network_subjects
+from components.checks.network_reference import at_reference
+from components.checks.pool_check import (
+    RESERVED_ZONES,
+    offering_subjects,
+    pool_problems,
+    reserved_zone_problems,
+    without_settled,
+)
+from components.checks.reservation_check import reservation_problems, reservation_subjects
+from components.checks.zone_check import zone_problems, zone_subjects
+from components.config.network import ExistingVpc
+from components.config.problems import ConfigError, Problem
+from components.plain_text import legible
+
+if TYPE_CHECKING:
+    from components.architectures.registry import AnyPlan
+    from components.config.stack_models import AnyStackConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A plan that was checked against the account."""
+
+    plan: AnyPlan
+    warnings: tuple[str, ...]
+    """Skipped checks, and warnings to show before any change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """A configuration and its checks against the account."""
+
+    config: AnyStackConfig
+    """Completed with values from the account."""
+    plan: AnyPlan | None
+    """None if the configuration cannot be planned in this account."""
+    checks: tuple[Check, ...]
+    """Completed checks; those of the plan last."""
+    warnings: tuple[str, ...]
+    """Warnings to show before any change."""
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """All problems."""
+        # Plan and account can report the same problem; the report of the account comes first.
+        seen: dict[tuple[str, str], Problem] = {}
+        for check in self.checks:
+            for problem in check.problems:
+                seen.setdefault((problem.path, str(problem.problem)), problem)
+        return tuple(seen.values())
+
+
+def prepare(
+    config: AnyStackConfig, facts: AccountFacts, *, stack_file: str, region: str, now: datetime
+) -> Prepared:
+    """Return the plan of a stack in this account.
+
+    Raises:
+        ConfigError: every problem of the plan and of the account at once.
+    """
+    found = examine(config, facts, stack_file=stack_file, region=region, now=now)
+    if found.plan is None or found.problems:
+        raise ConfigError(found.problems, stack_file=stack_file)
+    unreadable = (f"not checked: {call}" for call in facts.unreadable)
+    warnings = tuple(legible(warning) for warning in (*unreadable, *found.warnings))
+    return Prepared(plan=found.plan, warnings=warnings)
+
+
+def examine(
+    config: AnyStackConfig, facts: AccountFacts, *, stack_file: str, region: str, now: datetime
+) -> Examined:
+    """Return the plan of a stack in this account, and the results of all checks."""
+    completed = complete(config, facts)
+    account = ARCHITECTURES[config.architecture.kind].account()
+    checks = [
+        *_shared_checks(completed, facts, account.needs),
+        *account.checks(completed, facts, stack_file=stack_file),
+    ]
+    if config.reservations:
+        zones = reserved_zone_problems(config, facts)
+        checks.append(Check("zones of reservations", zones, [RESERVED_ZONES]))
+    plan: AnyPlan | None = None
+    try:
+        plan = plan_stack(
+            completed,
+            stack_file=stack_file,
+            region=region,
+            now=now,
+            subnets_known=isinstance(config.network, ExistingVpc) or bool(facts.zones),
+            offered_zones=offered_zones(completed, facts),
+        )
+    except ConfigError as error:
+        checks.append(Check("plan", without_settled(error.problems, completed, facts)))
+    else:
+        checks.extend(account.plan_checks(plan, facts, stack_file=stack_file))
+    return Examined(
+        config=completed,
+        plan=plan,
+        checks=tuple(_named_for_people(check, config) for check in checks),
+        warnings=() if plan is None else tuple(account.warnings(completed, plan, facts)),
+    )
+
+
+def _named_for_people(check: Check, config: AnyStackConfig) -> Check:
+    problems = (at_reference(problem, config.network_stack) for problem in check.problems)
+    return Check(check.name, problems, check.subjects)
+
+
+def _shared_checks(
+    config: AnyStackConfig, facts: AccountFacts, needs: ArchitectureNeeds
+) -> Iterator[Check]:
+    network = config.network
+    if not isinstance(network, ExistingVpc):
+        yield Check("zones", zone_problems(config, facts, needs), zone_subjects(network, facts))
+    elif needs.nodes is not None:
+        problems = network_problems(network, facts, needs.nodes)
+        yield Check("VPC and subnets", problems, network_subjects(network, facts))
+    reservations = reservation_problems(config, facts)
+    yield Check("reservations", reservations, reservation_subjects(config, facts))
+    yield Check("offered types", pool_problems(config, facts), offering_subjects(config, facts))
+    storage = file_system_problems(config, facts)
+    yield Check("file systems", storage, file_system_subjects(config))

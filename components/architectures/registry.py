@@ -1,0 +1,104 @@
+"""The architectures, one row each.
+
+Only the modules of a stack's architecture are imported, so that `check` takes a fraction of a
+second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from components.batch.plan import BatchPlan
+    from components.checks.account_part import AccountPart
+    from components.eks.plan import EksPlan
+    from components.network_stack.plan import NetworkStackPlan
+    from components.parallelcluster.plan import ParallelClusterPlan
+
+    AnyPlan = EksPlan | ParallelClusterPlan | BatchPlan | NetworkStackPlan
+    """The plan of a stack of any architecture."""
+
+
+class Planner(Protocol):
+    """The function `plan_stack` in the module `planner` of an architecture."""
+
+    def __call__(
+        self,
+        config: Any,
+        *,
+        stack_file: str,
+        region: str,
+        now: datetime,
+        subnets_known: bool = False,
+        offered_zones: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> AnyPlan:
+        """Return the plan of a stack.
+
+        Raises:
+            ConfigError: every problem that the configuration has.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Architecture:
+    """The package of one architecture, with the modules `planner`, `account` and `resources`."""
+
+    package: str
+    account_part: str
+    """Class in `account`."""
+    component: str
+    """Class in `resources`, a `pulumi.ComponentResource` with `outputs()`."""
+    imported_later: tuple[str, ...] = ()
+    """Modules with components that are imported after the first registrations.
+
+    The Kubernetes API classes take a third of a second to import and the control plane does not
+    need them. Meanwhile the engine and the plugin of pulumi-eks can start with the control plane.
+    """
+
+    @property
+    def resources(self) -> str:
+        """Name of the module with the component."""
+        return f"{self.package}.resources"
+
+    def planner(self) -> Planner:
+        """Import and return the planner."""
+        return import_module(f"{self.package}.planner").plan_stack
+
+    def account(self) -> AccountPart[Any, Any]:
+        """Import and return the readings and checks of the account."""
+        return getattr(import_module(f"{self.package}.account"), self.account_part)()
+
+
+ARCHITECTURES: Mapping[str, Architecture] = {
+    "eks": Architecture(
+        package="components.eks",
+        account_part="EksAccount",
+        component="EksArchitecture",
+        imported_later=(
+            "components.eks.device_plugins",
+            "components.eks.cluster_services",
+            "components.eks.cluster_storage",
+        ),
+    ),
+    "parallelcluster": Architecture(
+        package="components.parallelcluster",
+        account_part="ParallelClusterAccount",
+        component="ParallelClusterArchitecture",
+    ),
+    "batch": Architecture(
+        package="components.batch",
+        account_part="BatchAccount",
+        component="BatchArchitecture",
+    ),
+    "network": Architecture(
+        package="components.network_stack",
+        account_part="NetworkAccount",
+        component="NetworkArchitecture",
+    ),
+}
+"""By `architecture.kind` of the stack file."""

@@ -1,0 +1,113 @@
+"""What an AWS Batch stack reads from the account and checks there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from typing_extensions import override
+
+from components.account.facts import AccountFacts
+from components.account.launch_place import placed
+from components.account.lookup import AccountReader
+from components.account.readings import Reading
+from components.account.reservations import unseen_reservation_warnings
+from components.batch.address_capacity import REMEDY, TAKERS, addresses_by_subnet
+from components.batch.default_group_check import (
+    DEFAULT_GROUP,
+    default_group_problems,
+    look_up_default_group,
+)
+from components.batch.egress_check import IMAGES_OF_JOBS, egress_problems
+from components.batch.image_check import image_problems
+from components.batch.plan import BatchPlan
+from components.checks.account_part import AccountPart
+from components.checks.check import Check
+from components.checks.image_subjects import image_subjects
+from components.checks.key_pair_check import key_pair_subjects, missing_key_problems
+from components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
+from components.checks.pool_check import ADDRESSES, address_problems
+from components.config.batch import BatchArchitecture
+from components.config.batch_stack import BatchStackConfig
+from components.config.network import ExistingVpc
+from components.config.problems import ROOT, Problem
+
+
+class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
+    """Readings and checks of an AWS Batch stack."""
+
+    needs = ArchitectureNeeds(
+        nodes=NodeNeeds(
+            dns="the nodes of Batch do not find ECS without it",
+            registry="ECS",
+            endpoints=frozenset(
+                {"ecs", "ecs-agent", "ecs-telemetry", "ecr.api", "ecr.dkr", "logs", "s3"}
+            ),
+            closed=(
+                "nodes here cannot register with ECS: no route out, and not every endpoint of ecs, "
+                "ecs-agent, ecs-telemetry, ecr.api, ecr.dkr, logs and s3"
+            ),
+            endpoint_owner="AWS Batch",
+        ),
+        zone_users="compute environments and NAT gateways",
+        place_noun="compute environment",
+        service_roles=(
+            ServiceRole("AWSServiceRoleForBatch", "batch.amazonaws.com", "architecture"),
+        ),
+    )
+    """Source: https://docs.aws.amazon.com/batch/latest/userguide/vpc-interface-endpoints.html,
+    https://docs.aws.amazon.com/AmazonECS/latest/developerguide/vpc-endpoints.html and
+    https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html."""
+
+    @override
+    def readings(self, reader: AccountReader, config: BatchStackConfig) -> Iterator[Reading]:
+        """Yield the reading of the default security group, which multi-node jobs use."""
+        multi_node = any(each.nodes > 1 for each in config.architecture.job_definitions.values())
+        if isinstance(config.network, ExistingVpc) and multi_node:
+            vpc_id = config.network.vpc_id
+            yield lambda: {"default_group": look_up_default_group(reader, vpc_id)}
+
+    @override
+    def completed(self, config: BatchStackConfig, facts: AccountFacts) -> BatchArchitecture:
+        """Return the architecture with the subnets of compute environments."""
+        environments = placed(config.architecture.compute_environments, config, facts)
+        return config.architecture.model_copy(update={"compute_environments": environments})
+
+    @override
+    def checks(
+        self, config: BatchStackConfig, facts: AccountFacts, *, stack_file: str
+    ) -> Iterator[Check]:
+        """Yield the checks of a completed configuration."""
+        yield Check("key pairs", _key_problems(config, facts), key_pair_subjects(config, facts))
+        images = image_problems(config.architecture, facts)
+        yield Check("images", images, image_subjects(config, facts))
+
+    @override
+    def plan_checks(
+        self, plan: BatchPlan, facts: AccountFacts, *, stack_file: str
+    ) -> Iterator[Check]:
+        """Yield the checks of a plan."""
+        rooms = address_problems(
+            addresses_by_subnet(plan), plan.network, facts, takers=TAKERS, remedy=REMEDY
+        )
+        yield Check("addresses", rooms, [ADDRESSES])
+        yield Check("images of jobs", egress_problems(plan, facts), [IMAGES_OF_JOBS])
+        groups = default_group_problems(plan, facts)
+        yield Check("default security group", groups, [DEFAULT_GROUP])
+
+    @override
+    def warnings(
+        self, config: BatchStackConfig, plan: BatchPlan, facts: AccountFacts
+    ) -> Iterable[str]:
+        """Return warnings to show before any change."""
+        return unseen_reservation_warnings(config, facts)
+
+
+def _key_problems(config: BatchStackConfig, facts: AccountFacts) -> Iterator[Problem]:
+    for name, environment in config.architecture.compute_environments.items():
+        yield from missing_key_problems(
+            f"{ROOT}.architecture.compute_environments.{name}.ssh_key_name",
+            environment.ssh_key_name,
+            facts,
+            loss="no node would launch",
+            remedy="remove ssh_key_name; Session Manager needs none",
+        )

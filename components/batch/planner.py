@@ -1,0 +1,156 @@
+"""Plan an AWS Batch stack, or report every problem of its configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from components.batch.address_capacity import review_address_capacity
+from components.batch.batch_context import BatchContext
+from components.batch.compute_environment_plan import plan_compute_environment
+from components.batch.compute_environment_review import review_compute_environment
+from components.batch.job_definition_plan import plan_job_definition
+from components.batch.job_definition_review import review_job_definition
+from components.batch.job_size_review import review_sizes
+from components.batch.network_review import review_batch_network, review_public_images
+from components.batch.plan import BatchPlan, ComputeEnvironmentPlan, JobDefinitionPlan
+from components.batch.repository_plan import plan_repository, review_repository
+from components.checks.network_review import review_network, review_without_storage
+from components.checks.reservation_review import review_reservations
+from components.checks.role_name_review import review_names
+from components.checks.tag_review import review_tags
+from components.config.batch_stack import BatchStackConfig
+from components.config.network import NewVpc
+from components.config.pools import resource_shares
+from components.config.review import Review
+from components.network.pool_place_review import review_launch_zones
+from components.network.vpc_plan import plan_network
+from components.tagging import common_tags
+
+
+def plan_stack(
+    config: BatchStackConfig,
+    *,
+    stack_file: str,
+    region: str,
+    now: datetime,
+    subnets_known: bool = False,
+    offered_zones: Mapping[str, tuple[str, ...]] | None = None,
+) -> BatchPlan:
+    """Return the plan of an AWS Batch stack.
+
+    Args:
+        config: The validated stack file.
+        stack_file: Name of the stack file, for messages and commands.
+        region: Region of the stack.
+        now: Current time, timezone-aware.
+        subnets_known: Whether the account was queried and subnets are filled in. Without the
+            account, the zones of subnets are unknown: a pool that must launch in one zone keeps all
+            candidate subnets, with a note. With it, that is refused.
+        offered_zones: Zones of a new VPC that offer an instance type, by type, if the account was
+            queried.
+
+    Raises:
+        ConfigError: every problem that the configuration has.
+    """
+    review = Review(stack_file=stack_file)
+    context = BatchContext(
+        config=config,
+        network=plan_network(config.network, region=region),
+        region=region,
+        now=now,
+        offered_zones=offered_zones or {},
+    )
+    _review_stack(context, review)
+    environments = _environments(context, review, zones_known=subnets_known)
+    definitions = _definitions(context, review)
+    if isinstance(config.network, NewVpc):
+        review_public_images(config.network, definitions, region, review)
+    review.close()
+    plan = _plan(context, environments, definitions, review)
+    review_address_capacity(plan, review)
+    review.close()
+    return plan
+
+
+def _review_stack(context: BatchContext, review: Review) -> None:
+    config = context.config
+    review_tags(config.tags, review)
+    architecture = config.architecture
+    with_roles = (
+        ("compute_environments", "compute environment", architecture.compute_environments),
+        ("job_definitions", "job definition", architecture.job_definitions),
+    )
+    review_names(config, review, parts=with_roles)
+    review_network(config.network, context.region, review)
+    if isinstance(config.network, NewVpc):
+        review_batch_network(config.network, review)
+    # ParallelCluster also refuses them with Batch (`AwsBatchFsxValidator`): each node would have to
+    # mount the file system before its ECS agent starts.
+    review_without_storage(
+        config,
+        review,
+        problem="is a file system, and stacks of AWS Batch mount none",
+        remedy="remove it, and let jobs read and write S3",
+    )
+    review_reservations(config, context.region, context.now, review)
+    review_repository(config, review)
+
+
+def _environments(
+    context: BatchContext, review: Review, *, zones_known: bool
+) -> list[ComputeEnvironmentPlan]:
+    planned: list[ComputeEnvironmentPlan] = []
+    for name, environment in context.config.architecture.compute_environments.items():
+        review_compute_environment(name, environment, context, review)
+        plan = plan_compute_environment(name, environment, context, review)
+        if plan is not None:
+            planned.append(plan)
+    configured = context.config.architecture.compute_environments
+    places = [context.place_of(plan.name, configured[plan.name]) for plan in planned]
+    review_launch_zones(places, context.network, review, zones_known=zones_known)
+    return planned
+
+
+def _definitions(context: BatchContext, review: Review) -> list[JobDefinitionPlan]:
+    planned: list[JobDefinitionPlan] = []
+    for name, definition in context.config.architecture.job_definitions.items():
+        review_job_definition(name, definition, context, review)
+        plan = plan_job_definition(name, definition, context)
+        if plan is not None:
+            planned.append(plan)
+    review_sizes(planned, review)
+    return planned
+
+
+def _plan(
+    context: BatchContext,
+    environments: Sequence[ComputeEnvironmentPlan],
+    definitions: Sequence[JobDefinitionPlan],
+    review: Review,
+) -> BatchPlan:
+    config = context.config
+    plan = BatchPlan(
+        name=config.name,
+        region=context.region,
+        tags=common_tags(config.name, config.tags),
+        network=context.network,
+        compute_environments=tuple(environments),
+        job_definitions=tuple(definitions),
+        repository=plan_repository(config),
+        resource_shares=resource_shares(config),
+    )
+    return replace(plan, notes=(*review.notes, *_security_group_note(plan)))
+
+
+def _security_group_note(plan: BatchPlan) -> list[str]:
+    if not plan.jobs_in_default_group:
+        return []
+    return [
+        (
+            f"job definition {', '.join(plan.jobs_in_default_group)}: containers of multi-node "
+            "parallel jobs meet in the VPC's default security group, which must let its members "
+            "reach each other"
+        )
+    ]

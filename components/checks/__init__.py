@@ -1,0 +1,1 @@
+"""Checks that all architectures share, of the stack file and of the account."""

@@ -1,0 +1,63 @@
+"""What each architecture reads from the account and checks there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+
+from components.config.stack import StackConfig
+
+if TYPE_CHECKING:
+    from components.account.facts import AccountFacts
+    from components.account.lookup import AccountReader
+    from components.account.preflight_facts import PreflightFacts
+    from components.account.readings import Reading
+    from components.checks.check import Check
+    from components.checks.needs import ArchitectureNeeds
+    from components.checks.row import Row
+    from components.config.stack import Architecture
+
+Config = TypeVar("Config", bound=StackConfig)
+Plan = TypeVar("Plan")
+
+
+class AccountPart(Generic[Config, Plan]):
+    """Readings and checks of one architecture; one that has none keeps the empty method."""
+
+    needs: ClassVar[ArchitectureNeeds]
+
+    def readings(self, reader: AccountReader, config: Config) -> Iterable[Reading]:
+        """Return the readings of `AccountFacts` that only this architecture needs."""
+        del reader, config
+        return ()
+
+    def completed(self, config: Config, facts: AccountFacts) -> Architecture:
+        """Return the architecture with missing values filled in, such as subnets of nodes."""
+        del facts
+        return config.architecture
+
+    def checks(self, config: Config, facts: AccountFacts, *, stack_file: str) -> Iterable[Check]:
+        """Return the checks of a completed configuration."""
+        del config, facts, stack_file
+        return ()
+
+    def plan_checks(self, plan: Plan, facts: AccountFacts, *, stack_file: str) -> Iterable[Check]:
+        """Return the checks of a plan."""
+        del plan, facts, stack_file
+        return ()
+
+    def warnings(self, config: Config, plan: Plan, facts: AccountFacts) -> Iterable[str]:
+        """Return warnings to show before any change."""
+        del config, plan, facts
+        return ()
+
+    def preflight_readings(self, reader: AccountReader, config: Config) -> Iterable[Reading]:
+        """Return the readings of `PreflightFacts` that only this architecture needs."""
+        del reader, config
+        return ()
+
+    def preflight_rows(self, config: Config, more: PreflightFacts, today: date) -> Iterable[Row]:
+        """Return further rows of `check --live`."""
+        del config, more, today
+        return ()

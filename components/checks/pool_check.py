@@ -1,0 +1,166 @@
+"""Account checks of node pools: zones, offerings and subnet addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from components.account.facts import AccountFacts
+from components.account.launch_place import (
+    contradicted_zone,
+    private_subnets,
+    zone_without_subnet,
+)
+from components.account.reservations import found_reservations
+from components.checks.check import NOTHING_FOUND, Subject
+from components.config.pools import Pool, pools
+from components.config.problems import ROOT, Problem
+from components.config.stack import StackConfig
+from components.network.address_capacity import Need
+from components.network.network_plan import NetworkPlan
+
+ADDRESSES = Subject(
+    "network", "the subnets hold all nodes", NOTHING_FOUND, ("ec2:DescribeSubnets",)
+)
+"""What `address_problems` checks."""
+RESERVED_ZONES = Subject(
+    "reservations",
+    "nodes are wanted in the zone of their reservation",
+    NOTHING_FOUND,
+    ("ec2:DescribeCapacityReservations",),
+)
+"""What `reserved_zone_problems` checks."""
+
+
+def pool_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
+    """Yield pools whose zone has no subnet or does not offer their instance type."""
+    for pool in pools(config):
+        for subnet_id in pool.subnet_ids:
+            yield from offering_problems(
+                f"{ROOT}.{pool.key}.instance_type", pool.instance_type, subnet_id, facts
+            )
+        zone = zone_without_subnet(pool, config, facts)
+        if zone is not None and not _said_with_reservation(pool, config, facts):
+            yield _no_subnet(pool, zone, config, facts)
+
+
+def reserved_zone_problems(given: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
+    """Yield zones that differ from those of the pools' reservations.
+
+    `given` is the original stack file, because completed values come from the reservation.
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html,
+    `availabilityZone`: capacity is reserved in one zone
+    """
+    for pool in pools(given):
+        reserved = contradicted_zone(pool, given, facts)
+        if reserved is None:
+            continue
+        found = found_reservations(given.reservations[pool.purchase_option], facts)
+        ids = sorted({each.zone_id for each in found})
+        yield Problem(
+            path=f"{ROOT}.{pool.launch_key}.availability_zone",
+            found=pool.availability_zone,
+            problem=f"the reservation `{pool.purchase_option}` is in {reserved}",
+            allowed=f"{reserved} ({ids[0]})" if ids else reserved,
+            remedy="remove `availability_zone`: it follows from the reservation",
+        )
+
+
+def _said_with_reservation(pool: Pool, config: StackConfig, facts: AccountFacts) -> bool:
+    """Return whether the check of the reservation reports it, with the reservation id."""
+    reservation = config.reservations.get(pool.purchase_option)
+    found = found_reservations(reservation, facts) if reservation else []
+    return len({each.availability_zone for each in found}) == 1
+
+
+def _no_subnet(pool: Pool, zone: str, config: StackConfig, facts: AccountFacts) -> Problem:
+    zones = {f"{s.availability_zone} ({s.zone_id})" for s in private_subnets(config, facts)}
+    return Problem(
+        path=f"{ROOT}.network.private_subnet_ids",
+        found=f"private subnets in {', '.join(sorted(zones))}",
+        problem=(
+            f"{config.architecture.POOL_NOUN} {pool.name} must launch in {zone}, where no private "
+            "subnet is"
+        ),
+        remedy=f"add a private subnet of {zone} to private_subnet_ids, or choose another zone",
+    )
+
+
+def without_settled(
+    problems: Iterable[Problem], config: StackConfig, facts: AccountFacts
+) -> Iterator[Problem]:
+    """Yield problems of the plan, except missing subnets that no key of the pool can fix.
+
+    The plan does not know why no subnet was filled in. If the zone has no subnet, the account
+    checks report it.
+    """
+    settled = tuple(
+        f"{ROOT}.{pool.subnet_key}"
+        for pool in pools(config)
+        if zone_without_subnet(pool, config, facts)
+    )
+    for problem in problems:
+        if problem.path.partition("[")[0] not in settled:
+            yield problem
+
+
+def offering_problems(
+    path: str, instance_type: str, subnet_id: str, facts: AccountFacts
+) -> Iterator[Problem]:
+    """Yield problems of an instance type in the zone of an existing subnet."""
+    if not facts.could_read("ec2:DescribeInstanceTypeOfferings"):
+        return
+    offered = facts.offered_zone_ids.get(instance_type)
+    subnet = facts.subnets.get(subnet_id)
+    if offered is not None and subnet is not None and subnet.zone_id not in offered:
+        yield Problem(
+            path=path,
+            found=f"{instance_type} in {subnet.availability_zone} ({subnet.zone_id})",
+            problem="EC2 does not offer this type in this zone",
+            allowed=f"zones {', '.join(sorted(offered)) or 'of another region'}",
+            remedy="give a subnet in one of these zones, or another instance type",
+        )
+
+
+def address_problems(
+    needs: Mapping[str, Need],
+    network: NetworkPlan,
+    facts: AccountFacts,
+    *,
+    takers: str,
+    remedy: str,
+) -> Iterator[Problem]:
+    """Yield subnets that are too small for the plan.
+
+    The check uses the size of the subnet, not its free addresses: the nodes of the cluster use
+    addresses too, and a second `up` must not fail because of them.
+
+    Args:
+        needs: Needs by subnet id.
+        network: Network plan.
+        facts: The account.
+        takers: What uses the addresses, for messages: `interfaces and pods`.
+        remedy: Alternative to a larger subnet.
+    """
+    public = {subnet.name for subnet in network.public_subnets}
+    for subnet_id, need in needs.items():
+        subnet = facts.subnets.get(subnet_id)
+        if subnet is not None and need.addresses > subnet.usable_addresses:
+            kind = "public" if subnet_id in public else "private"
+            yield Problem(
+                path=f"{ROOT}.network.{kind}_subnet_ids",
+                found=f"{subnet_id} ({subnet.cidr}), {subnet.usable_addresses} addresses",
+                problem=(
+                    f"the {takers} of {', '.join(need.users)} need {need.addresses} addresses; "
+                    "the nodes that get none fail to launch"
+                ),
+                remedy=f"use a larger subnet in {subnet.availability_zone}, {remedy}",
+            )
+
+
+def offering_subjects(config: StackConfig, facts: AccountFacts) -> Iterator[Subject]:
+    """Yield what the check of offered instance types asks."""
+    calls = ("ec2:DescribeInstanceTypeOfferings",)
+    for pool in pools(config):
+        zones = facts.offered_zone_ids.get(pool.instance_type, frozenset())
+        found = f"{pool.instance_type} in {', '.join(sorted(zones)) or 'no zone'}"
+        yield Subject(pool.key, "the type is offered where the nodes launch", found, calls)

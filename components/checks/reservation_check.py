@@ -1,0 +1,252 @@
+"""Checks of the capacity reservations in a stack file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.account.facts import AccountFacts, ReservationFacts
+from components.account.reservations import (
+    DESCRIBE,
+    LIST_GROUP_RESOURCES,
+    found_reservations,
+    is_shared_later,
+    reservation_ids,
+)
+from components.catalog.parallelcluster import RESERVATION_PLATFORMS
+from components.checks.check import Subject
+from components.checks.reservation_use_check import use_problems
+from components.config.problems import ROOT, Problem
+from components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
+from components.config.stack import StackConfig
+
+USABLE_STATES = {
+    "odcr": frozenset({"active"}),
+    "capacity-block": frozenset({"active", "scheduled"}),
+}
+"""States in which a reservation is usable, now or after its start.
+
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html, `state`
+"""
+_KIND = {"odcr": "odcr", "odcr-group": "odcr", "capacity-block": "capacity-block"}
+"""Kind of the reservations, by kind of the entry."""
+LINUX = "Linux/UNIX"
+"""Platform of Amazon Linux. Instances launch only into a reservation with the same platform.
+
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html
+"""
+
+
+def reservation_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
+    """Yield problems of the reservations and of the nodes that use them."""
+    if not facts.could_read(DESCRIBE):
+        return
+    for name, reservation in config.reservations.items():
+        path = f"{ROOT}.reservations.{name}"
+        if isinstance(reservation, OdcrGroup) and reservation.group_arn is not None:
+            yield from _group_faults(f"{path}.group_arn", reservation.group_arn, facts)
+        usable: list[ReservationFacts] = []
+        for reservation_id in reservation_ids(reservation, facts.reservation_groups):
+            found = facts.reservations.get(reservation_id)
+            yield from _faults(path, reservation_id, reservation, found, config, facts)
+            if found is not None and found.kind == _KIND[reservation.kind]:
+                usable.append(found)
+        if usable:
+            yield from use_problems(name, path, reservation, usable, config, facts)
+
+
+def _group_faults(path: str, group_arn: str, facts: AccountFacts) -> Iterator[Problem]:
+    if not facts.could_read(LIST_GROUP_RESOURCES):
+        return
+    members = facts.reservation_groups.get(group_arn)
+    if not members:
+        yield Problem(
+            path=path,
+            found=group_arn,
+            problem=(
+                "this group holds no capacity reservation"
+                if members is not None
+                else "this group does not exist in this account and region"
+            ),
+            remedy=(
+                "give the ARN of a group of reservations (`aws resource-groups list-groups`), or "
+                "`members` instead, from which the stack makes one"
+            ),
+        )
+
+
+def _faults(
+    path: str,
+    reservation_id: str,
+    asked: Reservation,
+    found: ReservationFacts | None,
+    config: StackConfig,
+    facts: AccountFacts,
+) -> Iterator[Problem]:
+    key = _key(path, asked)
+    if found is None and is_shared_later(asked):
+        return  # not visible before the stack accepts the share; there is a warning
+    if found is None:
+        yield Problem(
+            path=key,
+            found=reservation_id,
+            problem="this reservation does not exist in this account and region",
+            remedy=(
+                "copy the id from `aws ec2 describe-capacity-reservations`; a shared "
+                "reservation must be accepted first (AWS RAM)"
+            ),
+        )
+    elif found.kind != _KIND[asked.kind]:
+        yield _wrong_kind(path, asked, found)
+    else:
+        yield from _own_problems(path, key, asked, found, facts)
+        yield from _platform_problems(key, found, config)
+
+
+def _key(path: str, asked: Reservation) -> str:
+    if not isinstance(asked, OdcrGroup):
+        return f"{path}.reservation_id"
+    return f"{path}.{'members' if asked.members else 'group_arn'}"
+
+
+def _wrong_kind(path: str, asked: Reservation, found: ReservationFacts) -> Problem:
+    names = {"odcr": "an On-Demand Capacity Reservation", "capacity-block": "a Capacity Block"}
+    in_group = isinstance(asked, OdcrGroup)
+    return Problem(
+        path=_key(path, asked) if in_group else f"{path}.kind",
+        found=f"{found.reservation_id} is {names[found.kind]}",
+        problem="the two are launched into differently: only a Capacity Block has a market type",
+        allowed=f"kind: {found.kind} for this reservation",
+        remedy=(
+            f"take it out of the group, and give it an entry of its own, of kind {found.kind}"
+            if in_group
+            else f"set {path}.kind to {found.kind}, or give another reservation_id"
+        ),
+    )
+
+
+def _own_problems(
+    path: str, key: str, asked: Reservation, found: ReservationFacts, facts: AccountFacts
+) -> Iterator[Problem]:
+    if found.state not in USABLE_STATES[found.kind]:
+        yield Problem(
+            path=key,
+            found=f"{found.reservation_id}, state {found.state}",
+            problem="nothing launches into this reservation any more",
+            allowed=f"a reservation that is {' or '.join(sorted(USABLE_STATES[found.kind]))}",
+            remedy="give the id of another reservation",
+        )
+    zones = {found.availability_zone, found.zone_id}
+    if asked.availability_zone is not None and asked.availability_zone not in zones:
+        yield Problem(
+            path=f"{path}.availability_zone",
+            found=asked.availability_zone,
+            problem=f"the reservation is in {found.availability_zone} ({found.zone_id})",
+            remedy=f"set it to {found.availability_zone}",
+        )
+    if isinstance(asked, CapacityBlock):
+        yield from _end_problems(path, asked, found)
+    else:
+        yield from _placement_problems(path, asked, found, facts)
+
+
+def _end_problems(path: str, asked: CapacityBlock, found: ReservationFacts) -> Iterator[Problem]:
+    """Yield an end later than that of the block, when EC2 terminates the nodes.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-extend.html
+    """
+    if asked.ends_at is None or found.ends_at is None or asked.ends_at <= found.ends_at:
+        return
+    yield Problem(
+        path=f"{path}.ends_at",
+        found=str(asked.ends_at),
+        problem="the block ends before; EC2 ends its nodes then, and nobody would drain them",
+        allowed=f"{found.ends_at} or before",
+        remedy=(
+            "remove it: the end is read from the account; or extend the block first, with `aws ec2 "
+            f"purchase-capacity-block-extension` for {found.reservation_id}"
+        ),
+    )
+
+
+def _platform_problems(key: str, found: ReservationFacts, config: StackConfig) -> Iterator[Problem]:
+    system = config.architecture.node_system
+    platform = RESERVATION_PLATFORMS.get(system, LINUX)
+    if found.platform != platform:
+        yield Problem(
+            path=key,
+            found=f"{found.reservation_id}, platform {found.platform}",
+            problem=f"nodes run {system}; they do not launch into this reservation",
+            allowed=f"a reservation of platform {platform}",
+            remedy="give the id of a reservation of that platform",
+        )
+
+
+def _placement_problems(
+    path: str, asked: Odcr | OdcrGroup, found: ReservationFacts, facts: AccountFacts
+) -> Iterator[Problem]:
+    if asked.provenance == "auto":
+        yield from _unread_group(path, found, facts)
+        return
+    if asked.provenance == "aws-assisted" or found.placement_group == asked.placement_group:
+        return
+    if found.placement_group is None:
+        yield Problem(
+            path=f"{path}.placement_group",
+            found=asked.placement_group,
+            problem=(
+                "the reservation was not made in a placement group; a group on top of it gives "
+                "InsufficientInstanceCapacity"
+            ),
+            remedy=f"remove {path}.placement_group",
+        )
+        return
+    remedy = f"set {path}.placement_group to {found.placement_group}"
+    if facts.account_id and found.owner_id != facts.account_id:
+        remedy = f"set {path}.provenance to aws-assisted"
+    yield Problem(
+        path=f"{path}.placement_group",
+        found=asked.placement_group or "none",
+        problem=(
+            f"the reservation of account {found.owner_id} was made in the placement group "
+            f"{found.placement_group}; instances outside of it do not launch into it"
+        ),
+        remedy=remedy,
+    )
+
+
+def _unread_group(path: str, found: ReservationFacts, facts: AccountFacts) -> Iterator[Problem]:
+    """Yield a problem if `auto` is ambiguous and nodes must launch into a placement group."""
+    if found.placement_group is None or found.placement_group_owner_id != facts.account_id:
+        return
+    yield Problem(
+        path=f"{path}.provenance",
+        found=f"{found.reservation_id}, made in the placement group {found.placement_group}",
+        problem=(
+            "`auto` gives all nodes of an entry one placement group, and the reservations of this "
+            "one were made in different ones"
+        ),
+        allowed="reservations of one placement group, or of none",
+        remedy=f"give {found.reservation_id} an entry of its own",
+    )
+
+
+def reservation_subjects(config: StackConfig, facts: AccountFacts) -> Iterator[Subject]:
+    """Yield what the checks of each reservation ask."""
+    for name, reservation in config.reservations.items():
+        found = "; ".join(_described(each) for each in found_reservations(reservation, facts))
+        yield Subject(
+            f"reservations.{name}",
+            "exists, can be used, and fits the nodes",
+            found or "not seen yet",
+            (DESCRIBE, LIST_GROUP_RESOURCES),
+        )
+
+
+def _described(found: ReservationFacts) -> str:
+    kind = "Capacity Block" if found.kind == "capacity-block" else "ODCR"
+    group = f", in placement group {found.placement_group}" if found.placement_group else ""
+    return (
+        f"{found.reservation_id}: {kind}, {found.state}, {found.instance_count} "
+        f"{found.instance_type} in {found.availability_zone}, {found.platform}, of account "
+        f"{found.owner_id}{group}"
+    )

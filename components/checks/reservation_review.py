@@ -1,0 +1,160 @@
+"""Checks of the reservations of a stack and of their owners."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import datetime
+
+from components.capacity.pool_review import review_zone_region
+from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
+from components.config.pools import Pool, pools
+from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
+from components.config.review import Review
+from components.config.stack import StackConfig
+
+
+def review_reservations(config: StackConfig, region: str, now: datetime, review: Review) -> None:
+    """Record problems of the reservations of a stack file."""
+    noun = config.architecture.POOL_NOUN
+    users = {name: _users(config, name) for name in config.reservations}
+    for name, reservation in config.reservations.items():
+        key = f"reservations.{name}"
+        if name in OPEN_PURCHASE_OPTIONS:
+            review.refuse(
+                key,
+                "has the name of a way to buy capacity without a reservation, so that "
+                "`purchase_option` could mean either",
+                remedy="rename the reservation",
+            )
+        if not users[name]:
+            review.note(f"reservation {name}: no {noun} uses it")
+        if not config.architecture.ACCEPTS_SHARES:
+            _review_share(review, key, reservation)
+        if not isinstance(reservation, CapacityBlock) and reservation.provenance == "auto":
+            review.note(
+                f"reservation {name}: in which placement group it was made is not known yet "
+                "(`provenance: auto`); its nodes are planned without one"
+            )
+        _review_region(review, key, reservation, region)
+        _review_end(review, key, reservation, now, noun)
+        _review_count(review, name, reservation, users[name], noun)
+    _review_twice(config, review)
+
+
+def _users(config: StackConfig, reservation: str) -> list[Pool]:
+    return [pool for pool in pools(config) if pool.purchase_option == reservation]
+
+
+def _review_share(review: Review, key: str, reservation: Reservation) -> None:
+    if isinstance(reservation, CapacityBlock) or reservation.resource_share_arn is None:
+        return
+    review.refuse(
+        f"{key}.resource_share_arn",
+        "is accepted by stacks of ParallelCluster and AWS Batch only; nodes would find no "
+        "reservation",
+        found=reservation.resource_share_arn,
+        remedy=("accept it once (`aws ram accept-resource-share-invitation`), and remove the key"),
+    )
+
+
+def _review_region(review: Review, key: str, reservation: Reservation, region: str) -> None:
+    review_zone_region(review, key, reservation.availability_zone, region)
+    for place, arn in _arns(reservation):
+        if arn.split(":")[3] != region:
+            review.refuse(
+                f"{key}.{place}",
+                f"is of another region than the stack, {region}; nodes cannot launch from it",
+                found=arn,
+                allowed=f"an ARN of {region}",
+                remedy="give one of this region, or change `aws:region`",
+            )
+
+
+def _arns(reservation: Reservation) -> Iterator[tuple[str, str]]:
+    """Yield the key and the value of every ARN in the entry."""
+    if isinstance(reservation, CapacityBlock):
+        return
+    if reservation.resource_share_arn is not None:
+        yield "resource_share_arn", reservation.resource_share_arn
+    if isinstance(reservation, OdcrGroup):
+        if reservation.group_arn is not None:
+            yield "group_arn", reservation.group_arn
+        for index, member in enumerate(reservation.members or ()):
+            if member.startswith("arn:"):
+                yield f"members[{index}]", member
+
+
+def _review_end(
+    review: Review, key: str, reservation: Reservation, now: datetime, noun: str
+) -> None:
+    if not isinstance(reservation, CapacityBlock) or reservation.ends_at is None:
+        return
+    if now >= reservation.ends_at:
+        review.refuse(
+            f"{key}.ends_at",
+            "lies in the past: the Capacity Block has expired, and nothing launches into it",
+            found=reservation.ends_at.isoformat(),
+            allowed="a block that is scheduled or active",
+            remedy=(
+                f"buy another block and set its id: "
+                f"{review.set_command(f'{key}.reservation_id', 'cr-…')} "
+                "(and `starts_at` and `ends_at`, if the file has them); or remove the reservation "
+                f"and the {noun}s that use it"
+            ),
+        )
+
+
+def _review_count(
+    review: Review, name: str, reservation: Reservation, users: list[Pool], noun: str
+) -> None:
+    count = reservation.instance_count
+    if count is None:
+        return
+    wanted = sum(pool.wanted for pool in users)
+    if wanted > count:
+        first = users[0]
+        review.refuse(
+            first.wanted_key,
+            (
+                f"asks for more nodes than the reservation `{name}` ({', '.join(_ids(reservation))}"
+                f") holds: {wanted} of {count}; the ones beyond it never launch"
+            ),
+            found=", ".join(f"{pool.name} {pool.wanted}" for pool in users),
+            allowed=f"at most {count}, over all {noun}s that use `{name}`",
+            remedy=review.set_command(
+                first.wanted_key, str(max(count - wanted + first.wanted, first.least))
+            ),
+        )
+    elif sum(pool.maximum for pool in users) > count:
+        review.note(f"reservation {name}: {noun}s may grow beyond its {count} instances")
+
+
+def _review_twice(config: StackConfig, review: Review) -> None:
+    names: dict[str, list[str]] = defaultdict(list)
+    for name, reservation in config.reservations.items():
+        for reservation_id in _ids(reservation):
+            names[reservation_id].append(name)
+    for reservation_id, users in names.items():
+        if len(users) > 1:
+            review.refuse(
+                f"reservations.{users[1]}",
+                (
+                    "lists one reservation twice"
+                    if users[0] == users[1]
+                    else f"is the same reservation as `{users[0]}`; its instances would count twice"
+                ),
+                found=reservation_id,
+                remedy=(
+                    "remove the second one"
+                    if users[0] == users[1]
+                    else f"remove it here, and use `{users[0]}` as `purchase_option`"
+                ),
+            )
+
+
+def _ids(reservation: Reservation) -> tuple[str, ...]:
+    if isinstance(reservation, OdcrGroup):
+        members = tuple(member.rpartition("/")[2] for member in reservation.members or ())
+        return (reservation.group_arn,) if reservation.group_arn else members
+    return (reservation.reservation_id,)

@@ -1,0 +1,158 @@
+"""What an EKS stack reads from the account and checks there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date
+
+from typing_extensions import override
+
+from components.account.facts import AccountFacts
+from components.account.launch_place import placed
+from components.account.lookup import AccountReader
+from components.account.preflight_facts import PreflightFacts
+from components.account.readings import Reading
+from components.checks.account_part import AccountPart
+from components.checks.check import Check
+from components.checks.key_pair_check import key_pair_subjects, missing_key_problems
+from components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
+from components.checks.pool_check import ADDRESSES, address_problems
+from components.checks.row import Row
+from components.config.eks import EksArchitecture
+from components.config.eks_stack import EksStackConfig
+from components.config.network import ExistingVpc
+from components.config.problems import ROOT, Problem
+from components.eks.addon_version_check import (
+    addon_version_problems,
+    addon_version_subjects,
+    look_up_addon_offers,
+)
+from components.eks.address_capacity import addresses_by_subnet
+from components.eks.authorization_check import (
+    AUTHORIZATION,
+    authorization_problems,
+    authorization_warnings,
+    needs_aws_auth,
+)
+from components.eks.cluster_lookup import look_up_cluster
+from components.eks.control_plane_check import CONTROL_PLANE_SUBNETS, control_plane_problems
+from components.eks.egress_check import IMAGES_OF_PODS, egress_problems
+from components.eks.file_system_check import file_system_plan_problems, file_system_warnings
+from components.eks.network_review import ZONES_WITHOUT_EKS
+from components.eks.plan import EksPlan
+from components.eks.version_check import version_problems, version_subject, version_warnings
+from components.eks.version_support import look_up_versions, version_rows
+
+
+class EksAccount(AccountPart[EksStackConfig, EksPlan]):
+    """Readings and checks of an EKS stack."""
+
+    needs = ArchitectureNeeds(
+        nodes=NodeNeeds(
+            dns="EKS nodes cannot register without it",
+            registry="the registry",
+            endpoints=frozenset({"ec2", "ecr.api", "ecr.dkr", "s3", "sts"}),
+            closed=(
+                "nodes here cannot pull images and join: no route out, and not every endpoint of "
+                "ec2, ecr.api, ecr.dkr, s3 and sts"
+            ),
+            endpoint_owner="EKS",
+        ),
+        zone_users="a control plane and its NAT gateways",
+        place_noun="node group",
+        excluded_zones=ZONES_WITHOUT_EKS,
+        places_file_systems=True,
+        service_roles=(
+            ServiceRole("AWSServiceRoleForAmazonEKS", "eks.amazonaws.com", "architecture"),
+            ServiceRole(
+                "AWSServiceRoleForAmazonEKSNodegroup",
+                "eks-nodegroup.amazonaws.com",
+                "architecture.system_node_group",
+            ),
+            ServiceRole(
+                "AWSServiceRoleForAutoScaling",
+                "autoscaling.amazonaws.com",
+                "architecture.node_groups",
+            ),
+        ),
+    )
+    """Source: https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html."""
+
+    @override
+    def readings(self, reader: AccountReader, config: EksStackConfig) -> Iterator[Reading]:
+        """Yield the readings of the cluster and of the offered add-on versions."""
+        yield lambda: {
+            "cluster": look_up_cluster(reader, config.name, with_aws_auth=needs_aws_auth(config))
+        }
+        yield lambda: {"addon_offers": look_up_addon_offers(reader, config)}
+
+    @override
+    def completed(self, config: EksStackConfig, facts: AccountFacts) -> EksArchitecture:
+        """Return the architecture with the subnets of node groups."""
+        groups = placed(config.architecture.node_groups, config, facts)
+        return config.architecture.model_copy(update={"node_groups": groups})
+
+    @override
+    def checks(
+        self, config: EksStackConfig, facts: AccountFacts, *, stack_file: str
+    ) -> Iterator[Check]:
+        """Yield the checks of a completed configuration."""
+        if isinstance(config.network, ExistingVpc):
+            subnets = control_plane_problems(config.network, facts)
+            yield Check("control plane subnets", subnets, [CONTROL_PLANE_SUBNETS])
+        yield Check("key pairs", _key_problems(config, facts), key_pair_subjects(config, facts))
+        authorization = authorization_problems(config, facts, stack_file=stack_file)
+        yield Check("authorization", authorization, [AUTHORIZATION])
+        versions = version_problems(config, facts, stack_file=stack_file)
+        yield Check("Kubernetes version", versions, [version_subject(facts)])
+        addons = addon_version_problems(config, facts, stack_file=stack_file)
+        yield Check("add-on versions", addons, addon_version_subjects(config))
+
+    @override
+    def plan_checks(
+        self, plan: EksPlan, facts: AccountFacts, *, stack_file: str
+    ) -> Iterator[Check]:
+        """Yield the checks of a plan."""
+        rooms = address_problems(
+            addresses_by_subnet(plan.node_groups),
+            plan.network,
+            facts,
+            takers="interfaces and pods",
+            remedy="fewer nodes, or interface_layout: efa-only, which takes one address a node",
+        )
+        yield Check("addresses", rooms, [ADDRESSES])
+        yield Check("images of pods", egress_problems(plan, facts), [IMAGES_OF_PODS])
+        storage = file_system_plan_problems(plan, facts, stack_file=stack_file)
+        yield Check("file systems", storage)
+
+    @override
+    def warnings(self, config: EksStackConfig, plan: EksPlan, facts: AccountFacts) -> Iterator[str]:
+        """Yield warnings to show before any change."""
+        yield from authorization_warnings(config, facts)
+        yield from version_warnings(config, facts)
+        yield from file_system_warnings(plan, facts)
+
+    @override
+    def preflight_readings(
+        self, reader: AccountReader, config: EksStackConfig
+    ) -> Iterator[Reading]:
+        """Yield the reading of the Kubernetes versions that EKS supports."""
+        yield lambda: {"kubernetes_versions": look_up_versions(reader)}
+
+    @override
+    def preflight_rows(
+        self, config: EksStackConfig, more: PreflightFacts, today: date
+    ) -> Iterable[Row]:
+        """Return the row of the Kubernetes version."""
+        return version_rows(config, more, today)
+
+
+def _key_problems(config: EksStackConfig, facts: AccountFacts) -> Iterator[Problem]:
+    for name, group in config.architecture.node_groups.items():
+        yield from missing_key_problems(
+            f"{ROOT}.architecture.node_groups.{name}.ssh_key_name",
+            group.ssh_key_name,
+            facts,
+            loss="no node would launch",
+            remedy="remove ssh_key_name",
+        )

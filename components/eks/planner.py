@@ -1,0 +1,168 @@
+"""Plan an EKS stack, or report every problem of its configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from components.capacity.pool_review import review_instance_type
+from components.catalog.versions import (
+    DEFAULT_KUBERNETES_VERSION,
+    EKS_VERSIONS,
+)
+from components.checks.reservation_review import review_reservations
+from components.config.eks_stack import EksStackConfig
+from components.config.network import NewVpc
+from components.config.review import Review
+from components.eks.addon_plan import plan_addons, plan_node_termination
+from components.eks.addon_review import review_addons
+from components.eks.addon_version_review import chosen_versions, review_addon_versions
+from components.eks.address_capacity import review_address_capacity
+from components.eks.cluster_review import review_cluster
+from components.eks.device_plugin_plan import (
+    plan_device_plugins,
+    plan_neuron_scheduler,
+    plan_tolerations,
+)
+from components.eks.label_plan import review_labels
+from components.eks.name_review import review_names
+from components.eks.network_review import (
+    INTERNAL_LOAD_BALANCER_TAG,
+    LOAD_BALANCER_TAG,
+    review_eks_network,
+    review_public_images,
+)
+from components.eks.node_group_plan import (
+    NodeGroupContext,
+    place_of,
+    plan_node_group,
+    plan_system_node_group,
+)
+from components.eks.node_group_review import review_node_group
+from components.eks.plan import EksPlan, NodeGroupPlan
+from components.eks.storage_plan import plan_file_systems
+from components.eks.version_review import review_secrets_key
+from components.network.pool_place import PoolPlace
+from components.network.pool_place_review import review_launch_zones
+from components.network.vpc_plan import plan_network
+from components.network.vpc_review import review_new_vpc
+from components.tagging import common_tags
+
+
+def plan_stack(
+    config: EksStackConfig,
+    *,
+    stack_file: str,
+    region: str,
+    now: datetime,
+    subnets_known: bool = False,
+    offered_zones: Mapping[str, tuple[str, ...]] | None = None,
+) -> EksPlan:
+    """Return the plan of an EKS stack.
+
+    `now` must be timezone-aware. Without the account, the zones of subnets are unknown: a node
+    group that must launch in one zone keeps all private subnets, with a note. With `subnets_known`
+    (the account was queried, and `subnet_id` of such node groups is filled in) that is refused.
+    `offered_zones` are the zones of a new VPC that offer an instance type, by type, if the account
+    was queried.
+
+    Raises:
+        ConfigError: every problem that the configuration has.
+    """
+    review = Review(stack_file=stack_file)
+    context = NodeGroupContext(
+        config=config,
+        # A version that is not pinned is refused below. The plan continues, to report further
+        # problems.
+        version=EKS_VERSIONS.get(
+            config.architecture.kubernetes_version, EKS_VERSIONS[DEFAULT_KUBERNETES_VERSION]
+        ),
+        network=plan_network(
+            config.network,
+            region=region,
+            public_subnet_tags=LOAD_BALANCER_TAG,
+            private_subnet_tags=INTERNAL_LOAD_BALANCER_TAG,
+        ),
+        now=now,
+        offered_zones=offered_zones or {},
+    )
+    review_names(config, review)
+    review_cluster(config, now, review)
+    review_secrets_key(config.architecture, region, review)
+    if isinstance(config.network, NewVpc):
+        review_new_vpc(config.network, region, review)
+        review_eks_network(config.network, config.architecture, review)
+    review_reservations(config, region, now, review)
+    groups = [
+        _system(context, review),
+        *_node_groups(context, region, review, zones_known=subnets_known),
+    ]
+    planned = [group for group in groups if group is not None]
+    review_addons(config, review)
+    review_addon_versions(config.architecture, planned, review)
+    review_address_capacity(planned, context.network, review)
+    if isinstance(config.network, NewVpc):
+        review_public_images(config.network, config.architecture.addons, planned, review)
+    file_systems = plan_file_systems(
+        config, context.network, planned, review, subnets_known=subnets_known
+    )
+    review.close()
+    plan = _plan(context, planned, region=region, notes=review.notes)
+    return replace(plan, file_systems=file_systems)
+
+
+def _system(context: NodeGroupContext, review: Review) -> NodeGroupPlan | None:
+    key = "architecture.system_node_group"
+    group = context.config.architecture.system_node_group
+    review_instance_type(review, key, group.instance_type)
+    review_labels(review, key, group.labels)
+    return plan_system_node_group(context)
+
+
+def _node_groups(
+    context: NodeGroupContext, region: str, review: Review, *, zones_known: bool
+) -> list[NodeGroupPlan | None]:
+    planned: list[NodeGroupPlan | None] = []
+    places: list[PoolPlace] = []
+    for name, group in context.config.architecture.node_groups.items():
+        review_node_group(name, group, context, region, review)
+        plan = plan_node_group(name, group, context, review)
+        planned.append(plan)
+        if plan is not None:
+            places.append(place_of(name, group, context))
+    review_launch_zones(places, context.network, review, zones_known=zones_known)
+    return planned
+
+
+def _plan(
+    context: NodeGroupContext,
+    groups: list[NodeGroupPlan],
+    *,
+    region: str,
+    notes: list[str],
+) -> EksPlan:
+    config, version = context.config, context.version
+    architecture = config.architecture
+    return EksPlan(
+        name=config.name,
+        region=region,
+        tags=common_tags(config.name, config.tags),
+        network=context.network,
+        kubernetes_version=version.minor,
+        authentication_mode=architecture.authentication_mode,
+        node_authorization=architecture.node_authorization,
+        endpoint_public_access=architecture.endpoint.public_access,
+        endpoint_private_access=architecture.endpoint.private_access,
+        public_access_cidrs=architecture.endpoint.public_access_cidrs,
+        log_types=architecture.log_types,
+        secrets_key_arn=architecture.secrets_key_arn,
+        addon_versions=chosen_versions(architecture.addons.versions, version),
+        addons=plan_addons(config, version, groups),
+        node_termination=plan_node_termination(architecture.addons, groups),
+        node_groups=tuple(groups),
+        device_plugins=plan_device_plugins(groups, efa=architecture.addons.efa_device_plugin),
+        device_plugin_tolerations=plan_tolerations(groups),
+        neuron_scheduler=plan_neuron_scheduler(architecture.addons, groups),
+        notes=(*(f"{g.name}: {g.schedule.message}" for g in groups if g.schedule.message), *notes),
+    )

@@ -1,0 +1,273 @@
+"""The EKS architecture: control plane, node groups and cluster services.
+
+The plan decides which resources exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pulumi
+
+from components.compute.reservation_groups import make_reservation_groups
+from components.eks.cluster import EksCluster, EksClusterArgs
+from components.eks.coredns import CoreDns, CoreDnsArgs
+from components.eks.managed_node_group import ManagedNodeGroup
+from components.eks.node_access_entry import NodeAccessEntry, NodeAccessEntryArgs
+from components.eks.node_devices import node_devices
+from components.eks.node_group_args import NodeGroupArgs
+from components.eks.plan import EksPlan, NodeGroupPlan
+from components.eks.self_managed_node_group import SelfManagedNodeGroup
+from components.engine_calls import begin_with
+from components.identity.node_role import NodeRole, NodeRoleArgs
+from components.network.cluster_network import ClusterNetwork
+from components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
+from components.runtime.aws_auth import AwsAuthEntry
+
+if TYPE_CHECKING:
+    from components.eks.cluster_services import ClusterServices
+    from components.eks.cluster_storage import ClusterStorage
+
+NODE_USERNAME = "system:node:{{EC2PrivateDNSName}}"
+NODE_GROUPS = ["system:bootstrappers", "system:nodes"]
+"""Kubernetes groups of a node.
+https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html"""
+
+NodeGroup = ManagedNodeGroup | SelfManagedNodeGroup
+
+
+class EksArchitecture(pulumi.ComponentResource):
+    """The EKS cluster of an `EksPlan`.
+
+    Explicit dependencies ensure the order that AWS needs: VPC CNI and the EFA rules before any
+    node, the authorization of a role before its nodes, CoreDNS after the system nodes, and device
+    plugins after the nodes that the plan expects now.
+
+    Children: `<name>` (`EksCluster`), `<name>-efa` (`EfaSecurityGroup`, if a node group has EFA),
+    `<name>-<reservation>` (`ReservationGroup`, if new), for each node group `<name>-<group>`
+    (`NodeRole`, and `ManagedNodeGroup` or `SelfManagedNodeGroup`) and `<name>-<group>-access`
+    (`AwsAuthEntry` or `NodeAccessEntry`, for self-managed groups), `<name>-coredns` (`CoreDns`),
+    `<name>-plugins` (`DevicePlugins`), `<name>-services` (`ClusterServices`), `<name>-network`
+    (`Vpc`) and `<name>-storage` (`ClusterStorage`), if planned.
+    """
+
+    def __init__(
+        self, name: str, plan: EksPlan, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("trainyard:architectures:EksArchitecture", name, {}, opts)
+        self._name = name
+        self._plan = plan
+        self._child = pulumi.ResourceOptions(parent=self)
+
+        self._network = ClusterNetwork(
+            f"{name}-network", plan.network, tags=plan.tags, opts=self._child
+        )
+        self._cluster = self._make_cluster()
+        begin_with(self._cluster)
+        self._efa = self._make_efa_security_group()
+        self._roles = {group.name: self._make_role(group) for group in plan.node_groups}
+        self._authorizations = {
+            group.name: self._authorize(group)
+            for group in plan.node_groups
+            if group.management == "self-managed"
+        }
+        self._reservation_groups = make_reservation_groups(
+            name,
+            (group.capacity for group in plan.node_groups),
+            region=plan.region,
+            tags=plan.tags,
+            opts=self._child,
+        )
+        self._groups = {group.name: self._make_node_group(group) for group in plan.node_groups}
+        system = plan.node_groups[0]
+        CoreDns(
+            f"{name}-coredns",
+            CoreDnsArgs(
+                cluster_name=self._cluster.access.cluster_name,
+                version=plan.addon_versions.coredns,
+                runs_on=self._groups[system.name].ready,
+                tags=plan.tags,
+            ),
+            self._child,
+        )
+        self._make_device_plugins()
+        services = self._make_services()
+        self._storage = self._mount_file_systems(services)
+        self.register_outputs({})
+
+    def outputs(self) -> dict[str, pulumi.Input[object]]:
+        """Return the stack outputs, by name."""
+        access = self._cluster.access
+        return {
+            "cluster_name": access.cluster_name,
+            "cluster_endpoint": access.endpoint,
+            "cluster_version": self._cluster.version,
+            "vpc_id": self._network.vpc_id,
+            "private_subnet_ids": [
+                self._network.subnet_id(subnet) for subnet in self._plan.network.private_names
+            ],
+            "security_group_ids": {
+                "cluster": access.security_group_id,
+                **({"efa": self._efa.security_group_id} if self._efa else {}),
+            },
+            "kubeconfig": self._cluster.kubeconfig,
+            "node_groups": {group.name: self._describe(group) for group in self._plan.node_groups},
+            "aws_auth_role_arns": self._aws_auth_role_arns(),
+            "device_plugins": list(self._plan.device_plugins),
+            "addons": {addon.name: addon.version for addon in self._plan.addons},
+            "drained_node_groups": self._drained(),
+            **({"file_systems": self._storage.outputs()} if self._storage else {}),
+            "notes": list(self._plan.notes),
+        }
+
+    def _make_cluster(self) -> EksCluster:
+        plan = self._plan
+        return EksCluster(
+            self._name,
+            EksClusterArgs(
+                cluster_name=plan.name,
+                vpc_id=self._network.vpc_id,
+                subnet_ids=self._network.subnet_ids(),
+                kubernetes_version=plan.kubernetes_version,
+                authentication_mode=plan.authentication_mode,
+                endpoint_public_access=plan.endpoint_public_access,
+                endpoint_private_access=plan.endpoint_private_access,
+                public_access_cidrs=plan.public_access_cidrs,
+                log_types=plan.log_types,
+                secrets_key_arn=plan.secrets_key_arn,
+                addon_versions=plan.addon_versions,
+                tags=plan.tags,
+            ),
+            self._child,
+        )
+
+    def _make_efa_security_group(self) -> EfaSecurityGroup | None:
+        plan = self._plan
+        if not any(group.interfaces for group in plan.node_groups):
+            return None
+        args = EfaSecurityGroupArgs(vpc_id=self._network.vpc_id, tags=plan.tags)
+        return EfaSecurityGroup(f"{self._name}-efa", args, self._child)
+
+    def _make_device_plugins(self) -> None:
+        from components.eks.device_plugins import DevicePlugins, DevicePluginsArgs
+
+        DevicePlugins(
+            f"{self._name}-plugins",
+            DevicePluginsArgs(
+                plan=self._plan,
+                provider=self._cluster.kubernetes_provider,
+                ready={group: made.ready for group, made in self._groups.items()},
+            ),
+            self._child,
+        )
+
+    def _make_services(self) -> ClusterServices:
+        from components.eks.cluster_services import (
+            ClusterServices,
+            ClusterServicesArgs,
+            NodesInService,
+        )
+
+        return ClusterServices(
+            f"{self._name}-services",
+            ClusterServicesArgs(
+                plan=self._plan,
+                cluster_name=self._cluster.access.cluster_name,
+                oidc_provider=self._cluster.oidc_provider,
+                provider=self._cluster.kubernetes_provider,
+                groups={
+                    group: NodesInService(ready=made.ready, group_name=made.group_name)
+                    for group, made in self._groups.items()
+                },
+            ),
+            self._child,
+        )
+
+    def _mount_file_systems(self, services: ClusterServices) -> ClusterStorage | None:
+        plan = self._plan
+        if not plan.file_systems:
+            return None
+        from components.eks.cluster_storage import ClusterStorage, ClusterStorageArgs
+
+        args = ClusterStorageArgs(
+            file_systems=plan.file_systems,
+            network=self._network,
+            cluster=self._cluster,
+            provider=self._cluster.kubernetes_provider,
+            cluster_security_group_id=self._cluster.access.security_group_id,
+            efa_security_group_id=self._efa.security_group_id if self._efa else None,
+            driver=[services],
+            tags=plan.tags,
+        )
+        return ClusterStorage(f"{self._name}-storage", args, self._child)
+
+    def _make_role(self, group: NodeGroupPlan) -> NodeRole:
+        args = NodeRoleArgs(
+            extra_policies=group.iam_policies,
+            addon_policies=group.addon_policies,
+            cluster_name=self._plan.name,
+            region=self._plan.region,
+            tags=self._plan.tags,
+        )
+        return NodeRole(f"{self._name}-{group.name}", args, self._child)
+
+    def _authorize(self, group: NodeGroupPlan) -> pulumi.Resource:
+        name, role = f"{self._name}-{group.name}-access", self._roles[group.name]
+        if self._plan.node_authorization == "access-entry":
+            args = NodeAccessEntryArgs(
+                cluster_name=self._cluster.access.cluster_name,
+                role_arn=role.arn,
+                tags=self._plan.tags,
+            )
+            return NodeAccessEntry(name, args, self._child)
+        return AwsAuthEntry(
+            name,
+            kubeconfig=self._cluster.kubeconfig,
+            role_arn=role.arn,
+            username=NODE_USERNAME,
+            groups=NODE_GROUPS,
+            # The package creates the ConfigMap: the entry is added after that and removed first.
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[self._cluster]),
+        )
+
+    def _make_node_group(self, group: NodeGroupPlan) -> NodeGroup:
+        component = ManagedNodeGroup if group.management == "managed" else SelfManagedNodeGroup
+        args = NodeGroupArgs(
+            cluster_name=self._plan.name,
+            kubernetes_version=self._plan.kubernetes_version,
+            plan=group,
+            access=self._cluster.access,
+            subnet_ids=[self._network.subnet_id(subnet) for subnet in group.subnets],
+            efa_security_group_id=self._efa.security_group_id if self._efa else None,
+            reservation_group_arn=self._reservation_groups.get(group.capacity.purchase_option),
+            role=self._roles[group.name],
+            launch_after=self._before_nodes_of(group),
+            tags=self._plan.tags,
+        )
+        return component(f"{self._name}-{group.name}", args, self._child)
+
+    def _before_nodes_of(self, group: NodeGroupPlan) -> Sequence[pulumi.Resource]:
+        efa = self._efa if group.interfaces else None
+        needed = [self._cluster, efa, self._authorizations.get(group.name), *self._network.ready]
+        return [resource for resource in needed if resource is not None]
+
+    def _describe(self, group: NodeGroupPlan) -> dict[str, pulumi.Input[object]]:
+        kind = "node_group" if group.management == "managed" else "autoscaling_group"
+        return {
+            "instance_type": group.instance_type.name,
+            "management": group.management,
+            kind: self._groups[group.name].group_name,
+            "desired": group.schedule.desired,
+            "role_arn": self._roles[group.name].arn,
+            "devices": node_devices(group, self._plan.device_plugins),
+        }
+
+    def _drained(self) -> list[str]:
+        termination = self._plan.node_termination
+        return list(termination.node_groups) if termination else []
+
+    def _aws_auth_role_arns(self) -> list[pulumi.Output[str]]:
+        if self._plan.node_authorization != "aws-auth":
+            return []
+        return [self._roles[name].arn for name in self._authorizations]

@@ -1,0 +1,256 @@
+"""Checks of changes to the Kubernetes version and KMS key of an existing cluster.
+
+Changes that EKS does not support, or for which the provider would replace the cluster, are refused
+before any resource is registered, with the commands to use instead.
+
+Sources:
+    https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html
+    https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html
+    https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.account.facts import AccountFacts, ClusterFacts
+from components.catalog.versions import EKS_VERSIONS, KUBELET_SKEW, minor_number
+from components.checks.check import Subject
+from components.config.eks_stack import EksStackConfig
+from components.config.problems import ROOT, Problem, set_command
+from components.config.reservations import CapacityBlock
+from components.naming import MANAGED_NODE_GROUP
+
+VERSION = f"{ROOT}.architecture.kubernetes_version"
+KEY = f"{ROOT}.architecture.secrets_key_arn"
+
+
+def version_subject(facts: AccountFacts) -> Subject:
+    """Return what `version_problems` checks."""
+    cluster = facts.cluster
+    found = (
+        f"{cluster.name} is {cluster.status} at {cluster.kubernetes_version}"
+        if cluster
+        else "no cluster of this name yet"
+    )
+    asked = "the cluster can get to the version"
+    return Subject("architecture.kubernetes_version", asked, found, ("eks:DescribeCluster",))
+
+
+def version_problems(
+    config: EksStackConfig, facts: AccountFacts, *, stack_file: str
+) -> Iterator[Problem]:
+    """Yield why the existing cluster cannot change as the stack file requires."""
+    cluster = facts.cluster
+    if cluster is None:
+        return
+    steps = _steps(config, cluster)
+    if steps < 0:
+        yield _downgrade(config, cluster, stack_file)
+    elif steps > 1:
+        yield _skipped(config, cluster, stack_file)
+    elif steps == 1:
+        yield from _nodes_behind(config, cluster, stack_file)
+    if steps in {0, 1}:
+        yield from _running_blocks(config, cluster, stack_file)
+    yield from _key_problems(config, cluster, stack_file)
+
+
+def version_warnings(config: EksStackConfig, facts: AccountFacts) -> Iterator[str]:
+    """Yield changes that cannot be undone."""
+    cluster = facts.cluster
+    if cluster is None:
+        return
+    wanted = config.architecture.kubernetes_version
+    if _steps(config, cluster) == 1:
+        unmanaged = _self_managed(config)
+        kept = (
+            f" Nodes of {', '.join(unmanaged)} that run stay at {cluster.kubernetes_version}; "
+            "replace them when their work is done (docs/upgrades.md)."
+            if unmanaged
+            else ""
+        )
+        yield (
+            f"the cluster {cluster.name} goes from Kubernetes {cluster.kubernetes_version} to "
+            f"{wanted}, which cannot be stopped or undone: first the control plane, then "
+            f"kube-proxy and the VPC CNI, then the managed node groups, then CoreDNS.{kept}"
+        )
+    if config.architecture.secrets_key_arn and cluster.secrets_key_arn is None:
+        yield (
+            f"the secrets of cluster {cluster.name} will be encrypted with "
+            f"{config.architecture.secrets_key_arn}; the key can never be changed or removed, and "
+            "without the key the cluster is lost"
+        )
+
+
+def _steps(config: EksStackConfig, cluster: ClusterFacts) -> int:
+    """Return the number of minor versions to upgrade."""
+    wanted = config.architecture.kubernetes_version
+    return minor_number(wanted) - minor_number(cluster.kubernetes_version)
+
+
+def _downgrade(config: EksStackConfig, cluster: ClusterFacts, stack_file: str) -> Problem:
+    current = cluster.kubernetes_version
+    return Problem(
+        path=VERSION,
+        found=config.architecture.kubernetes_version,
+        problem=(
+            f"the cluster {cluster.name} runs Kubernetes {current}; EKS never takes a cluster "
+            "back to an older version"
+        ),
+        allowed=f"{current}, or {_next(current)}",
+        remedy=f"{set_command(VERSION, current, stack_file=stack_file)}, or a cluster of another "
+        "name for the older version",
+    )
+
+
+def _skipped(config: EksStackConfig, cluster: ClusterFacts, stack_file: str) -> Problem:
+    current, wanted = cluster.kubernetes_version, config.architecture.kubernetes_version
+    way = [current]
+    while way[-1] != wanted:
+        way.append(_next(way[-1]))
+    steps = "; then ".join(_step(version, cluster, stack_file) for version in way[1:])
+    return Problem(
+        path=VERSION,
+        found=wanted,
+        problem=(
+            f"the cluster {cluster.name} runs Kubernetes {current}, {len(way) - 1} minor versions "
+            "away; EKS takes one at a time, and the nodes have to follow before the next"
+        ),
+        allowed=f"{current}, or {way[1]}",
+        remedy=steps,
+    )
+
+
+def _step(version: str, cluster: ClusterFacts, stack_file: str) -> str:
+    """Return the commands that upgrade cluster and nodes by one version."""
+    if version in EKS_VERSIONS:
+        return f"{set_command(VERSION, version, stack_file=stack_file)} and `up`"
+    groups = "".join(f" && {_update_node_group(cluster, g)}" for g in cluster.node_group_versions)
+    return (
+        f"aws eks update-cluster-version --name {cluster.name} --kubernetes-version {version}, "
+        "and when the cluster is ACTIVE again, its add-ons and nodes"
+        f"{f': {groups[4:]}' if groups else ''}"
+    )
+
+
+def _nodes_behind(
+    config: EksStackConfig, cluster: ClusterFacts, stack_file: str
+) -> Iterator[Problem]:
+    current, wanted = cluster.kubernetes_version, config.architecture.kubernetes_version
+    behind = {
+        name: version
+        for name, version in cluster.node_group_versions.items()
+        if minor_number(version) < minor_number(current)
+    }
+    if not behind:
+        return
+    furthest = max(minor_number(wanted) - minor_number(version) for version in behind.values())
+    why = (
+        f"; a kubelet may be at most {KUBELET_SKEW} minor versions behind the API server"
+        if furthest > KUBELET_SKEW
+        else ""
+    )
+    foreign = [name for name in behind if not _is_ours(name, config)]
+    commands = [_update_node_group(cluster, name) for name in foreign]
+    if len(foreign) < len(behind):
+        same = set_command(VERSION, current, stack_file=stack_file)
+        commands.append(f"{same} and `up`, which updates the node groups of this stack")
+    again = set_command(VERSION, wanted, stack_file=stack_file)
+    yield Problem(
+        path=VERSION,
+        found=wanted,
+        problem=(
+            f"node groups of {cluster.name} are behind its control plane ({current}) and must "
+            f"follow before it goes to {wanted}: "
+            f"{', '.join(f'{name} ({version})' for name, version in behind.items())}{why}"
+        ),
+        allowed=current,
+        remedy=f"{'; '.join(commands)}; then {again} and `up`",
+    )
+
+
+def _running_blocks(
+    config: EksStackConfig, cluster: ClusterFacts, stack_file: str
+) -> Iterator[Problem]:
+    """Yield managed node groups with Capacity Blocks that would be updated while they run."""
+    wanted = config.architecture.kubernetes_version
+    for name, group in config.architecture.node_groups.items():
+        block = isinstance(config.reservations.get(group.purchase_option), CapacityBlock)
+        if not block or group.management != "managed":
+            continue
+        running = [
+            (found, cluster.node_group_sizes.get(found, 0))
+            for found, version in cluster.node_group_versions.items()
+            if found.startswith(_prefix(config, name)) and version != wanted
+        ]
+        size = max((size for _, size in running), default=0)
+        if size == 0:
+            continue
+        path = f"{ROOT}.architecture.node_groups.{name}"
+        none, back = (
+            " and ".join(
+                set_command(f"{path}.{key}", str(value), stack_file=stack_file)
+                for key, value in sizes.items()
+            )
+            for sizes in (
+                {"minimum": 0, "desired": 0},
+                {"minimum": group.minimum, "desired": group.desired},
+            )
+        )
+        same = set_command(VERSION, cluster.kubernetes_version, stack_file=stack_file)
+        yield Problem(
+            path=VERSION,
+            found=wanted,
+            problem=(
+                f"node group {name} holds {size} nodes of a Capacity Block; EKS updates such a "
+                "group only while its desired size is 0"
+            ),
+            allowed=cluster.kubernetes_version,
+            remedy=(
+                f"when its work is done: {same}, {none}, and `up`; then "
+                f"{set_command(VERSION, wanted, stack_file=stack_file)} and `up`; then {back} and "
+                "`up`"
+            ),
+        )
+
+
+def _key_problems(
+    config: EksStackConfig, cluster: ClusterFacts, stack_file: str
+) -> Iterator[Problem]:
+    current, wanted = cluster.secrets_key_arn, config.architecture.secrets_key_arn
+    if current is None or current == wanted:
+        return
+    yield Problem(
+        path=KEY,
+        found=wanted or "no key",
+        problem=(
+            f"the secrets of cluster {cluster.name} are encrypted with {current}, for good: EKS "
+            "neither changes nor removes the key, and the cluster would be replaced"
+        ),
+        allowed=current,
+        remedy=set_command(KEY, current, stack_file=stack_file),
+    )
+
+
+def _next(version: str) -> str:
+    return f"1.{minor_number(version) + 1}"
+
+
+def _prefix(config: EksStackConfig, group: str) -> str:
+    """Return the prefix of the EKS node group names of a node group."""
+    return f"{config.name}-{group}{MANAGED_NODE_GROUP}"
+
+
+def _is_ours(node_group: str, config: EksStackConfig) -> bool:
+    ours = ("system", *config.architecture.node_groups)
+    return any(node_group.startswith(_prefix(config, name)) for name in ours)
+
+
+def _update_node_group(cluster: ClusterFacts, name: str) -> str:
+    return f"aws eks update-nodegroup-version --cluster-name {cluster.name} --nodegroup-name {name}"
+
+
+def _self_managed(config: EksStackConfig) -> list[str]:
+    groups = config.architecture.node_groups.items()
+    return [name for name, group in groups if group.management == "self-managed"]

@@ -1,0 +1,1 @@
+"""The network architecture: a VPC for other stacks."""

@@ -1,0 +1,14 @@
+"""What a network stack needs of the account; it checks only zones."""
+
+from __future__ import annotations
+
+from components.checks.account_part import AccountPart
+from components.checks.needs import ArchitectureNeeds
+from components.config.network_stack import NetworkStackConfig
+from components.network_stack.plan import NetworkStackPlan
+
+
+class NetworkAccount(AccountPart[NetworkStackConfig, NetworkStackPlan]):
+    """Needs of a network stack."""
+
+    needs = ArchitectureNeeds(nodes=None, zone_users="NAT gateways", place_noun="network")

@@ -1,0 +1,25 @@
+"""The plan of a network stack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from components.network.network_plan import NetworkPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkStackPlan:
+    """A VPC for other stacks."""
+
+    kind: ClassVar = "network"
+    name: str
+    region: str
+    tags: Mapping[str, str]
+    network: NetworkPlan
+    """Always a new VPC."""
+    efa_security_group: bool
+    lustre_security_group: bool
+    deletion_protection: bool
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,86 @@
+"""Plan a network stack, or report every problem of its configuration."""
+
+from __future__ import annotations
+
+from components.checks.network_review import review_network, review_without_storage
+from components.checks.role_name_review import review_names
+from components.checks.tag_review import review_tags
+from components.config.network import NewVpc, PlacedNetwork
+from components.config.network_stack import NetworkStackConfig
+from components.config.review import Review
+from components.network.vpc_plan import plan_network
+from components.network_stack.plan import NetworkStackPlan
+from components.tagging import common_tags
+
+
+def plan_stack(
+    config: NetworkStackConfig, *, stack_file: str, region: str, **_: object
+) -> NetworkStackPlan:
+    """Return the plan of a network stack.
+
+    Args:
+        config: The validated stack file.
+        stack_file: Name of the stack file, for messages and commands.
+        region: Region of the stack.
+        _: Arguments of planners whose stacks have nodes.
+
+    Raises:
+        ConfigError: every problem that the configuration has.
+    """
+    review = Review(stack_file=stack_file)
+    review_tags(config.tags, review)
+    review_names(config, review)
+    review_network(config.network, region, review)
+    review_without_storage(
+        config,
+        review,
+        problem="is a file system, and a stack that is a network alone has nothing to mount it",
+        remedy="remove it here, and add it to the stack whose nodes mount it",
+    )
+    _review_kind(config, review)
+    _review_reservations(config, review)
+    _note_what_is_closed(config.network, review)
+    review.close()
+    return NetworkStackPlan(
+        name=config.name,
+        region=region,
+        tags=common_tags(config.name, config.tags),
+        network=plan_network(config.network, region=region),
+        efa_security_group=config.architecture.efa_security_group,
+        lustre_security_group=config.architecture.lustre_security_group,
+        deletion_protection=config.architecture.deletion_protection,
+        notes=tuple(review.notes),
+    )
+
+
+def _note_what_is_closed(network: PlacedNetwork, review: Review) -> None:
+    if isinstance(network, NewVpc) and network.nat_gateways == "none":
+        review.note(
+            "network: nothing in the private subnets reaches the internet; what lives in them "
+            "needs `interface_endpoints`, and images in private registries of ECR"
+        )
+
+
+def _review_kind(config: NetworkStackConfig, review: Review) -> None:
+    if not isinstance(config.network, NewVpc):
+        review.refuse(
+            "network.kind",
+            "takes a network that exists, and this stack is there to make one",
+            found="existing-vpc, or that of another stack",
+            allowed="new-vpc",
+            remedy=(
+                "give `kind: new-vpc` and `availability_zones`; stacks that live in a network "
+                "that exists name it themselves"
+            ),
+        )
+
+
+def _review_reservations(config: NetworkStackConfig, review: Review) -> None:
+    for name in config.reservations:
+        review.refuse(
+            f"reservations.{name}",
+            "is a reservation, and a stack that is a network alone launches nothing",
+            found=config.reservations[name].kind,
+            allowed="no entry of `reservations`",
+            remedy="remove it here, and add it to the stack whose nodes launch into it",
+        )

@@ -1,0 +1,189 @@
+"""Checks of a ParallelCluster stack beyond its schema.
+
+Names in parentheses are validators of ParallelCluster.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from components.catalog.parallelcluster import (
+    CAPACITY_BLOCK_UNSUPPORTED_REGIONS,
+    MAXIMUM_TAGS,
+    NAME_LIMIT,
+    NAME_PATTERN,
+    OPERATING_SYSTEMS_WITHOUT_AMI,
+    REGIONS,
+    RESERVED_TAG_PREFIX,
+)
+from components.checks.tag_review import review_tags
+from components.config.network import NewVpc
+from components.config.parallelcluster import ParallelClusterArchitecture
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
+from components.config.pools import pools
+from components.config.reservations import CapacityBlock
+from components.config.review import Review
+from components.naming import IAM_ROLE_NAME_LIMIT, excess_length
+from components.network.existing_vpc_review import review_existing_vpc
+from components.network.vpc_review import review_new_vpc
+from components.parallelcluster.network_review import review_cluster_network
+from components.tagging import common_tags
+
+_FLOW_LOGS_ROLE = "{cluster}-network-flow-logs-role"
+"""Logical name in `components.network.flow_logs`."""
+
+
+def review_cluster(
+    config: ParallelClusterStackConfig, region: str, now: datetime, review: Review
+) -> None:
+    """Record problems of name, region, network, tags, operating system and deployment."""
+    _review_name(config, review)
+    _review_region(config, region, review)
+    _review_cluster_tags(config, review)
+    if isinstance(config.network, NewVpc):
+        review_new_vpc(config.network, region, review)
+        review_cluster_network(config.network, config.architecture.head_node, review)
+    else:
+        review_existing_vpc(config.network, review)
+    _review_image(config.architecture, review)
+    _review_deployment(config.architecture, region, review)
+    _note_capacity(config, now, review)
+
+
+def _review_name(config: ParallelClusterStackConfig, review: Review) -> None:
+    name, limit = config.name, NAME_LIMIT
+    if isinstance(config.network, NewVpc) and config.network.flow_logs:
+        role = _FLOW_LOGS_ROLE.format(cluster=name)
+        limit = min(limit, len(name) - excess_length(role, IAM_ROLE_NAME_LIMIT))
+    if len(name) > limit:
+        review.refuse(
+            "name",
+            "is too long: ParallelCluster limits it (ClusterNameValidator)"
+            if limit == NAME_LIMIT
+            else "is too long: the name of the role of the flow logs follows from it",
+            found=name,
+            allowed=f"at most {limit} characters",
+            remedy=review.set_command("name", "SHORTER"),
+        )
+    if re.fullmatch(NAME_PATTERN, name) is None:
+        review.refuse(
+            "name",
+            "is not a name that ParallelCluster takes (ClusterNameValidator)",
+            found=name,
+            allowed="letters, digits and hyphens; the first is a letter",
+            remedy=review.set_command("name", "pc-" + re.sub(r"[^a-zA-Z0-9]+", "-", name)),
+        )
+
+
+def _review_region(config: ParallelClusterStackConfig, region: str, review: Review) -> None:
+    if region not in REGIONS:
+        review.refuse(
+            "architecture.kind",
+            f"is not supported in the stack's region, {region} (RegionValidator)",
+            found="parallelcluster",
+            allowed=f"one of {', '.join(sorted(REGIONS))}",
+            remedy="change `aws:region`",
+        )
+    for name, reservation in config.reservations.items():
+        block = isinstance(reservation, CapacityBlock)
+        if block and region.startswith(CAPACITY_BLOCK_UNSUPPORTED_REGIONS):
+            review.refuse(
+                f"reservations.{name}.kind",
+                f"is not supported by ParallelCluster in {region} (FeatureRegionValidator)",
+                found=reservation.kind,
+                allowed="odcr, odcr-group",
+                remedy="use an On-Demand Capacity Reservation, or change `aws:region`",
+            )
+
+
+def _review_cluster_tags(config: ParallelClusterStackConfig, review: Review) -> None:
+    review_tags(config.tags, review)
+    for key in config.tags:
+        if key.startswith(RESERVED_TAG_PREFIX):
+            review.refuse(
+                "tags",
+                f"has a tag that begins with `{RESERVED_TAG_PREFIX}`, which ParallelCluster keeps "
+                "for itself",
+                found=key,
+                remedy="rename the tag",
+            )
+    own = len(common_tags(config.name, {}))
+    if len(config.tags) + own > MAXIMUM_TAGS:
+        review.refuse(
+            "tags",
+            "has more tags than ParallelCluster takes (ComputeResourceTagsValidator)",
+            found=len(config.tags),
+            allowed=f"at most {MAXIMUM_TAGS - own}",
+            remedy="remove tags",
+        )
+
+
+def _review_image(architecture: ParallelClusterArchitecture, review: Review) -> None:
+    system = architecture.operating_system
+    if system in OPERATING_SYSTEMS_WITHOUT_AMI and architecture.custom_ami_id is None:
+        review.refuse(
+            "architecture.custom_ami_id",
+            f"is missing: ParallelCluster publishes no image with {system} (OsCustomAmiValidator)",
+            allowed="an image that `pcluster build-image` made",
+            remedy=review.set_command("architecture.custom_ami_id", "ami-…"),
+        )
+
+
+def _review_deployment(
+    architecture: ParallelClusterArchitecture, region: str, review: Review
+) -> None:
+    deployment, key = architecture.deployment, "architecture.deployment"
+    token = deployment.provider_service_token
+    if token is None:
+        return
+    if deployment.provider_template_url is not None:
+        review.refuse(
+            f"{key}.provider_template_url",
+            "stands beside `provider_service_token`; a provider that exists needs no template",
+            found=deployment.provider_template_url,
+            allowed="one of the two",
+            remedy="remove one of the two",
+        )
+    there = token.split(":")[3]
+    if there != region:
+        review.refuse(
+            f"{key}.provider_service_token",
+            f"is a function in {there}, and CloudFormation calls one of the stack's region only",
+            found=token,
+            allowed=f"a function in {region}",
+            remedy=f"make a provider stack in {region}, or remove the key",
+        )
+
+
+def _note_capacity(config: ParallelClusterStackConfig, now: datetime, review: Review) -> None:
+    for name, queue in config.architecture.queues.items():
+        for resource_name, resource in queue.compute_resources.items():
+            option = resource.purchase_option or queue.purchase_option
+            if resource.minimum and option in {"on-demand", "spot"}:
+                review.note(
+                    f"compute resource {name}/{resource_name}: its {resource.minimum} static nodes "
+                    "have no reservation; where EC2 has no capacity for them the creation of the "
+                    "cluster fails after 35 minutes (HeadNodeWaitCondition)"
+                )
+    used = {pool.purchase_option for pool in pools(config)}
+    for name, reservation in config.reservations.items():
+        if name in used and isinstance(reservation, CapacityBlock):
+            _note_block(name, reservation, now, review)
+
+
+def _note_block(name: str, block: CapacityBlock, now: datetime, review: Review) -> None:
+    """Note when nodes start and stop.
+
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/launch-instances-capacity-blocks.html
+    """
+    if block.starts_at is not None and now < block.starts_at:
+        review.note(
+            f"reservation {name}: the Capacity Block starts at {block.starts_at:%Y-%m-%d %H:%M} "
+            "UTC; the cluster comes up without its nodes, and they start then"
+        )
+    if block.ends_at is not None and now < block.ends_at:
+        review.note(
+            f"reservation {name}: the Capacity Block ends at {block.ends_at:%Y-%m-%d %H:%M} UTC; "
+            "EC2 begins to terminate its nodes 30 minutes earlier"
+        )

@@ -1,0 +1,170 @@
+"""Checks of the custom AMIs of a ParallelCluster stack.
+
+Source: `AmiOsCompatibleValidator`, `CustomAmiTagValidator`, `RootVolumeSizeValidator` and
+`InstanceTypeBaseAMICompatibleValidator` of aws-parallelcluster 3.16.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from components.account.facts import AccountFacts, ImageFacts
+from components.catalog.instance_types import INSTANCE_TYPES
+from components.catalog.versions import PARALLELCLUSTER_VERSION
+from components.config.parallelcluster import ParallelClusterArchitecture
+from components.config.problems import ROOT, Problem
+
+VERSION_TAG = "parallelcluster:version"
+SYSTEM_TAG = "parallelcluster:os"
+BUILD_STATUS_TAG = "parallelcluster:build_status"
+"""Tag that `pcluster build-image` sets. AMIs shared by another account do not have it.
+
+https://docs.aws.amazon.com/parallelcluster/latest/ug/building-custom-ami-v3.html
+"""
+AVAILABLE = "available"
+_BUILD = (
+    "build one with ParallelCluster {version}: `pcluster build-image --image-id NAME "
+    "--image-configuration FILE`, or remove custom_ami_id to use ParallelCluster's own image"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """An AMI and the nodes that use it."""
+
+    path: str
+    """Key of `custom_ami_id`."""
+    image_id: str
+    instance_types: tuple[str, ...]
+    root_volumes_gib: tuple[tuple[str, int], ...]
+    """Keys and sizes of the root volumes."""
+
+
+def image_problems(
+    architecture: ParallelClusterArchitecture, facts: AccountFacts
+) -> Iterator[Problem]:
+    """Yield why nodes would not start from the AMIs in the stack file."""
+    if not facts.could_read("ec2:DescribeImages"):
+        return
+    for use in _uses(architecture):
+        found = facts.images.get(use.image_id)
+        if found is None:
+            yield Problem(
+                path=use.path,
+                found=use.image_id,
+                problem="this image does not exist in this region, or is not shared with you",
+                remedy="give the id of an image of this region (`pcluster list-images`)",
+            )
+            continue
+        yield from _state_problems(use, found)
+        yield from _origin_problems(use, found, architecture)
+        yield from _fit_problems(use, found)
+
+
+def image_warnings(architecture: ParallelClusterArchitecture, facts: AccountFacts) -> Iterator[str]:
+    """Yield AMIs without a sign that ParallelCluster built them."""
+    for use in _uses(architecture):
+        found = facts.images.get(use.image_id)
+        missing = [tag for tag in (VERSION_TAG, SYSTEM_TAG) if found and tag not in found.tags]
+        if missing:
+            yield (
+                f"image {use.image_id} has no tag {' and '.join(missing)}, so nobody can tell that "
+                f"ParallelCluster {PARALLELCLUSTER_VERSION} has built it for "
+                f"{architecture.operating_system}; if it has not, the cluster fails to come up"
+            )
+
+
+def _uses(architecture: ParallelClusterArchitecture) -> Iterator[_Use]:
+    at = f"{ROOT}.architecture"
+    shared = [
+        (name, queue) for name, queue in architecture.queues.items() if queue.custom_ami_id is None
+    ]
+    if architecture.custom_ami_id is not None:
+        head = architecture.head_node
+        types = [r.instance_type for _, q in shared for r in q.compute_resources.values()]
+        volumes = [(f"queues.{name}", queue.root_volume.size_gib) for name, queue in shared]
+        yield _Use(
+            path=f"{at}.custom_ami_id",
+            image_id=architecture.custom_ami_id,
+            instance_types=(head.instance_type, *types),
+            root_volumes_gib=(("head_node", head.root_volume.size_gib), *volumes),
+        )
+    for name, queue in architecture.queues.items():
+        if queue.custom_ami_id is not None:
+            yield _Use(
+                path=f"{at}.queues.{name}.custom_ami_id",
+                image_id=queue.custom_ami_id,
+                instance_types=tuple(r.instance_type for r in queue.compute_resources.values()),
+                root_volumes_gib=((f"queues.{name}", queue.root_volume.size_gib),),
+            )
+
+
+def _state_problems(use: _Use, found: ImageFacts) -> Iterator[Problem]:
+    if found.state != AVAILABLE:
+        yield Problem(
+            path=use.path,
+            found=f"{use.image_id}, state {found.state}",
+            problem="nothing launches from this image in the state that it is in",
+            allowed="an image that is available",
+            remedy="wait until it is available, or give another",
+        )
+
+
+def _origin_problems(
+    use: _Use, found: ImageFacts, architecture: ParallelClusterArchitecture
+) -> Iterator[Problem]:
+    build = _BUILD.format(version=PARALLELCLUSTER_VERSION)
+    version = found.tags.get(VERSION_TAG)
+    if version is not None and version != PARALLELCLUSTER_VERSION:
+        yield Problem(
+            path=use.path,
+            found=f"{use.image_id}, built by ParallelCluster {version}",
+            problem="a cluster runs only on images of its own version of ParallelCluster",
+            allowed=f"an image with the tag {VERSION_TAG}={PARALLELCLUSTER_VERSION}",
+            remedy=build,
+        )
+    elif version is not None and BUILD_STATUS_TAG not in found.tags:
+        yield Problem(
+            path=use.path,
+            found=f"{use.image_id}, without the tag {BUILD_STATUS_TAG}",
+            problem="ParallelCluster refuses an image whose build it cannot see to have ended",
+            allowed=f"an image with the tag {BUILD_STATUS_TAG}=available",
+            remedy="look at the stack that built it (`pcluster describe-image`), or give another",
+        )
+    system = found.tags.get(SYSTEM_TAG)
+    if system is not None and system != architecture.operating_system:
+        yield Problem(
+            path=use.path,
+            found=f"{use.image_id}, of {system}",
+            problem=f"the nodes of the cluster run {architecture.operating_system}",
+            allowed=f"an image with the tag {SYSTEM_TAG}={architecture.operating_system}",
+            remedy=f"set operating_system to {system} for a new cluster, or give another image",
+        )
+
+
+def _fit_problems(use: _Use, found: ImageFacts) -> Iterator[Problem]:
+    wrong = sorted(
+        {
+            name
+            for name in use.instance_types
+            if name in INSTANCE_TYPES and INSTANCE_TYPES[name].architecture != found.architecture
+        }
+    )
+    if wrong:
+        yield Problem(
+            path=use.path,
+            found=f"{use.image_id}, for {found.architecture}",
+            problem=f"{', '.join(wrong)} cannot run it: these types are of another architecture",
+            allowed=f"an image for {INSTANCE_TYPES[wrong[0]].architecture}",
+            remedy="give another image, or other instance types",
+        )
+    for key, size_gib in use.root_volumes_gib:
+        if size_gib < found.root_volume_gib:
+            yield Problem(
+                path=f"{ROOT}.architecture.{key}.root_volume.size_gib",
+                found=size_gib,
+                problem=f"the image {use.image_id} needs {found.root_volume_gib} GiB",
+                allowed=f"{found.root_volume_gib} or more",
+                remedy=f"set it to {found.root_volume_gib} or more",
+            )

@@ -1,0 +1,197 @@
+"""Checks of the existing file systems and volumes that a ParallelCluster stack mounts.
+
+Source: `EfsIdValidator`, `ExistingFsxNetworkingValidator` and `SharedEbsVolumeIdValidator` of
+aws-parallelcluster 3.16.1, which fail the creation of the cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from components.account.facts import AccountFacts, IngressFacts, SubnetFacts
+from components.checks.check import Subject
+from components.checks.open_door import OPEN_PORTS, Ports, described, is_open
+from components.config.problems import ROOT, Problem
+from components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
+from components.storage.fsx_lustre_plan import LUSTRE_PORTS
+
+MOUNTED_STORAGE = Subject(
+    "storage",
+    "the nodes reach it",
+    calls=(
+        "elasticfilesystem:DescribeFileSystems",
+        "elasticfilesystem:DescribeMountTargets",
+        "elasticfilesystem:DescribeMountTargetSecurityGroups",
+        "fsx:DescribeVolumes",
+        *OPEN_PORTS,
+    ),
+)
+"""What `mounted_storage_problems` checks."""
+
+NFS_PORTS: tuple[Ports, ...] = ((2049, 2049),)
+OPEN_ZFS_PORTS: tuple[Ports, ...] = ((111, 111), (2049, 2049), (20001, 20003))
+"""TCP ports that clients use.
+
+https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limit-access-security-groups.html
+"""
+AVAILABLE = "available"
+
+
+def mounted_storage_problems(plan: ParallelClusterPlan, facts: AccountFacts) -> Iterator[Problem]:
+    """Yield why nodes could not mount existing file systems and volumes."""
+    checks = {"Ebs": _volume, "Efs": _efs, "FsxLustre": _lustre, "FsxOpenZfs": _open_zfs}
+    for storage in plan.shared_storage:
+        yield from checks[storage.type](storage, plan, facts)
+
+
+def _volume(
+    storage: SharedStoragePlan, plan: ParallelClusterPlan, facts: AccountFacts
+) -> Iterator[Problem]:
+    volume_id = storage.settings.get("VolumeId")
+    if not isinstance(volume_id, str) or not facts.could_read("ec2:DescribeVolumes"):
+        return
+    path = f"{ROOT}.storage.{storage.name}.volume_id"
+    found = facts.volumes.get(volume_id)
+    if found is None:
+        yield _missing(path, volume_id, "volume")
+        return
+    head_node = [facts.subnets[name] for name in plan.head_node.subnets if name in facts.subnets]
+    if len(head_node) == 1 and found.availability_zone != head_node[0].availability_zone:
+        yield Problem(
+            path=path,
+            found=f"{volume_id} in {found.availability_zone}",
+            problem=f"the head node, which shares it, is in {head_node[0].availability_zone}",
+            allowed=f"a volume in {head_node[0].availability_zone}",
+            remedy=f"set architecture.head_node.availability_zone to {found.availability_zone}, "
+            "for a new cluster; or give another volume",
+        )
+    # A volume that is attached to this cluster's head node is in use and valid.
+    if found.state != AVAILABLE and facts.deployed_cluster is None:
+        yield Problem(
+            path=path,
+            found=f"{volume_id}, {found.state} by {found.attached_to or 'nobody'}",
+            problem="the head node cannot attach a volume that something else uses",
+            allowed="a volume that is available",
+            remedy="detach it (`aws ec2 detach-volume`), or give another",
+        )
+
+
+def _efs(
+    storage: SharedStoragePlan, plan: ParallelClusterPlan, facts: AccountFacts
+) -> Iterator[Problem]:
+    file_system_id = storage.settings.get("FileSystemId")
+    readable = facts.could_read("elasticfilesystem:DescribeFileSystems")
+    if not isinstance(file_system_id, str) or not readable:
+        return
+    path = f"{ROOT}.storage.{storage.name}.file_system_id"
+    found = facts.efs.get(file_system_id)
+    if found is None:
+        yield _missing(path, file_system_id, "file system")
+        return
+    if not facts.could_read("elasticfilesystem:DescribeMountTargets"):
+        return
+    targets = {t.availability_zone: t for t in found.targets if t.vpc_id == plan.network.vpc_id}
+    subnets = _subnets(plan, facts)
+    lacking = sorted({s.availability_zone for s in subnets} - set(targets))
+    if lacking:
+        yield Problem(
+            path=path,
+            found=f"{file_system_id}, reached in {', '.join(sorted(targets)) or 'no zone'}",
+            problem=f"nodes in {', '.join(lacking)} have no mount target to mount it from",
+            allowed="a file system with a mount target in each zone of the cluster, in its VPC",
+            remedy=(
+                f"make one (`aws efs create-mount-target --file-system-id {file_system_id} "
+                "--subnet-id subnet-…`), or give another file system"
+            ),
+        )
+    for zone, target in targets.items():
+        if facts.could_read("elasticfilesystem:DescribeMountTargetSecurityGroups"):
+            there = [subnet for subnet in subnets if subnet.availability_zone == zone]
+            yield from _doors(
+                path, target.security_group_ids, target.lets_in, there, facts, NFS_PORTS
+            )
+
+
+def _lustre(
+    storage: SharedStoragePlan, plan: ParallelClusterPlan, facts: AccountFacts
+) -> Iterator[Problem]:
+    found = facts.file_systems.get(storage.settings.get("FileSystemId", ""))
+    if found is not None and facts.could_read("ec2:DescribeNetworkInterfaces"):
+        path = f"{ROOT}.storage.{storage.name}.file_system_id"
+        subnets = _subnets(plan, facts)
+        groups = found.security_group_ids
+        yield from _doors(path, groups, found.lets_in, subnets, facts, LUSTRE_PORTS)
+
+
+def _open_zfs(
+    storage: SharedStoragePlan, plan: ParallelClusterPlan, facts: AccountFacts
+) -> Iterator[Problem]:
+    volume_id = storage.settings.get("VolumeId")
+    if not isinstance(volume_id, str) or not facts.could_read("fsx:DescribeVolumes"):
+        return  # a reference: the stack creates it
+    path = f"{ROOT}.storage.{storage.name}.volume_id"
+    found = facts.open_zfs.get(volume_id)
+    if found is None:
+        yield _missing(path, volume_id, "volume")
+    elif found.vpc_id != plan.network.vpc_id:
+        yield Problem(
+            path=path,
+            found=f"{volume_id}, in {found.vpc_id}",
+            problem="this file system lies in another VPC, where the nodes do not reach it",
+            allowed=f"a volume in {plan.network.vpc_id}",
+            remedy="give a volume of the cluster's VPC",
+        )
+    elif facts.could_read("ec2:DescribeNetworkInterfaces"):
+        groups, subnets = found.security_group_ids, _subnets(plan, facts)
+        yield from _doors(path, groups, found.lets_in, subnets, facts, OPEN_ZFS_PORTS)
+
+
+def _subnets(plan: ParallelClusterPlan, facts: AccountFacts) -> list[SubnetFacts]:
+    """Return the known subnets of all nodes, including the head node."""
+    nodes = (subnet for queue in plan.queues for subnet in queue.subnets)
+    names = dict.fromkeys((*plan.head_node.subnets, *nodes))
+    return [facts.subnets[name] for name in names if name in facts.subnets]
+
+
+def _missing(path: str, identifier: str, what: str) -> Problem:
+    return Problem(
+        path=path,
+        found=identifier,
+        problem=f"this {what} does not exist in this account and region",
+        remedy=f"give the id of a {what} that exists, or correct aws:region",
+    )
+
+
+def _doors(
+    path: str,
+    groups: frozenset[str],
+    lets_in: tuple[IngressFacts, ...],
+    subnets: list[SubnetFacts],
+    facts: AccountFacts,
+    ports: tuple[Ports, ...],
+) -> Iterator[Problem]:
+    """Yield ports that are closed to nodes; existing rules cannot reference new groups."""
+    if not groups or not facts.could_read("ec2:DescribeSecurityGroupRules"):
+        return
+    networks: list[IPv4Network] = [subnet.cidr for subnet in subnets]
+    lets_in = tuple(rule for rule in lets_in if rule.peer_group_id is None)
+    closed = [each for each in ports if not all(is_open(lets_in, each, net) for net in networks)]
+    if closed:
+        wanted = ", ".join(described(each) for each in ports)
+        first = sorted(groups)[0]
+        network = next(n for n in networks if not is_open(lets_in, closed[0], n))
+        yield Problem(
+            path=path,
+            found=", ".join(sorted(groups)),
+            problem=(
+                "the file system does not let the nodes in on TCP "
+                + " and ".join(described(each) for each in closed)
+                + "; ParallelCluster refuses it"
+            ),
+            allowed=f"TCP {wanted} from {', '.join(map(str, networks))}",
+            remedy=(
+                f"aws ec2 authorize-security-group-ingress --group-id {first} --protocol tcp "
+                f"--port {described(closed[0])} --cidr {network}, and so on for the others"
+            ),
+        )

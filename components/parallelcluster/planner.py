@@ -1,0 +1,167 @@
+"""Plan a ParallelCluster stack, or report every problem of its configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from components.catalog.versions import PARALLELCLUSTER_VERSION
+from components.checks.reservation_review import review_reservations
+from components.config.parallelcluster import Deployment
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
+from components.config.pools import resource_shares
+from components.config.review import Review
+from components.network.vpc_plan import plan_network
+from components.parallelcluster.address_capacity import review_address_capacity
+from components.parallelcluster.cluster_review import review_cluster
+from components.parallelcluster.head_node_plan import plan_head_node
+from components.parallelcluster.head_node_review import review_head_node
+from components.parallelcluster.plan import (
+    DeploymentPlan,
+    HeadNodePlan,
+    ParallelClusterPlan,
+    QueuePlan,
+    deployment_stack_name,
+)
+from components.parallelcluster.queue_context import QueueContext, queue_subnets
+from components.parallelcluster.queue_place_review import review_launch_zones
+from components.parallelcluster.queue_plan import plan_queue
+from components.parallelcluster.queue_review import review_counts, review_queue
+from components.parallelcluster.slurm_review import review_slurm
+from components.parallelcluster.storage_plan import SharedStorage, plan_shared_storage
+from components.parallelcluster.template_review import (
+    review_dynamic_references,
+    review_template_size,
+)
+from components.tagging import common_tags
+
+
+def plan_stack(
+    config: ParallelClusterStackConfig,
+    *,
+    stack_file: str,
+    region: str,
+    now: datetime,
+    subnets_known: bool = False,
+    offered_zones: Mapping[str, tuple[str, ...]] | None = None,
+) -> ParallelClusterPlan:
+    """Return the plan of a ParallelCluster stack.
+
+    Args:
+        config: The validated stack file.
+        stack_file: Name of the stack file, for messages and commands.
+        region: Region of the stack.
+        now: Current time, timezone-aware.
+        subnets_known: Whether the account was queried and subnets are filled in. Without the
+            account, the zones of subnets are unknown: a queue that must launch in one zone keeps
+            all candidate subnets, with a note. With it, that is refused.
+        offered_zones: Zones of a new VPC that offer an instance type, by type, if the account was
+            queried.
+
+    Raises:
+        ConfigError: every problem that the configuration has.
+    """
+    review = Review(stack_file=stack_file)
+    context = QueueContext(
+        config=config,
+        network=plan_network(
+            config.network, region=region, public_subnet_tags={}, private_subnet_tags={}
+        ),
+        region=region,
+        now=now,
+        subnets_known=subnets_known,
+        offered_zones=offered_zones or {},
+    )
+    _review(context, review)
+    head_node = plan_head_node(context)
+    queues = _queues(context, review)
+    storage = _storage(context, head_node, review)
+    review.close()
+    plan = _plan(context, head_node, queues, storage, review)
+    review_address_capacity(plan, review)
+    review_template_size(plan, review)
+    review_dynamic_references(plan, review)
+    review.close()
+    return plan
+
+
+def _review(context: QueueContext, review: Review) -> None:
+    config = context.config
+    review_cluster(config, context.region, context.now, review)
+    review_reservations(config, context.region, context.now, review)
+    review_head_node(context, review)
+    review_counts(config.architecture, review)
+    for name, queue in config.architecture.queues.items():
+        review_queue(name, queue, context, review)
+    review_launch_zones(context, review)
+    review_slurm(config.architecture.slurm, review)
+
+
+def _queues(context: QueueContext, review: Review) -> list[QueuePlan]:
+    queues = context.config.architecture.queues.items()
+    planned = [plan_queue(name, queue, context, review) for name, queue in queues]
+    return [queue for queue in planned if queue is not None]
+
+
+def _storage(context: QueueContext, head_node: HeadNodePlan, review: Review) -> SharedStorage:
+    queues = context.config.architecture.queues.values()
+    subnets = (subnet for queue in queues for subnet in queue_subnets(queue, context))
+    return plan_shared_storage(
+        context.config,
+        context.network,
+        queue_subnets=tuple(dict.fromkeys(subnets)),
+        head_subnets=head_node.subnets,
+        review=review,
+        subnets_known=context.subnets_known,
+    )
+
+
+def _plan(
+    context: QueueContext,
+    head_node: HeadNodePlan,
+    queues: Sequence[QueuePlan],
+    storage: SharedStorage,
+    review: Review,
+) -> ParallelClusterPlan:
+    config, architecture = context.config, context.config.architecture
+    return ParallelClusterPlan(
+        name=config.name,
+        region=context.region,
+        tags=common_tags(config.name, config.tags),
+        network=context.network,
+        version=PARALLELCLUSTER_VERSION,
+        operating_system=architecture.operating_system,
+        custom_ami_id=architecture.custom_ami_id,
+        head_node=head_node,
+        queues=tuple(queues),
+        slurm=architecture.slurm,
+        shared_storage=storage.entries,
+        open_zfs=storage.open_zfs,
+        monitoring=architecture.monitoring,
+        deployment=_deployment(config.name, architecture.deployment, context.region),
+        resource_shares=resource_shares(config),
+        notes=tuple(review.notes),
+    )
+
+
+def _deployment(name: str, deployment: Deployment, region: str) -> DeploymentPlan:
+    return DeploymentPlan(
+        stack_name=deployment_stack_name(name),
+        provider_template_url=deployment.provider_template_url or provider_template_url(region),
+        provider_service_token=deployment.provider_service_token,
+        suppress_validators=deployment.suppress_validators,
+        deletion_policy="Retain" if deployment.deletion_policy == "retain" else "Delete",
+        timeout_minutes=deployment.timeout_minutes,
+    )
+
+
+def provider_template_url(region: str) -> str:
+    """Return the template URL of the pinned ParallelCluster provider stack in a region.
+
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/tutorials_09_cfn-custom-resource-v3.html
+    """
+    suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    return (
+        f"https://{region}-aws-parallelcluster.s3.{region}.{suffix}/parallelcluster/"
+        f"{PARALLELCLUSTER_VERSION}/templates/custom_resource/cluster.yaml"
+    )

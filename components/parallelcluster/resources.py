@@ -1,0 +1,131 @@
+"""The ParallelCluster architecture: the cluster and its prerequisites.
+
+The plan decides which resources exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pulumi
+
+from components.compute.reservation_groups import make_reservation_groups
+from components.compute.resource_shares import accept_shares
+from components.network.cluster_network import ClusterNetwork
+from components.parallelcluster.outputs import log_group, login_commands
+from components.parallelcluster.plan import ParallelClusterPlan, QueuePlan, SharedStoragePlan
+from components.parallelcluster.slurm_cluster import SlurmCluster, SlurmClusterArgs
+from components.storage.open_zfs import OpenZfs, OpenZfsArgs, client_cidrs
+
+
+class ParallelClusterArchitecture(pulumi.ComponentResource):
+    """The Slurm cluster of a `ParallelClusterPlan`, created by ParallelCluster.
+
+    Explicit dependencies ensure the order that AWS needs: resource shares are accepted before their
+    reservations join a group. Reservation groups and routes exist before the cluster, whose
+    creation waits for its static nodes.
+
+    Children: `<name>` (`SlurmCluster`), `<name>-network` (`Vpc`, if new),
+    `<name>-<reservation>-share` (`aws.ram.ResourceShareAccepter`) and `<name>-<reservation>`
+    (`ReservationGroup`) for reservations that need them, and `<name>-<storage>` (`OpenZfs`) for
+    file systems that ParallelCluster cannot create.
+    """
+
+    def __init__(
+        self, name: str, plan: ParallelClusterPlan, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("trainyard:architectures:ParallelClusterArchitecture", name, {}, opts)
+        self._plan = plan
+        self._child = pulumi.ResourceOptions(parent=self)
+
+        self._network = ClusterNetwork(
+            f"{name}-network", plan.network, tags=plan.tags, opts=self._child
+        )
+        shares = accept_shares(name, plan.resource_shares, parent=self)
+        file_systems = self._make_file_systems(name)
+        self._cluster = SlurmCluster(
+            name,
+            SlurmClusterArgs(
+                plan=plan,
+                subnet_id=self._network.subnet_id,
+                reservation_group_arns=make_reservation_groups(
+                    name,
+                    plan.capacities,
+                    region=plan.region,
+                    tags=plan.tags,
+                    opts=self._child,
+                    after=shares,
+                ),
+                open_zfs_volume_ids={
+                    storage: made.root_volume_id for storage, made in file_systems.items()
+                },
+                launch_after=[
+                    *self._network.ready,
+                    *shares,
+                    *(ready for made in file_systems.values() for ready in made.ready),
+                ],
+            ),
+            self._child,
+        )
+        self.register_outputs({})
+
+    def outputs(self) -> dict[str, pulumi.Input[object]]:
+        """Return the stack outputs, by name."""
+        plan, made = self._plan, self._cluster.outputs
+        return {
+            "cluster_name": made["ClusterName"],
+            "cluster_version": plan.version,
+            "cluster_status": made["ClusterStatus"],
+            "compute_fleet_status": made["ComputeFleetStatus"],
+            "cluster_stack_arn": made["ClusterStackArn"],
+            "head_node": {
+                "instance_id": made["HeadNodeInstanceId"],
+                "private_ip": made["HeadNodePrivateIp"],
+                "public_ip": made["HeadNodePublicIp"] if plan.head_node.public else None,
+            },
+            **login_commands(plan, made),
+            "log_group": log_group(plan, made, self),
+            "validation_messages": made["ValidationMessages"],
+            "cluster_config": self._cluster.configuration,
+            "queues": {queue.name: _describe(queue) for queue in plan.queues},
+            "vpc_id": self._network.vpc_id,
+            "private_subnet_ids": [
+                self._network.subnet_id(subnet) for subnet in plan.network.private_names
+            ],
+            "file_systems": {each.name: _mounted(each) for each in plan.shared_storage},
+            "notes": list(plan.notes),
+        }
+
+    def _make_file_systems(self, name: str) -> Mapping[str, OpenZfs]:
+        return {
+            each.name: OpenZfs(
+                f"{name}-{each.name}",
+                OpenZfsArgs(
+                    plan=each,
+                    vpc_id=self._network.vpc_id,
+                    subnet_id=self._network.subnet_id(each.subnets[0]),
+                    client_cidrs=client_cidrs(each, self._plan.network),
+                ),
+                self._child,
+            )
+            for each in self._plan.open_zfs
+        }
+
+
+def _describe(queue: QueuePlan) -> dict[str, object]:
+    return {
+        resource.name: {
+            "instance_type": resource.instance_type.name,
+            "minimum": resource.minimum,
+            "maximum": resource.maximum,
+        }
+        for resource in queue.compute_resources
+    }
+
+
+def _mounted(storage: SharedStoragePlan) -> dict[str, object]:
+    return {
+        "type": storage.type,
+        "mount_directory": storage.mount_directory,
+        "outlives_the_cluster": storage.retained,
+    }

@@ -1,0 +1,76 @@
+"""Plan and account together: one message, and what the account fills in."""
+
+from dataclasses import replace
+from ipaddress import IPv4Network
+
+import pytest
+
+from components.architectures.complete import complete
+from components.architectures.prepare import prepare
+from components.config.problems import ConfigError
+from tests.account.conftest import ENDS, NOW, STARTED
+from tests.support.stack_files import PRIVATE
+
+
+def prepared(config, facts):
+    return prepare(config, facts, stack_file="Pulumi.p5-cb.yaml", region="us-west-2", now=NOW)
+
+
+def test_the_times_of_a_block_come_from_the_account(configure, facts):
+    block = complete(configure(), facts).reservations["block"]
+    assert (block.starts_at, block.ends_at) == (STARTED, ENDS)
+
+
+def test_a_time_in_the_stack_file_stays(configure, facts):
+    config = configure(reservations__block__ends_at="2026-11-25T11:30:00Z")
+    assert complete(config, facts).reservations["block"].ends_at.day == 25
+
+
+def test_nodes_launch_in_the_subnet_of_the_reservations_zone(configure, facts):
+    """EKS-13, PR-22: the pin that eksctl's manifests leave to the reader."""
+    plan = prepared(configure(), facts).plan
+    (p5,) = [g for g in plan.node_groups if g.name == "p5"]
+    assert p5.subnets == (PRIVATE[1],)
+
+
+def test_the_choice_does_not_depend_on_free_addresses(configure, facts, with_subnet):
+    crowded = with_subnet(PRIVATE[1], free_addresses=1)
+    assert complete(configure(), crowded) == complete(configure(), facts)
+
+
+def test_a_subnet_too_small_for_the_interfaces_is_refused(configure, with_subnet):
+    """Pain 15."""
+    tiny = with_subnet(PRIVATE[1], cidr=IPv4Network("10.0.16.0/28"))
+    with pytest.raises(ConfigError, match="addresses"):
+        prepared(configure(), tiny)
+
+
+def test_a_type_that_the_zone_does_not_offer_is_refused(configure, facts):
+    """Rule E1."""
+    elsewhere = replace(facts, offered_zone_ids={"p5.48xlarge": frozenset({"usw2-az1"})})
+    with pytest.raises(ConfigError, match="does not offer"):
+        prepared(configure(), elsewhere)
+
+
+def test_a_key_pair_that_does_not_exist_is_refused(configure, facts):
+    config = configure(architecture__node_groups__p5__ssh_key_name="lost")
+    with pytest.raises(ConfigError, match="key pair does not exist"):
+        prepared(config, facts)
+
+
+def test_problems_of_plan_and_account_come_in_one_message(configure, facts):
+    config = configure(
+        architecture__node_groups__p5__instance_type="p5.48xlarg",
+        architecture__node_groups__p5__ssh_key_name="lost",
+    )
+    with pytest.raises(ConfigError) as caught:
+        prepared(config, replace(facts, vpc=None))
+    message = str(caught.value)
+    for part in ("vpc_id", "p5.48xlarge", "lost"):
+        assert part in message
+
+
+def test_what_could_not_be_read_is_a_warning(configure, facts):
+    denied = replace(facts, unreadable=("ec2:DescribeKeyPairs: UnauthorizedOperation",))
+    (warning,) = prepared(configure(), denied).warnings
+    assert "DescribeKeyPairs" in warning

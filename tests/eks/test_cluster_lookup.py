@@ -1,0 +1,162 @@
+"""What is read of a cluster that exists, from the sandbox's account."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.support.sandbox_aws import PRIVATE_A, Account  # before boto3 makes a client
+
+from components.eks import cluster_lookup  # isort: skip
+from components.eks.cluster_lookup import look_up_cluster  # isort: skip
+from components.account.lookup import AccountReader  # isort: skip
+from sandbox.aws.server import AwsServer  # isort: skip
+from tests.support.kubernetes_versions import DEFAULT
+
+
+@pytest.fixture(scope="module")
+def account():
+    """One account for all tests: each has a cluster of its own name."""
+    with AwsServer(region="us-west-2", keep_time=False) as server:
+        yield Account(server)
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    return re.sub(r"[^a-zA-Z0-9]+", "-", request.node.name)[-40:].strip("-")
+
+
+@pytest.fixture
+def reader(account: Account, monkeypatch: pytest.MonkeyPatch) -> AccountReader:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", account.server.endpoint)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    # No control plane runs behind this account.
+    monkeypatch.setattr(cluster_lookup, "read_aws_auth", lambda *_: {"mapRoles": "[]"})
+    return AccountReader(region="us-west-2")
+
+
+def fill(account: Account, name: str, mode: str) -> str:
+    account.cluster(name, accessConfig={"authenticationMode": mode})
+    node = account.role(f"{name}-node")
+    account.eks.create_nodegroup(
+        clusterName=name,
+        nodegroupName="n",
+        nodeRole=node,
+        subnets=[PRIVATE_A],
+        instanceTypes=["c5.2xlarge"],
+    )
+    account.eks.create_addon(clusterName=name, addonName="kube-proxy")
+    return node
+
+
+def test_a_cluster_that_does_not_exist_is_none(name, reader):
+    assert look_up_cluster(reader, name) is None
+    assert reader.unreadable == []
+
+
+def test_a_cluster_is_read_with_versions_and_access(account, name, reader):
+    node = fill(account, name, "API_AND_CONFIG_MAP")
+    found = look_up_cluster(reader, name)
+    assert found is not None
+    assert (found.status, found.kubernetes_version) == ("ACTIVE", DEFAULT)
+    assert found.authentication_mode == "API_AND_CONFIG_MAP"
+    assert found.access_entries[node] == "EC2_LINUX"
+    assert found.access_entry_arns == set(found.access_entries)
+    assert sorted(found.access_entries.values()) == ["EC2_LINUX", "STANDARD"]
+    assert found.node_role_arns == {node}
+    assert found.node_group_versions == {"n": DEFAULT}
+    assert found.addon_versions["kube-proxy"].startswith(f"v{DEFAULT}.")
+    assert found.aws_auth == {"mapRoles": "[]"}
+    assert reader.unreadable == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "has_entries", "has_map"),
+    [("CONFIG_MAP", False, True), ("API_AND_CONFIG_MAP", True, True), ("API", True, False)],
+)
+def test_only_what_the_mode_has_is_read(account, name, reader, mode, has_entries, has_map):
+    fill(account, name, mode)
+    found = look_up_cluster(reader, name)
+    assert found is not None
+    assert bool(found.access_entries) == has_entries
+    assert (found.aws_auth is not None) == has_map
+
+
+@pytest.mark.parametrize("status", ["CREATING", "FAILED"])
+def test_a_cluster_that_is_not_there_yet_is_not_asked_who_may_enter(account, name, reader, status):
+    """EKS refuses to list access entries then, which the `up` after a broken one would ask for."""
+    fill(account, name, "API_AND_CONFIG_MAP")
+    described = reader.eks.describe_cluster
+
+    def unfinished(**arguments: Any):
+        answer = described(**arguments)
+        return {"cluster": {**answer["cluster"], "status": status}}
+
+    def refused(**_: Any):
+        raise ClientError({"Error": {"Code": "InvalidRequestException"}}, "ListAccessEntries")
+
+    reader.eks.describe_cluster, reader.eks.list_access_entries = unfinished, refused
+    found = look_up_cluster(reader, name, with_aws_auth=False)
+    assert found is not None
+    assert (found.status, found.access_entries) == (status, {})
+
+
+def test_the_map_is_left_alone_where_nobody_needs_it(account, name, reader):
+    fill(account, name, "CONFIG_MAP")
+    found = look_up_cluster(reader, name, with_aws_auth=False)
+    assert found is not None
+    assert found.aws_auth is None
+
+
+def test_every_page_of_a_list_is_read(account, name, reader):
+    fill(account, name, "API")
+    people = {account.role(f"{name}-{number}") for number in range(3)}
+    for person in people:
+        account.eks.create_access_entry(clusterName=name, principalArn=person)
+    listed = reader.eks.list_access_entries
+
+    def one_at_a_time(**arguments: Any):
+        return listed(**arguments, maxResults=1)
+
+    reader.eks.list_access_entries = one_at_a_time
+    found = look_up_cluster(reader, name)
+    assert found is not None
+    assert people <= found.access_entry_arns
+
+
+@pytest.mark.parametrize(
+    ("call", "method", "left"),
+    [
+        ("eks:ListAddons", "list_addons", "addon_versions"),
+        ("eks:DescribeAddon", "describe_addon", "addon_versions"),
+        ("eks:ListNodegroups", "list_nodegroups", "node_group_versions"),
+        ("eks:DescribeNodegroup", "describe_nodegroup", "node_group_versions"),
+        ("eks:ListAccessEntries", "list_access_entries", "access_entries"),
+    ],
+)
+def test_a_call_that_may_not_be_made_is_noted(account, name, reader, call, method, left):
+    fill(account, name, "API")
+
+    def denied(**_: Any):
+        raise ClientError({"Error": {"Code": "AccessDeniedException"}}, method)
+
+    setattr(reader.eks, method, denied)
+    found = look_up_cluster(reader, name)
+    assert found is not None
+    assert not getattr(found, left)
+    assert any(line.startswith(call) for line in reader.unreadable)
+
+
+def test_a_cluster_that_may_not_be_read_is_unknown(account, name, reader):
+    fill(account, name, "API")
+
+    def denied(**_: Any):
+        raise ClientError({"Error": {"Code": "AccessDeniedException"}}, "DescribeCluster")
+
+    reader.eks.describe_cluster = denied
+    assert look_up_cluster(reader, name) is None
+    assert reader.unreadable == ["eks:DescribeCluster: AccessDeniedException"]

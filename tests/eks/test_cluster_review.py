@@ -1,0 +1,117 @@
+from datetime import UTC, datetime, time, timedelta
+
+import pytest
+
+from components.catalog.versions import STANDARD_SUPPORT_ENDS
+from components.config.review import Review
+from components.eks.cluster_review import review_cluster
+from tests.support.kubernetes_versions import DEFAULT
+from tests.support.stack_files import NOW, PUBLIC, changed, config, p5, plan, plan_problems
+
+
+@pytest.mark.parametrize(
+    ("raw", "path", "problem", "remedy"),
+    [
+        pytest.param(
+            changed(network__private_subnet_ids=[PUBLIC[1]]),
+            "network.private_subnet_ids",
+            "given as public too",
+            "one of the two lists",
+            id="public-subnets-given-as-private",
+        ),
+        pytest.param(
+            changed(network__public_subnet_ids=[PUBLIC[0], PUBLIC[0]]),
+            "network.public_subnet_ids",
+            "twice",
+            "remove",
+            id="subnet-twice",
+        ),
+        pytest.param(
+            changed(architecture__kubernetes_version="1.33"),
+            "architecture.kubernetes_version",
+            "standard support since 2026-07-29",
+            f"kubernetes_version' {DEFAULT}",
+            id="version-out-of-support",
+        ),
+        pytest.param(
+            changed(architecture__kubernetes_version="1.27"),
+            "architecture.kubernetes_version",
+            "out of EKS's standard support;",
+            DEFAULT,
+            id="version-older-than-the-calendar",
+        ),
+        pytest.param(
+            changed(architecture__kubernetes_version="1.99"),
+            "architecture.kubernetes_version",
+            "no AMI and add-ons are pinned",
+            DEFAULT,
+            id="version-that-is-not-pinned",
+        ),
+        pytest.param(
+            changed(architecture__authentication_mode="API"),
+            "architecture.node_authorization",
+            "does not read in the mode `API`",
+            "access-entry",
+            id="aws-auth-in-api-mode",
+        ),
+        pytest.param(
+            changed(
+                architecture__authentication_mode="CONFIG_MAP",
+                architecture__node_authorization="access-entry",
+            ),
+            "architecture.node_authorization",
+            "refuses in the mode `CONFIG_MAP`",
+            "aws-auth",
+            id="access-entry-in-config-map-mode",
+        ),
+        pytest.param(
+            changed(architecture__endpoint={"public_access": False, "private_access": False}),
+            "architecture.endpoint.private_access",
+            "nobody could reach",
+            "true",
+            id="no-endpoint",
+        ),
+        pytest.param(
+            changed(tags={"aws:team": "x"}), "tags", "keeps for itself", "change", id="aws-tag"
+        ),
+        pytest.param(
+            changed(tags={"trainyard:cluster": "x"}), "tags", "itself", "change", id="own-tag"
+        ),
+        pytest.param(
+            changed(tags={f"t{i}": "x" for i in range(41)}), "tags", "50", "remove", id="tags"
+        ),
+    ],
+)
+def test_refuses_at_the_key_to_change_with_the_fix(raw, path, problem, remedy):
+    found = plan_problems(raw)
+    assert list(found) == [path]
+    assert problem in found[path].problem
+    assert remedy in found[path].remedy
+
+
+def test_one_subnet_cannot_hold_a_control_plane():
+    raw = changed(network__public_subnet_ids=[PUBLIC[0]], network__private_subnet_ids=[PUBLIC[0]])
+    review = Review(stack_file="x")
+    review_cluster(config(raw), NOW, review)
+    assert any("two zones" in problem.problem for problem in review.problems)
+
+
+def test_a_version_leaves_support_on_its_day():
+    ends = datetime.combine(STANDARD_SUPPORT_ENDS[DEFAULT], time(), tzinfo=UTC)
+    assert plan_problems(p5(), now=ends - timedelta(minutes=1)) == {}
+    assert list(plan_problems(p5(), now=ends)) == ["architecture.kubernetes_version"]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "words"),
+    [
+        pytest.param({"public_access": False}, "inside the VPC", id="private"),
+        pytest.param(
+            {"private_access": False, "public_access_cidrs": ["203.0.113.0/24"]},
+            "NAT gateways",
+            id="restricted",
+        ),
+    ],
+)
+def test_an_endpoint_that_is_hard_to_reach_is_noted(endpoint, words):
+    assert any(words in note for note in plan(changed(architecture__endpoint=endpoint)).notes)

@@ -1,0 +1,171 @@
+"""A cluster that runs becomes only what EKS can make of it in place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from components.account.facts import ClusterFacts
+from components.architectures.prepare import prepare
+from components.catalog.versions import EKS_VERSIONS, minor_number
+from components.config.problems import ConfigError
+from components.eks.version_check import KEY, VERSION, version_problems, version_warnings
+from tests.account.conftest import NOW
+from tests.support.kubernetes_versions import DEFAULT, PREVIOUS, TOO_OLD, minor
+from tests.support.stack_files import STACK_FILE
+
+MINE, OTHER = (f"arn:aws:kms:us-west-2:123456789012:key/{key}" for key in ("mine", "other"))
+SYSTEM, FOREIGN = "p5-cb-system-node-group-1a2b3c4", "made-by-hand"
+
+
+def cluster(version=DEFAULT, **changes):
+    fields = {
+        "name": "p5-cb",
+        "status": "ACTIVE",
+        "kubernetes_version": version,
+        "authentication_mode": "API_AND_CONFIG_MAP",
+        "node_group_versions": {SYSTEM: version},
+        "node_group_sizes": {SYSTEM: 1},
+    }
+    return ClusterFacts(**(fields | changes))
+
+
+@pytest.fixture
+def problems(configure, facts):
+    """Return what is refused of a stack file whose cluster exists."""
+
+    def judged(exists, **changes):
+        known = replace(facts, cluster=exists)
+        return list(version_problems(configure(**changes), known, stack_file=STACK_FILE))
+
+    return judged
+
+
+@pytest.fixture
+def warnings(configure, facts):
+    def told(exists, **changes):
+        return list(version_warnings(configure(**changes), replace(facts, cluster=exists)))
+
+    return told
+
+
+def set_version(version):
+    return f"pulumi config set --stack p5-cb --path '{VERSION}' {version}"
+
+
+@pytest.mark.parametrize("exists", [None, cluster(DEFAULT), cluster(PREVIOUS)])
+def test_a_new_cluster_the_same_version_and_the_next_are_fine(problems, exists):
+    assert problems(exists) == []
+
+
+def test_a_downgrade_is_refused(problems):
+    (problem,) = problems(cluster(DEFAULT), architecture__kubernetes_version=PREVIOUS)
+    assert (problem.path, problem.found) == (VERSION, PREVIOUS)
+    assert "never takes a cluster back" in problem.problem
+    assert problem.remedy.startswith(set_version(DEFAULT))
+
+
+def test_a_skipped_version_is_refused_with_the_way_through_it(problems):
+    (problem,) = problems(cluster(minor(-2)))
+    assert "2 minor versions away" in problem.problem
+    assert problem.allowed == f"{minor(-2)}, or {PREVIOUS}"
+    first, second = set_version(PREVIOUS), set_version(DEFAULT)
+    assert problem.remedy == f"{first} and `up`; then {second} and `up`"
+
+
+def test_the_way_through_a_version_that_is_not_pinned_is_aws_own(problems):
+    (problem,) = problems(cluster(f"1.{minor_number(TOO_OLD) - 1}"))
+    first, *pinned = problem.remedy.split("; then ")
+    assert first.startswith(
+        f"aws eks update-cluster-version --name p5-cb --kubernetes-version {TOO_OLD}, and when"
+    )
+    assert first.endswith(
+        f"aws eks update-nodegroup-version --cluster-name p5-cb --nodegroup-name {SYSTEM}"
+    )
+    assert pinned == [f"{set_version(version)} and `up`" for version in EKS_VERSIONS]
+
+
+def test_node_groups_that_are_behind_follow_first(problems):
+    behind = {SYSTEM: minor(-2), FOREIGN: PREVIOUS}
+    (problem,) = problems(cluster(PREVIOUS, node_group_versions=behind))
+    assert f"{SYSTEM} ({minor(-2)})" in problem.problem
+    assert FOREIGN not in problem.problem
+    assert "at most 3" not in problem.problem
+    same, then = problem.remedy.split("; then ")
+    assert same.startswith(f"{set_version(PREVIOUS)} and `up`")
+    assert then == f"{set_version(DEFAULT)} and `up`"
+
+
+def test_a_kubelet_too_far_behind_is_named_with_the_command_that_moves_it(problems):
+    behind = {SYSTEM: PREVIOUS, FOREIGN: minor(-4)}
+    (problem,) = problems(cluster(PREVIOUS, node_group_versions=behind))
+    assert "a kubelet may be at most 3 minor versions behind" in problem.problem
+    assert problem.remedy.startswith(
+        f"aws eks update-nodegroup-version --cluster-name p5-cb --nodegroup-name {FOREIGN}"
+    )
+
+
+def test_groups_that_are_behind_the_same_version_are_what_up_is_for(problems):
+    assert problems(cluster(DEFAULT, node_group_versions={SYSTEM: PREVIOUS})) == []
+
+
+@pytest.mark.parametrize(("size", "refused"), [(2, True), (0, False)])
+def test_a_managed_block_is_updated_only_while_it_is_empty(problems, size, refused):
+    """P5-CB managed: EKS updates such a group at desired size 0 only."""
+    group = "p5-cb-p5-node-group-5d6e7f8"
+    exists = cluster(
+        PREVIOUS,
+        node_group_versions={SYSTEM: PREVIOUS, group: PREVIOUS},
+        node_group_sizes={SYSTEM: 1, group: size},
+    )
+    found = problems(exists, architecture__node_groups__p5__management="managed")
+    assert bool(found) is refused
+    if refused:
+        (problem,) = found
+        empty, upgrade, back = problem.remedy.split("; then ")
+        assert "p5.desired' 0" in empty
+        assert set_version(DEFAULT) in upgrade
+        assert "p5.desired' 2" in back
+
+
+def test_a_self_managed_block_keeps_its_nodes_and_says_so(problems, warnings):
+    assert problems(cluster(PREVIOUS)) == []
+    (warning,) = warnings(cluster(PREVIOUS))
+    assert f"from Kubernetes {PREVIOUS} to {DEFAULT}" in warning
+    assert f"Nodes of p5 that run stay at {PREVIOUS}" in warning
+
+
+@pytest.mark.parametrize(
+    ("current", "wanted", "refused"),
+    [
+        pytest.param(None, None, False, id="none"),
+        pytest.param(None, MINE, False, id="added"),
+        pytest.param(MINE, MINE, False, id="kept"),
+        pytest.param(MINE, None, True, id="removed"),
+        pytest.param(MINE, OTHER, True, id="changed"),
+    ],
+)
+def test_the_key_of_the_secrets_can_be_added_and_then_stays(problems, current, wanted, refused):
+    exists = cluster(secrets_key_arn=current)
+    found = problems(exists, architecture__secrets_key_arn=wanted)
+    assert [problem.path for problem in found] == ([KEY] if refused else [])
+    if refused:
+        assert found[0].remedy.endswith(f"'{KEY}' {MINE}")
+
+
+def test_adding_a_key_cannot_be_undone_which_is_said(warnings):
+    (warning,) = warnings(cluster(), architecture__secrets_key_arn=MINE)
+    assert "can never be changed or removed" in warning
+    assert warnings(cluster(secrets_key_arn=MINE), architecture__secrets_key_arn=MINE) == []
+    assert warnings(None, architecture__secrets_key_arn=MINE) == []
+
+
+def test_a_preview_refuses_with_the_other_problems_of_the_stack(configure, facts):
+    config = configure(
+        architecture__kubernetes_version=PREVIOUS, architecture__secrets_key_arn=OTHER
+    )
+    known = replace(facts, cluster=cluster(DEFAULT, secrets_key_arn=MINE))
+    with pytest.raises(ConfigError) as caught:
+        prepare(config, known, stack_file=STACK_FILE, region="us-west-2", now=NOW)
+    assert {VERSION, KEY} <= {problem.path for problem in caught.value.problems}

@@ -1,0 +1,125 @@
+"""What is read of storage, images and key pairs that exist, from the sandbox's account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from components.account.lookup import AccountReader
+from components.parallelcluster.mounted_storage_lookup import (
+    look_up_efs,
+    look_up_open_zfs,
+    look_up_volumes,
+)
+from sandbox.aws.server import AwsServer
+from tests.support.parallelcluster_accounts import configured
+from tests.support.parallelcluster_configs import raw_config
+from tests.support.sandbox_aws import VPC, Account
+
+EFS = "fs-0ef50000000000001"
+OPEN_ZFS = "fsvol-0f5c0000000000002"
+IMAGE = "ami-0c00000000000a231"
+
+
+@pytest.fixture(scope="module")
+def account() -> Iterator[Account]:
+    with AwsServer(region="us-west-2", port=0) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+        patch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+        yield Account(server)
+
+
+@pytest.fixture(scope="module")
+def shared(account: Account) -> AccountReader:
+    return AccountReader(region="us-west-2")
+
+
+@pytest.fixture
+def reader(shared: AccountReader) -> Iterator[AccountReader]:
+    """One reader for all tests: its clients take a while to make."""
+    yield shared
+    assert shared.unreadable == []
+
+
+def stored(**entry: str):
+    """Return a stack with one entry of storage."""
+    return configured(raw_config(storage={"data": {"mount_directory": "/data", **entry}}))
+
+
+def efs(file_system_id: str):
+    return stored(kind="existing-efs", file_system_id=file_system_id)
+
+
+def test_an_efs_is_reached_where_it_has_mount_targets(reader):
+    found = look_up_efs(reader, efs(EFS))[EFS]
+    zones = [f"us-west-2{letter}" for letter in "abcd"]
+    assert sorted(target.availability_zone for target in found.targets) == zones
+    assert {target.vpc_id for target in found.targets} == {VPC}
+    assert all(target.lets_in for target in found.targets)
+
+
+def test_an_efs_that_does_not_exist_is_not_found(reader):
+    assert look_up_efs(reader, efs("fs-0ef5fffffffffffff")) == {}
+
+
+def test_a_volume_of_open_zfs_leads_to_its_file_system(reader):
+    found = look_up_open_zfs(reader, stored(kind="existing-fsx-openzfs", volume_id=OPEN_ZFS))
+    system = found[OPEN_ZFS]
+    assert (system.type, system.vpc_id) == ("OPENZFS", VPC)
+    assert system.security_group_ids == {"sg-0123456789abcdef0"}
+
+
+def test_a_volume_of_open_zfs_that_does_not_exist_is_not_found(reader):
+    config = stored(kind="existing-fsx-openzfs", volume_id="fsvol-0f5cfffffffffffff")
+    assert look_up_open_zfs(reader, config) == {}
+
+
+def test_a_disk_says_where_it_is_and_who_uses_it(reader, account):
+    volume = account.ec2.create_volume(AvailabilityZone="us-west-2b", Size=10)["VolumeId"]
+    found = look_up_volumes(reader, stored(kind="existing-ebs", volume_id=volume))[volume]
+    assert (found.state, found.availability_zone, found.attached_to) == (
+        "available",
+        "us-west-2b",
+        None,
+    )
+
+
+def test_a_disk_that_does_not_exist_is_not_found(reader):
+    config = stored(kind="existing-ebs", volume_id="vol-0ffffffffffffffff")
+    assert look_up_volumes(reader, config) == {}
+
+
+def test_a_stack_without_such_storage_asks_nothing(reader, monkeypatch):
+    """Nobody needs permissions for what his stack does not use."""
+    monkeypatch.setattr(reader, "ask", None)
+    config = configured(raw_config())
+    for look_up in (look_up_efs, look_up_open_zfs, look_up_volumes):
+        assert look_up(reader, config) == {}
+
+
+def test_an_image_says_who_has_built_it_for_which_machines(reader):
+    found = reader.image(IMAGE)
+    assert found is not None
+    assert (found.state, found.architecture) == ("available", "x86_64")
+    assert found.tags["parallelcluster:os"] == "alinux2023"
+    assert found.root_volume_gib > 0
+
+
+def test_an_image_that_does_not_exist_is_not_found(reader):
+    assert reader.image("ami-0ffffffffffffffff") is None
+
+
+def test_a_key_pair_says_its_type(reader):
+    assert reader.key_pair_type("sandbox") == "ed25519"
+    assert reader.key_pair_type("lost") is None
+
+
+def test_a_public_subnet_says_whether_it_gives_addresses(reader):
+    public, private = "subnet-0a000000000000001", "subnet-0a000000000000002"
+    found = reader.subnets([public, private])
+    assert {name: found[name].maps_public_addresses for name in (public, private)} == {
+        public: True,
+        private: False,
+    }
