@@ -49,7 +49,6 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
             endpoint_owner="AWS Batch",
         ),
         zone_users="compute environments and NAT gateways",
-        place_noun="compute environment",
         service_roles=(
             ServiceRole("AWSServiceRoleForBatch", "batch.amazonaws.com", "architecture"),
         ),

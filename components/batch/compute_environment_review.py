@@ -5,11 +5,9 @@ Nothing here queries the account; `components.account` does.
 
 from __future__ import annotations
 
-from components.batch.batch_context import BatchContext
-from components.batch.compute_environment_plan import environment_schedule
+from components.batch.compute_environment_plan import Context, environment_schedule
 from components.capacity.pool_review import (
     note_unlisted_zone,
-    purchase_options,
     review_efa_support,
     review_instance_type,
     review_purchase_option,
@@ -20,23 +18,26 @@ from components.catalog.instance_type import InstanceType
 from components.config.batch import ComputeEnvironment
 from components.config.reservations import CapacityBlock
 from components.config.review import Review
-from components.network.candidate_zones import candidate_zones, refuse_missing_zone
 from components.network.pool_place import PoolPlace
-from components.network.pool_place_review import review_pool_subnet, review_pool_zone
+from components.network.pool_place_review import (
+    review_missing_zone,
+    review_pool_subnet,
+    review_pool_zone,
+)
 
 
 def review_compute_environment(
-    name: str, environment: ComputeEnvironment, context: BatchContext, review: Review
+    name: str, environment: ComputeEnvironment, context: Context, review: Review
 ) -> None:
     """Record problems of a compute environment in the stack file."""
-    place = context.place_of(name, environment)
+    place = context.place(f"architecture.compute_environments.{name}")
     key, reservations = place.key, context.config.reservations
     found = review_instance_type(review, key, environment.instance_type)
     review_purchase_option(review, key, environment.purchase_option, reservations)
     if found is not None:
         review_usage_class(review, key, environment.purchase_option, reservations, found)
         if environment.efa_enabled and review_efa_support(review, key, found):
-            _review_missing_zone(place, found, context, review)
+            review_missing_zone(place, environment.purchase_option, found, context, review)
         note_unlisted_zone(review, place.name, place.zone, found)
         _review_drivers(key, environment, found, review)
         _review_most_vcpus(key, environment, found, review)
@@ -45,16 +46,6 @@ def review_compute_environment(
     _review_sizes(key, environment, review)
     _review_image(key, environment, review)
     _note_block(place, environment, context, review)
-
-
-def _review_missing_zone(
-    place: PoolPlace, found: InstanceType, context: BatchContext, review: Review
-) -> None:
-    # An unknown purchase option is refused separately; the intended one may set the zone.
-    known = place.pool.purchase_option in purchase_options(context.config.reservations)
-    if known and not place.one_zone:
-        zones = candidate_zones(found, context.config.network, context.offered_zones)
-        refuse_missing_zone(place.key, zones, review)
 
 
 def _review_sizes(key: str, environment: ComputeEnvironment, review: Review) -> None:
@@ -131,13 +122,13 @@ def _review_drivers(
 
 
 def _note_block(
-    place: PoolPlace, environment: ComputeEnvironment, context: BatchContext, review: Review
+    place: PoolPlace, environment: ComputeEnvironment, context: Context, review: Review
 ) -> None:
     """Note when nodes of a Capacity Block start and stop.
 
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html
     """
-    block = place.reservation
+    block = place.reservations.get(environment.purchase_option)
     if not isinstance(block, CapacityBlock):
         return
     state = environment_schedule(environment, block, context).state

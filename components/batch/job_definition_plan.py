@@ -5,7 +5,7 @@ Resources default to everything that a node has, because a training job owns its
 
 from __future__ import annotations
 
-from components.batch.batch_context import BatchContext
+from components.batch.compute_environment_plan import Context
 from components.batch.nccl_command import CollectiveTest, collective_test
 from components.batch.plan import ContainerPlan, JobDefinitionPlan
 from components.catalog.batch import (
@@ -26,7 +26,7 @@ PINNED_IMAGES = {"nccl-tests": NCCL_TESTS_IMAGE, "nccom-tests": NCCOM_TEST_IMAGE
 
 
 def plan_job_definition(
-    name: str, definition: JobDefinition, context: BatchContext
+    name: str, definition: JobDefinition, context: Context
 ) -> JobDefinitionPlan | None:
     """Return the plan of a job definition, or None if problems make a plan impossible."""
     environments = context.config.architecture.compute_environments

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 
-from components.batch.batch_context import BatchContext
+from components.batch.compute_environment_plan import Context
 from components.batch.job_definition_plan import accelerators_of, memory_of
 from components.catalog.batch import memory_for_jobs_mib
 from components.catalog.collective_tests import MAKERS, TESTS_BY_MAKER
@@ -20,7 +20,7 @@ from components.config.review import Review
 
 
 def review_job_definition(
-    name: str, definition: JobDefinition, context: BatchContext, review: Review
+    name: str, definition: JobDefinition, context: Context, review: Review
 ) -> None:
     """Record problems of a job definition in the stack file."""
     key = f"architecture.job_definitions.{name}"
@@ -72,7 +72,7 @@ def _review_nodes(
     key: str,
     definition: JobDefinition,
     environment: ComputeEnvironment,
-    context: BatchContext,
+    context: Context,
     review: Review,
 ) -> None:
     """Refuse settings that multi-node parallel jobs do not support.
@@ -80,7 +80,7 @@ def _review_nodes(
     https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
     """
     name = definition.compute_environment
-    place = context.place_of(name, environment)
+    place = context.place(f"architecture.compute_environments.{name}")
     if definition.nodes > environment.maximum:
         review.refuse(
             f"{key}.nodes",

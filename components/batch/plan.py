@@ -10,27 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from components.capacity.plan import CapacityPlan, PlacementPlan
-from components.catalog.batch import ImageType
+from typing_extensions import override
+
+from components.catalog.batch import ECS_IMAGE_PARAMETERS, ImageType
 from components.catalog.instance_type import InstanceType
-from components.compute.interface_plan import InterfacePlan
+from components.compute.node_pool_plan import ImageSource, NodePoolPlan
 from components.compute.root_volume import RootVolume
 from components.network.network_plan import NetworkPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComputeEnvironmentPlan:
+class ComputeEnvironmentPlan(NodePoolPlan):
     """A compute environment, the launch template of its nodes and its job queue."""
 
-    name: str
-    instance_type: InstanceType
-    capacity: CapacityPlan
-    placement: PlacementPlan
-    interfaces: InterfacePlan | None
-    """None without EFA: the launch template then has no network interfaces."""
-    subnets: tuple[str, ...]
-    """Private subnets, as references of the `NetworkPlan`; exactly one with EFA after the account
-    was queried."""
     minimum_vcpus: int
     maximum_vcpus: int
     image_type: ImageType | None
@@ -42,8 +34,33 @@ class ComputeEnvironmentPlan:
     local_nvme: Literal["raid0", "none"]
     iam_policies: tuple[str, ...]
     """ARNs of AWS managed policies of the node role, in addition to that of ECS."""
-    ssh_key_name: str | None
     queue_priority: int
+
+    @property
+    @override
+    def key(self) -> str:
+        """Key in the stack file."""
+        return f"architecture.compute_environments.{self.name}"
+
+    @property
+    @override
+    def image(self) -> ImageSource:
+        """The ECS-optimized AMI, or the one in the stack file."""
+        if self.custom_ami_id is None and self.image_type is not None:
+            return ImageSource(parameter=ECS_IMAGE_PARAMETERS[self.image_type])
+        return ImageSource(image_id=self.custom_ami_id)
+
+    @property
+    @override
+    def nodes(self) -> int:
+        """Nodes that run without jobs."""
+        return self.minimum_vcpus // self.instance_type.vcpus
+
+    @property
+    @override
+    def most_nodes(self) -> int:
+        """Nodes that jobs can launch."""
+        return self.maximum_vcpus // self.instance_type.vcpus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +139,6 @@ class BatchPlan:
         )
 
     @property
-    def capacities(self) -> tuple[CapacityPlan, ...]:
-        """Capacity plans of all compute environments."""
-        return tuple(environment.capacity for environment in self.compute_environments)
+    def node_pools(self) -> tuple[NodePoolPlan, ...]:
+        """The compute environments."""
+        return self.compute_environments

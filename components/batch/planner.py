@@ -7,8 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from components.batch.address_capacity import review_address_capacity
-from components.batch.batch_context import BatchContext
-from components.batch.compute_environment_plan import plan_compute_environment
+from components.batch.compute_environment_plan import Context, plan_compute_environment
 from components.batch.compute_environment_review import review_compute_environment
 from components.batch.job_definition_plan import plan_job_definition
 from components.batch.job_definition_review import review_job_definition
@@ -24,6 +23,7 @@ from components.config.batch_stack import BatchStackConfig
 from components.config.network import NewVpc
 from components.config.pools import resource_shares
 from components.config.review import Review
+from components.network.pool_place import PlanContext
 from components.network.pool_place_review import review_launch_zones
 from components.network.vpc_plan import plan_network
 from components.tagging import common_tags
@@ -55,15 +55,16 @@ def plan_stack(
         ConfigError: every problem that the configuration has.
     """
     review = Review(stack_file=stack_file)
-    context = BatchContext(
+    context = PlanContext(
         config=config,
         network=plan_network(config.network, region=region),
         region=region,
         now=now,
+        subnets_known=subnets_known,
         offered_zones=offered_zones or {},
     )
     _review_stack(context, review)
-    environments = _environments(context, review, zones_known=subnets_known)
+    environments = _environments(context, review)
     definitions = _definitions(context, review)
     if isinstance(config.network, NewVpc):
         review_public_images(config.network, definitions, region, review)
@@ -74,7 +75,7 @@ def plan_stack(
     return plan
 
 
-def _review_stack(context: BatchContext, review: Review) -> None:
+def _review_stack(context: Context, review: Review) -> None:
     config = context.config
     review_tags(config.tags, review)
     architecture = config.architecture
@@ -98,22 +99,19 @@ def _review_stack(context: BatchContext, review: Review) -> None:
     review_repository(config, review)
 
 
-def _environments(
-    context: BatchContext, review: Review, *, zones_known: bool
-) -> list[ComputeEnvironmentPlan]:
+def _environments(context: Context, review: Review) -> list[ComputeEnvironmentPlan]:
     planned: list[ComputeEnvironmentPlan] = []
     for name, environment in context.config.architecture.compute_environments.items():
         review_compute_environment(name, environment, context, review)
         plan = plan_compute_environment(name, environment, context, review)
         if plan is not None:
             planned.append(plan)
-    configured = context.config.architecture.compute_environments
-    places = [context.place_of(plan.name, configured[plan.name]) for plan in planned]
-    review_launch_zones(places, context.network, review, zones_known=zones_known)
+    places = (context.place(plan.key) for plan in planned)
+    review_launch_zones(places, context.network, review, zones_known=context.subnets_known)
     return planned
 
 
-def _definitions(context: BatchContext, review: Review) -> list[JobDefinitionPlan]:
+def _definitions(context: Context, review: Review) -> list[JobDefinitionPlan]:
     planned: list[JobDefinitionPlan] = []
     for name, definition in context.config.architecture.job_definitions.items():
         review_job_definition(name, definition, context, review)
@@ -125,7 +123,7 @@ def _definitions(context: BatchContext, review: Review) -> list[JobDefinitionPla
 
 
 def _plan(
-    context: BatchContext,
+    context: Context,
     environments: Sequence[ComputeEnvironmentPlan],
     definitions: Sequence[JobDefinitionPlan],
     review: Review,

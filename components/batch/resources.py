@@ -55,7 +55,7 @@ class BatchArchitecture(pulumi.ComponentResource):
         shares = accept_shares(name, plan.resource_shares, parent=self)
         groups = make_reservation_groups(
             name,
-            plan.capacities,
+            plan.node_pools,
             region=plan.region,
             tags=plan.tags,
             opts=self._child,

@@ -19,12 +19,23 @@ Read in November 2026:
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Literal
 
 from components.catalog.efa_huge_pages import HUGE_PAGE_MIB, reserved_huge_pages
 from components.catalog.instance_type import InstanceType
 
 ImageType = Literal["ECS_AL2023", "ECS_AL2023_NVIDIA"]
+ECS_IMAGE_PARAMETERS: Mapping[ImageType, str] = {
+    "ECS_AL2023": "/aws/service/ecs/optimized-ami/amazon-linux-2023/recommended/image_id",
+    "ECS_AL2023_NVIDIA": (
+        "/aws/service/ecs/optimized-ami/amazon-linux-2023/gpu/recommended/image_id"
+    ),
+}
+"""Public SSM parameter with the AMI id, by image type.
+
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/retrieve-ecs-optimized_AMI.html
+"""
 
 MOST_VCPUS = 2**31 - 1
 """Largest `maxvCpus`: an API Integer."""

@@ -40,8 +40,6 @@ class ArchitectureNeeds:
     """None for a network stack, which has no nodes."""
     zone_users: str
     """What needs a zone of the region itself, for messages."""
-    place_noun: str
-    """What has `availability_zone`, for messages: `queue`."""
     excluded_zones: frozenset[str] = frozenset()
     """Ids of zones that the architecture cannot use."""
     places_file_systems: bool = False

@@ -47,7 +47,7 @@ def zone_problems(
                 remedy="remove one of the two",
             )
     if facts.could_read("ec2:DescribeInstanceTypeOfferings"):
-        yield from _offering_problems(config, network, facts, needs)
+        yield from _offering_problems(config, network, facts)
 
 
 def _no_such_zone(
@@ -84,13 +84,14 @@ class _Launch:
     remedy: str
 
 
-def _launches(config: StackConfig, network: NewVpc, needs: ArchitectureNeeds) -> Iterator[_Launch]:
+def _launches(config: StackConfig, network: NewVpc) -> Iterator[_Launch]:
     every = network.availability_zones
     for own in config.architecture.own_nodes():
         zones = every[:1] if own.first_zone_only else every
         zone = own.availability_zone
         yield _Launch(own.key, own.instance_type, (zone,) if zone else zones, own.zone_remedy)
-    remedy = f"give the {needs.place_noun} one of these as `availability_zone`, or another type"
+    noun = config.architecture.PLACE_NOUN
+    remedy = f"give the {noun} one of these as `availability_zone`, or another type"
     for pool in pools(config):
         zone = pool.availability_zone
         if zone is None and pool.efa_enabled:
@@ -100,10 +101,10 @@ def _launches(config: StackConfig, network: NewVpc, needs: ArchitectureNeeds) ->
 
 
 def _offering_problems(
-    config: StackConfig, network: NewVpc, facts: AccountFacts, needs: ArchitectureNeeds
+    config: StackConfig, network: NewVpc, facts: AccountFacts
 ) -> Iterator[Problem]:
     offers = offered_zones(config, facts)
-    for launch in _launches(config, network, needs):
+    for launch in _launches(config, network):
         offered = offers.get(launch.instance_type)
         lacking = [zone for zone in launch.zones if offered is not None and zone not in offered]
         if lacking:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from components.catalog.instance_type import InstanceType, InterfaceType, NetworkCard
+from components.config.node_pool import NodePool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,17 @@ class InterfacePlan:
     def addresses_per_node(self) -> int:
         """IPv4 addresses that one node's interfaces take from the subnet at launch."""
         return sum(i.takes_address for i in self.interfaces)
+
+
+def plan_pool_interfaces(
+    pool: NodePool, instance_type: InstanceType, *, spare_on_card_zero: int = 0
+) -> InterfacePlan | None:
+    """Return the interfaces of the nodes of a pool; None without EFA."""
+    if not pool.efa_enabled or not instance_type.efa_supported:
+        return None
+    return plan_interfaces(
+        instance_type, pool.interface_layout, spare_on_card_zero=spare_on_card_zero
+    )
 
 
 def plan_interfaces(

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pulumi
 
-from components.capacity.plan import CapacityPlan
+from components.compute.node_pool_plan import NodePoolPlan
 from components.compute.reservation_group import ReservationGroup, ReservationGroupArgs
 
 
 def make_reservation_groups(
     name: str,
-    capacities: Iterable[CapacityPlan],
+    pools: Iterable[NodePoolPlan],
     *,
     region: str,
     tags: Mapping[str, str],
@@ -25,16 +25,16 @@ def make_reservation_groups(
 
     Args:
         name: Prefix of the names of the groups.
-        capacities: Capacity plans of all node pools of the stack.
+        pools: All node pools of the stack.
         region: Region of the stack.
         tags: Tags of the groups.
         opts: Resource options for a child.
         after: Shares of other accounts that must be accepted before their reservations are added.
     """
     wanted = {
-        capacity.purchase_option: capacity.reservation_group_members
-        for capacity in capacities
-        if capacity.reservation_group_members
+        pool.capacity.purchase_option: pool.capacity.reservation_group_members
+        for pool in pools
+        if pool.capacity.reservation_group_members
     }
     return {
         reservation: ReservationGroup(

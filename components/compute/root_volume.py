@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from components.config.node_pool import RootVolume as RootVolumeConfig
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RootVolume:
@@ -15,3 +17,10 @@ class RootVolume:
     iops: int = 3000
     throughput_mibps: int = 125
     device_name: str = "/dev/xvda"
+
+
+def plan_root_volume(volume: RootVolumeConfig) -> RootVolume:
+    """Return the root volume of nodes from the stack file."""
+    return RootVolume(
+        size_gib=volume.size_gib, iops=volume.iops, throughput_mibps=volume.throughput_mibps
+    )

@@ -97,7 +97,7 @@ class ContainerRepository(StrictModel):
 class BatchArchitecture(Architecture):
     """Container jobs on AWS Batch."""
 
-    POOL_NOUN = "compute environment"
+    POOL_NOUN = PLACE_NOUN = "compute environment"
 
     kind: Literal["batch"]
     """AWS Batch."""

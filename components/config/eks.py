@@ -106,7 +106,7 @@ class Endpoint(StrictModel):
 class EksArchitecture(Architecture):
     """A cluster on Amazon EKS."""
 
-    POOL_NOUN = "node group"
+    POOL_NOUN = PLACE_NOUN = "node group"
     ACCEPTS_SHARES = False
 
     kind: Literal["eks"]

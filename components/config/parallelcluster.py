@@ -87,6 +87,7 @@ class ParallelClusterArchitecture(Architecture):
     """A Slurm cluster made by AWS ParallelCluster."""
 
     POOL_NOUN = "compute resource"
+    PLACE_NOUN = "queue"
 
     kind: Literal["parallelcluster"]
     """AWS ParallelCluster."""

@@ -21,6 +21,8 @@ class Architecture(StrictModel):
 
     POOL_NOUN: ClassVar[str] = "node"
     """Term for a node pool, for messages: `node group`."""
+    PLACE_NOUN: ClassVar[str] = "network"
+    """Term for what has `availability_zone`, for messages: `node group`, `queue`."""
 
     ACCEPTS_SHARES: ClassVar[bool] = True
     """Whether the stack accepts resource shares of reservations."""

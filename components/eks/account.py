@@ -59,7 +59,6 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
             endpoint_owner="EKS",
         ),
         zone_users="a control plane and its NAT gateways",
-        place_noun="node group",
         excluded_zones=ZONES_WITHOUT_EKS,
         places_file_systems=True,
         service_roles=(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from components.capacity.pool_review import (
     note_unlisted_zone,
-    purchase_options,
     review_efa_support,
     review_instance_type,
     review_purchase_option,
@@ -19,17 +18,19 @@ from components.config.review import Review
 from components.eks.device_plugin_plan import review_accelerators, review_efa_plugin
 from components.eks.label_plan import review_labels, review_taints
 from components.eks.node_group_option_review import review_options
-from components.eks.node_group_plan import SYSTEM_NODE_GROUP, NodeGroupContext, place_of
-from components.network.candidate_zones import candidate_zones, refuse_missing_zone
+from components.eks.node_group_plan import Context
+from components.eks.plan import SYSTEM_NODE_GROUP
 from components.network.pool_place import PoolPlace
-from components.network.pool_place_review import review_pool_subnet, review_pool_zone
+from components.network.pool_place_review import (
+    review_missing_zone,
+    review_pool_subnet,
+    review_pool_zone,
+)
 
 
-def review_node_group(
-    name: str, group: NodeGroup, context: NodeGroupContext, region: str, review: Review
-) -> None:
+def review_node_group(name: str, group: NodeGroup, context: Context, review: Review) -> None:
     """Record problems of a node group in the stack file."""
-    place = place_of(name, group, context)
+    place = context.place(f"architecture.node_groups.{name}")
     key = place.key
     if name == SYSTEM_NODE_GROUP:
         review.refuse(
@@ -45,7 +46,7 @@ def review_node_group(
         review_usage_class(review, key, group.purchase_option, reservations, found)
         _review_efa(review, place, group, found, context)
         note_unlisted_zone(review, place.name, place.zone, found)
-    review_pool_zone(place, region, review, what="this node group")
+    review_pool_zone(place, context.region, review, what="this node group")
     review_pool_subnet(place, context.config.network, review)
     review_options(review, name, group)
     review_labels(review, key, group.labels)
@@ -57,7 +58,7 @@ def _review_efa(
     place: PoolPlace,
     group: NodeGroup,
     found: InstanceType,
-    context: NodeGroupContext,
+    context: Context,
 ) -> None:
     if not group.efa_enabled:
         return
@@ -65,8 +66,4 @@ def _review_efa(
     plugin = context.config.architecture.addons.efa_device_plugin
     if review_efa_support(review, key, found) and plugin:
         review_efa_plugin(review, key, found.name)
-    # An unknown purchase option is refused separately; the intended one may set the zone.
-    known = group.purchase_option in purchase_options(context.config.reservations)
-    if known and not place.one_zone:
-        zones = candidate_zones(found, context.config.network, context.offered_zones)
-        refuse_missing_zone(key, zones, review)
+    review_missing_zone(place, group.purchase_option, found, context, review)

@@ -9,19 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from components.capacity.plan import (
-    ONE_BY_ONE,
-    CapacityPlan,
-    PlacementPlan,
-    SchedulePlan,
-    UpdatePlan,
-)
-from components.catalog.instance_type import InstanceType
-from components.compute.interface_plan import InterfacePlan
+from typing_extensions import override
+
+from components.capacity.plan import ONE_BY_ONE, SchedulePlan, UpdatePlan
+from components.compute.node_pool_plan import ImageSource, NodePoolPlan
 from components.compute.root_volume import RootVolume
 from components.config.eks import AddonPolicy
 from components.network.network_plan import NetworkPlan
 from components.storage.fsx_lustre_plan import FsxLustrePlan
+
+SYSTEM_NODE_GROUP = "system"
+"""Name of the node group for cluster services."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,19 +32,11 @@ class Taint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeGroupPlan:
+class NodeGroupPlan(NodePoolPlan):
     """One EKS node group, managed or self-managed."""
 
-    name: str
     management: Literal["managed", "self-managed"]
-    instance_type: InstanceType
-    capacity: CapacityPlan
-    placement: PlacementPlan
     schedule: SchedulePlan
-    interfaces: InterfacePlan | None
-    """None without EFA: the launch template then has no network interfaces."""
-    subnets: tuple[str, ...]
-    """Private subnets, as references of the `NetworkPlan`; exactly one with EFA."""
     root_volume: RootVolume
     local_nvme: Literal["raid0", "none"]
     labels: dict[str, str]
@@ -68,7 +58,32 @@ class NodeGroupPlan:
     """For managed groups."""
     auto_repair: bool = False
     """Whether EKS replaces unhealthy nodes; for managed groups."""
-    ssh_key_name: str | None = None
+
+    @property
+    @override
+    def key(self) -> str:
+        """Key in the stack file."""
+        if self.name == SYSTEM_NODE_GROUP:
+            return "architecture.system_node_group"
+        return f"architecture.node_groups.{self.name}"
+
+    @property
+    @override
+    def image(self) -> ImageSource:
+        """The EKS-optimized AMI."""
+        return ImageSource(parameter=self.ami_ssm_parameter)
+
+    @property
+    @override
+    def nodes(self) -> int:
+        """Desired size, now or when the Capacity Block starts."""
+        return max(self.schedule.desired, self.schedule.scale_up_desired)
+
+    @property
+    @override
+    def most_nodes(self) -> int:
+        """The same: jobs do not change the size."""
+        return self.nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,3 +166,8 @@ class EksPlan:
     """File systems that pods mount."""
     notes: tuple[str, ...]
     """Information for the user, such as when a Capacity Block starts."""
+
+    @property
+    def node_pools(self) -> tuple[NodePoolPlan, ...]:
+        """The node groups."""
+        return self.node_groups

@@ -7,10 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from components.capacity.pool_review import review_instance_type
-from components.catalog.versions import (
-    DEFAULT_KUBERNETES_VERSION,
-    EKS_VERSIONS,
-)
 from components.checks.reservation_review import review_reservations
 from components.config.eks_stack import EksStackConfig
 from components.config.network import NewVpc
@@ -34,16 +30,16 @@ from components.eks.network_review import (
     review_public_images,
 )
 from components.eks.node_group_plan import (
-    NodeGroupContext,
-    place_of,
+    Context,
     plan_node_group,
     plan_system_node_group,
+    version_of,
 )
 from components.eks.node_group_review import review_node_group
 from components.eks.plan import EksPlan, NodeGroupPlan
 from components.eks.storage_plan import plan_file_systems
 from components.eks.version_review import review_secrets_key
-from components.network.pool_place import PoolPlace
+from components.network.pool_place import PlanContext
 from components.network.pool_place_review import review_launch_zones
 from components.network.vpc_plan import plan_network
 from components.network.vpc_review import review_new_vpc
@@ -71,20 +67,18 @@ def plan_stack(
         ConfigError: every problem that the configuration has.
     """
     review = Review(stack_file=stack_file)
-    context = NodeGroupContext(
+    network = plan_network(
+        config.network,
+        region=region,
+        public_subnet_tags=LOAD_BALANCER_TAG,
+        private_subnet_tags=INTERNAL_LOAD_BALANCER_TAG,
+    )
+    context = PlanContext(
         config=config,
-        # A version that is not pinned is refused below. The plan continues, to report further
-        # problems.
-        version=EKS_VERSIONS.get(
-            config.architecture.kubernetes_version, EKS_VERSIONS[DEFAULT_KUBERNETES_VERSION]
-        ),
-        network=plan_network(
-            config.network,
-            region=region,
-            public_subnet_tags=LOAD_BALANCER_TAG,
-            private_subnet_tags=INTERNAL_LOAD_BALANCER_TAG,
-        ),
+        network=network,
+        region=region,
         now=now,
+        subnets_known=subnets_known,
         offered_zones=offered_zones or {},
     )
     review_names(config, review)
@@ -94,10 +88,7 @@ def plan_stack(
         review_new_vpc(config.network, region, review)
         review_eks_network(config.network, config.architecture, review)
     review_reservations(config, region, now, review)
-    groups = [
-        _system(context, review),
-        *_node_groups(context, region, review, zones_known=subnets_known),
-    ]
+    groups = [_system(context, review), *_node_groups(context, review)]
     planned = [group for group in groups if group is not None]
     review_addons(config, review)
     review_addon_versions(config.architecture, planned, review)
@@ -108,11 +99,11 @@ def plan_stack(
         config, context.network, planned, review, subnets_known=subnets_known
     )
     review.close()
-    plan = _plan(context, planned, region=region, notes=review.notes)
+    plan = _plan(context, planned, notes=review.notes)
     return replace(plan, file_systems=file_systems)
 
 
-def _system(context: NodeGroupContext, review: Review) -> NodeGroupPlan | None:
+def _system(context: Context, review: Review) -> NodeGroupPlan | None:
     key = "architecture.system_node_group"
     group = context.config.architecture.system_node_group
     review_instance_type(review, key, group.instance_type)
@@ -120,33 +111,31 @@ def _system(context: NodeGroupContext, review: Review) -> NodeGroupPlan | None:
     return plan_system_node_group(context)
 
 
-def _node_groups(
-    context: NodeGroupContext, region: str, review: Review, *, zones_known: bool
-) -> list[NodeGroupPlan | None]:
+def _node_groups(context: Context, review: Review) -> list[NodeGroupPlan | None]:
     planned: list[NodeGroupPlan | None] = []
-    places: list[PoolPlace] = []
     for name, group in context.config.architecture.node_groups.items():
-        review_node_group(name, group, context, region, review)
-        plan = plan_node_group(name, group, context, review)
-        planned.append(plan)
-        if plan is not None:
-            places.append(place_of(name, group, context))
-    review_launch_zones(places, context.network, review, zones_known=zones_known)
+        review_node_group(name, group, context, review)
+        planned.append(plan_node_group(name, group, context, review))
+    places = (
+        context.place(f"architecture.node_groups.{plan.name}")
+        for plan in planned
+        if plan is not None
+    )
+    review_launch_zones(places, context.network, review, zones_known=context.subnets_known)
     return planned
 
 
 def _plan(
-    context: NodeGroupContext,
+    context: Context,
     groups: list[NodeGroupPlan],
     *,
-    region: str,
     notes: list[str],
 ) -> EksPlan:
-    config, version = context.config, context.version
+    config, version = context.config, version_of(context.config)
     architecture = config.architecture
     return EksPlan(
         name=config.name,
-        region=region,
+        region=context.region,
         tags=common_tags(config.name, config.tags),
         network=context.network,
         kubernetes_version=version.minor,

@@ -74,7 +74,7 @@ class EksArchitecture(pulumi.ComponentResource):
         }
         self._reservation_groups = make_reservation_groups(
             name,
-            (group.capacity for group in plan.node_groups),
+            plan.node_pools,
             region=plan.region,
             tags=plan.tags,
             opts=self._child,

@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from components.capacity.pool_review import review_reserved_zone, review_zone_region
+from components.capacity.pool_review import (
+    purchase_options,
+    review_reserved_zone,
+    review_zone_region,
+)
+from components.catalog.instance_type import InstanceType
 from components.config.base import same_kind_of_zone
 from components.config.network import ExistingVpc, PlacedNetwork
 from components.config.review import Review
+from components.network.candidate_zones import candidate_zones, refuse_missing_zone
 from components.network.network_plan import NetworkPlan
-from components.network.pool_place import PoolPlace
+from components.network.pool_place import PlanContext, PoolPlace
+
+
+def review_missing_zone(
+    place: PoolPlace,
+    purchase_option: str,
+    found: InstanceType,
+    context: PlanContext[Any],
+    review: Review,
+) -> None:
+    """Refuse nodes with EFA that could launch in several zones."""
+    # An unknown purchase option is refused separately; the intended one may set the zone.
+    if purchase_option in purchase_options(context.config.reservations) and not place.one_zone:
+        zones = candidate_zones(found, context.config.network, context.offered_zones)
+        refuse_missing_zone(place.key, zones, review)
 
 
 def review_pool_zone(place: PoolPlace, region: str, review: Review, *, what: str) -> None:
     """Record problems of `availability_zone` of a pool; `what` is `this node group`."""
-    pool, zone = place.pool, place.pool.availability_zone
+    zone = place.availability_zone
     if zone is None:
         return
     review_zone_region(review, place.key, zone, region)
-    reserved = place.reservation.availability_zone if place.reservation else None
-    review_reserved_zone(review, place.key, zone, pool.purchase_option, reserved, what=what)
-    if pool.subnet_id is not None:
+    for option, reservation in place.reservations.items():
+        reserved = reservation.availability_zone
+        review_reserved_zone(review, place.key, zone, option, reserved, what=what)
+    if place.subnet_ids:
         review.refuse(
             f"{place.key}.subnet_id",
             "stands beside `availability_zone`; a subnet already lies in one zone",
-            found=pool.subnet_id,
+            found=place.subnet_ids[0],
             allowed="one of `subnet_id` and `availability_zone`",
             remedy="remove one of the two",
         )
@@ -32,9 +54,9 @@ def review_pool_zone(place: PoolPlace, region: str, review: Review, *, what: str
 
 def review_pool_subnet(place: PoolPlace, network: PlacedNetwork, review: Review) -> None:
     """Record problems of `subnet_id` of a pool."""
-    key, subnet = f"{place.key}.subnet_id", place.pool.subnet_id
-    if subnet is None:
+    if not place.subnet_ids:
         return
+    key, subnet = f"{place.key}.subnet_id", place.subnet_ids[0]
     if not isinstance(network, ExistingVpc):
         zone = review.set_command(f"{place.key}.availability_zone", "ZONE")
         review.refuse(
@@ -63,7 +85,7 @@ def review_pool_subnet(place: PoolPlace, network: PlacedNetwork, review: Review)
 
 
 def review_launch_zones(
-    places: Sequence[PoolPlace], network: NetworkPlan, review: Review, *, zones_known: bool
+    places: Iterable[PoolPlace], network: NetworkPlan, review: Review, *, zones_known: bool
 ) -> None:
     """Record problems of the zones of pools, or note what is still unknown.
 
@@ -78,10 +100,10 @@ def review_launch_zones(
         else:
             what, _, name = place.name.rpartition(" ")
             wanted[name] = place.zone
-    review_new_zones(wanted, network, review, what=what, zones_known=zones_known)
+    _review_new_zones(wanted, network, review, what=what, zones_known=zones_known)
 
 
-def review_new_zones(
+def _review_new_zones(
     wanted: Mapping[str, str],
     network: NetworkPlan,
     review: Review,
@@ -129,7 +151,7 @@ def _review_one_subnet(
     place: PoolPlace, network: NetworkPlan, review: Review, *, zones_known: bool
 ) -> None:
     # The pool review refuses EFA without a zone.
-    if len(place.subnets) == 1 or not (place.reserved_in_one_zone or place.zone):
+    if len(place.subnets) == 1 or not place.one_zone:
         return
     zone = place.zone or "the zone of its capacity"
     if not zones_known:
@@ -137,8 +159,10 @@ def _review_one_subnet(
             f"{place.name}: launches in the private subnet in {zone}, which only the account knows"
         )
         return
-    what, example = ("availability_zone", "ZONE") if network.is_new else ("subnet_id", "subnet-…")
-    key = f"{place.key}.{what}"
+    listed = place.subnet_key.endswith("subnet_ids")
+    subnet = f"{place.subnet_key}[0]" if listed else place.subnet_key
+    zone_key = f"{place.key}.availability_zone"
+    key, example = (zone_key, "ZONE") if network.is_new else (subnet, "subnet-…")
     review.refuse(
         key,
         f"is missing, and the account did not say which private subnet lies in {zone}",

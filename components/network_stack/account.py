@@ -11,4 +11,4 @@ from components.network_stack.plan import NetworkStackPlan
 class NetworkAccount(AccountPart[NetworkStackConfig, NetworkStackPlan]):
     """Needs of a network stack."""
 
-    needs = ArchitectureNeeds(nodes=None, zone_users="NAT gateways", place_noun="network")
+    needs = ArchitectureNeeds(nodes=None, zone_users="NAT gateways")

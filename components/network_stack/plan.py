@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from components.compute.node_pool_plan import NodePoolPlan
 from components.network.network_plan import NetworkPlan
 
 
@@ -23,3 +24,8 @@ class NetworkStackPlan:
     lustre_security_group: bool
     deletion_protection: bool
     notes: tuple[str, ...] = ()
+
+    @property
+    def node_pools(self) -> tuple[NodePoolPlan, ...]:
+        """None: the stack has no nodes."""
+        return ()

@@ -73,7 +73,6 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
             endpoint_owner="ParallelCluster",
         ),
         zone_users="shared storage and NAT gateways",
-        place_noun="queue",
     )
     """Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/network-configuration-v3.html,
     "AWS ParallelCluster in a single subnet with no internet access"; `SubnetsValidator` of

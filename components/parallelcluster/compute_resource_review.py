@@ -22,12 +22,12 @@ from components.catalog.parallelcluster import (
 from components.config.parallelcluster_nodes import ComputeResource, Queue
 from components.config.reservations import CapacityBlock
 from components.config.review import Review
-from components.parallelcluster.queue_context import QueueContext, purchase_option, queue_zone
+from components.parallelcluster.queue_context import Context, purchase_option
 from components.parallelcluster.slurm_review import review_denied_settings
 
 
 def review_compute_resource(
-    queue_name: str, name: str, queue: Queue, context: QueueContext, review: Review
+    queue_name: str, name: str, queue: Queue, context: Context, review: Review
 ) -> None:
     """Record problems of a compute resource in the stack file."""
     key = f"architecture.queues.{queue_name}.compute_resources.{name}"
@@ -52,11 +52,12 @@ def review_compute_resource(
         review_efa_support(review, key, found)
     _review_architecture(key, found, context, review)
     _review_memory(key, resource, found, review)
-    note_unlisted_zone(review, f"compute resource {where}", queue_zone(queue, context), found)
+    zone = context.place(f"architecture.queues.{queue_name}").zone
+    note_unlisted_zone(review, f"compute resource {where}", zone, found)
 
 
 def _review_sizes(
-    key: str, queue: Queue, resource: ComputeResource, context: QueueContext, review: Review
+    key: str, queue: Queue, resource: ComputeResource, context: Context, review: Review
 ) -> None:
     if resource.minimum > resource.maximum:
         review.refuse(
@@ -67,7 +68,9 @@ def _review_sizes(
             remedy=review.set_command(f"{key}.maximum", str(resource.minimum)),
         )
         return
-    block = isinstance(context.reservation_of(queue, resource), CapacityBlock)
+    block = isinstance(
+        context.config.reservations.get(purchase_option(queue, resource)), CapacityBlock
+    )
     if block and resource.minimum != resource.maximum:
         review.refuse(
             f"{key}.minimum",
@@ -79,9 +82,7 @@ def _review_sizes(
         )
 
 
-def _review_architecture(
-    key: str, found: InstanceType, context: QueueContext, review: Review
-) -> None:
+def _review_architecture(key: str, found: InstanceType, context: Context, review: Review) -> None:
     head = INSTANCE_TYPES.get(context.config.architecture.head_node.instance_type)
     if head is None or head.architecture == found.architecture:
         return

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from components.config.parallelcluster_nodes import HeadNode
 from components.network.network_plan import SubnetPlan
 from components.parallelcluster.node_access_plan import plan_access
 from components.parallelcluster.plan import HeadNodePlan
-from components.parallelcluster.queue_context import QueueContext, queue_zone
+from components.parallelcluster.queue_context import Context
 
 
-def plan_head_node(context: QueueContext) -> HeadNodePlan:
+def plan_head_node(context: Context) -> HeadNodePlan:
     """Return the plan of the head node.
 
     Its subnet is the configured one, the one in its zone, or the first one. In an existing VPC,
@@ -30,31 +30,30 @@ def plan_head_node(context: QueueContext) -> HeadNodePlan:
     )
 
 
-def is_public(node: HeadNode, context: QueueContext) -> bool:
+def is_public(node: HeadNode, context: Context) -> bool:
     """Return whether the head node is in a public subnet; a configured subnet has priority."""
     if node.subnet_id is None:
         return node.network == "public"
     return any(node.subnet_id == subnet.name for subnet in context.network.public_subnets)
 
 
-def head_node_zone(context: QueueContext) -> str | None:
+def head_node_zone(context: Context) -> str | None:
     """Return the zone of the head node: the configured one, else that of a queue.
 
     The same zone as the nodes avoids cross-zone traffic costs, and shared EBS volumes require it.
     """
-    architecture = context.config.architecture
-    queues: Iterable[str | None] = (queue_zone(q, context) for q in architecture.queues.values())
-    own = architecture.head_node.availability_zone
+    own = context.config.architecture.head_node.availability_zone
+    queues = (place.zone for place in context.places().values())
     return own or next((zone for zone in queues if zone is not None), None)
 
 
-def candidate_subnets(node: HeadNode, context: QueueContext) -> Sequence[SubnetPlan]:
+def candidate_subnets(node: HeadNode, context: Context) -> Sequence[SubnetPlan]:
     """Return the candidate subnets of the head node, public or private."""
     network = context.network
     return network.public_subnets if node.network == "public" else network.private_subnets
 
 
-def _subnets(node: HeadNode, context: QueueContext) -> tuple[str, ...]:
+def _subnets(node: HeadNode, context: Context) -> tuple[str, ...]:
     if node.subnet_id is not None:
         return (node.subnet_id,)
     candidates = candidate_subnets(node, context)
@@ -65,7 +64,7 @@ def _subnets(node: HeadNode, context: QueueContext) -> tuple[str, ...]:
     return in_zone[:1] or tuple(subnet.name for subnet in candidates)
 
 
-def _first(candidates: Sequence[SubnetPlan], context: QueueContext) -> tuple[str, ...]:
+def _first(candidates: Sequence[SubnetPlan], context: Context) -> tuple[str, ...]:
     # A queue in one subnet of an existing VPC has one zone, which only the account knows.
     named = (len(q.subnet_ids) == 1 for q in context.config.architecture.queues.values())
     open_ = not context.network.is_new and any(named) and not context.subnets_known

@@ -24,14 +24,14 @@ from components.parallelcluster.head_node_plan import (
     is_public,
     plan_head_node,
 )
-from components.parallelcluster.queue_context import QueueContext
+from components.parallelcluster.queue_context import Context
 from components.parallelcluster.root_volume_review import review_root_volume
 from components.parallelcluster.ssh_review import review_ssh
 
 KEY = "architecture.head_node"
 
 
-def review_head_node(context: QueueContext, review: Review) -> None:
+def review_head_node(context: Context, review: Review) -> None:
     """Record problems of the head node in the stack file."""
     architecture = context.config.architecture
     node = architecture.head_node
@@ -51,7 +51,7 @@ def review_head_node(context: QueueContext, review: Review) -> None:
     review_access(KEY, node, architecture.operating_system, review)
 
 
-def _review_memory(found: InstanceType, context: QueueContext, review: Review) -> None:
+def _review_memory(found: InstanceType, context: Context, review: Review) -> None:
     queues = context.config.architecture.queues.values()
     nodes = sum(each.maximum for queue in queues for each in queue.compute_resources.values())
     needed = min(nodes / NODES_PER_GIB + OPERATING_SYSTEM_MEMORY_GIB, MOST_HEAD_NODE_MEMORY_GIB)
@@ -67,7 +67,7 @@ def _review_memory(found: InstanceType, context: QueueContext, review: Review) -
     )
 
 
-def _review_subnet(node: HeadNode, subnet: str, context: QueueContext, review: Review) -> None:
+def _review_subnet(node: HeadNode, subnet: str, context: Context, review: Review) -> None:
     network, key = context.config.network, f"{KEY}.subnet_id"
     if not isinstance(network, ExistingVpc):
         review.refuse(
@@ -97,7 +97,7 @@ def _review_subnet(node: HeadNode, subnet: str, context: QueueContext, review: R
         )
 
 
-def _review_kind(context: QueueContext, review: Review) -> None:
+def _review_kind(context: Context, review: Review) -> None:
     if context.network.is_new:
         return  # the VPC review reports it
     key = f"{KEY}.network"
@@ -110,7 +110,7 @@ def _review_kind(context: QueueContext, review: Review) -> None:
     )
 
 
-def _review_zone(node: HeadNode, context: QueueContext, review: Review) -> None:
+def _review_zone(node: HeadNode, context: Context, review: Review) -> None:
     subnets = plan_head_node(context).subnets
     if len(subnets) == 1 and node.availability_zone is None:
         return

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from components.capacity.plan import CapacityPlan, PlacementPlan
-from components.catalog.instance_type import InstanceType
+from typing_extensions import override
+
+from components.capacity.plan import CapacityPlan
+from components.compute.node_pool_plan import ImageSource, NodePoolPlan
 from components.config.node_pool import RootVolume
 from components.config.parallelcluster import Monitoring, OperatingSystem, Slurm
 from components.config.parallelcluster_nodes import S3Access
@@ -59,20 +61,45 @@ class HeadNodePlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComputeResourcePlan:
-    """Nodes of one instance type in a queue."""
+class ComputeResourcePlan(NodePoolPlan):
+    """Nodes of one instance type in a queue; ParallelCluster makes their launch template.
 
-    name: str
-    instance_type: InstanceType
+    `capacity` is that of the queue, unless the compute resource sets another reservation.
+    """
+
+    queue: str
+    """Name of its queue."""
     minimum: int
     maximum: int
     efa_enabled: bool
-    capacity: CapacityPlan
-    """That of the queue, unless the compute resource sets another reservation."""
-    placement: PlacementPlan
+    ami: ImageSource
     simultaneous_multithreading: bool
     schedulable_memory_mib: int | None
     slurm_settings: Mapping[str, str]
+
+    @property
+    @override
+    def key(self) -> str:
+        """Key in the stack file."""
+        return f"architecture.queues.{self.queue}.compute_resources.{self.name}"
+
+    @property
+    @override
+    def image(self) -> ImageSource:
+        """The AMI of the queue or the cluster, or that of ParallelCluster."""
+        return self.ami
+
+    @property
+    @override
+    def nodes(self) -> int:
+        """Static nodes."""
+        return self.minimum
+
+    @property
+    @override
+    def most_nodes(self) -> int:
+        """Static and dynamic nodes."""
+        return self.maximum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,9 +178,9 @@ class ParallelClusterPlan:
     notes: tuple[str, ...] = ()
 
     @property
-    def capacities(self) -> tuple[CapacityPlan, ...]:
-        """Capacity plans of all compute resources."""
-        return tuple(r.capacity for queue in self.queues for r in queue.compute_resources)
+    def node_pools(self) -> tuple[NodePoolPlan, ...]:
+        """The compute resources of all queues."""
+        return tuple(each for queue in self.queues for each in queue.compute_resources)
 
 
 def deployment_stack_name(cluster_name: str) -> str:

@@ -11,6 +11,8 @@ from components.config.parallelcluster import Deployment
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.pools import resource_shares
 from components.config.review import Review
+from components.network.pool_place import PlanContext
+from components.network.pool_place_review import review_launch_zones
 from components.network.vpc_plan import plan_network
 from components.parallelcluster.address_capacity import review_address_capacity
 from components.parallelcluster.cluster_review import review_cluster
@@ -23,8 +25,7 @@ from components.parallelcluster.plan import (
     QueuePlan,
     deployment_stack_name,
 )
-from components.parallelcluster.queue_context import QueueContext, queue_subnets
-from components.parallelcluster.queue_place_review import review_launch_zones
+from components.parallelcluster.queue_context import Context
 from components.parallelcluster.queue_plan import plan_queue
 from components.parallelcluster.queue_review import review_counts, review_queue
 from components.parallelcluster.slurm_review import review_slurm
@@ -62,7 +63,7 @@ def plan_stack(
         ConfigError: every problem that the configuration has.
     """
     review = Review(stack_file=stack_file)
-    context = QueueContext(
+    context = PlanContext(
         config=config,
         network=plan_network(
             config.network, region=region, public_subnet_tags={}, private_subnet_tags={}
@@ -85,7 +86,7 @@ def plan_stack(
     return plan
 
 
-def _review(context: QueueContext, review: Review) -> None:
+def _review(context: Context, review: Review) -> None:
     config = context.config
     review_cluster(config, context.region, context.now, review)
     review_reservations(config, context.region, context.now, review)
@@ -93,19 +94,20 @@ def _review(context: QueueContext, review: Review) -> None:
     review_counts(config.architecture, review)
     for name, queue in config.architecture.queues.items():
         review_queue(name, queue, context, review)
-    review_launch_zones(context, review)
+    review_launch_zones(
+        context.places().values(), context.network, review, zones_known=context.subnets_known
+    )
     review_slurm(config.architecture.slurm, review)
 
 
-def _queues(context: QueueContext, review: Review) -> list[QueuePlan]:
+def _queues(context: Context, review: Review) -> list[QueuePlan]:
     queues = context.config.architecture.queues.items()
     planned = [plan_queue(name, queue, context, review) for name, queue in queues]
     return [queue for queue in planned if queue is not None]
 
 
-def _storage(context: QueueContext, head_node: HeadNodePlan, review: Review) -> SharedStorage:
-    queues = context.config.architecture.queues.values()
-    subnets = (subnet for queue in queues for subnet in queue_subnets(queue, context))
+def _storage(context: Context, head_node: HeadNodePlan, review: Review) -> SharedStorage:
+    subnets = (subnet for place in context.places().values() for subnet in place.subnets)
     return plan_shared_storage(
         context.config,
         context.network,
@@ -117,7 +119,7 @@ def _storage(context: QueueContext, head_node: HeadNodePlan, review: Review) -> 
 
 
 def _plan(
-    context: QueueContext,
+    context: Context,
     head_node: HeadNodePlan,
     queues: Sequence[QueuePlan],
     storage: SharedStorage,

@@ -15,44 +15,38 @@ from components.config.network import ExistingVpc
 from components.config.parallelcluster_nodes import Queue
 from components.config.review import Review
 from components.network.candidate_zones import candidate_zones, refuse_missing_zone
-from components.network.pool_place_review import review_new_zones
-from components.parallelcluster.queue_context import (
-    QueueContext,
-    needs_one_subnet,
-    one_zone,
-    queue_zone,
-    reservations_of,
-)
+from components.network.pool_place import PoolPlace
+from components.parallelcluster.queue_context import Context, needs_one_subnet
 
 
-def review_place(name: str, queue: Queue, context: QueueContext, review: Review) -> None:
+def review_place(name: str, queue: Queue, context: Context, review: Review) -> None:
     """Record problems of the zone and the subnets of a queue in the stack file."""
     key = f"architecture.queues.{name}"
+    place = context.place(key)
     review_zone_region(review, key, queue.availability_zone, context.region)
-    _review_reserved_zones(key, queue, context, review)
+    _review_reserved_zones(place, review)
     _review_subnets(key, queue, context, review)
-    _review_several_subnets(key, queue, context, review)
-    _review_missing_zone(key, queue, context, review)
+    _review_several_subnets(place, queue, review)
+    _review_missing_zone(place, queue, context, review)
 
 
-def _review_reserved_zones(key: str, queue: Queue, context: QueueContext, review: Review) -> None:
+def _review_reserved_zones(place: PoolPlace, review: Review) -> None:
     reserved = {
         option: found.availability_zone
-        for option, found in reservations_of(queue, context).items()
+        for option, found in place.reservations.items()
         if found.availability_zone is not None
     }
-    if queue.availability_zone is not None:
+    own = place.availability_zone
+    if own is not None:
         for option, zone in reserved.items():
-            review_reserved_zone(
-                review, key, queue.availability_zone, option, zone, what="this queue"
-            )
+            review_reserved_zone(review, place.key, own, option, zone, what="this queue")
         return
     pairs = list(reserved.items())
     for option, other in pairs[1:]:
         first, zone = pairs[0]
         if same_kind_of_zone(zone, other) and zone != other:
             review.refuse(
-                f"{key}.compute_resources",
+                f"{place.key}.compute_resources",
                 "buy from reservations in two zones, and the nodes of a queue with a reservation "
                 "launch in one subnet",
                 found=f"`{first}` in {zone}, `{option}` in {other}",
@@ -61,7 +55,7 @@ def _review_reserved_zones(key: str, queue: Queue, context: QueueContext, review
             )
 
 
-def _review_subnets(key: str, queue: Queue, context: QueueContext, review: Review) -> None:
+def _review_subnets(key: str, queue: Queue, context: Context, review: Review) -> None:
     subnets, network = queue.subnet_ids, context.config.network
     if not subnets:
         return
@@ -112,12 +106,12 @@ def _review_listed(key: str, subnets: Sequence[str], network: ExistingVpc, revie
         )
 
 
-def _review_several_subnets(key: str, queue: Queue, context: QueueContext, review: Review) -> None:
-    if len(set(queue.subnet_ids)) < 2 or not needs_one_subnet(queue, context):
+def _review_several_subnets(place: PoolPlace, queue: Queue, review: Review) -> None:
+    if len(set(queue.subnet_ids)) < 2 or not needs_one_subnet(queue, place):
         return
     efa = [name for name, each in queue.compute_resources.items() if each.efa_enabled]
     review.refuse(
-        f"{key}.subnet_ids",
+        place.subnet_key,
         (
             f"holds several subnets, and {', '.join(efa)} has EFA, whose traffic does not leave a "
             "zone (EfaMultiAzValidator)"
@@ -133,13 +127,13 @@ def _review_several_subnets(key: str, queue: Queue, context: QueueContext, revie
     )
 
 
-def _review_missing_zone(key: str, queue: Queue, context: QueueContext, review: Review) -> None:
+def _review_missing_zone(place: PoolPlace, queue: Queue, context: Context, review: Review) -> None:
     efa = [each for each in queue.compute_resources.values() if each.efa_enabled]
     options = purchase_options(context.config.reservations)
     # An unknown purchase option is refused separately; the intended one may set the zone.
     wanted = [each.purchase_option or queue.purchase_option for each in efa]
     known = all(option in options for option in wanted)
-    if not efa or not known or queue.subnet_ids or one_zone(queue, context):
+    if not efa or not known or queue.subnet_ids or place.one_zone:
         return
     found = INSTANCE_TYPES.get(efa[0].instance_type)
     zones = None
@@ -147,42 +141,4 @@ def _review_missing_zone(key: str, queue: Queue, context: QueueContext, review: 
         zones = candidate_zones(
             found, context.config.network, context.offered_zones, subnet_key="subnet_ids"
         )
-    refuse_missing_zone(key, zones, review)
-
-
-def review_launch_zones(context: QueueContext, review: Review) -> None:
-    """Record problems of the zones of queues, or note what is still unknown."""
-    wanted: dict[str, str] = {}
-    for name, queue in context.config.architecture.queues.items():
-        zone = queue_zone(queue, context)
-        if not context.network.is_new or zone is None:
-            _review_one_subnet(name, queue, zone, context, review)
-        else:
-            wanted[name] = zone
-    review_new_zones(
-        wanted, context.network, review, what="queue", zones_known=context.subnets_known
-    )
-
-
-def _review_one_subnet(
-    name: str, queue: Queue, zone: str | None, context: QueueContext, review: Review
-) -> None:
-    network = context.network
-    decided = bool(queue.subnet_ids) or len(network.private_subnets) == 1
-    if decided or not one_zone(queue, context):
-        return
-    where = zone or "the zone of its capacity"
-    if not context.subnets_known:
-        review.note(
-            f"queue {name}: launches in the private subnet in {where}, which only the account knows"
-        )
-        return
-    new = network.is_new
-    what, example = ("availability_zone", "ZONE") if new else ("subnet_ids[0]", "subnet-…")
-    key = f"architecture.queues.{name}.{what}"
-    review.refuse(
-        key,
-        f"is missing, and the account did not say which private subnet lies in {where}",
-        allowed=", ".join(network.availability_zones if new else network.private_names),
-        remedy=review.set_command(key, example),
-    )
+    refuse_missing_zone(place.key, zones, review)

@@ -5,32 +5,32 @@ from __future__ import annotations
 from dataclasses import replace
 
 from components.capacity.placement_review import reviewed_placement
-from components.capacity.plan import CapacityPlan, PlacementPlan
+from components.capacity.plan import CapacityPlan
 from components.capacity.pool_review import purchase_options
 from components.capacity.purchase import plan_capacity
 from components.catalog.instance_type import InstanceType
 from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.parallelcluster_nodes import ComputeResource, Queue
+from components.catalog.parallelcluster import official_image_name
+from components.catalog.versions import PARALLELCLUSTER_VERSION
+from components.compute.interface_plan import plan_interfaces
+from components.compute.node_pool_plan import ImageSource
+from components.config.parallelcluster_nodes import Queue
 from components.config.review import Review
+from components.network.pool_place import PoolPlace
 from components.parallelcluster.node_access_plan import plan_access
 from components.parallelcluster.plan import ComputeResourcePlan, QueuePlan
-from components.parallelcluster.queue_context import (
-    QueueContext,
-    one_zone,
-    purchase_option,
-    queue_subnets,
-    queue_zone,
-)
+from components.parallelcluster.queue_context import Context, purchase_option
 
 
-def plan_queue(name: str, queue: Queue, context: QueueContext, review: Review) -> QueuePlan | None:
+def plan_queue(name: str, queue: Queue, context: Context, review: Review) -> QueuePlan | None:
     """Return the plan of a queue, or None if problems make a plan impossible.
 
     This function records only a placement that contradicts the capacity. `queue_review` and
     `compute_resource_review` record all other problems.
     """
+    place = context.place(f"architecture.queues.{name}")
     resources = [
-        _compute_resource(name, resource_name, queue, context, review)
+        _compute_resource(name, resource_name, queue, place, context, review)
         for resource_name in queue.compute_resources
     ]
     planned = tuple(resource for resource in resources if resource is not None)
@@ -38,8 +38,8 @@ def plan_queue(name: str, queue: Queue, context: QueueContext, review: Review) -
         return None
     return QueuePlan(
         name=name,
-        capacity=_capacity(queue.purchase_option, queue, context),
-        subnets=queue_subnets(queue, context),
+        capacity=_queue_capacity(queue, place, context),
+        subnets=place.subnets,
         compute_resources=planned,
         custom_ami_id=queue.custom_ami_id,
         root_volume=queue.root_volume,
@@ -53,24 +53,42 @@ def plan_queue(name: str, queue: Queue, context: QueueContext, review: Review) -
 
 
 def _compute_resource(
-    queue_name: str, name: str, queue: Queue, context: QueueContext, review: Review
+    queue_name: str,
+    name: str,
+    queue: Queue,
+    place: PoolPlace,
+    context: Context,
+    review: Review,
 ) -> ComputeResourcePlan | None:
     resource = queue.compute_resources[name]
     instance_type = INSTANCE_TYPES.get(resource.instance_type)
     option = purchase_option(queue, resource)
     if instance_type is None or not _known(option, context):
         return None
-    key = f"architecture.queues.{queue_name}.compute_resources.{name}"
-    placement = _placement(key, queue, resource, instance_type, context, review)
+    placement = reviewed_placement(
+        f"{place.key}.compute_resources.{name}",
+        resource,
+        instance_type,
+        place.reservations.get(option),
+        review,
+        one_zone=place.one_zone,
+    )
     if placement is None:
         return None
+    efa = resource.efa_enabled and instance_type.efa_supported
     return ComputeResourcePlan(
         name=name,
+        queue=queue_name,
         instance_type=instance_type,
+        subnets=place.subnets,
+        # The interface layout of ParallelCluster: `efa-only`, and one interface with an address.
+        interfaces=plan_interfaces(instance_type) if efa else None,
+        root_volume=None,
+        ami=_image(queue, instance_type, context),
         minimum=resource.minimum,
         maximum=resource.maximum,
         efa_enabled=resource.efa_enabled,
-        capacity=_capacity(option, queue, context),
+        capacity=place.capacity(option),
         placement=placement,
         simultaneous_multithreading=resource.simultaneous_multithreading,
         schedulable_memory_mib=resource.schedulable_memory_mib,
@@ -78,29 +96,20 @@ def _compute_resource(
     )
 
 
-def _known(option: str, context: QueueContext) -> bool:
+def _known(option: str, context: Context) -> bool:
     return option in purchase_options(context.config.reservations)
 
 
-def _capacity(option: str, queue: Queue, context: QueueContext) -> CapacityPlan:
-    capacity = plan_capacity(option, context.config.reservations)
-    zone = capacity.availability_zone or queue_zone(queue, context)
-    return replace(capacity, availability_zone=zone)
+def _queue_capacity(queue: Queue, place: PoolPlace, context: Context) -> CapacityPlan:
+    # The reservation of a queue can be one that none of its compute resources uses.
+    capacity = plan_capacity(queue.purchase_option, context.config.reservations)
+    return replace(capacity, availability_zone=capacity.availability_zone or place.zone)
 
 
-def _placement(
-    key: str,
-    queue: Queue,
-    resource: ComputeResource,
-    instance_type: InstanceType,
-    context: QueueContext,
-    review: Review,
-) -> PlacementPlan | None:
-    return reviewed_placement(
-        key,
-        resource,
-        instance_type,
-        context.reservation_of(queue, resource),
-        review,
-        one_zone=one_zone(queue, context),
+def _image(queue: Queue, instance_type: InstanceType, context: Context) -> ImageSource:
+    architecture = context.config.architecture
+    own = queue.custom_ami_id or architecture.custom_ami_id
+    name = official_image_name(
+        PARALLELCLUSTER_VERSION, architecture.operating_system, instance_type.architecture
     )
+    return ImageSource(image_id=own) if own or name is None else ImageSource(name=name)

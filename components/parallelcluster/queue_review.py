@@ -21,13 +21,13 @@ from components.config.parallelcluster_nodes import Queue
 from components.config.review import Review
 from components.parallelcluster.access_review import review_access
 from components.parallelcluster.compute_resource_review import review_compute_resource
-from components.parallelcluster.queue_context import QueueContext, reservations_of
+from components.parallelcluster.queue_context import Context
 from components.parallelcluster.queue_place_review import review_place
 from components.parallelcluster.root_volume_review import review_root_volume
 from components.parallelcluster.slurm_review import review_denied_settings
 
 
-def review_queue(name: str, queue: Queue, context: QueueContext, review: Review) -> None:
+def review_queue(name: str, queue: Queue, context: Context, review: Review) -> None:
     """Record problems of a queue and its compute resources."""
     key = f"architecture.queues.{name}"
     if name == FORBIDDEN_NAME:
@@ -67,7 +67,7 @@ def review_counts(architecture: ParallelClusterArchitecture, review: Review) -> 
             )
 
 
-def _review_markets(key: str, queue: Queue, context: QueueContext, review: Review) -> None:
+def _review_markets(key: str, queue: Queue, context: Context, review: Review) -> None:
     """Refuse a compute resource with another market type than its queue, which has only one."""
     reservations = context.config.reservations
     options = purchase_options(reservations)
@@ -96,11 +96,9 @@ def _review_markets(key: str, queue: Queue, context: QueueContext, review: Revie
             )
 
 
-def _review_allocation_strategy(
-    key: str, queue: Queue, context: QueueContext, review: Review
-) -> None:
+def _review_allocation_strategy(key: str, queue: Queue, context: Context, review: Review) -> None:
     strategy = queue.allocation_strategy
-    reserved = list(reservations_of(queue, context))
+    reserved = list(context.place(key).reservations)
     if strategy is None:
         return
     if reserved:

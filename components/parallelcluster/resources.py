@@ -50,7 +50,7 @@ class ParallelClusterArchitecture(pulumi.ComponentResource):
                 subnet_id=self._network.subnet_id,
                 reservation_group_arns=make_reservation_groups(
                     name,
-                    plan.capacities,
+                    plan.node_pools,
                     region=plan.region,
                     tags=plan.tags,
                     opts=self._child,

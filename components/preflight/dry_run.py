@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.account.facts import AccountFacts
+from components.compute.node_pool_plan import NodePoolPlan
 from components.compute.root_volume import RootVolume
 from components.network.network_plan import NetworkPlan
-from components.preflight.launch import Launch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRun:
     """A dry-run request."""
 
-    launch: Launch
+    launch: NodePoolPlan
     subnet_id: str
 
     def request(self, image_id: str) -> dict[str, Any]:
@@ -38,13 +38,13 @@ class DryRun:
             "MetadataOptions": {"HttpTokens": "required", "HttpEndpoint": "enabled"},
             **_network(launch, self.subnet_id),
             **_capacity(launch),
-            **({"Placement": {"GroupName": launch.placement_group}} if _in_group(launch) else {}),
+            **({"Placement": {"GroupName": launch.placement.name}} if _in_group(launch) else {}),
             **({"KeyName": launch.ssh_key_name} if launch.ssh_key_name else {}),
             **_root_volume(launch.root_volume),
         }
 
 
-def plan_dry_run(launch: Launch, network: NetworkPlan, facts: AccountFacts) -> DryRun | str:
+def plan_dry_run(launch: NodePoolPlan, network: NetworkPlan, facts: AccountFacts) -> DryRun | str:
     """Return the request for one node, or the reason why there is none."""
     if network.is_new:
         return "the stack makes its VPC itself, so there is no subnet to name"
@@ -54,11 +54,11 @@ def plan_dry_run(launch: Launch, network: NetworkPlan, facts: AccountFacts) -> D
     return DryRun(launch=launch, subnet_id=launch.subnets[0])
 
 
-def _in_group(launch: Launch) -> bool:
-    return launch.wants_group and launch.placement_group is not None
+def _in_group(launch: NodePoolPlan) -> bool:
+    return launch.placement.group != "none" and launch.placement.name is not None
 
 
-def _network(launch: Launch, subnet_id: str) -> dict[str, Any]:
+def _network(launch: NodePoolPlan, subnet_id: str) -> dict[str, Any]:
     if launch.interfaces is None:
         return {"SubnetId": subnet_id}
     return {
@@ -75,7 +75,7 @@ def _network(launch: Launch, subnet_id: str) -> dict[str, Any]:
     }
 
 
-def _capacity(launch: Launch) -> dict[str, Any]:
+def _capacity(launch: NodePoolPlan) -> dict[str, Any]:
     capacity = launch.capacity
     target: Mapping[str, str] = {}
     if capacity.reservation_id is not None:

@@ -11,10 +11,10 @@ from components.account.facts import AccountFacts, ImageFacts
 from components.account.lookup import AccountReader, AccountUnreachableError
 from components.account.readings import read_side_by_side
 from components.checks.row import Row, ok, refused, skipped
+from components.compute.node_pool_plan import ImageSource, NodePoolPlan
 from components.config.problems import ROOT, Problem
 from components.preflight.dry_run import DryRun, plan_dry_run
 from components.preflight.dry_run_row import LAUNCH, WOULD_HAVE_SUCCEEDED, Answer, dry_run_row
-from components.preflight.launch import ImageSource, Launch, launches
 
 if TYPE_CHECKING:
     from components.architectures.registry import AnyPlan
@@ -30,14 +30,16 @@ def launch_rows(reader: AccountReader, plan: AnyPlan, facts: AccountFacts) -> li
     Raises:
         AccountUnreachableError: no credentials, or no answer.
     """
-    asked = list(launches(plan))
+    asked = plan.node_pools
     answers = read_side_by_side(
         [lambda launch=launch: {launch.key: _rows(reader, launch, plan, facts)} for launch in asked]
     )
     return [row for launch in asked for row in answers[launch.key]]
 
 
-def _rows(reader: AccountReader, launch: Launch, plan: AnyPlan, facts: AccountFacts) -> list[Row]:
+def _rows(
+    reader: AccountReader, launch: NodePoolPlan, plan: AnyPlan, facts: AccountFacts
+) -> list[Row]:
     before = len(reader.unreadable)
     image = look_up_image(reader, launch.image)
     if image is None:
@@ -69,7 +71,7 @@ def look_up_image(reader: AccountReader, source: ImageSource) -> ImageFacts | No
     return reader.image(image_id) if image_id else None
 
 
-def image_row(launch: Launch, image: ImageFacts, facts: AccountFacts) -> Row:
+def image_row(launch: NodePoolPlan, image: ImageFacts, facts: AccountFacts) -> Row:
     """Return the row on whether an AMI fits the type and the reservation of its nodes."""
     ours = launch.instance_type
     found = f"{image.image_id}, {image.architecture}, {image.platform or 'platform not told'}"
@@ -88,7 +90,7 @@ def image_row(launch: Launch, image: ImageFacts, facts: AccountFacts) -> Row:
     return ok(launch.key, IMAGE, found)
 
 
-def _unfit(launch: Launch, found: str, problem: str, allowed: str) -> Problem:
+def _unfit(launch: NodePoolPlan, found: str, problem: str, allowed: str) -> Problem:
     return Problem(
         path=f"{ROOT}.{launch.key}",
         found=found,

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from components.account.preflight_facts import PreflightFacts, TypeFacts
 from components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
 from components.checks.row import Row, ok, refused, skipped, warning
+from components.compute.node_pool_plan import NodePoolPlan
 from components.config.problems import ROOT, Problem
-from components.preflight.launch import Launch
 from components.preflight.readings import DESCRIBE_TYPES, GET_DEFAULT_QUOTA, GET_QUOTA
 
 TYPE = "EC2 knows the type as the catalog does"
@@ -17,7 +17,7 @@ MARKET = "the type is sold in this way"
 QUOTA = "the quota of vCPUs covers the nodes"
 
 
-def type_rows(launches: Sequence[Launch], more: PreflightFacts) -> Iterator[Row]:
+def type_rows(launches: Sequence[NodePoolPlan], more: PreflightFacts) -> Iterator[Row]:
     """Yield rows that compare the catalog with EC2 for the instance types of the nodes."""
     for launch in launches:
         if launch.key == "architecture.system_node_group":
@@ -31,7 +31,7 @@ def type_rows(launches: Sequence[Launch], more: PreflightFacts) -> Iterator[Row]
             yield from _market(launch, facts)
 
 
-def _agreement(launch: Launch, facts: TypeFacts) -> Row:
+def _agreement(launch: NodePoolPlan, facts: TypeFacts) -> Row:
     ours = launch.instance_type
     found = (
         f"{ours.name}: {facts.efa_interfaces} EFA interfaces on {facts.network_cards} cards"
@@ -52,7 +52,7 @@ def _agreement(launch: Launch, facts: TypeFacts) -> Row:
                 remedy="set efa_enabled to false, or use another instance type",
             ),
         )
-    if launch.wants_group and "cluster" not in facts.placement_strategies:
+    if launch.placement.group != "none" and "cluster" not in facts.placement_strategies:
         return refused(
             TYPE,
             Problem(
@@ -75,7 +75,7 @@ def _agreement(launch: Launch, facts: TypeFacts) -> Row:
     return ok(launch.key, TYPE, found)
 
 
-def _market(launch: Launch, facts: TypeFacts) -> Iterator[Row]:
+def _market(launch: NodePoolPlan, facts: TypeFacts) -> Iterator[Row]:
     market = launch.capacity.market_type or "on-demand"
     if not facts.usage_classes or market in facts.usage_classes:
         return
@@ -91,14 +91,14 @@ def _market(launch: Launch, facts: TypeFacts) -> Iterator[Row]:
     )
 
 
-def quota_rows(launches: Sequence[Launch], more: PreflightFacts) -> Iterator[Row]:
+def quota_rows(launches: Sequence[NodePoolPlan], more: PreflightFacts) -> Iterator[Row]:
     """Yield rows on whether vCPU quotas are large enough for the nodes outside reservations.
 
     Other instances in the account are not counted. A quota that is too small for the nodes that the
     stack always launches is refused; one that is too small only for the maximum number of nodes is
     a warning.
     """
-    users: dict[VcpuQuota, list[Launch]] = defaultdict(list)
+    users: dict[VcpuQuota, list[NodePoolPlan]] = defaultdict(list)
     for launch in launches:
         kind = launch.capacity.kind
         if kind == "on-demand" or kind == "spot":
@@ -109,14 +109,14 @@ def quota_rows(launches: Sequence[Launch], more: PreflightFacts) -> Iterator[Row
         yield _quota_row(quota, launched, more)
 
 
-def _quota_row(quota: VcpuQuota, launched: list[Launch], more: PreflightFacts) -> Row:
+def _quota_row(quota: VcpuQuota, launched: list[NodePoolPlan], more: PreflightFacts) -> Row:
     key = launched[-1].key
     reason = more.why_not(GET_QUOTA, GET_DEFAULT_QUOTA)
     held = more.quotas_vcpus.get(quota.code)
     if held is None:
         return skipped(key, QUOTA, reason or f"{quota.name} ({quota.code}): no value is told")
     wanted = sum(each.nodes * each.instance_type.vcpus for each in launched)
-    most = sum(each.most * each.instance_type.vcpus for each in launched)
+    most = sum(each.most_nodes * each.instance_type.vcpus for each in launched)
     found = f"{quota.name}: {held:g} vCPUs, {most} wanted by this stack"
     if most <= held:
         return ok(key, QUOTA, found)

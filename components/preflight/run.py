@@ -17,7 +17,6 @@ from components.architectures.registry import ARCHITECTURES
 from components.checks.row import Row, skipped, warning
 from components.config.problems import Problem
 from components.preflight.account_rows import account_rows
-from components.preflight.launch import launches
 from components.preflight.launch_rows import launch_rows
 from components.preflight.node_rows import quota_rows, type_rows
 from components.preflight.readings import preflight_readings
@@ -108,7 +107,7 @@ def _rows(
     yield from account.preflight_rows(config, more, now.date())
     yield from role_rows(config, more)
     if found.plan is not None:
-        planned = list(launches(found.plan))
+        planned = found.plan.node_pools
         yield from type_rows(planned, more)
         yield from quota_rows(planned, more)
 

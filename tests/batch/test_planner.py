@@ -42,13 +42,13 @@ def test_the_p4d_stack_has_a_whole_plan():
         ("nccl-single", 1),
     ]
     assert plan.repository is not None
-    assert [capacity.kind for capacity in plan.capacities] == ["odcr"]
+    assert [pool.capacity.kind for pool in plan.node_pools] == ["odcr"]
 
 
 def test_the_p5_stack_lives_in_its_capacity_block():
     """BAT5-01 to BAT5-12."""
     plan = planned(P5)
-    assert [capacity.kind for capacity in plan.capacities] == ["capacity-block"]
+    assert [pool.capacity.kind for pool in plan.node_pools] == ["capacity-block"]
     assert plan.compute_environments[0].placement.group == "none"
 
 

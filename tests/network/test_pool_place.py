@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from components.config.batch import ComputeEnvironment
 from components.config.reservations import Odcr, OdcrGroup, Reservation
 from components.network.network_plan import NetworkPlan
 from components.network.pool_place import PoolPlace
@@ -22,13 +19,19 @@ GROUP = OdcrGroup(kind="odcr-group", members=(RESERVATION,))
 
 
 def place(
-    reservation: Reservation | None = None, network: NetworkPlan = NETWORK, **pool: Any
+    reservation: Reservation | None = None,
+    network: NetworkPlan = NETWORK,
+    *,
+    availability_zone: str | None = None,
+    subnet_id: str | None = None,
 ) -> PoolPlace:
     return PoolPlace(
         name="compute environment g4dn",
         key="architecture.compute_environments.g4dn",
-        pool=ComputeEnvironment(instance_type="g4dn.8xlarge", maximum=1, **pool),
-        reservation=reservation,
+        availability_zone=availability_zone,
+        subnet_ids=(subnet_id,) if subnet_id else (),
+        subnet_key="architecture.compute_environments.g4dn.subnet_id",
+        reservations={"mine": reservation} if reservation else {},
         network=network,
     )
 

@@ -83,8 +83,9 @@ def test_which_subnet_of_an_existing_vpc_lies_in_the_zone_the_account_says(
 
 @pytest.mark.parametrize("zones_known", [False, True])
 @pytest.mark.parametrize("network", [NETWORK, NEW])
-def test_efa_without_a_zone_is_refused_elsewhere_and_not_twice(network: Any, zones_known: bool):
-    found = reviewed(network=network, efa_enabled=True, zones_known=zones_known)
+def test_a_pool_without_a_zone_is_left_alone(network: Any, zones_known: bool):
+    """With EFA, `review_missing_zone` refuses it."""
+    found = reviewed(network=network, zones_known=zones_known)
     assert not found.problems
     assert not found.notes
 

@@ -112,7 +112,7 @@ def test_the_plan_takes_what_was_filled_in():
     plan = prepared(p4de(architecture__custom_ami_id=...), account()).plan
     assert plan.head_node.subnets == (PUBLIC_B,)
     assert [queue.subnets for queue in plan.queues] == [(PRIVATE_B,)]
-    assert RESERVATION in {capacity.reservation_id for capacity in plan.capacities}
+    assert RESERVATION in {pool.capacity.reservation_id for pool in plan.node_pools}
 
 
 @pytest.mark.parametrize(

@@ -8,30 +8,25 @@ import pytest
 
 from components.config.load import load_stack_config
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.parallelcluster.queue_context import (
-    QueueContext,
-    needs_one_subnet,
-    one_zone,
-    queue_subnets,
-    queue_zone,
-    reservations_of,
-)
+from components.network.pool_place import PlanContext
+from components.parallelcluster.queue_context import Context, needs_one_subnet
 from tests.support.parallelcluster_configs import raw_config
 from tests.support.parallelcluster_plans import NETWORK, PRIVATE_A, PRIVATE_B, RESERVATION
 from tests.support.parallelcluster_reviews import NOW, STACK_FILE
 
+QUEUE = "architecture.queues.compute"
 GROUP = {"kind": "odcr-group", "members": [RESERVATION]}
 ODCR = {"kind": "odcr", "reservation_id": RESERVATION}
 
 
-def context(reservation: dict[str, Any] | None = None, **queue: Any) -> QueueContext:
+def context(reservation: dict[str, Any] | None = None, **queue: Any) -> Context:
     changes = {f"architecture__queues__compute__{key}": value for key, value in queue.items()}
     raw = raw_config(reservations={"mine": reservation} if reservation else {}, **changes)
     if reservation:
         raw["architecture"]["queues"]["compute"]["purchase_option"] = "mine"
     config = load_stack_config(raw, stack_file=STACK_FILE)
     assert isinstance(config, ParallelClusterStackConfig)
-    return QueueContext(config=config, network=NETWORK, region="us-west-2", now=NOW)
+    return PlanContext(config=config, network=NETWORK, region="us-west-2", now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -55,10 +50,9 @@ def test_a_queue_launches_in_one_zone_where_something_says_so(
     subnets: tuple[str, ...],
 ):
     """Which subnet of an existing VPC lies in the zone only the account knows: all are kept."""
-    found = context(reservation, **queue)
-    wanted = found.config.architecture.queues["compute"]
-    assert one_zone(wanted, found) == together
-    assert queue_subnets(wanted, found) == subnets
+    place = context(reservation, **queue).place(QUEUE)
+    assert place.one_zone == together
+    assert place.subnets == subnets
 
 
 @pytest.mark.parametrize(
@@ -69,11 +63,13 @@ def test_efa_and_reservations_by_id_need_one_subnet(
     reservation: dict[str, Any] | None, *, efa: bool, needed: bool
 ):
     found = context(reservation, compute_resources__g4dn__efa_enabled=efa)
-    assert needs_one_subnet(found.config.architecture.queues["compute"], found) == needed
+    assert (
+        needs_one_subnet(found.config.architecture.queues["compute"], found.place(QUEUE)) == needed
+    )
 
 
 def test_the_zone_of_the_queue_comes_before_that_of_its_reservation():
     found = context({**ODCR, "availability_zone": "us-west-2b"}, availability_zone="usw2-az1")
-    queue = found.config.architecture.queues["compute"]
-    assert queue_zone(queue, found) == "usw2-az1"
-    assert list(reservations_of(queue, found)) == ["mine"]
+    place = found.place(QUEUE)
+    assert place.zone == "usw2-az1"
+    assert list(place.reservations) == ["mine"]

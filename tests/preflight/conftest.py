@@ -12,7 +12,7 @@ from tests.support.sandbox_aws import Account  # before boto3 makes a client
 
 from components.account.lookup import AccountReader  # isort: skip
 from components.account.preflight_facts import PreflightFacts, TypeFacts, VersionFacts  # isort: skip
-from components.preflight.launch import Launch, launches  # isort: skip
+from components.compute.node_pool_plan import NodePoolPlan  # isort: skip
 from sandbox.aws.server import AwsServer  # isort: skip
 from tests.support.stack_files import plan as planned  # isort: skip
 from tests.support.kubernetes_versions import DEFAULT
@@ -43,11 +43,11 @@ def more() -> PreflightFacts:
 
 
 @pytest.fixture
-def launched() -> Callable[..., dict[str, Launch]]:
+def launched() -> Callable[..., dict[str, NodePoolPlan]]:
     """Return the launches of a stack file, by their key."""
 
-    def _launched(raw: object) -> dict[str, Launch]:
-        return {each.key: each for each in launches(planned(raw))}
+    def _launched(raw: object) -> dict[str, NodePoolPlan]:
+        return {each.key: each for each in planned(raw).node_pools}
 
     return _launched
 

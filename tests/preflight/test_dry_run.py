@@ -7,7 +7,6 @@ import pytest
 from botocore.validate import validate_parameters
 
 from components.preflight.dry_run import DryRun, plan_dry_run
-from components.preflight.launch import launches
 from tests.support.batch_plans import p4d_plan
 from tests.support.parallelcluster_plans import p4de_plan
 from tests.support.stack_files import PRIVATE, RESERVATION, p5, plan, with_odcr
@@ -27,7 +26,7 @@ def shape():
 def request_of(facts):
     def _request(raw):
         planned = plan(raw)
-        (launch,) = [each for each in launches(planned) if each.key == P5]
+        (launch,) = [each for each in planned.node_pools if each.key == P5]
         dry_run = plan_dry_run(launch, planned.network, facts)
         assert isinstance(dry_run, DryRun)
         return dry_run.request(IMAGE)
@@ -73,7 +72,7 @@ def test_a_block_that_has_not_begun_is_not_tried(facts):
     """D8."""
     scheduled = replace(facts.reservations[RESERVATION], state="scheduled")
     planned = plan(p5(subnet_id=PRIVATE[1]))
-    (launch,) = [each for each in launches(planned) if each.key == P5]
+    (launch,) = [each for each in planned.node_pools if each.key == P5]
     said = plan_dry_run(
         launch, planned.network, replace(facts, reservations={RESERVATION: scheduled})
     )
@@ -86,7 +85,7 @@ def test_a_block_that_has_not_begun_is_not_tried(facts):
     ids=["eks", "batch", "parallelcluster"],
 )
 def test_requests_of_every_architecture_are_ones_that_ec2_knows(shape, facts, planned):
-    asked = [plan_dry_run(each, planned.network, facts) for each in launches(planned)]
+    asked = [plan_dry_run(each, planned.network, facts) for each in planned.node_pools]
     requests = [each.request(IMAGE) for each in asked if isinstance(each, DryRun)]
     assert requests
     for request in requests:

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from components.catalog.instance_types import instance_type
 from components.preflight.node_rows import MARKET, QUOTA, TYPE, quota_rows, type_rows
+from tests.support.parallelcluster_plans import compute_resource
 from tests.support.stack_files import block, p5
 
 P5 = "architecture.node_groups.p5"
@@ -88,14 +90,12 @@ def test_a_quota_too_small_for_the_stack_alone_is_refused(launched, more):
     assert "--quota-code L-417A185B --desired-value 384" in row.problem.remedy
 
 
-def test_a_quota_too_small_for_all_that_jobs_may_bring_is_a_warning(launched, more):
+def test_a_quota_too_small_for_all_that_jobs_may_bring_is_a_warning(more):
     """E18."""
-    (group,) = [
-        each for each in on_demand(launched, availability_zone="us-west-2b") if each.interfaces
-    ]
+    p5 = compute_resource("p5", instance_type=instance_type("p5.48xlarge"), minimum=1, maximum=2)
     small = replace(more, quotas_vcpus={"L-417A185B": 192})
-    (row,) = quota_rows([replace(group, nodes=1, most=2)], small)
-    assert (row.verdict, row.subject) == ("warning", P5)
+    (row,) = quota_rows([p5], small)
+    assert (row.verdict, row.subject) == ("warning", p5.key)
     assert "192 vCPUs, 384 wanted by this stack at its largest" in row.found
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from components.capacity.plan import CapacityPlan, PlacementPlan
 from components.catalog.instance_types import instance_type
 from components.catalog.versions import PARALLELCLUSTER_VERSION
+from components.compute.node_pool_plan import ImageSource
 from components.config.network import ExistingVpc, NewVpc
 from components.config.node_pool import RootVolume
 from components.config.parallelcluster import Monitoring, Slurm
@@ -95,7 +96,12 @@ def compute_resource(name: str = "g4dn", **changes: Any) -> ComputeResourcePlan:
     """Return up to two g4dn.8xlarge on demand, without EFA."""
     plan = ComputeResourcePlan(
         name=name,
+        queue="compute",
         instance_type=instance_type("g4dn.8xlarge"),
+        subnets=(PRIVATE_A, PRIVATE_B),
+        interfaces=None,
+        root_volume=None,
+        ami=ImageSource(name="aws-parallelcluster-3.16.1-amzn2023-hvm-x86_64"),
         minimum=0,
         maximum=2,
         efa_enabled=False,

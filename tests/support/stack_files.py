@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from components.catalog.versions import EKS_VERSIONS
 from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError, Problem
 from components.config.review import Review
 from components.config.stack import StackConfig
-from components.eks.node_group_plan import NodeGroupContext, plan_node_group
+from components.eks.node_group_plan import plan_node_group
 from components.eks.plan import EksPlan, NodeGroupPlan
 from components.eks.planner import plan_stack as plan_eks
+from components.network.pool_place import PlanContext
 from components.network.vpc_plan import plan_network
 from tests.support.kubernetes_versions import DEFAULT
 
@@ -123,9 +123,9 @@ def group(raw: object, name: str = "p5", *, now: datetime = NOW) -> NodeGroupPla
 def group_before_review(raw: object, name: str = "p5") -> NodeGroupPlan:
     """Return the plan of a node group that `plan_eks` may refuse, to look at what it would be."""
     stack = config(raw)
-    context = NodeGroupContext(
+    context = PlanContext(
         config=stack,
-        version=EKS_VERSIONS[stack.architecture.kubernetes_version],
+        region=REGION,
         network=plan_network(stack.network, region=REGION),
         now=NOW,
     )

@@ -1,0 +1,66 @@
+"""What the plans of the node pools of all architectures have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from components.capacity.plan import CapacityPlan, PlacementPlan
+from components.catalog.instance_type import InstanceType
+from components.compute.interface_plan import InterfacePlan
+from components.compute.root_volume import RootVolume
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageSource:
+    """Source of an AMI; exactly one of the three fields is set."""
+
+    image_id: str | None = None
+    parameter: str | None = None
+    """Public SSM parameter with the AMI id."""
+    name: str | None = None
+    """Name prefix of an Amazon AMI."""
+
+    def __str__(self) -> str:
+        """Return the source, for messages."""
+        return self.image_id or self.parameter or f"Amazon's {self.name}*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePoolPlan:
+    """Nodes of one instance type that launch in one way.
+
+    An EKS node group, a Slurm compute resource or a Batch compute environment.
+    """
+
+    name: str
+    instance_type: InstanceType
+    capacity: CapacityPlan
+    placement: PlacementPlan
+    interfaces: InterfacePlan | None
+    """None without EFA: the launch template then has no network interfaces."""
+    subnets: tuple[str, ...]
+    """Private subnets, as references of the `NetworkPlan`; exactly one with EFA after the account
+    was queried."""
+    root_volume: RootVolume | None
+    """None if another program creates it."""
+    ssh_key_name: str | None = None
+
+    @property
+    def key(self) -> str:
+        """Key in the stack file, relative to `trainyard:cluster`."""
+        raise NotImplementedError
+
+    @property
+    def image(self) -> ImageSource:
+        """Source of the AMI."""
+        raise NotImplementedError
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes that always launch."""
+        raise NotImplementedError
+
+    @property
+    def most_nodes(self) -> int:
+        """Maximum number of nodes; `nodes` if the number is fixed."""
+        raise NotImplementedError
