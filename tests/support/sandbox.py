@@ -57,6 +57,10 @@ class Sandbox:
         """Return it with commands that import nothing, nor their programs, packs and plugins."""
         return replace(self, module="tests.support.warm_python.command_line", is_warm=True)
 
+    def plain(self) -> Sandbox:
+        """Return it with the commands and processes of a user."""
+        return replace(self, module="tools.cli", is_warm=False)
+
     def without_preview(self) -> Sandbox:
         """Return it with commands that begin at once, in warm processes."""
         return replace(self, module="tests.support.without_preview", is_warm=True)
