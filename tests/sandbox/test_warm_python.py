@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -163,6 +164,15 @@ def test_a_program_learns_that_its_parent_has_ended(warm_environment: dict[str, 
         process.kill()
         process.wait()
         until(lambda: is_gone(program), "the program to end")
+
+
+def test_a_process_that_was_killed_before_it_could_ask_holds_up_nobody(
+    folder: Path, warm_environment: dict[str, str]
+) -> None:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(warm_environment[VARIABLE])
+        client.sendall((100).to_bytes(8, "little") + b"a part")
+    assert outcome(["-c", "print('ran')"], warm_environment, folder) == (0, "ran\n", "")
 
 
 def test_without_its_server_it_fails_aloud(tmp_path: Path) -> None:

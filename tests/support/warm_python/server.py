@@ -72,12 +72,13 @@ class Server:
     def _accept(self) -> Job | None:
         client, _ = self._listener.accept()
         job = _read(client)
-        if job.wanted["interpreter"] != interpreter_of():
+        alike = job.wanted.get("interpreter") == interpreter_of()
+        with contextlib.suppress(OSError):  # the client was killed
+            client.sendall(ACCEPTED if alike else REFUSED)
+        if not alike:
             _close(job.streams)
-            client.sendall(REFUSED)
             client.close()
             return None
-        client.sendall(ACCEPTED)
         pid = os.fork()
         if pid == 0:
             self._leave(client)
@@ -131,11 +132,13 @@ def _received(client: socket.socket) -> bytes:
 
 
 def _read(client: socket.socket) -> Job:
+    """Return what a client asks for: nothing if it was killed before it could."""
     head, streams, _, _ = socket.recv_fds(client, 8, STREAMS)
     length, content = int.from_bytes(head, "little"), bytearray()
-    while len(content) < length:
-        content += client.recv(length - len(content))
-    return Job(marshal.loads(bytes(content)), list(streams))
+    while len(content) < length and (part := client.recv(length - len(content))):
+        content += part
+    complete = 0 < length == len(content)
+    return Job(marshal.loads(bytes(content)) if complete else {}, list(streams))
 
 
 def _close(streams: list[int]) -> None:
