@@ -43,6 +43,8 @@ from sandbox.faults.schedule import read_schedule  # noqa: E402
 
 LOOPBACK = "127.0.0.1"
 
+_STOP_SECONDS = 0.05
+"""How soon the server notices that it is to stop; by default it takes half a second."""
 _SEED = 20260101
 """Generated ids are the same in all runs with the same calls in the same order."""
 
@@ -105,7 +107,9 @@ class AwsServer:
         self._server = _listen(port, self.application)
         self.endpoint = f"http://{LOOPBACK}:{self._server.server_port}"
         self._timekeeper = Timekeeper(self.application.lock, region)
-        self._thread = threading.Thread(target=self._server.serve_forever, name="aws", daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(_STOP_SECONDS,), name="aws", daemon=True
+        )
         self.reset()
 
     def reset(self) -> None:

@@ -31,6 +31,7 @@ def lines_with(patterns: list[re.Pattern[str]]) -> list[str]:
     return [
         f"{path}:{number}: {line.strip()[:120]}"
         for path in TEXT
+        if any(pattern.search(text_of(path)) for pattern in patterns)
         for number, line in enumerate(text_of(path).splitlines(), start=1)
         if any(pattern.search(line) for pattern in patterns)
     ]

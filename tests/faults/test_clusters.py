@@ -50,7 +50,7 @@ class Life:
 def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
     """Live through every fault, and look at what is left."""
     folder = tmp_path_factory.mktemp("faults")
-    sandbox = Sandbox(folder / "sandbox")
+    sandbox = Sandbox(folder / "sandbox").warm()
     # Whoever waits for what never comes need not wait long.
     impatient = Sandbox(sandbox.directory, settings={"TRAINYARD_WAIT_SECONDS": "10"})
     impatient = impatient.without_preview()

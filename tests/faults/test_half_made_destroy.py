@@ -60,7 +60,7 @@ def _new(before: list[str], after: list[str], kind: str) -> list[str]:
 def test_destroy_of_a_half_made_stack_keeps_and_names_what_is_protected(
     harness: KillHarness,
 ) -> None:
-    sandbox = harness.sandbox
+    sandbox = harness.sandbox.warm()
     before = sandbox.inventory()
     killed = harness.killed("up", {FILE_SYSTEM: Moment.UNANSWERED, CONTROL_PLANE: Moment.NOT_BEGUN})
     assert FILE_SYSTEM in killed.held, killed.said
@@ -83,7 +83,7 @@ def test_destroy_of_a_cluster_that_is_being_made_takes_it_up_and_names_what_stay
     harness: KillHarness, tmp_path: Path
 ) -> None:
     """PC-11: no output of the stack says what its storage is: nothing was exported yet."""
-    sandbox = harness.sandbox
+    sandbox = harness.sandbox.warm()
     before = sandbox.inventory()
     throw(sandbox, tmp_path, [KILLED])
     killed = sandbox.run("up", SLURM, "--sandbox", "--yes")

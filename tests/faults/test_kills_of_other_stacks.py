@@ -74,14 +74,14 @@ def test_what_a_killed_destroy_has_deleted_is_made_again_or_no_longer_missed(
         killed = harness.killed("destroy", deleted)
         assert set(killed.held) == deleted.keys(), killed.said
 
-    account.must("up", LIGHT, "--sandbox", "--yes")
+    account.warm().must("up", LIGHT, "--sandbox", "--yes")
     killed_at(QUEUES)
     killed_at(RULES)
-    account.must("up", LIGHT, "--sandbox", "--yes")
+    account.warm().must("up", LIGHT, "--sandbox", "--yes")
     found = normalised(account.inventory(), reference.before)
     assert not difference(reference.after, found)
     killed_at(RULES)
-    account.must("destroy", LIGHT, "--sandbox", "--yes")
+    account.warm().must("destroy", LIGHT, "--sandbox", "--yes")
     assert not difference(reference.before, account.inventory())
 
 
@@ -97,7 +97,7 @@ def test_a_program_that_is_killed_ends_the_command_and_leaves_nothing_unknown(
     state = harness.state()
     assert not state.get("pending_operations")
     assert set(killed.held) <= {each["urn"] for each in state["resources"] if each.get("id")}
-    account.must("destroy", LIGHT, "--sandbox", "--yes")
+    account.warm().must("destroy", LIGHT, "--sandbox", "--yes")
     assert not difference(reference.before, account.inventory())
 
 
@@ -116,5 +116,5 @@ def test_an_engine_whose_launcher_was_killed_is_found_by_the_next_command(
     harness.gate.open()
     until(lambda: not is_running(orphan), "the engine to end")
     assert not harness.state().get("pending_operations")
-    account.must("destroy", LIGHT, "--sandbox", "--yes")
+    account.warm().must("destroy", LIGHT, "--sandbox", "--yes")
     assert not difference(reference.before, account.inventory())

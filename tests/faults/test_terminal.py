@@ -125,7 +125,7 @@ def test_a_cluster_on_this_machine_is_not_asked_through_a_proxy(
     for name in ("NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         with pytest.raises(ApiException, match="403"):
             observe(kubeconfig(f"http://127.0.0.1:{server.server_port}"))

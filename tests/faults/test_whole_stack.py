@@ -43,7 +43,7 @@ class Life:
 def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
     """Live through it all, and look at what is left."""
     folder = tmp_path_factory.mktemp("faults")
-    sandbox = Sandbox(folder / "sandbox")
+    sandbox = Sandbox(folder / "sandbox").warm()
     sandbox.must("sandbox", "start")
     life = Life(before=sandbox.inventory())
     up = ("up", STACK, "--sandbox", "--yes")

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.policy_process import PACK
 from tests.support.pulumi_workspace import empty_project
+from tests.support.warm_python import warm
 from tools.engine import ensure_pulumi
 
 pytestmark = pytest.mark.engine
@@ -33,6 +34,7 @@ Preview = Callable[..., str]
 @pytest.fixture(scope="module")
 def preview(tmp_path_factory: pytest.TempPathFactory) -> Preview:
     project = empty_project(tmp_path_factory.mktemp("project"), ensure_pulumi(print))
+    project.variables = warm({})
     project.write("__main__.py", PROGRAM)
     config = project.directory / "policies.json"
 

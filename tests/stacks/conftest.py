@@ -13,16 +13,16 @@ from tests.support.tracked import ROOT, tracked
 
 @pytest.fixture(scope="session")
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """A running sandbox; every test leaves its account as it was."""
+    """A running sandbox with warm processes; every test leaves its account as it was."""
     with running(tmp_path_factory.mktemp("sandbox") / "sandbox") as started:
-        yield started
+        yield started.warm()
 
 
 @pytest.fixture
 def own_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """A sandbox that a test may stop or break."""
+    """A sandbox with warm processes that a test may stop or break."""
     with running(tmp_path_factory.mktemp("own") / "sandbox") as started:
-        yield started
+        yield started.warm()
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,7 @@ def interrupt_once_it_says(process: subprocess.Popen[str], *words: str) -> tuple
 
 def test_an_interrupted_up_is_taken_up_where_it_stopped(own_sandbox: Sandbox) -> None:
     before = own_sandbox.inventory()
-    process = own_sandbox.start_command("up", STACK, "--sandbox", "--yes")
+    process = own_sandbox.plain().start_command("up", STACK, "--sandbox", "--yes")
     stdout, stderr = interrupt_once_it_says(process, "aws:iam:Role", "created")
     assert process.returncode == 1, stdout + stderr
     assert f"up of {STACK} was interrupted; what was finished is kept and recorded" in stderr
@@ -44,7 +44,7 @@ def test_an_interrupted_up_is_taken_up_where_it_stopped(own_sandbox: Sandbox) ->
 
 def test_stop_leaves_no_process_and_the_next_start_is_a_new_account(own_sandbox: Sandbox) -> None:
     before = own_sandbox.inventory()
-    own_sandbox.without_preview().must("up", STACK, "--sandbox", "--yes")
+    own_sandbox.plain().must("up", STACK, "--sandbox", "--yes")
     assert any("kube-apiserver" in line for line in processes_below(own_sandbox.directory))
     own_sandbox.must("sandbox", "stop")
     assert processes_below(own_sandbox.directory) == []

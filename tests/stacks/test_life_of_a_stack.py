@@ -54,7 +54,7 @@ def life(
 ) -> Life:
     """Live the whole life of the stack, and look at it at every moment that matters."""
     assert untouched, "taken before anything runs"
-    life = Life()
+    life, sandbox = Life(), sandbox.plain()
     life.inventory["before"] = sandbox.inventory()
     _come_up(life, sandbox)
     _meet_a_foreign_entry(life, sandbox)

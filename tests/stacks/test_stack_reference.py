@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.pulumi_workspace import Workspace, empty_project
+from tests.support.warm_python import warm
 from tools.engine import ensure_pulumi
 
 pytestmark = pytest.mark.engine
@@ -38,6 +39,7 @@ else:
 def project(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """Return a project with the stack `test`, and `other`, which exports a network."""
     made = empty_project(tmp_path_factory.mktemp("reference"), ensure_pulumi(print))
+    made.variables = warm({})
     made.write("__main__.py", PROGRAM)
     made.run("stack", "init", "other")
     made.run("up", "--yes", "--skip-preview", "--stack", "other")

@@ -11,6 +11,7 @@ from typing import Any
 from sandbox.state import SandboxDirectory
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
+from tests.support.warm_python import warm
 from tools.cli.sandbox_session import project_of
 from tools.engine import ensure_pulumi
 from tools.workspace.environment import sandbox_environment
@@ -42,7 +43,7 @@ def foreign_program(
     status = running.read_status()
     assert status is not None
     engine = ensure_pulumi(lambda _: None)
-    environment = sandbox_environment(
+    plain = sandbox_environment(
         os.environ,
         engine=engine.directory,
         programs=sandbox.directory / "bin",
@@ -52,6 +53,7 @@ def foreign_program(
         region=status.region,
         aws_endpoint=status.aws_endpoint,
     )
+    environment = warm(plain) if sandbox.is_warm else plain
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

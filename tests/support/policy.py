@@ -119,8 +119,10 @@ def _options(declared: Declared) -> PolicyResourceOptions:
 
 def as_sent(value: Any) -> Any:
     """Return the value as it arrives over gRPC, where every number is a float."""
+    if isinstance(value, str | bool):  # most are, and to ask for a Mapping takes longest
+        return value
     if isinstance(value, Mapping):
         return {key: as_sent(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [as_sent(item) for item in value]
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    return float(value) if isinstance(value, int) else value

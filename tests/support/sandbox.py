@@ -20,6 +20,7 @@ from sandbox.inventory import lines
 from sandbox.state import SandboxDirectory
 from tests.support.keys import with_values
 from tests.support.tracked import ROOT
+from tests.support.warm_python import warm
 from tools.workspace.stack_files import CLUSTER_KEY, find_stack_file
 
 TIMEOUT_SECONDS = 420
@@ -49,20 +50,31 @@ class Sandbox:
     """Environment variables of its user."""
     module: str = "tools.cli"
     """What runs as `./trainyard`."""
+    is_warm: bool = False
+    """Whether its processes are forks of one that has imported all packages."""
+
+    def warm(self) -> Sandbox:
+        """Return it with commands that import nothing, nor their programs, packs and plugins."""
+        return replace(self, module="tests.support.warm_python.command_line", is_warm=True)
+
+    def plain(self) -> Sandbox:
+        """Return it with the commands and processes of a user."""
+        return replace(self, module="tools.cli", is_warm=False)
 
     def without_preview(self) -> Sandbox:
-        """Return it with commands that begin at once."""
-        return replace(self, module="tests.support.without_preview")
+        """Return it with commands that begin at once, in warm processes."""
+        return replace(self, module="tests.support.without_preview", is_warm=True)
 
     def environment(self) -> dict[str, str]:
         """Return the environment of a user whose accounts must not be touched."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("AWS_", "PULUMI_"))}
-        return {
+        environment = {
             **kept,
             "TRAINYARD_SANDBOX": str(self.directory),
             "PYTHONPATH": str(ROOT),
             **self.settings,
         }
+        return warm(environment) if self.is_warm else environment
 
     def start_command(self, *arguments: str | Path) -> subprocess.Popen[str]:
         """Start `./trainyard <arguments>`, without the check of its environment."""

@@ -26,7 +26,9 @@ class SandboxAccountDouble:
         """Role ARN by instance profile."""
         self.node_groups: dict[str, dict[str, Any]] = {}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.01,), daemon=True
+        )
 
     @property
     def endpoint(self) -> str:

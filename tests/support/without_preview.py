@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from tests.support.warm_python.command_line import warm_engines
 from tools.cli import guarded_update
 from tools.cli.guarded_update import Guard
 from tools.workspace import workspace
@@ -20,6 +21,7 @@ _run, _run_guarded = workspace.run, guarded_update.run_guarded
 
 def main() -> None:
     """Run the command line; its `up`, `refresh` and `destroy` begin at once."""
+    warm_engines()
     guarded_update.run_guarded = _unguarded
     workspace.run = _at_once
     from tools.cli.app import app

@@ -16,6 +16,7 @@ from tests.support.provider_plugin import Plugin
 from tests.support.pulumi_workspace import Workspace, empty_project
 from tests.support.sandbox_aws import Account
 from tests.support.tracked import ROOT
+from tests.support.warm_python import warm
 from tools.engine import ensure_pulumi
 
 STAND_INS = ROOT / "sandbox" / "providers"
@@ -36,7 +37,7 @@ def aws(account: Account, aws_provider: Plugin) -> Plugin:
 
 @pytest.fixture
 def workspace(server: AwsServer, tmp_path: Path) -> Workspace:
-    """A project of the AWS provider and the stand-ins for the others."""
+    """A project of the AWS provider and the stand-ins for the others, in warm processes."""
     directory = tmp_path / "project"
     directory.mkdir()
     directories = {
@@ -46,7 +47,7 @@ def workspace(server: AwsServer, tmp_path: Path) -> Workspace:
     plugins = "".join(f"    - {{name: {name}, path: {at}}}\n" for name, at in directories.items())
     made = empty_project(directory, ensure_pulumi(print), f"plugins:\n  providers:\n{plugins}")
     programs = write_aws_program(tmp_path / "bin", clusters=tmp_path / "clusters", region=REGION)
-    made.variables |= {
+    variables = {
         **AT_ONCE,
         "AWS_ENDPOINT_URL": server.endpoint,
         "AWS_ACCESS_KEY_ID": "sandbox",
@@ -55,4 +56,5 @@ def workspace(server: AwsServer, tmp_path: Path) -> Workspace:
         "PATH": os.pathsep.join(map(str, [programs, made.engine.directory, os.environ["PATH"]])),
         "TRAINYARD_PYTHON": sys.executable,
     }
+    made.variables |= warm(variables)
     return made

@@ -22,7 +22,7 @@ def main(stacks: list[str]) -> int:
             continue
         begun = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
-            sandbox = Sandbox(Path(folder) / "sandbox")
+            sandbox = Sandbox(Path(folder) / "sandbox").warm()
             sandbox.must("sandbox", "start")
             try:
                 life = live(sandbox, thrown, Path(folder))

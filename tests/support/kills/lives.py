@@ -85,7 +85,7 @@ def live(
             life.kills += 1
             life.said.append(killed.said)
             left = {urn: each for urn, each in left.items() if urn not in killed.held}
-    life.said.append(sandbox.must("up", stack, "--sandbox", "--yes").said)
+    life.said.append(sandbox.warm().must("up", stack, "--sandbox", "--yes").said)
     found = normalised(sandbox.inventory(), reference.before)
     life.differences = difference(reference.after, found)
     life.second = sandbox.without_preview().must("up", stack, "--sandbox", "--yes").stdout

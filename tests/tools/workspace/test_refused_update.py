@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.policy_process import PACK
 from tests.support.pulumi_workspace import Workspace, empty_project
+from tests.support.warm_python import warm
 from tools.engine import ensure_pulumi
 from tools.workspace.update_gate import update_gate
 
@@ -30,6 +31,7 @@ def history(project: Workspace) -> list[str]:
 def test_an_update_that_is_refused_is_none_in_the_history_of_the_stack(tmp_path: Path):
     """The deletions come after the program's end, and are judged like the rest."""
     project = empty_project(tmp_path, ensure_pulumi(print))
+    project.variables = warm({})
     project.write("__main__.py", PROGRAM.format(name="old"))
     project.run("up", "--yes")
     project.write("__main__.py", PROGRAM.format(name="new"))
@@ -40,13 +42,13 @@ def test_an_update_that_is_refused_is_none_in_the_history_of_the_stack(tmp_path:
         return not any(step.operation == "delete" for step in steps)
 
     with update_gate(keeps_everything, fails_preview=True) as gate:
-        project.variables = dict(gate.environment)
+        project.variables = warm(dict(gate.environment))
         said = project.run("up", "--yes", "--policy-pack", str(PACK), *gate.arguments, code=1)
     assert {("delete", "old"), ("create", "new")} <= judged[0]
     assert "./trainyard does not let this update begin" in said
     assert history(project) == ["succeeded"]
 
     with update_gate(lambda _steps: True, fails_preview=True) as gate:
-        project.variables = dict(gate.environment)
+        project.variables = warm(dict(gate.environment))
         project.run("up", "--yes", "--policy-pack", str(PACK), *gate.arguments)
     assert history(project) == ["succeeded", "succeeded"]

@@ -1,0 +1,58 @@
+"""Python processes of the tests that need not import anything: forks of a server.
+
+A whole stack starts a Python for each command, program, policy pack and plugin, and each of them
+takes seconds to import the same packages. `warm` gives the environment in which they are forks of
+one process that has imported them: see `server`, and `client/sitecustomize.py`, which hands over to
+it. Arguments, environment, working directory, streams, signals and exit status are those of a plain
+Python; the process that a parent sees, its command line and its environment, too. The id that the
+program sees is that of the fork, and `/proc` shows the server's name and environment for it:
+tests of killed processes, of what is left of them, and of terminals use plain ones.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.support.tracked import ROOT
+
+CLIENT = Path(__file__).parent / "client"
+VARIABLE = "TRAINYARD_WARM_PYTHON"
+
+
+def warm(environment: dict[str, str]) -> dict[str, str]:
+    """Return an environment in which `python` is a fork; elsewhere than on Linux, as it is."""
+    if sys.platform != "linux":
+        return environment
+    path = os.pathsep.join(filter(None, [str(CLIENT), environment.get("PYTHONPATH")]))
+    return {**environment, VARIABLE: _server(), "PYTHONPATH": path}
+
+
+@functools.cache
+def _server() -> str:
+    """Start the server, which ends with this process; return the address of its socket."""
+    directory = tempfile.TemporaryDirectory(prefix="warm-")
+    path = f"{directory.name}/socket"
+    server = subprocess.Popen(
+        [sys.executable, "-P", "-m", "tests.support.warm_python.server", path],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C reaches the clients, which forward it
+    )
+    assert server.stdin is not None
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"ready\n", "the warm Python did not start"
+
+    def end() -> None:
+        server.communicate()  # closes its standard input
+        directory.cleanup()
+
+    atexit.register(end)
+    return path

@@ -1,0 +1,62 @@
+"""What the server imports: the program, the policies, the command line, and all their packages."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.support.tracked import ROOT
+
+PACKAGES = (
+    "components",
+    "policies",
+    "sandbox/inventory",
+    "sandbox/kubernetes",
+    "sandbox/providers",
+    "tools/changes",
+    "tools/cli",
+    "tools/engine",
+    "tools/workspace",
+)
+PROGRAMS = frozenset(
+    {"components.batch.node_start", "tools.engine.language_host.installed_packages"}
+)
+"""Modules that are programs of their own, and begin when they are imported.
+
+`sandbox.aws` and moto read their environment at their import and are not in `PACKAGES`. No other
+module of the repository reads then what a child has of its own.
+"""
+_SERVICE = re.compile(r"\baws\.([a-z0-9]+)\.[A-Za-z]")
+
+
+def import_all() -> None:
+    """Import everything, with what the SDK of AWS loads when it is first used."""
+    import components.cheap_imports  # noqa: F401 - the first of all
+
+    for name in modules():
+        importlib.import_module(name)
+    import pulumi_aws
+
+    for service in _services():
+        getattr(getattr(pulumi_aws, service, None), "__all__", None)
+
+
+def modules() -> Iterator[str]:
+    """Yield the names of the modules of the repository that are imported."""
+    for path in _files():
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if parts[-1] != "__main__" and name not in PROGRAMS:
+            yield name
+
+
+def _files() -> list[Path]:
+    return [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+
+
+def _services() -> set[str]:
+    """Return the services of AWS whose resources the program has."""
+    texts = (path.read_text(encoding="utf-8") for path in _files())
+    return {service for text in texts for service in _SERVICE.findall(text)}
