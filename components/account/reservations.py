@@ -49,6 +49,12 @@ def found_reservations(reservation: Reservation, facts: AccountFacts) -> list[Re
     return [facts.reservations[i] for i in ids if i in facts.reservations]
 
 
+def reservations_of_kind(reservation: Reservation, facts: AccountFacts) -> list[ReservationFacts]:
+    """Return the existing reservations of one entry, without those of another kind."""
+    kind = "odcr" if isinstance(reservation, OdcrGroup) else reservation.kind
+    return [each for each in found_reservations(reservation, facts) if each.kind == kind]
+
+
 def is_shared_later(reservation: Reservation) -> bool:
     """Return whether the reservation is invisible until the stack accepts its share."""
     return not isinstance(reservation, CapacityBlock) and reservation.resource_share_arn is not None
@@ -81,15 +87,16 @@ def reservation_zone(reservation: Reservation | None, facts: AccountFacts) -> st
 def complete_reservation(reservation: Reservation, facts: AccountFacts) -> Reservation:
     """Return the reservation with missing values filled in: count, zone, times, owners.
 
+    A count above that of the account is lowered; `stated_problems` refuses it.
     With `provenance: auto`, this includes the placement group. A group member that another account
     shares is replaced by its ARN, which is required to add it to a group.
     """
-    kind = "odcr" if isinstance(reservation, OdcrGroup) else reservation.kind
-    found = [each for each in found_reservations(reservation, facts) if each.kind == kind]
+    found = reservations_of_kind(reservation, facts)
     if not found:
         return reservation
+    held, stated = sum(each.instance_count for each in found), reservation.instance_count
     update: dict[str, object] = {
-        "instance_count": reservation.instance_count or sum(r.instance_count for r in found),
+        "instance_count": held if stated is None else min(stated, held),
         **read_provenance(reservation, found, facts.account_id),
     }
     if isinstance(reservation, CapacityBlock):

@@ -21,14 +21,9 @@ from components.checks.file_system_check import file_system_problems, file_syste
 from components.checks.needs import ArchitectureNeeds
 from components.checks.network_check import network_problems, network_subjects
 from components.checks.network_reference import at_reference
-from components.checks.pool_check import (
-    RESERVED_ZONES,
-    offering_subjects,
-    pool_problems,
-    reserved_zone_problems,
-    without_settled,
-)
+from components.checks.pool_check import offering_subjects, pool_problems, without_settled
 from components.checks.reservation_check import reservation_problems, reservation_subjects
+from components.checks.reservation_use_check import STATED_VALUES, stated_problems
 from components.checks.zone_check import zone_problems, zone_subjects
 from components.config.network import ExistingVpc
 from components.config.problems import ConfigError, Problem
@@ -64,12 +59,7 @@ class Examined:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """All problems."""
-        # Plan and account can report the same problem; the report of the account comes first.
-        seen: dict[tuple[str, str], Problem] = {}
-        for check in self.checks:
-            for problem in check.problems:
-                seen.setdefault((problem.path, str(problem.problem)), problem)
-        return tuple(seen.values())
+        return tuple(problem for check in self.checks for problem in check.problems)
 
 
 def prepare(
@@ -99,8 +89,8 @@ def examine(
         *account.checks(completed, facts, stack_file=stack_file),
     ]
     if config.reservations:
-        zones = reserved_zone_problems(config, facts)
-        checks.append(Check("zones of reservations", zones, [RESERVED_ZONES]))
+        stated = stated_problems(config, facts)
+        checks.append(Check("values of reservations", stated, [STATED_VALUES]))
     plan: AnyPlan | None = None
     try:
         plan = plan_stack(

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from components.account.facts import AccountFacts
 from components.account.launch_place import (
-    contradicted_zone,
     private_subnets,
     zone_without_subnet,
 )
@@ -22,13 +21,6 @@ ADDRESSES = Subject(
     "network", "the subnets hold all nodes", NOTHING_FOUND, ("ec2:DescribeSubnets",)
 )
 """What `address_problems` checks."""
-RESERVED_ZONES = Subject(
-    "reservations",
-    "nodes are wanted in the zone of their reservation",
-    NOTHING_FOUND,
-    ("ec2:DescribeCapacityReservations",),
-)
-"""What `reserved_zone_problems` checks."""
 
 
 def pool_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
@@ -38,48 +30,27 @@ def pool_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]
             yield from offering_problems(
                 f"{ROOT}.{pool.key}.instance_type", pool.instance_type, subnet_id, facts
             )
+    missing: dict[str, list[Pool]] = {}
+    for pool in pools(config):
         zone = zone_without_subnet(pool, config, facts)
-        if zone is not None and not _said_with_reservation(pool, config, facts):
-            yield _no_subnet(pool, zone, config, facts)
+        if zone is not None:
+            missing.setdefault(zone, []).append(pool)
+    for zone, without in missing.items():
+        yield _no_subnet(without, zone, config, facts)
 
 
-def reserved_zone_problems(given: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield zones that differ from those of the pools' reservations.
-
-    `given` is the original stack file, because completed values come from the reservation.
-    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html,
-    `availabilityZone`: capacity is reserved in one zone
-    """
-    for pool in pools(given):
-        reserved = contradicted_zone(pool, given, facts)
-        if reserved is None:
-            continue
-        found = found_reservations(given.reservations[pool.purchase_option], facts)
-        ids = sorted({each.zone_id for each in found})
-        yield Problem(
-            path=f"{ROOT}.{pool.launch_key}.availability_zone",
-            found=pool.availability_zone,
-            problem=f"the reservation `{pool.purchase_option}` is in {reserved}",
-            allowed=f"{reserved} ({ids[0]})" if ids else reserved,
-            remedy="remove `availability_zone`: it follows from the reservation",
-        )
-
-
-def _said_with_reservation(pool: Pool, config: StackConfig, facts: AccountFacts) -> bool:
-    """Return whether the check of the reservation reports it, with the reservation id."""
-    reservation = config.reservations.get(pool.purchase_option)
-    found = found_reservations(reservation, facts) if reservation else []
-    return len({each.availability_zone for each in found}) == 1
-
-
-def _no_subnet(pool: Pool, zone: str, config: StackConfig, facts: AccountFacts) -> Problem:
+def _no_subnet(without: list[Pool], zone: str, config: StackConfig, facts: AccountFacts) -> Problem:
     zones = {f"{s.availability_zone} ({s.zone_id})" for s in private_subnets(config, facts)}
+    options = {pool.purchase_option for pool in without} & config.reservations.keys()
+    found = [found_reservations(config.reservations[name], facts) for name in sorted(options)]
+    ids = [each.reservation_id for reservations in found for each in reservations]
+    whose = f", the zone of {', '.join(ids)}" if ids else ""
     return Problem(
         path=f"{ROOT}.network.private_subnet_ids",
         found=f"private subnets in {', '.join(sorted(zones))}",
         problem=(
-            f"{config.architecture.POOL_NOUN} {pool.name} must launch in {zone}, where no private "
-            "subnet is"
+            f"{config.architecture.POOL_NOUN} {', '.join(pool.name for pool in without)} must "
+            f"launch in {zone}{whose}, where no private subnet is"
         ),
         remedy=f"add a private subnet of {zone} to private_subnet_ids, or choose another zone",
     )

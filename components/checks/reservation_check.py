@@ -11,6 +11,7 @@ from components.account.reservations import (
     found_reservations,
     is_shared_later,
     reservation_ids,
+    reservations_of_kind,
 )
 from components.catalog.parallelcluster import RESERVATION_PLATFORMS
 from components.checks.check import Subject
@@ -44,14 +45,11 @@ def reservation_problems(config: StackConfig, facts: AccountFacts) -> Iterator[P
         path = f"{ROOT}.reservations.{name}"
         if isinstance(reservation, OdcrGroup) and reservation.group_arn is not None:
             yield from _group_faults(f"{path}.group_arn", reservation.group_arn, facts)
-        usable: list[ReservationFacts] = []
         for reservation_id in reservation_ids(reservation, facts.reservation_groups):
             found = facts.reservations.get(reservation_id)
             yield from _faults(path, reservation_id, reservation, found, config, facts)
-            if found is not None and found.kind == _KIND[reservation.kind]:
-                usable.append(found)
-        if usable:
-            yield from use_problems(name, path, reservation, usable, config, facts)
+        if usable := reservations_of_kind(reservation, facts):
+            yield from use_problems(name, usable, config, facts)
 
 
 def _group_faults(path: str, group_arn: str, facts: AccountFacts) -> Iterator[Problem]:

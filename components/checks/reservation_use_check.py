@@ -1,111 +1,104 @@
-"""Checks of the nodes that use a capacity reservation: number, type and zone."""
+"""Checks of the nodes that use a capacity reservation: type, subnet, and stated values.
+
+The plan checks their number against `instance_count`, which the account completes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from components.account.facts import AccountFacts, ReservationFacts
-from components.account.launch_place import in_zone, pool_zone, private_subnets
+from components.account.launch_place import contradicted_zone, in_zone
+from components.account.reservations import DESCRIBE, found_reservations, reservations_of_kind
+from components.checks.check import NOTHING_FOUND, Subject
 from components.config.pools import Pool, pools
 from components.config.problems import ROOT, Problem
-from components.config.reservations import Reservation
 from components.config.stack import StackConfig
+
+STATED_VALUES = Subject(
+    "reservations", "number and zone in the stack file are true", NOTHING_FOUND, (DESCRIBE,)
+)
+"""What `stated_problems` checks."""
 
 
 def use_problems(
-    name: str,
-    path: str,
-    asked: Reservation,
-    found: list[ReservationFacts],
-    config: StackConfig,
-    facts: AccountFacts,
+    name: str, found: list[ReservationFacts], config: StackConfig, facts: AccountFacts
 ) -> Iterator[Problem]:
     """Yield problems of the pools that use an entry of `reservations`.
 
     Args:
         name: Name of the entry.
-        path: Key of the entry in the stack file.
-        asked: The entry.
         found: Its existing reservations.
         config: The stack file.
         facts: The account.
     """
-    held = sum(reservation.instance_count for reservation in found)
-    if asked.instance_count is not None and asked.instance_count > held:
-        yield Problem(
-            path=f"{path}.instance_count",
-            found=asked.instance_count,
-            problem=f"the reservation holds {held} instances",
-            remedy=f"set it to {held}",
-        )
     users = [pool for pool in pools(config) if pool.purchase_option == name]
-    for pool in users:
-        yield from _pool_problems(pool, path, found, config, facts)
-    wanted = sum(pool.wanted for pool in users)
-    # If the file does not state more than the account has, the plan already checks this number.
-    if held < wanted <= (asked.instance_count or 0):
-        ids = ", ".join(reservation.reservation_id for reservation in found)
-        yield Problem(
-            path=path,
-            found=f"{ids} with {held} instances",
-            problem=(
-                f"the {config.architecture.POOL_NOUN}s that use it want {wanted} nodes together"
-            ),
-            remedy=f"lower {_last(users[0].wanted_key)} to {held}, or give a larger reservation",
-        )
+    yield from _type_problems(users, found)
+    if len({reservation.availability_zone for reservation in found}) == 1:
+        yield from _subnet_problems(users, found[0], facts)
 
 
-def _last(key: str) -> str:
-    return key.rpartition(".")[2]
-
-
-def _pool_problems(
-    pool: Pool,
-    reservation_path: str,
-    found: list[ReservationFacts],
-    config: StackConfig,
-    facts: AccountFacts,
-) -> Iterator[Problem]:
+def _type_problems(users: Iterable[Pool], found: list[ReservationFacts]) -> Iterator[Problem]:
     ids = ", ".join(reservation.reservation_id for reservation in found)
     types = sorted({reservation.instance_type for reservation in found})
-    if pool.instance_type not in types:
-        yield Problem(
-            path=f"{ROOT}.{pool.key}.instance_type",
-            found=pool.instance_type,
-            problem=f"{ids} reserves {', '.join(types)}",
-            remedy=f"set instance_type to {types[0]}, or use another reservation",
-        )
-    zones = {reservation.availability_zone for reservation in found}
-    if len(zones) == 1:
-        yield from _zone_problems(pool, reservation_path, found[0], config, facts)
-
-
-def _zone_problems(
-    pool: Pool,
-    reservation_path: str,
-    found: ReservationFacts,
-    config: StackConfig,
-    facts: AccountFacts,
-) -> Iterator[Problem]:
-    subnets = private_subnets(config, facts)
-    chosen = [facts.subnets[i] for i in pool.subnet_ids if i in facts.subnets]
-    for subnet in chosen:
-        if not in_zone(subnet, found.availability_zone):
+    for pool in users:
+        if pool.instance_type not in types:
             yield Problem(
-                path=f"{ROOT}.{pool.subnet_key}",
-                found=f"{subnet.subnet_id} in {subnet.availability_zone}",
-                problem=f"nodes launch only in the zone of {found.reservation_id}",
-                remedy=f"give a private subnet in {found.availability_zone}",
+                path=f"{ROOT}.{pool.key}.instance_type",
+                found=pool.instance_type,
+                problem=f"{ids} reserves {', '.join(types)}",
+                remedy=f"set instance_type to {types[0]}, or use another reservation",
             )
-    zone = pool_zone(pool, config, facts) or found.availability_zone
-    if subnets and not any(in_zone(s, zone) for s in subnets):
-        zones = ", ".join(sorted({s.availability_zone for s in subnets}))
-        yield Problem(
-            path=f"{ROOT}.network.private_subnet_ids",
-            found=f"private subnets in {zones}",
-            problem=(
-                f"{found.reservation_id} ({reservation_path}) is in {zone}, where no private "
-                "subnet is; nodes launch only in the zone of their reservation"
-            ),
-            remedy=f"add a private subnet of {zone} to private_subnet_ids",
-        )
+
+
+def _subnet_problems(
+    users: Iterable[Pool], found: ReservationFacts, facts: AccountFacts
+) -> Iterator[Problem]:
+    # The compute resources of a queue share its subnets.
+    chosen = {pool.subnet_key: pool.subnet_ids for pool in users}
+    for key, ids in chosen.items():
+        for subnet in (facts.subnets[i] for i in ids if i in facts.subnets):
+            if not in_zone(subnet, found.availability_zone):
+                yield Problem(
+                    path=f"{ROOT}.{key}",
+                    found=f"{subnet.subnet_id} in {subnet.availability_zone}",
+                    problem=f"nodes launch only in the zone of {found.reservation_id}",
+                    remedy=f"give a private subnet in {found.availability_zone}",
+                )
+
+
+def stated_problems(given: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
+    """Yield numbers and zones in the stack file that differ from those of the reservations.
+
+    `given` is the original stack file, because completed values come from the reservation.
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html,
+    `availabilityZone`: capacity is reserved in one zone
+    """
+    for name, reservation in given.reservations.items():
+        stated, found = reservation.instance_count, reservations_of_kind(reservation, facts)
+        held = sum(each.instance_count for each in found)
+        if found and stated is not None and stated > held:
+            yield Problem(
+                path=f"{ROOT}.reservations.{name}.instance_count",
+                found=stated,
+                problem=f"the reservation holds {held} instances",
+                remedy=f"set it to {held}",
+            )
+    # The compute resources of a queue share its zone.
+    places = {(pool.launch_key, pool.purchase_option): pool for pool in pools(given)}
+    for pool in places.values():
+        reserved = contradicted_zone(pool, given, facts)
+        if reserved is not None:
+            yield _other_zone(pool, reserved, given, facts)
+
+
+def _other_zone(pool: Pool, reserved: str, given: StackConfig, facts: AccountFacts) -> Problem:
+    found = found_reservations(given.reservations[pool.purchase_option], facts)
+    ids = sorted({each.zone_id for each in found})
+    return Problem(
+        path=f"{ROOT}.{pool.launch_key}.availability_zone",
+        found=pool.availability_zone,
+        problem=f"the reservation `{pool.purchase_option}` is in {reserved}",
+        allowed=f"{reserved} ({ids[0]})" if ids else reserved,
+        remedy="remove `availability_zone`: it follows from the reservation",
+    )

@@ -25,14 +25,10 @@ class _Judged:
 
 def account_rows(facts: AccountFacts, checks: Iterable[Check]) -> Iterator[Row]:
     """Yield the rows of the completed checks, in order."""
-    told: set[tuple[str, str]] = set()
     for name, same in _by_name(checks).items():
         judged = [_Judged(subject, []) for check in same for subject in check.subjects]
         for problem in (problem for check in same for problem in check.problems):
-            # Plan and account can report the same problem.
-            if (problem.path, problem.problem) not in told:
-                told.add((problem.path, problem.problem))
-                _place(problem, name, judged)
+            _place(problem, name, judged)
         for each in judged:
             yield from _rows(each, facts)
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from components.architectures.complete import complete
+from components.architectures.prepare import examine
 from components.checks.reservation_check import reservation_problems
 from components.config.load import load_stack_config
 from components.config.reservations import OdcrGroup
-from tests.account.conftest import ACCOUNT
+from tests.account.conftest import ACCOUNT, NOW
 from tests.support.stack_files import STACK_FILE, changed
 
 FIRST, SECOND = "cr-00d00000000000001", "cr-00d00000000000002"
@@ -115,8 +116,9 @@ def test_a_type_that_one_member_reserves_is_enough(facts, odcr):
 def test_more_nodes_than_all_members_hold_are_refused(facts, odcr):
     known = account(facts, odcr(FIRST, instance_count=1))
     config = pool(members=[FIRST], instance_count=2)
-    paths = {problem.path for problem in problems(config, known)}
-    assert paths == {f"{POOL}.instance_count", POOL}
+    found = examine(config, known, stack_file=STACK_FILE, region="us-west-2", now=NOW)
+    desired = "trainyard:cluster.architecture.node_groups.p5.desired"
+    assert {problem.path for problem in found.problems} == {f"{POOL}.instance_count", desired}
 
 
 def test_a_group_that_exists_is_judged_by_its_members(facts, odcr):

@@ -84,8 +84,9 @@ def test_a_reservation_of_another_zone_than_every_subnet_is_refused():
 def test_a_reservation_with_too_few_instances_is_refused_in_the_words_of_batch():
     held = odcr(instance_type="p4d.24xlarge", instance_count=1)
     found = problems(p4d(), fitting(reservations={RESERVATION: held}))
-    said = " ".join(str(problem.problem) for problem in found.values())
-    assert "compute environments that use it want 2 nodes" in said
+    problem = found[f"{ENVIRONMENT}.maximum"]
+    assert "2 of 1" in problem.problem
+    assert "compute environments" in problem.allowed
 
 
 def test_efa_without_a_zone_is_refused_once():

@@ -86,9 +86,3 @@ def test_a_problem_that_no_subject_covers_has_a_row_of_its_own(facts):
     problem = Problem(path="trainyard:cluster.tags", problem="is wrong", remedy="mend it")
     (row,) = account_rows(facts, [Check("tags", [problem])])
     assert (row.subject, row.verdict) == ("tags", "refused")
-
-
-def test_a_fault_that_two_checks_see_is_told_once(facts):
-    problem = Problem(path="trainyard:cluster.tags", problem="is wrong", remedy="mend it")
-    found = account_rows(facts, [Check("a", [problem]), Check("b", [problem])])
-    assert len(list(found)) == 1
