@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from components.account.preflight_facts import PreflightFacts, TypeFacts
+from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
 from components.checks.row import Row, ok, refused, skipped, warning
 from components.compute.node_pool_plan import NodePoolPlan
+from components.config.pools import OwnNodes
 from components.config.problems import ROOT, Problem
 from components.preflight.readings import DESCRIBE_TYPES, GET_DEFAULT_QUOTA, GET_QUOTA
 
@@ -91,32 +94,55 @@ def _market(launch: NodePoolPlan, facts: TypeFacts) -> Iterator[Row]:
     )
 
 
-def quota_rows(launches: Sequence[NodePoolPlan], more: PreflightFacts) -> Iterator[Row]:
+class _User(NamedTuple):
+    """Nodes that count towards a quota."""
+
+    key: str
+    wanted_vcpus: int
+    most_vcpus: int
+
+
+def quota_rows(
+    launches: Sequence[NodePoolPlan], own: Sequence[OwnNodes], more: PreflightFacts
+) -> Iterator[Row]:
     """Yield rows on whether vCPU quotas are large enough for the nodes outside reservations.
 
     Other instances in the account are not counted. A quota that is too small for the nodes that the
     stack always launches is refused; one that is too small only for the maximum number of nodes is
     a warning.
+
+    Args:
+        launches: The planned node pools.
+        own: Nodes besides the pools. Those that are no planned pool, such as the head node, are one
+            On-Demand Instance.
+        more: The quotas.
     """
-    users: dict[VcpuQuota, list[NodePoolPlan]] = defaultdict(list)
+    users: dict[VcpuQuota, list[_User]] = defaultdict(list)
+    planned = {launch.key for launch in launches}
+    for nodes in own:
+        found = INSTANCE_TYPES.get(nodes.instance_type)
+        quota = vcpu_quota(found.family, "on-demand") if found else None
+        if found is not None and quota is not None and nodes.key not in planned:
+            users[quota].append(_User(nodes.key, found.vcpus, found.vcpus))
     for launch in launches:
         kind = launch.capacity.kind
         if kind == "on-demand" or kind == "spot":
-            quota = vcpu_quota(launch.instance_type.family, kind)
+            quota, vcpus = vcpu_quota(launch.instance_type.family, kind), launch.instance_type.vcpus
             if quota is not None:
-                users[quota].append(launch)
+                user = _User(launch.key, launch.nodes * vcpus, launch.most_nodes * vcpus)
+                users[quota].append(user)
     for quota, launched in users.items():
         yield _quota_row(quota, launched, more)
 
 
-def _quota_row(quota: VcpuQuota, launched: list[NodePoolPlan], more: PreflightFacts) -> Row:
+def _quota_row(quota: VcpuQuota, launched: list[_User], more: PreflightFacts) -> Row:
     key = launched[-1].key
     reason = more.why_not(GET_QUOTA, GET_DEFAULT_QUOTA)
     held = more.quotas_vcpus.get(quota.code)
     if held is None:
         return skipped(key, QUOTA, reason or f"{quota.name} ({quota.code}): no value is told")
-    wanted = sum(each.nodes * each.instance_type.vcpus for each in launched)
-    most = sum(each.most_nodes * each.instance_type.vcpus for each in launched)
+    wanted = sum(each.wanted_vcpus for each in launched)
+    most = sum(each.most_vcpus for each in launched)
     found = f"{quota.name}: {held:g} vCPUs, {most} wanted by this stack"
     if most <= held:
         return ok(key, QUOTA, found)

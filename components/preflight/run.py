@@ -109,7 +109,7 @@ def _rows(
     if found.plan is not None:
         planned = found.plan.node_pools
         yield from type_rows(planned, more)
-        yield from quota_rows(planned, more)
+        yield from quota_rows(planned, config.architecture.own_nodes(), more)
 
 
 def _unshown(reader: AccountReader, rows: list[Row]) -> list[str]:

@@ -6,6 +6,8 @@ import pytest
 
 from components.catalog.instance_types import instance_type
 from components.preflight.node_rows import MARKET, QUOTA, TYPE, quota_rows, type_rows
+from tests.support.parallelcluster_accounts import configured
+from tests.support.parallelcluster_configs import RAW
 from tests.support.parallelcluster_plans import compute_resource
 from tests.support.stack_files import block, p5
 
@@ -71,20 +73,20 @@ def test_types_that_may_not_be_read_are_skipped(launched, more):
 
 def test_nodes_in_a_reservation_count_against_no_quota_again(launched, more):
     """E18."""
-    rows = list(quota_rows(list(launched(block()).values()), more))
+    rows = list(quota_rows(list(launched(block()).values()), (), more))
     assert [row.subject for row in rows] == [SYSTEM]
 
 
 def test_a_quota_that_holds_the_nodes_passes(launched, more):
     """E18."""
-    rows = list(quota_rows(on_demand(launched, availability_zone="us-west-2b"), more))
+    rows = list(quota_rows(on_demand(launched, availability_zone="us-west-2b"), (), more))
     assert {row.subject: row.verdict for row in rows} == {SYSTEM: "ok", P5: "ok"}
 
 
 def test_a_quota_too_small_for_the_stack_alone_is_refused(launched, more):
     """E18."""
     small = replace(more, quotas_vcpus={**more.quotas_vcpus, "L-417A185B": 192})
-    rows = quota_rows(on_demand(launched, availability_zone="us-west-2b"), small)
+    rows = quota_rows(on_demand(launched, availability_zone="us-west-2b"), (), small)
     (row,) = [row for row in rows if row.verdict == "refused"]
     assert row.asked == QUOTA
     assert "--quota-code L-417A185B --desired-value 384" in row.problem.remedy
@@ -94,9 +96,18 @@ def test_a_quota_too_small_for_all_that_jobs_may_bring_is_a_warning(more):
     """E18."""
     p5 = compute_resource("p5", instance_type=instance_type("p5.48xlarge"), minimum=1, maximum=2)
     small = replace(more, quotas_vcpus={"L-417A185B": 192})
-    (row,) = quota_rows([p5], small)
+    (row,) = quota_rows([p5], (), small)
     assert (row.verdict, row.subject) == ("warning", p5.key)
     assert "192 vCPUs, 384 wanted by this stack at its largest" in row.found
+
+
+def test_the_head_node_counts_towards_the_quota_of_its_family(more):
+    """E18."""
+    own = configured(RAW).architecture.own_nodes()
+    small = replace(more, quotas_vcpus={"L-1216C47A": 16})
+    (row,) = quota_rows([], own, small)
+    assert (row.verdict, row.subject) == ("refused", "architecture.head_node")
+    assert "32 wanted" in row.found
 
 
 def test_a_quota_that_may_not_be_read_is_skipped_with_the_reason(launched, more):
@@ -105,5 +116,5 @@ def test_a_quota_that_may_not_be_read_is_skipped_with_the_reason(launched, more)
         quotas_vcpus={},
         unreadable=("servicequotas:GetServiceQuota: AccessDeniedException",),
     )
-    (row,) = quota_rows(list(launched(block()).values()), denied)
+    (row,) = quota_rows(list(launched(block()).values()), (), denied)
     assert row.found == "servicequotas:GetServiceQuota: AccessDeniedException"
