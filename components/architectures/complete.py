@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from components.account.facts import AccountFacts
 from components.account.file_system_complete import complete_storage
 from components.account.reservations import complete_reservation
-from components.architectures.registry import ARCHITECTURES
+from components.architectures.registry import account_of
 
 if TYPE_CHECKING:
     from components.config.stack_models import AnyStackConfig
@@ -22,7 +22,7 @@ def complete(config: AnyStackConfig, facts: AccountFacts) -> AnyStackConfig:
     These are values of reservations, subnets of nodes, and subnets and names of file systems.
     Values in the stack file are not changed, and unknown values are not filled in.
     """
-    account = ARCHITECTURES[config.architecture.kind].account()
+    account = account_of(config)
     reservations = {
         name: complete_reservation(reservation, facts)
         for name, reservation in config.reservations.items()

@@ -10,7 +10,7 @@ from components.account.file_system_lookup import look_up_file_systems
 from components.account.lookup import AccountReader
 from components.account.readings import Reading, read_side_by_side
 from components.account.reservations import look_up_reservation_groups, look_up_reservations
-from components.architectures.registry import ARCHITECTURES
+from components.architectures.registry import account_of
 from components.config.network import NewVpc
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def account_facts(fields: Mapping[str, Any], reader: AccountReader) -> AccountFa
 
 def account_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[Reading]:
     """Yield the readings for a stack, in any order."""
-    account = ARCHITECTURES[config.architecture.kind].account()
+    account = account_of(config)
     places = account.needs.places_file_systems
     # Readings that others wait for, or with several sequential calls, come first.
     yield from account.readings(reader, config)

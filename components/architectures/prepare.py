@@ -15,7 +15,7 @@ from components.account.offered_zones import offered_zones
 from components.architectures.complete import complete
 from components.architectures.lookup import look_up as look_up
 from components.architectures.plan_stack import plan_stack
-from components.architectures.registry import ARCHITECTURES
+from components.architectures.registry import account_of
 from components.checks.check import Check
 from components.checks.file_system_check import file_system_problems, file_system_subjects
 from components.checks.needs import ArchitectureNeeds
@@ -83,7 +83,7 @@ def examine(
 ) -> Examined:
     """Return the plan of a stack in this account, and the results of all checks."""
     completed = complete(config, facts)
-    account = ARCHITECTURES[config.architecture.kind].account()
+    account = account_of(config)
     checks = [
         *_shared_checks(completed, facts, account.needs),
         *account.checks(completed, facts, stack_file=stack_file),

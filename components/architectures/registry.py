@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from components.batch.plan import BatchPlan
     from components.checks.account_part import AccountPart
+    from components.config.stack import StackConfig
     from components.eks.plan import EksPlan
     from components.network_stack.plan import NetworkStackPlan
     from components.parallelcluster.plan import ParallelClusterPlan
@@ -45,7 +46,7 @@ class Planner(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Architecture:
+class ArchitecturePackage:
     """The package of one architecture, with the modules `planner`, `account` and `resources`."""
 
     package: str
@@ -69,13 +70,9 @@ class Architecture:
         """Import and return the planner."""
         return import_module(f"{self.package}.planner").plan_stack
 
-    def account(self) -> AccountPart[Any, Any]:
-        """Import and return the readings and checks of the account."""
-        return getattr(import_module(f"{self.package}.account"), self.account_part)()
 
-
-ARCHITECTURES: Mapping[str, Architecture] = {
-    "eks": Architecture(
+ARCHITECTURES: Mapping[str, ArchitecturePackage] = {
+    "eks": ArchitecturePackage(
         package="components.eks",
         account_part="EksAccount",
         component="EksArchitecture",
@@ -85,20 +82,27 @@ ARCHITECTURES: Mapping[str, Architecture] = {
             "components.eks.cluster_storage",
         ),
     ),
-    "parallelcluster": Architecture(
+    "parallelcluster": ArchitecturePackage(
         package="components.parallelcluster",
         account_part="ParallelClusterAccount",
         component="ParallelClusterArchitecture",
     ),
-    "batch": Architecture(
+    "batch": ArchitecturePackage(
         package="components.batch",
         account_part="BatchAccount",
         component="BatchArchitecture",
     ),
-    "network": Architecture(
+    "network": ArchitecturePackage(
         package="components.network_stack",
         account_part="NetworkAccount",
         component="NetworkArchitecture",
     ),
 }
 """By `architecture.kind` of the stack file."""
+
+
+def account_of(config: StackConfig) -> AccountPart[Any, Any]:
+    """Return the readings and checks of the account for a stack's architecture."""
+    architecture = ARCHITECTURES[config.architecture.kind]
+    module = import_module(f"{architecture.package}.account")
+    return getattr(module, architecture.account_part)()

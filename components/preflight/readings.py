@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from components.account.lookup import AccountReader, AccountUnreachableError
 from components.account.preflight_facts import InvitationFacts, TypeFacts
 from components.account.readings import Reading
-from components.architectures.registry import ARCHITECTURES
+from components.architectures.registry import account_of
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
 from components.config.pools import pools
@@ -45,7 +45,7 @@ def preflight_readings(reader: AccountReader, config: AnyStackConfig) -> Iterato
         yield lambda role=role: {"role_names": _role(reader, role.name)}
     for name in sorted(group_names(config)):
         yield lambda name=name: {"placement_groups": _group(reader, name)}
-    account = ARCHITECTURES[config.architecture.kind].account()
+    account = account_of(config)
     yield from account.preflight_readings(reader, config)
 
 

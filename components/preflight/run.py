@@ -13,7 +13,7 @@ from components.account.preflight_facts import PreflightFacts
 from components.account.readings import read_side_by_side
 from components.architectures.lookup import account_facts, account_readings
 from components.architectures.prepare import Examined, examine
-from components.architectures.registry import ARCHITECTURES
+from components.architectures.registry import account_of
 from components.checks.row import Row, skipped, warning
 from components.config.problems import Problem
 from components.preflight.account_rows import account_rows
@@ -103,7 +103,7 @@ def _rows(
     config = found.config
     yield from reservation_rows(config, facts, more, now)
     yield from group_rows(config, more)
-    account = ARCHITECTURES[config.architecture.kind].account()
+    account = account_of(config)
     yield from account.preflight_rows(config, more, now.date())
     yield from role_rows(config, more)
     if found.plan is not None:

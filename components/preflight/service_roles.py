@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from components.architectures.registry import ARCHITECTURES
+from components.architectures.registry import account_of
 from components.checks.needs import ServiceRole
 from components.config.pools import pools
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def service_roles(config: AnyStackConfig) -> Iterator[ServiceRole]:
     """Yield the roles that a stack needs."""
-    yield from ARCHITECTURES[config.architecture.kind].account().needs.service_roles
+    yield from account_of(config).needs.service_roles
     spot = next((pool for pool in pools(config) if pool.purchase_option == "spot"), None)
     if spot is not None:
         yield ServiceRole("AWSServiceRoleForEC2Spot", "spot.amazonaws.com", spot.key)

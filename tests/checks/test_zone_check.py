@@ -11,7 +11,7 @@ import pytest
 from components.account.facts import AccountFacts, ZoneFacts
 from components.architectures.complete import complete
 from components.architectures.prepare import prepare
-from components.architectures.registry import ARCHITECTURES
+from components.architectures.registry import account_of
 from components.checks.zone_check import zone_problems
 from components.config.problems import ConfigError
 from components.config.stack import StackConfig
@@ -56,7 +56,7 @@ def prepared(config, facts):
 
 
 def problems(config, facts):
-    needs = ARCHITECTURES[config.architecture.kind].account().needs
+    needs = account_of(config).needs
     found = zone_problems(complete(config, facts), facts, needs)
     return {problem.path.removeprefix("trainyard:cluster."): problem for problem in found}
 
