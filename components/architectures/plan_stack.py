@@ -7,6 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from components.architectures.registry import ARCHITECTURES
+from components.config.review import Review
+from components.network.pool_place import PlanContext
+from components.network.vpc_plan import plan_network
 
 if TYPE_CHECKING:
     from components.architectures.registry import AnyPlan
@@ -38,11 +41,18 @@ def plan_stack(
     Raises:
         ConfigError: every problem that the configuration has.
     """
-    return ARCHITECTURES[config.architecture.kind].planner()(
-        config,
-        stack_file=stack_file,
+    architecture = ARCHITECTURES[config.architecture.kind]
+    context = PlanContext(
+        config=config,
+        network=plan_network(
+            config.network,
+            region=region,
+            public_subnet_tags=architecture.public_subnet_tags,
+            private_subnet_tags=architecture.private_subnet_tags,
+        ),
         region=region,
         now=now,
         subnets_known=subnets_known,
-        offered_zones=offered_zones,
+        offered_zones=offered_zones or {},
     )
+    return architecture.planner()(context, Review(stack_file=stack_file))

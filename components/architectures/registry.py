@@ -7,16 +7,17 @@ second.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from components.batch.plan import BatchPlan
     from components.checks.account_part import AccountPart
+    from components.config.review import Review
     from components.config.stack import StackConfig
     from components.eks.plan import EksPlan
+    from components.network.pool_place import PlanContext
     from components.network_stack.plan import NetworkStackPlan
     from components.parallelcluster.plan import ParallelClusterPlan
 
@@ -27,16 +28,7 @@ if TYPE_CHECKING:
 class Planner(Protocol):
     """The function `plan_stack` in the module `planner` of an architecture."""
 
-    def __call__(
-        self,
-        config: Any,
-        *,
-        stack_file: str,
-        region: str,
-        now: datetime,
-        subnets_known: bool = False,
-        offered_zones: Mapping[str, tuple[str, ...]] | None = None,
-    ) -> AnyPlan:
+    def __call__(self, context: PlanContext[Any], review: Review) -> AnyPlan:
         """Return the plan of a stack.
 
         Raises:
@@ -54,6 +46,9 @@ class ArchitecturePackage:
     """Class in `account`."""
     component: str
     """Class in `resources`, a `pulumi.ComponentResource` with `outputs()`."""
+    public_subnet_tags: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Tags of the subnets of a new VPC."""
+    private_subnet_tags: Mapping[str, str] = field(default_factory=dict[str, str])
     imported_later: tuple[str, ...] = ()
     """Modules with components that are imported after the first registrations.
 
@@ -76,6 +71,10 @@ ARCHITECTURES: Mapping[str, ArchitecturePackage] = {
         package="components.eks",
         account_part="EksAccount",
         component="EksArchitecture",
+        # Load balancers of the cluster find their subnets by these tags:
+        # https://docs.aws.amazon.com/eks/latest/userguide/network-load-balancing.html
+        public_subnet_tags={"kubernetes.io/role/elb": "1"},
+        private_subnet_tags={"kubernetes.io/role/internal-elb": "1"},
         imported_later=(
             "components.eks.device_plugins",
             "components.eks.cluster_services",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from components.batch.address_capacity import review_address_capacity
 from components.batch.compute_environment_plan import Context, plan_compute_environment
@@ -19,55 +18,25 @@ from components.checks.network_review import review_network, review_without_stor
 from components.checks.reservation_review import review_reservations
 from components.checks.role_name_review import review_names
 from components.checks.tag_review import review_tags
-from components.config.batch_stack import BatchStackConfig
 from components.config.network import NewVpc
 from components.config.pools import resource_shares
 from components.config.review import Review
-from components.network.pool_place import PlanContext
 from components.network.pool_place_review import review_launch_zones
-from components.network.vpc_plan import plan_network
 from components.tagging import common_tags
 
 
-def plan_stack(
-    config: BatchStackConfig,
-    *,
-    stack_file: str,
-    region: str,
-    now: datetime,
-    subnets_known: bool = False,
-    offered_zones: Mapping[str, tuple[str, ...]] | None = None,
-) -> BatchPlan:
+def plan_stack(context: Context, review: Review) -> BatchPlan:
     """Return the plan of an AWS Batch stack.
-
-    Args:
-        config: The validated stack file.
-        stack_file: Name of the stack file, for messages and commands.
-        region: Region of the stack.
-        now: Current time, timezone-aware.
-        subnets_known: Whether the account was queried and subnets are filled in. Without the
-            account, the zones of subnets are unknown: a pool that must launch in one zone keeps all
-            candidate subnets, with a note. With it, that is refused.
-        offered_zones: Zones of a new VPC that offer an instance type, by type, if the account was
-            queried.
 
     Raises:
         ConfigError: every problem that the configuration has.
     """
-    review = Review(stack_file=stack_file)
-    context = PlanContext(
-        config=config,
-        network=plan_network(config.network, region=region),
-        region=region,
-        now=now,
-        subnets_known=subnets_known,
-        offered_zones=offered_zones or {},
-    )
+    config = context.config
     _review_stack(context, review)
     environments = _environments(context, review)
     definitions = _definitions(context, review)
     if isinstance(config.network, NewVpc):
-        review_public_images(config.network, definitions, region, review)
+        review_public_images(config.network, definitions, context.region, review)
     review.close()
     plan = _plan(context, environments, definitions, review)
     review_address_capacity(plan, review)

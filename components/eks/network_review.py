@@ -25,12 +25,6 @@ ECR (layers from S3), and credentials from STS.
 
 https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html
 """
-LOAD_BALANCER_TAG = {"kubernetes.io/role/elb": "1"}
-INTERNAL_LOAD_BALANCER_TAG = {"kubernetes.io/role/internal-elb": "1"}
-"""Tags by which load balancers of the cluster find public and private subnets.
-
-https://docs.aws.amazon.com/eks/latest/userguide/network-load-balancing.html
-"""
 
 
 def review_eks_network(network: NewVpc, architecture: EksArchitecture, review: Review) -> None:

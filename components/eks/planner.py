@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
 
 from components.capacity.pool_review import review_instance_type
 from components.checks.reservation_review import review_reservations
-from components.config.eks_stack import EksStackConfig
 from components.config.network import NewVpc
 from components.config.review import Review
 from components.eks.addon_plan import plan_addons, plan_node_termination
@@ -24,8 +21,6 @@ from components.eks.device_plugin_plan import (
 from components.eks.label_plan import review_labels
 from components.eks.name_review import review_names
 from components.eks.network_review import (
-    INTERNAL_LOAD_BALANCER_TAG,
-    LOAD_BALANCER_TAG,
     review_eks_network,
     review_public_images,
 )
@@ -39,55 +34,25 @@ from components.eks.node_group_review import review_node_group
 from components.eks.plan import EksPlan, NodeGroupPlan
 from components.eks.storage_plan import plan_file_systems
 from components.eks.version_review import review_secrets_key
-from components.network.pool_place import PlanContext
 from components.network.pool_place_review import review_launch_zones
-from components.network.vpc_plan import plan_network
 from components.network.vpc_review import review_new_vpc
 from components.tagging import common_tags
 
 
-def plan_stack(
-    config: EksStackConfig,
-    *,
-    stack_file: str,
-    region: str,
-    now: datetime,
-    subnets_known: bool = False,
-    offered_zones: Mapping[str, tuple[str, ...]] | None = None,
-) -> EksPlan:
+def plan_stack(context: Context, review: Review) -> EksPlan:
     """Return the plan of an EKS stack.
-
-    `now` must be timezone-aware. Without the account, the zones of subnets are unknown: a node
-    group that must launch in one zone keeps all private subnets, with a note. With `subnets_known`
-    (the account was queried, and `subnet_id` of such node groups is filled in) that is refused.
-    `offered_zones` are the zones of a new VPC that offer an instance type, by type, if the account
-    was queried.
 
     Raises:
         ConfigError: every problem that the configuration has.
     """
-    review = Review(stack_file=stack_file)
-    network = plan_network(
-        config.network,
-        region=region,
-        public_subnet_tags=LOAD_BALANCER_TAG,
-        private_subnet_tags=INTERNAL_LOAD_BALANCER_TAG,
-    )
-    context = PlanContext(
-        config=config,
-        network=network,
-        region=region,
-        now=now,
-        subnets_known=subnets_known,
-        offered_zones=offered_zones or {},
-    )
+    config, region = context.config, context.region
     review_names(config, review)
-    review_cluster(config, now, review)
+    review_cluster(config, context.now, review)
     review_secrets_key(config.architecture, region, review)
     if isinstance(config.network, NewVpc):
         review_new_vpc(config.network, region, review)
         review_eks_network(config.network, config.architecture, review)
-    review_reservations(config, region, now, review)
+    review_reservations(config, region, context.now, review)
     groups = [_system(context, review), *_node_groups(context, review)]
     planned = [group for group in groups if group is not None]
     review_addons(config, review)
@@ -96,7 +61,7 @@ def plan_stack(
     if isinstance(config.network, NewVpc):
         review_public_images(config.network, config.architecture.addons, planned, review)
     file_systems = plan_file_systems(
-        config, context.network, planned, review, subnets_known=subnets_known
+        config, context.network, planned, review, subnets_known=context.subnets_known
     )
     review.close()
     plan = _plan(context, planned, notes=review.notes)

@@ -8,26 +8,18 @@ from components.checks.tag_review import review_tags
 from components.config.network import NewVpc, PlacedNetwork
 from components.config.network_stack import NetworkStackConfig
 from components.config.review import Review
-from components.network.vpc_plan import plan_network
+from components.network.pool_place import PlanContext
 from components.network_stack.plan import NetworkStackPlan
 from components.tagging import common_tags
 
 
-def plan_stack(
-    config: NetworkStackConfig, *, stack_file: str, region: str, **_: object
-) -> NetworkStackPlan:
+def plan_stack(context: PlanContext[NetworkStackConfig], review: Review) -> NetworkStackPlan:
     """Return the plan of a network stack.
-
-    Args:
-        config: The validated stack file.
-        stack_file: Name of the stack file, for messages and commands.
-        region: Region of the stack.
-        _: Arguments of planners whose stacks have nodes.
 
     Raises:
         ConfigError: every problem that the configuration has.
     """
-    review = Review(stack_file=stack_file)
+    config, region = context.config, context.region
     review_tags(config.tags, review)
     review_names(config, review)
     review_network(config.network, region, review)
@@ -45,7 +37,7 @@ def plan_stack(
         name=config.name,
         region=region,
         tags=common_tags(config.name, config.tags),
-        network=plan_network(config.network, region=region),
+        network=context.network,
         efa_security_group=config.architecture.efa_security_group,
         lustre_security_group=config.architecture.lustre_security_group,
         deletion_protection=config.architecture.deletion_protection,

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.checks.reservation_review import review_reservations
 from components.config.parallelcluster import Deployment
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.pools import resource_shares
 from components.config.review import Review
-from components.network.pool_place import PlanContext
 from components.network.pool_place_review import review_launch_zones
-from components.network.vpc_plan import plan_network
 from components.parallelcluster.address_capacity import review_address_capacity
 from components.parallelcluster.cluster_review import review_cluster
 from components.parallelcluster.head_node_plan import plan_head_node
@@ -37,42 +33,12 @@ from components.parallelcluster.template_review import (
 from components.tagging import common_tags
 
 
-def plan_stack(
-    config: ParallelClusterStackConfig,
-    *,
-    stack_file: str,
-    region: str,
-    now: datetime,
-    subnets_known: bool = False,
-    offered_zones: Mapping[str, tuple[str, ...]] | None = None,
-) -> ParallelClusterPlan:
+def plan_stack(context: Context, review: Review) -> ParallelClusterPlan:
     """Return the plan of a ParallelCluster stack.
-
-    Args:
-        config: The validated stack file.
-        stack_file: Name of the stack file, for messages and commands.
-        region: Region of the stack.
-        now: Current time, timezone-aware.
-        subnets_known: Whether the account was queried and subnets are filled in. Without the
-            account, the zones of subnets are unknown: a queue that must launch in one zone keeps
-            all candidate subnets, with a note. With it, that is refused.
-        offered_zones: Zones of a new VPC that offer an instance type, by type, if the account was
-            queried.
 
     Raises:
         ConfigError: every problem that the configuration has.
     """
-    review = Review(stack_file=stack_file)
-    context = PlanContext(
-        config=config,
-        network=plan_network(
-            config.network, region=region, public_subnet_tags={}, private_subnet_tags={}
-        ),
-        region=region,
-        now=now,
-        subnets_known=subnets_known,
-        offered_zones=offered_zones or {},
-    )
     _review(context, review)
     head_node = plan_head_node(context)
     queues = _queues(context, review)

@@ -6,10 +6,10 @@ import pulumi
 import pytest
 
 from components.architectures.build import build
+from components.architectures.plan_stack import plan_stack
 from components.config.load import load_stack_config
 from components.config.network import NewVpc
 from components.eks import name_review as eks_name_review
-from components.eks.planner import plan_stack as plan_eks
 from components.eks.resources import EksArchitecture
 from components.network.stack_reference import READ_STACK_OUTPUTS, network_reader
 from components.network.vpc_plan import plan_network
@@ -80,7 +80,7 @@ def test_the_control_plane_is_told_the_vpc_of_another_stack(deploy):
             raw, stack_file=stack_files.STACK_FILE, network_of=network_reader("Pulumi.p5-cb.yaml")
         )
         file, region = stack_files.STACK_FILE, stack_files.REGION
-        build(plan_eks(config, stack_file=file, region=region, now=stack_files.NOW))
+        build(plan_stack(config, stack_file=file, region=region, now=stack_files.NOW))
 
     cloud = deploy(program, calls={READ_STACK_OUTPUTS: {"outputs": outputs}})
     assert cloud.one("p5-cb-eks").inputs["vpcId"] == "vpc-0a1b2c3d4e5f60718"

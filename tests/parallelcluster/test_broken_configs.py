@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 import pytest
 
 from components.architectures.lookup import look_up
+from components.architectures.plan_stack import plan_stack
 from components.architectures.prepare import prepare
 from components.config.load import load_stack_config
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.problems import ROOT, ConfigError
 from components.parallelcluster import account as parallelcluster_checks
-from components.parallelcluster.planner import plan_stack as plan_parallelcluster
 from sandbox.aws.server import AwsServer
 from tests.support.refusals.case import (
     GOOD,
@@ -77,7 +77,7 @@ def _config(raw: object) -> ParallelClusterStackConfig:
 
 
 def _check(raw: object) -> None:
-    plan_parallelcluster(_config(raw), stack_file=STACK_FILE, region=REGION, now=NOW)
+    plan_stack(_config(raw), stack_file=STACK_FILE, region=REGION, now=NOW)
 
 
 def _check_live(raw: object) -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from tests.support.stacks import ROOT
 
-
 FIRST_FOLDERS = {
     "BatchArchitecture": "architectures",
     "ClusterServices": "architectures",

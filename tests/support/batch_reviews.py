@@ -5,14 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from components.architectures.plan_stack import plan_stack
 from components.batch.plan import BatchPlan, ComputeEnvironmentPlan, JobDefinitionPlan
-from components.batch.planner import plan_stack as plan_batch
 from components.config.batch_stack import BatchStackConfig
 from components.config.load import load_stack_config
 from components.config.network_stack import NetworkStackConfig
 from components.config.problems import ROOT, ConfigError, Problem
 from components.network_stack.plan import NetworkStackPlan
-from components.network_stack.planner import plan_stack as plan_network_stack
 
 STACK_FILE = "Pulumi.batch-test.yaml"
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -29,7 +28,7 @@ def planned(
     """Return the plan of a stack file of AWS Batch."""
     config = load_stack_config(raw, stack_file=STACK_FILE)
     assert isinstance(config, BatchStackConfig)
-    return plan_batch(
+    return plan_stack(
         config,
         stack_file=STACK_FILE,
         region=region,
@@ -43,7 +42,7 @@ def planned_network(raw: object) -> NetworkStackPlan:
     """Return the plan of a stack file that is a network alone."""
     config = load_stack_config(raw, stack_file=STACK_FILE)
     assert isinstance(config, NetworkStackConfig)
-    return plan_network_stack(config, stack_file=STACK_FILE, region="us-west-2")
+    return plan_stack(config, stack_file=STACK_FILE, region="us-west-2", now=NOW)
 
 
 def problems(raw: object, **settings: Any) -> dict[str, Problem]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from components.architectures.plan_stack import plan_stack
 from components.config.load import load_stack_config
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.problems import ROOT, ConfigError, Problem
 from components.parallelcluster.plan import ParallelClusterPlan, QueuePlan
-from components.parallelcluster.planner import plan_stack as plan_parallelcluster
 
 STACK_FILE = "Pulumi.pc-test.yaml"
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -25,7 +25,7 @@ def planned(
     """Return the plan of a stack file."""
     config = load_stack_config(raw, stack_file=STACK_FILE)
     assert isinstance(config, ParallelClusterStackConfig)
-    return plan_parallelcluster(
+    return plan_stack(
         config,
         stack_file=STACK_FILE,
         region=region,

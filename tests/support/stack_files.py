@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from components.architectures.plan_stack import plan_stack
 from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError, Problem
 from components.config.review import Review
 from components.config.stack import StackConfig
 from components.eks.node_group_plan import plan_node_group
 from components.eks.plan import EksPlan, NodeGroupPlan
-from components.eks.planner import plan_stack as plan_eks
 from components.network.pool_place import PlanContext
 from components.network.vpc_plan import plan_network
 from tests.support.kubernetes_versions import DEFAULT
@@ -113,7 +113,7 @@ def config(raw: object) -> StackConfig:
 
 
 def plan(raw: object, *, now: datetime = NOW, **options: Any) -> EksPlan:
-    return plan_eks(config(raw), stack_file=STACK_FILE, region=REGION, now=now, **options)
+    return plan_stack(config(raw), stack_file=STACK_FILE, region=REGION, now=now, **options)
 
 
 def group(raw: object, name: str = "p5", *, now: datetime = NOW) -> NodeGroupPlan:
@@ -121,7 +121,7 @@ def group(raw: object, name: str = "p5", *, now: datetime = NOW) -> NodeGroupPla
 
 
 def group_before_review(raw: object, name: str = "p5") -> NodeGroupPlan:
-    """Return the plan of a node group that `plan_eks` may refuse, to look at what it would be."""
+    """Return the plan of a node group that `plan_stack` may refuse, to look at what it would be."""
     stack = config(raw)
     context = PlanContext(
         config=stack,
@@ -145,10 +145,10 @@ def schema_problems(raw: object, stray_keys: tuple[str, ...] = ()) -> dict[str, 
 
 
 def plan_problems(raw: object, *, now: datetime = NOW, **options: Any) -> dict[str, Problem]:
-    """Return what `plan_eks` refuses, by path below `trainyard:cluster`."""
+    """Return what `plan_stack` refuses, by path below `trainyard:cluster`."""
     loaded = config(raw)
     try:
-        plan_eks(loaded, stack_file=STACK_FILE, region=REGION, now=now, **options)
+        plan_stack(loaded, stack_file=STACK_FILE, region=REGION, now=now, **options)
     except ConfigError as error:
         return _by_path(error)
     return {}

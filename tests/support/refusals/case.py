@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from components.architectures.plan_stack import plan_stack
 from components.config.load import load_stack_config
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.parallelcluster.planner import plan_stack as plan_parallelcluster
 from components.parallelcluster.references import Reference, resolve
 from components.parallelcluster.rendering.cluster import render_cluster
 
@@ -131,7 +131,7 @@ def good_yaml() -> dict[str, Any]:
     """Return the YAML of the good cluster, with the ids of its subnets."""
     config = load_stack_config(GOOD, stack_file=STACK_FILE)
     assert isinstance(config, ParallelClusterStackConfig)
-    plan = plan_parallelcluster(config, stack_file=STACK_FILE, region=REGION, now=NOW)
+    plan = plan_stack(config, stack_file=STACK_FILE, region=REGION, now=NOW)
     return resolve(render_cluster(plan), _subnet_id)
 
 
