@@ -135,14 +135,17 @@ def test_the_main_node_alone_may_log_in_and_knows_every_server(
 def test_sessions_get_the_environment_but_not_what_is_a_nodes_own(
     start: Start, tmp_path: Path
 ) -> None:
-    nodes = [start(index, 2) for index in range(2)]
+    written = tmp_path / "node1/sshd-arguments"
+    # The end of the job ends the server, which may not have come to write its arguments.
+    text = f"until [ -s '{written}' ]; do sleep 0.05; done"
+    nodes = [start(index, 2, text=text) for index in range(2)]
     assert [node.wait(30) for node in nodes] == [0, 0]
     lines = (tmp_path / "node1/.ssh/environment").read_text().splitlines()
     names = {line.partition("=")[0] for line in lines}
     assert "NCCL_DEBUG=INFO" in lines
     assert {"INTERFACE", "NCCL_SOCKET_IFNAME", "CCOM_SOCKET_IFNAME", "PATH"} <= names
     assert not {name for name in names if name.startswith(("AWS_", "HOME"))}
-    arguments = (tmp_path / "node1/sshd-arguments").read_text()
+    arguments = written.read_text()
     assert f"-p {SSH_PORT} " in arguments
     assert "PasswordAuthentication=no" in arguments
 
