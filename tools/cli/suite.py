@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import typer
 
@@ -19,7 +21,7 @@ STATIC_CHECKS = (
     ("types", ["basedpyright"]),
     ("import contracts", ["lint-imports"]),
 )
-"""Checks that run before the tests, by name; commands of the locked environment."""
+"""Checks that run beside the unit tests, by name; commands of the locked environment."""
 MAXIMUM_PROCESSES = 4
 WHOLE = ("changes", "corpus", "faults", "preflight", "sandbox", "stacks")
 """Directories of tests that run the emulated account, a plugin, or every stack."""
@@ -30,17 +32,18 @@ UNIT = "unit"
 def test(context: typer.Context) -> None:
     """Run every check and test; arguments go to pytest, and select tests only.
 
-    Style, types and unit tests come first and need no program, so that there is an answer before
-    the engine and the plugins are built. With arguments only pytest runs, for the part that is
+    Style, types and unit tests come first, side by side, and need no program, so that there is an
+    answer before the engine and the plugins are built. With arguments only pytest runs, for the part that is
     being worked on.
     """
     if context.args:
         passed = _passes_tests(context.args)
     else:
         started = time.monotonic()
-        failed = _failed_checks()
         others = [f"--ignore=tests/{directory}" for directory in WHOLE]
-        quick = _passes_tests([*_side_by_side(_processors()), *others, "-m", UNIT])
+        with _checks_in_background() as failed_checks:
+            quick = _passes_tests([*_side_by_side(_processors()), *others, "-m", UNIT])
+            failed = failed_checks()
         for name in failed:
             console.problem(f"{name} failed; see its output above")
         answer = "ok" if quick and not failed else "failed"
@@ -86,15 +89,33 @@ def _environment() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 
-def _failed_checks() -> list[str]:
-    """Run all static checks at once; show what they say, one by one."""
+@contextlib.contextmanager
+def _checks_in_background() -> Iterator[Callable[[], list[str]]]:
+    """Run all static checks; give a function that shows what they say and returns what failed."""
     with ThreadPoolExecutor() as side_by_side:
-        running = {name: side_by_side.submit(_passes, cmd) for name, cmd in STATIC_CHECKS}
-        return [name for name, check in running.items() if not check.result()]
+        running = {name: side_by_side.submit(_checked, cmd) for name, cmd in STATIC_CHECKS}
+        yield lambda: [name for name, check in running.items() if not _passes(check.result())]
 
 
-def _passes(command: list[str]) -> bool:
-    """Run one check of the locked environment and show what it says when it is done."""
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A static check that has run."""
+
+    summary: str
+    output: str
+    passed: bool
+
+
+def _passes(check: _Checked) -> bool:
+    """Show what a check says, and return whether it passed."""
+    console.progress(check.summary)
+    if check.output:
+        console.answer(check.output)
+    return check.passed
+
+
+def _checked(command: list[str]) -> _Checked:
+    """Run one check of the locked environment."""
     from tools.workspace.stack_files import ROOT
 
     name, *rest = command
@@ -110,10 +131,8 @@ def _passes(command: list[str]) -> bool:
     )
     passed = done.returncode == 0
     said = f"{' '.join(command)}: {'ok' if passed else 'failed'}"
-    console.progress(f"{said}, {time.monotonic() - started:.1f} s")
-    if done.stdout.strip():
-        console.answer(done.stdout.rstrip())
-    return passed
+    summary = f"{said}, {time.monotonic() - started:.1f} s"
+    return _Checked(summary, done.stdout.rstrip(), passed)
 
 
 def _get_programs() -> None:

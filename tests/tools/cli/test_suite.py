@@ -18,7 +18,7 @@ def test_every_processor_has_a_process_and_two_for_whole_stacks_but_never_more_t
 ):
     ran = []
     monkeypatch.setattr(os, "cpu_count", lambda: processors)
-    monkeypatch.setattr(suite, "_failed_checks", list)
+    monkeypatch.setattr(suite, "STATIC_CHECKS", ())
     monkeypatch.setattr(suite, "_get_programs", lambda: None)
     monkeypatch.setattr(suite, "_passes_tests", lambda arguments: ran.append(arguments) or True)
     suite.test(SimpleNamespace(args=[]))
@@ -26,14 +26,15 @@ def test_every_processor_has_a_process_and_two_for_whole_stacks_but_never_more_t
     assert all("--no-loadscope-reorder" in arguments for arguments in ran)
 
 
-def test_a_check_that_fails_is_named_when_all_have_run(monkeypatch):
-    ran = []
-    monkeypatch.setattr(suite, "STATIC_CHECKS", (("good", ["good"]), ("bad", ["bad"])))
-    monkeypatch.setattr(
-        suite, "_passes", lambda command: ran.append(command) or command == ["good"]
-    )
-    assert suite._failed_checks() == ["bad"]
-    assert sorted(ran) == [["bad"], ["good"]]
+def test_a_check_that_fails_is_named_when_all_have_run(capsys, monkeypatch):
+    checks = (("bad", ["ruff", "check", "no-such-file.py"]), ("good", ["ruff", "--version"]))
+    monkeypatch.setattr(suite, "STATIC_CHECKS", checks)
+    with suite._checks_in_background() as failed_checks:
+        assert failed_checks() == ["bad"]
+    shown = capsys.readouterr()
+    assert "ruff --version: ok" in shown.err
+    assert "no-such-file.py: failed" in shown.err
+    assert "no-such-file.py" in shown.out
 
 
 @pytest.mark.parametrize("fails", ["checks", "unit tests", "whole stacks", "nothing"])
@@ -45,18 +46,10 @@ def test_everything_runs_whatever_fails_and_what_needs_no_program_runs_first(mon
         ran.append(name)
         return name != fails
 
-    monkeypatch.setattr(suite, "_failed_checks", lambda: ["types"] if fails == "checks" else [])
+    check = ["ruff", "check", "no-such-file.py"] if fails == "checks" else ["ruff", "--version"]
+    monkeypatch.setattr(suite, "STATIC_CHECKS", (("types", check),))
     monkeypatch.setattr(suite, "_passes_tests", tests)
     monkeypatch.setattr(suite, "_get_programs", lambda: ran.append("programs"))
     with contextlib.nullcontext() if fails == "nothing" else pytest.raises(typer.Exit):
         suite.test(SimpleNamespace(args=[]))
     assert ran == ["unit tests", "programs", "whole stacks"]
-
-
-def test_a_check_says_what_it_found(capsys):
-    assert suite._passes(["ruff", "--version"])
-    assert not suite._passes(["ruff", "check", "no-such-file.py"])
-    shown = capsys.readouterr()
-    assert "ruff --version: ok" in shown.err
-    assert "no-such-file.py: failed" in shown.err
-    assert "no-such-file.py" in shown.out
