@@ -33,8 +33,8 @@ def test(context: typer.Context) -> None:
     """Run every check and test; arguments go to pytest, and select tests only.
 
     Style, types and unit tests come first, side by side, and need no program, so that there is an
-    answer before the engine and the plugins are built. With arguments only pytest runs, for the part that is
-    being worked on.
+    answer before the engine and the plugins are built. With arguments only pytest runs, for the
+    part that is being worked on.
     """
     if context.args:
         passed = _passes_tests(context.args)
