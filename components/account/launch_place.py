@@ -11,7 +11,7 @@ from components.account.reservations import reservation_zone
 from components.config.base import same_kind_of_zone
 from components.config.network import ExistingVpc, NewVpc
 from components.config.node_pool import NodePool
-from components.config.pools import Pool, pools
+from components.config.pools import Pool
 from components.config.stack import StackConfig
 
 _NodePool = TypeVar("_NodePool", bound=NodePool)
@@ -49,7 +49,7 @@ def placed(
 ) -> dict[str, _NodePool]:
     """Return the node pools, with the subnet of each pool that launches in one zone."""
     found = dict(named)
-    for pool in pools(config):
+    for pool in config.pools():
         place = place_of(pool, config, facts)
         if place is not None:
             update = {"subnet_id": place.subnet_id, "availability_zone": place.availability_zone}
@@ -104,6 +104,13 @@ def zone_without_subnet(pool: Pool, config: StackConfig, facts: AccountFacts) ->
     if pool.subnet_ids or zone is None or not subnets:
         return None
     return None if any(in_zone(subnet, zone) for subnet in subnets) else zone
+
+
+def pools_without_subnet(config: StackConfig, facts: AccountFacts) -> frozenset[str]:
+    """Return the `launch_key` of each pool in whose zone the existing VPC has no private subnet."""
+    return frozenset(
+        pool.launch_key for pool in config.pools() if zone_without_subnet(pool, config, facts)
+    )
 
 
 def private_subnets(config: StackConfig, facts: AccountFacts) -> list[SubnetFacts]:

@@ -24,6 +24,7 @@ def plan_stack(
     now: datetime,
     subnets_known: bool = False,
     offered_zones: Mapping[str, tuple[str, ...]] | None = None,
+    without_subnet: frozenset[str] = frozenset(),
 ) -> AnyPlan:
     """Return the plan of a stack.
 
@@ -37,6 +38,8 @@ def plan_stack(
             zone keeps all candidate subnets, with a note. With it, that is refused.
         offered_zones: Zones of a new VPC that offer an instance type, by type, if the account was
             queried.
+        without_subnet: Pools in whose zone an existing VPC has no private subnet, by `launch_key`;
+            the account checks refuse them.
 
     Raises:
         ConfigError: every problem that the configuration has.
@@ -54,5 +57,6 @@ def plan_stack(
         now=now,
         subnets_known=subnets_known,
         offered_zones=offered_zones or {},
+        without_subnet=without_subnet,
     )
     return architecture.planner()(context, Review(stack_file=stack_file))

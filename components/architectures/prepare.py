@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from components.account.facts import AccountFacts
+from components.account.launch_place import pools_without_subnet
 from components.account.offered_zones import offered_zones
 from components.architectures.complete import complete
 from components.architectures.lookup import look_up as look_up
@@ -21,7 +22,7 @@ from components.checks.file_system_check import file_system_problems, file_syste
 from components.checks.needs import ArchitectureNeeds
 from components.checks.network_check import network_problems, network_subjects
 from components.checks.network_reference import at_reference
-from components.checks.pool_check import offering_subjects, pool_problems, without_settled
+from components.checks.pool_check import offering_subjects, pool_problems
 from components.checks.reservation_check import reservation_problems, reservation_subjects
 from components.checks.reservation_use_check import STATED_VALUES, stated_problems
 from components.checks.zone_check import zone_problems, zone_subjects
@@ -100,9 +101,10 @@ def examine(
             now=now,
             subnets_known=isinstance(config.network, ExistingVpc) or bool(facts.zones),
             offered_zones=offered_zones(completed, facts),
+            without_subnet=pools_without_subnet(completed, facts),
         )
     except ConfigError as error:
-        checks.append(Check("plan", without_settled(error.problems, completed, facts)))
+        checks.append(Check("plan", error.problems))
     else:
         checks.extend(account.plan_checks(plan, facts, stack_file=stack_file))
     return Examined(

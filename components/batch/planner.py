@@ -19,7 +19,6 @@ from components.checks.reservation_review import review_reservations
 from components.checks.role_name_review import review_names
 from components.checks.tag_review import review_tags
 from components.config.network import NewVpc
-from components.config.pools import resource_shares
 from components.config.review import Review
 from components.network.pool_place_review import review_launch_zones
 from components.tagging import common_tags
@@ -76,7 +75,7 @@ def _environments(context: Context, review: Review) -> list[ComputeEnvironmentPl
         if plan is not None:
             planned.append(plan)
     places = (context.place(plan.key) for plan in planned)
-    review_launch_zones(places, context.network, review, zones_known=context.subnets_known)
+    review_launch_zones(places, context, review)
     return planned
 
 
@@ -106,7 +105,7 @@ def _plan(
         compute_environments=tuple(environments),
         job_definitions=tuple(definitions),
         repository=plan_repository(config),
-        resource_shares=resource_shares(config),
+        resource_shares=config.resource_shares(),
     )
     return replace(plan, notes=(*review.notes, *_security_group_note(plan)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from components.account.facts import AccountFacts
 from components.account.launch_place import (
@@ -11,7 +11,7 @@ from components.account.launch_place import (
 )
 from components.account.reservations import found_reservations
 from components.checks.check import NOTHING_FOUND, Subject
-from components.config.pools import Pool, pools
+from components.config.pools import Pool
 from components.config.problems import ROOT, Problem
 from components.config.stack import StackConfig
 from components.network.address_capacity import Need
@@ -25,13 +25,13 @@ ADDRESSES = Subject(
 
 def pool_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
     """Yield pools whose zone has no subnet or does not offer their instance type."""
-    for pool in pools(config):
+    for pool in config.pools():
         for subnet_id in pool.subnet_ids:
             yield from offering_problems(
                 f"{ROOT}.{pool.key}.instance_type", pool.instance_type, subnet_id, facts
             )
     missing: dict[str, list[Pool]] = {}
-    for pool in pools(config):
+    for pool in config.pools():
         zone = zone_without_subnet(pool, config, facts)
         if zone is not None:
             missing.setdefault(zone, []).append(pool)
@@ -54,24 +54,6 @@ def _no_subnet(without: list[Pool], zone: str, config: StackConfig, facts: Accou
         ),
         remedy=f"add a private subnet of {zone} to private_subnet_ids, or choose another zone",
     )
-
-
-def without_settled(
-    problems: Iterable[Problem], config: StackConfig, facts: AccountFacts
-) -> Iterator[Problem]:
-    """Yield problems of the plan, except missing subnets that no key of the pool can fix.
-
-    The plan does not know why no subnet was filled in. If the zone has no subnet, the account
-    checks report it.
-    """
-    settled = tuple(
-        f"{ROOT}.{pool.subnet_key}"
-        for pool in pools(config)
-        if zone_without_subnet(pool, config, facts)
-    )
-    for problem in problems:
-        if problem.path.partition("[")[0] not in settled:
-            yield problem
 
 
 def offering_problems(
@@ -131,7 +113,7 @@ def address_problems(
 def offering_subjects(config: StackConfig, facts: AccountFacts) -> Iterator[Subject]:
     """Yield what the check of offered instance types asks."""
     calls = ("ec2:DescribeInstanceTypeOfferings",)
-    for pool in pools(config):
+    for pool in config.pools():
         zones = facts.offered_zone_ids.get(pool.instance_type, frozenset())
         found = f"{pool.instance_type} in {', '.join(sorted(zones)) or 'no zone'}"
         yield Subject(pool.key, "the type is offered where the nodes launch", found, calls)

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from components.capacity.pool_review import review_zone_region
 from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
-from components.config.pools import Pool, pools
+from components.config.pools import Pool
 from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
 from components.config.review import Review
 from components.config.stack import StackConfig
@@ -43,7 +43,7 @@ def review_reservations(config: StackConfig, region: str, now: datetime, review:
 
 
 def _users(config: StackConfig, reservation: str) -> list[Pool]:
-    return [pool for pool in pools(config) if pool.purchase_option == reservation]
+    return [pool for pool in config.pools() if pool.purchase_option == reservation]
 
 
 def _review_share(review: Review, key: str, reservation: Reservation) -> None:

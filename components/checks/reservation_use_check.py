@@ -11,7 +11,7 @@ from components.account.facts import AccountFacts, ReservationFacts
 from components.account.launch_place import contradicted_zone, in_zone
 from components.account.reservations import DESCRIBE, found_reservations, reservations_of_kind
 from components.checks.check import NOTHING_FOUND, Subject
-from components.config.pools import Pool, pools
+from components.config.pools import Pool
 from components.config.problems import ROOT, Problem
 from components.config.stack import StackConfig
 
@@ -32,7 +32,7 @@ def use_problems(
         config: The stack file.
         facts: The account.
     """
-    users = [pool for pool in pools(config) if pool.purchase_option == name]
+    users = [pool for pool in config.pools() if pool.purchase_option == name]
     yield from _type_problems(users, found)
     if len({reservation.availability_zone for reservation in found}) == 1:
         yield from _subnet_problems(users, found[0], facts)
@@ -85,7 +85,7 @@ def stated_problems(given: StackConfig, facts: AccountFacts) -> Iterator[Problem
                 remedy=f"set it to {held}",
             )
     # The compute resources of a queue share its zone.
-    places = {(pool.launch_key, pool.purchase_option): pool for pool in pools(given)}
+    places = {(pool.launch_key, pool.purchase_option): pool for pool in given.pools()}
     for pool in places.values():
         reserved = contradicted_zone(pool, given, facts)
         if reserved is not None:

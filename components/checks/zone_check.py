@@ -10,7 +10,6 @@ from components.account.offered_zones import offered_zones
 from components.checks.check import Subject
 from components.checks.needs import ArchitectureNeeds
 from components.config.network import NewVpc
-from components.config.pools import pools
 from components.config.problems import ROOT, Problem
 from components.config.stack import StackConfig
 
@@ -92,7 +91,7 @@ def _launches(config: StackConfig, network: NewVpc) -> Iterator[_Launch]:
         yield _Launch(own.key, own.instance_type, (zone,) if zone else zones, own.zone_remedy)
     noun = config.architecture.PLACE_NOUN
     remedy = f"give the {noun} one of these as `availability_zone`, or another type"
-    for pool in pools(config):
+    for pool in config.pools():
         zone = pool.availability_zone
         if zone is None and pool.efa_enabled:
             continue  # the plan requires its zone and lists the zones that offer the type

@@ -8,11 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from components.config.reservations import CapacityBlock
-
 if TYPE_CHECKING:
     from components.config.node_pool import NodePool, Placement
-    from components.config.stack import StackConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,19 +87,3 @@ def pool_of(
         subnet_ids=(pool.subnet_id,) if pool.subnet_id else (),
         subnet_key=f"{own}.subnet_id",
     )
-
-
-def pools(config: StackConfig) -> tuple[Pool, ...]:
-    """Return the node pools for workloads, sorted by name."""
-    return config.architecture.pools()
-
-
-def resource_shares(config: StackConfig) -> dict[str, str]:
-    """Return the RAM shares to accept before nodes launch, by the name of their reservation."""
-    used = {pool.purchase_option for pool in pools(config)}
-    shares = {
-        name: reservation.resource_share_arn
-        for name, reservation in config.reservations.items()
-        if name in used and not isinstance(reservation, CapacityBlock)
-    }
-    return {name: arn for name, arn in shares.items() if arn is not None}

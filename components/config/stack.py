@@ -12,7 +12,7 @@ from components.config.base import ClusterName, Line, NodePoolName, StrictModel,
 from components.config.network import Network, PlacedNetwork
 from components.config.policies import RuleName, RuleSettings
 from components.config.pools import OwnNodes, Pool
-from components.config.reservations import Reservation
+from components.config.reservations import CapacityBlock, Reservation
 from components.config.storage import FileSystem
 
 
@@ -72,6 +72,20 @@ class StackConfig(StrictModel):
 
     if TYPE_CHECKING:
         architecture: Architecture
+
+    def pools(self) -> tuple[Pool, ...]:
+        """Return the node pools for workloads, sorted by name."""
+        return self.architecture.pools()
+
+    def resource_shares(self) -> dict[str, str]:
+        """Return the RAM shares to accept before nodes launch, by the name of their reservation."""
+        used = {pool.purchase_option for pool in self.pools()}
+        shares = {
+            name: reservation.resource_share_arn
+            for name, reservation in self.reservations.items()
+            if name in used and not isinstance(reservation, CapacityBlock)
+        }
+        return {name: arn for name, arn in shares.items() if arn is not None}
 
 
 class PlacedStackConfig(StackConfig):

@@ -86,7 +86,7 @@ def _node_groups(context: Context, review: Review) -> list[NodeGroupPlan | None]
         for plan in planned
         if plan is not None
     )
-    review_launch_zones(places, context.network, review, zones_known=context.subnets_known)
+    review_launch_zones(places, context, review)
     return planned
 
 

@@ -29,6 +29,10 @@ class PlanContext(Generic[Config]):
     """Whether the account was queried, so that unknown values stay unknown."""
     offered_zones: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Zones of a new VPC that offer an instance type, by type, if the account was queried."""
+    without_subnet: frozenset[str] = frozenset()
+    """Pools in whose zone an existing VPC has no private subnet, by `launch_key`.
+
+    The account checks refuse them."""
 
     def place(self, key: str) -> PoolPlace:
         """Return where the pools with a `launch_key` launch, such as the resources of a queue.

@@ -85,16 +85,19 @@ def review_pool_subnet(place: PoolPlace, network: PlacedNetwork, review: Review)
 
 
 def review_launch_zones(
-    places: Iterable[PoolPlace], network: NetworkPlan, review: Review, *, zones_known: bool
+    places: Iterable[PoolPlace], context: PlanContext[Any], review: Review
 ) -> None:
     """Record problems of the zones of pools, or note what is still unknown.
 
-    With `zones_known`, the account was queried: the subnet of a pool in an existing VPC is filled
+    With `subnets_known`, the account was queried: the subnet of a pool in an existing VPC is filled
     in, and zones in a new VPC have the spelling of the network.
     """
+    network, zones_known = context.network, context.subnets_known
     wanted: dict[str, str] = {}
     what = ""
     for place in places:
+        if place.key in context.without_subnet:
+            continue
         if not network.is_new or place.zone is None:
             _review_one_subnet(place, network, review, zones_known=zones_known)
         else:

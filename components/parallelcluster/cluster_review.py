@@ -21,7 +21,6 @@ from components.checks.tag_review import review_tags
 from components.config.network import NewVpc
 from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.config.pools import pools
 from components.config.reservations import CapacityBlock
 from components.config.review import Review
 from components.naming import IAM_ROLE_NAME_LIMIT, excess_length
@@ -166,7 +165,7 @@ def _note_capacity(config: ParallelClusterStackConfig, now: datetime, review: Re
                     "have no reservation; where EC2 has no capacity for them the creation of the "
                     "cluster fails after 35 minutes (HeadNodeWaitCondition)"
                 )
-    used = {pool.purchase_option for pool in pools(config)}
+    used = {pool.purchase_option for pool in config.pools()}
     for name, reservation in config.reservations.items():
         if name in used and isinstance(reservation, CapacityBlock):
             _note_block(name, reservation, now, review)

@@ -14,7 +14,6 @@ from components.account.launch_place import (
 from components.config.network import NewVpc
 from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.parallelcluster_nodes import HeadNode, Queue
-from components.config.pools import pools
 from components.config.stack import StackConfig
 
 
@@ -40,7 +39,7 @@ def complete_cluster(
 def _places(config: StackConfig, facts: AccountFacts) -> dict[str, Place]:
     """Return the place of each queue by its key: the first place of its compute resources."""
     found: dict[str, Place] = {}
-    for pool in pools(config):
+    for pool in config.pools():
         place = place_of(pool, config, facts)
         if place is not None:
             found.setdefault(pool.launch_key, place)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.checks.reservation_review import review_reservations
 from components.config.parallelcluster import Deployment
-from components.config.pools import resource_shares
 from components.config.review import Review
 from components.network.pool_place_review import review_launch_zones
 from components.parallelcluster.address_capacity import review_address_capacity
@@ -60,9 +59,7 @@ def _review(context: Context, review: Review) -> None:
     review_counts(config.architecture, review)
     for name, queue in config.architecture.queues.items():
         review_queue(name, queue, context, review)
-    review_launch_zones(
-        context.places().values(), context.network, review, zones_known=context.subnets_known
-    )
+    review_launch_zones(context.places().values(), context, review)
     review_slurm(config.architecture.slurm, review)
 
 
@@ -107,7 +104,7 @@ def _plan(
         open_zfs=storage.open_zfs,
         monitoring=architecture.monitoring,
         deployment=_deployment(config.name, architecture.deployment, context.region),
-        resource_shares=resource_shares(config),
+        resource_shares=config.resource_shares(),
         notes=tuple(review.notes),
     )
 

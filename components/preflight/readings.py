@@ -17,7 +17,6 @@ from components.account.readings import Reading
 from components.architectures.registry import account_of
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
-from components.config.pools import pools
 from components.config.reservations import CapacityBlock
 from components.preflight.service_roles import service_roles
 
@@ -35,7 +34,7 @@ GET_ROLE = "iam:GetRole"
 def preflight_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[Reading]:
     """Yield the readings for a stack, in any order."""
     yield lambda: {"caller_arn": _caller(reader)}
-    if types := sorted({pool.instance_type for pool in pools(config)} & set(INSTANCE_TYPES)):
+    if types := sorted({pool.instance_type for pool in config.pools()} & set(INSTANCE_TYPES)):
         yield lambda: {"instance_types": _types(reader, types)}
     for quota in quotas(config):
         yield lambda quota=quota: {"quotas_vcpus": _quota(reader, quota)}
@@ -51,7 +50,7 @@ def preflight_readings(reader: AccountReader, config: AnyStackConfig) -> Iterato
 
 def quotas(config: AnyStackConfig) -> tuple[VcpuQuota, ...]:
     """Return the quotas that apply to nodes outside reservations."""
-    bought = [(pool.instance_type, pool.purchase_option) for pool in pools(config)]
+    bought = [(pool.instance_type, pool.purchase_option) for pool in config.pools()]
     bought += [(nodes.instance_type, "on-demand") for nodes in config.architecture.own_nodes()]
     found = [
         vcpu_quota(name.partition(".")[0], option)
@@ -65,7 +64,7 @@ def group_names(config: AnyStackConfig) -> dict[str, str]:
     """Return the placement groups in the stack file, each with its key."""
     named = {
         pool.placement.name: f"{pool.key}.placement.name"
-        for pool in pools(config)
+        for pool in config.pools()
         if pool.placement.name is not None
     }
     for name, reservation in config.reservations.items():

@@ -13,7 +13,6 @@ from components.account.facts import AccountFacts, ReservationFacts
 from components.account.preflight_facts import InvitationFacts, PreflightFacts
 from components.account.reservations import DESCRIBE, found_reservations
 from components.checks.row import Row, ok, skipped, warning
-from components.config.pools import pools
 from components.config.reservations import CapacityBlock, Reservation
 from components.config.stack import StackConfig
 from components.preflight.readings import GET_INVITATIONS
@@ -110,7 +109,7 @@ def _time_rows(key: str, found: list[ReservationFacts], now: datetime) -> Iterat
 
 
 def _address_row(key: str, name: str, found: list[ReservationFacts], config: StackConfig) -> Row:
-    wanted = sum(pool.wanted for pool in pools(config) if pool.purchase_option == name)
+    wanted = sum(pool.wanted for pool in config.pools() if pool.purchase_option == name)
     counted = [each for each in found if each.available_count is not None]
     if not counted:
         return skipped(key, FREE, "EC2 tells no number of free instances")

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from components.architectures.registry import account_of
 from components.checks.needs import ServiceRole
-from components.config.pools import pools
 
 if TYPE_CHECKING:
     from components.config.stack_models import AnyStackConfig
@@ -27,6 +26,6 @@ if TYPE_CHECKING:
 def service_roles(config: AnyStackConfig) -> Iterator[ServiceRole]:
     """Yield the roles that a stack needs."""
     yield from account_of(config).needs.service_roles
-    spot = next((pool for pool in pools(config) if pool.purchase_option == "spot"), None)
+    spot = next((pool for pool in config.pools() if pool.purchase_option == "spot"), None)
     if spot is not None:
         yield ServiceRole("AWSServiceRoleForEC2Spot", "spot.amazonaws.com", spot.key)

@@ -1,7 +1,6 @@
 """Node pools of every architecture, alike."""
 
 from components.config.load import load_stack_config
-from components.config.pools import pools
 from tests.support.parallelcluster_configs import raw_p4de, raw_trn1
 from tests.support.parallelcluster_plans import PRIVATE_B
 from tests.support.stack_files import STACK_FILE, p5
@@ -9,7 +8,7 @@ from tests.support.stack_files import STACK_FILE, p5
 
 def test_a_node_group_is_a_pool():
     """What is wanted now must fit into its reservation."""
-    (pool,) = pools(load_stack_config(p5(desired=1, maximum=2), stack_file=STACK_FILE))
+    (pool,) = load_stack_config(p5(desired=1, maximum=2), stack_file=STACK_FILE).pools()
     assert (pool.name, pool.key) == ("p5", "architecture.node_groups.p5")
     assert pool.launch_key == pool.key
     assert (pool.wanted, pool.maximum, pool.least) == (1, 2, 0)
@@ -18,7 +17,7 @@ def test_a_node_group_is_a_pool():
 
 def test_a_compute_resource_is_a_pool_that_lies_where_its_queue_does():
     """ParallelCluster's own rule: the most nodes must fit."""
-    (pool,) = pools(load_stack_config(raw_p4de(), stack_file=STACK_FILE))
+    (pool,) = load_stack_config(raw_p4de(), stack_file=STACK_FILE).pools()
     assert pool.name == "compute-gpu/distributed-ml"
     assert pool.launch_key == "architecture.queues.compute-gpu"
     assert pool.key == f"{pool.launch_key}.compute_resources.distributed-ml"
@@ -28,5 +27,5 @@ def test_a_compute_resource_is_a_pool_that_lies_where_its_queue_does():
 
 def test_the_own_purchase_option_comes_before_that_of_the_queue():
     key = "architecture__queues__compute1__compute_resources__queue1-i1__purchase_option"
-    (pool,) = pools(load_stack_config(raw_trn1(**{key: "spot"}), stack_file=STACK_FILE))
+    (pool,) = load_stack_config(raw_trn1(**{key: "spot"}), stack_file=STACK_FILE).pools()
     assert (pool.purchase_option, pool.subnet_ids) == ("spot", (PRIVATE_B,))

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from components.config.load import load_stack_config
 from components.config.network import PlacedNetwork, StackNetwork, unread_network
 from components.config.review import Review
+from components.network.pool_place import PlanContext
 from components.network.pool_place_review import (
     review_launch_zones,
     review_pool_subnet,
@@ -17,6 +19,7 @@ from tests.network.test_pool_place import GROUP, IN_A_ZONE, NEW, ODCR, place
 from tests.support.batch_plans import NETWORK, new_network
 from tests.support.parallelcluster_configs import PRIVATE_A, PRIVATE_B, PUBLIC_A
 from tests.support.parallelcluster_plans import EXISTING_VPC
+from tests.support.stack_files import NOW, P5_CB, STACK_FILE
 
 KEY = "trainyard:cluster.architecture.compute_environments.g4dn"
 UNREAD = unread_network(StackNetwork(kind="stack-reference", stack="vpc-one-az"))
@@ -25,7 +28,14 @@ UNREAD = unread_network(StackNetwork(kind="stack-reference", stack="vpc-one-az")
 def reviewed(*, zones_known: bool = False, **settings: Any) -> Review:
     review = Review(stack_file="Pulumi.batch-test.yaml")
     found = place(**settings)
-    review_launch_zones([found], found.network, review, zones_known=zones_known)
+    context = PlanContext(
+        config=load_stack_config(P5_CB, stack_file=STACK_FILE),
+        network=found.network,
+        region="us-west-2",
+        now=NOW,
+        subnets_known=zones_known,
+    )
+    review_launch_zones([found], context, review)
     return review
 
 

@@ -65,10 +65,9 @@ def why_it_failed(
 def _pool(
     error: EngineError, config: AnyStackConfig, file: StackFile, *, sandbox: bool
 ) -> FailedPool | None:
-    from components.config.pools import pools
     from tools.diagnosis.failed_pool import FailedPool, pool_of
 
-    pool = pool_of(error, pools(config), cluster=config.name)
+    pool = pool_of(error, config.pools(), cluster=config.name)
     if pool is None:
         return None
     return FailedPool(

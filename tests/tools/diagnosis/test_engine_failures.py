@@ -10,7 +10,6 @@ from botocore.exceptions import ClientError
 from components.account.call_failures import says_nothing_of_the_request
 from components.account.error_codes import BROKEN, EXPIRED, THROTTLED
 from components.config.load import load_stack_config
-from components.config.pools import pools
 from tests.support.stacks import stack_config
 from tools.diagnosis.engine_failures import FailedStack, advice
 from tools.diagnosis.failed_pool import FailedPool, pool_of
@@ -182,7 +181,7 @@ def test_what_is_not_known_is_not_explained() -> None:
 
 def pool_name(stack: str, error: EngineError) -> str | None:
     config = load_stack_config(stack_config(stack)["trainyard:cluster"], stack_file=stack)
-    pool = pool_of(error, pools(config), cluster=config.name)
+    pool = pool_of(error, config.pools(), cluster=config.name)
     return pool.name if pool else None
 
 
