@@ -51,7 +51,7 @@ def plan_compute_environment(
     return ComputeEnvironmentPlan(
         name=name,
         instance_type=instance_type,
-        capacity=place.capacity(environment.purchase_option),
+        capacity=context.capacity(environment.purchase_option, place),
         placement=placement,
         interfaces=plan_pool_interfaces(
             environment, instance_type, spare_on_card_zero=INTERFACES_OF_JOBS

@@ -101,7 +101,7 @@ def plan_node_group(
         name=name,
         management=group.management,
         instance_type=instance_type,
-        capacity=place.capacity(group.purchase_option),
+        capacity=context.capacity(group.purchase_option, place),
         placement=placement,
         schedule=_schedule(group, reservation, context.now),
         interfaces=interfaces,

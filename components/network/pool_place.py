@@ -42,6 +42,11 @@ class PlanContext(Generic[Config]):
         """
         return self.places()[key]
 
+    def capacity(self, purchase_option: str, place: PoolPlace) -> CapacityPlan:
+        """Return the capacity plan of nodes that launch at a place."""
+        capacity = plan_capacity(purchase_option, self.config.reservations)
+        return replace(capacity, availability_zone=capacity.availability_zone or place.zone)
+
     def places(self) -> dict[str, PoolPlace]:
         """Return where all pools launch, by `launch_key`, in the order of the stack file."""
         architecture = self.config.architecture
@@ -118,8 +123,3 @@ class PoolPlace:
             or len(self.network.private_subnets) == 1
             or any(each.kind != "odcr-group" for each in self.reservations.values())
         )
-
-    def capacity(self, purchase_option: str) -> CapacityPlan:
-        """Return the capacity plan of nodes that launch here."""
-        capacity = plan_capacity(purchase_option, self.reservations)
-        return replace(capacity, availability_zone=capacity.availability_zone or self.zone)

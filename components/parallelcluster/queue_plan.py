@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from components.capacity.placement_review import reviewed_placement
-from components.capacity.plan import CapacityPlan
 from components.capacity.pool_review import purchase_options
-from components.capacity.purchase import plan_capacity
 from components.catalog.instance_type import InstanceType
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.parallelcluster import official_image_name
@@ -38,7 +34,7 @@ def plan_queue(name: str, queue: Queue, context: Context, review: Review) -> Que
         return None
     return QueuePlan(
         name=name,
-        capacity=_queue_capacity(queue, place, context),
+        capacity=context.capacity(queue.purchase_option, place),
         subnets=place.subnets,
         compute_resources=planned,
         custom_ami_id=queue.custom_ami_id,
@@ -88,7 +84,7 @@ def _compute_resource(
         minimum=resource.minimum,
         maximum=resource.maximum,
         efa_enabled=resource.efa_enabled,
-        capacity=place.capacity(option),
+        capacity=context.capacity(option, place),
         placement=placement,
         simultaneous_multithreading=resource.simultaneous_multithreading,
         schedulable_memory_mib=resource.schedulable_memory_mib,
@@ -98,12 +94,6 @@ def _compute_resource(
 
 def _known(option: str, context: Context) -> bool:
     return option in purchase_options(context.config.reservations)
-
-
-def _queue_capacity(queue: Queue, place: PoolPlace, context: Context) -> CapacityPlan:
-    # The reservation of a queue can be one that none of its compute resources uses.
-    capacity = plan_capacity(queue.purchase_option, context.config.reservations)
-    return replace(capacity, availability_zone=capacity.availability_zone or place.zone)
 
 
 def _image(queue: Queue, instance_type: InstanceType, context: Context) -> ImageSource:
