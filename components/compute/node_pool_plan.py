@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from components.capacity.plan import CapacityPlan, PlacementPlan
@@ -26,7 +27,7 @@ class ImageSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodePoolPlan:
+class NodePoolPlan(ABC):
     """Nodes of one instance type that launch in one way.
 
     An EKS node group, a Slurm compute resource or a Batch compute environment.
@@ -46,21 +47,21 @@ class NodePoolPlan:
     ssh_key_name: str | None = None
 
     @property
+    @abstractmethod
     def key(self) -> str:
         """Key in the stack file, relative to `trainyard:cluster`."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def image(self) -> ImageSource:
         """Source of the AMI."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def nodes(self) -> int:
         """Number of nodes that always launch."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def most_nodes(self) -> int:
         """Maximum number of nodes; `nodes` if the number is fixed."""
-        raise NotImplementedError
