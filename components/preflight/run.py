@@ -65,24 +65,22 @@ def run_preflight(
     reader = AccountReader(region=region, profile=profile)
     facts, more = _look_up(reader, config)
     found = examine(config, facts, stack_file=stack_file, region=region, now=now)
-    rows = [
-        *account_rows(facts, found.checks),
-        *provenance_rows(config, found.config),
-        *_rows(found, facts, more, now),
-    ]
+    judged = list(account_rows(facts, found.checks))
+    further = [*provenance_rows(config, found.config), *_rows(found, facts, more, now)]
     if found.plan is not None and not found.problems:
         # A dry run with known problems would only report them again.
-        rows += launch_rows(reader, found.plan, facts)
+        further += launch_rows(reader, found.plan, facts)
+    rows = [*judged, *further]
     rows += (skipped(CALLER, *_call_and_reason(line)) for line in _unshown(reader, rows))
     rows += (warning("architecture", "what will happen", text) for text in found.warnings)
-    beyond = (row.problem for row in rows if row.problem is not None)
+    beyond = (row.problem for row in further if row.problem is not None)
     return Preflight(
         account_id=facts.account_id,
         caller_arn=more.caller_arn,
         region=region,
         plan=found.plan,
         rows=tuple(rows),
-        problems=tuple(dict.fromkeys((*found.problems, *beyond))),
+        problems=(*found.problems, *beyond),
         warnings=found.warnings,
     )
 
