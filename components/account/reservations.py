@@ -49,9 +49,14 @@ def found_reservations(reservation: Reservation, facts: AccountFacts) -> list[Re
     return [facts.reservations[i] for i in ids if i in facts.reservations]
 
 
+def kind_of(reservation: Reservation) -> str:
+    """Return the kind of the reservations of one entry: `odcr` or `capacity-block`."""
+    return "odcr" if isinstance(reservation, OdcrGroup) else reservation.kind
+
+
 def reservations_of_kind(reservation: Reservation, facts: AccountFacts) -> list[ReservationFacts]:
     """Return the existing reservations of one entry, without those of another kind."""
-    kind = "odcr" if isinstance(reservation, OdcrGroup) else reservation.kind
+    kind = kind_of(reservation)
     return [each for each in found_reservations(reservation, facts) if each.kind == kind]
 
 

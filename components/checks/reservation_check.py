@@ -10,6 +10,7 @@ from components.account.reservations import (
     LIST_GROUP_RESOURCES,
     found_reservations,
     is_shared_later,
+    kind_of,
     reservation_ids,
     reservations_of_kind,
 )
@@ -28,8 +29,6 @@ USABLE_STATES = {
 
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html, `state`
 """
-_KIND = {"odcr": "odcr", "odcr-group": "odcr", "capacity-block": "capacity-block"}
-"""Kind of the reservations, by kind of the entry."""
 LINUX = "Linux/UNIX"
 """Platform of Amazon Linux. Instances launch only into a reservation with the same platform.
 
@@ -93,7 +92,7 @@ def _faults(
                 "reservation must be accepted first (AWS RAM)"
             ),
         )
-    elif found.kind != _KIND[asked.kind]:
+    elif found.kind != kind_of(asked):
         yield _wrong_kind(path, asked, found)
     else:
         yield from _own_problems(path, key, asked, found, facts)
