@@ -1,4 +1,5 @@
 """Facts about the AWS account, read with boto3.
 
-The `*_lookup` modules of the architectures also read facts. All others use plain records.
+The packages of the architectures read their own facts through its `AccountReader`. All others use
+plain records.
 """

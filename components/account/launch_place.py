@@ -1,4 +1,4 @@
-"""Where the nodes of a pool launch, according to the account."""
+"""Where nodes launch, according to the account."""
 
 from __future__ import annotations
 
@@ -111,6 +111,19 @@ def pools_without_subnet(config: StackConfig, facts: AccountFacts) -> frozenset[
     return frozenset(
         pool.launch_key for pool in config.pools() if zone_without_subnet(pool, config, facts)
     )
+
+
+def offered_zones(config: StackConfig, facts: AccountFacts) -> dict[str, tuple[str, ...]]:
+    """Return the zones of a new VPC that offer an instance type, by type."""
+    if not isinstance(config.network, NewVpc) or not facts.zones:
+        return {}
+    zones = {zone: facts.zone(zone) for zone in config.network.availability_zones}
+    return {
+        instance_type: tuple(
+            zone for zone, found in zones.items() if found and found.zone_id in offered
+        )
+        for instance_type, offered in facts.offered_zone_ids.items()
+    }
 
 
 def private_subnets(config: StackConfig, facts: AccountFacts) -> list[SubnetFacts]:

@@ -11,8 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from components.account.facts import AccountFacts
-from components.account.launch_place import pools_without_subnet
-from components.account.offered_zones import offered_zones
+from components.account.launch_place import offered_zones, pools_without_subnet
 from components.architectures.complete import complete
 from components.architectures.lookup import look_up as look_up
 from components.architectures.plan_stack import plan_stack

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from components.account.facts import AccountFacts, ZoneFacts
-from components.account.offered_zones import offered_zones
+from components.account.launch_place import offered_zones
 from components.checks.check import Subject
 from components.checks.needs import ArchitectureNeeds
 from components.config.network import NewVpc
