@@ -23,13 +23,12 @@ from components.batch.plan import BatchPlan
 from components.checks.account_part import AccountPart
 from components.checks.check import Check
 from components.checks.image_subjects import image_subjects
-from components.checks.key_pair_check import key_pair_subjects, missing_key_problems
+from components.checks.key_pair_check import key_pair_subjects, pool_key_problems
 from components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
 from components.checks.pool_check import ADDRESSES, address_problems
 from components.config.batch import BatchArchitecture
 from components.config.batch_stack import BatchStackConfig
 from components.config.network import ExistingVpc
-from components.config.problems import ROOT, Problem
 
 
 class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
@@ -76,7 +75,14 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
         self, config: BatchStackConfig, facts: AccountFacts, *, stack_file: str
     ) -> Iterator[Check]:
         """Yield the checks of a completed configuration."""
-        yield Check("key pairs", _key_problems(config, facts), key_pair_subjects(config, facts))
+        pools = config.architecture.compute_environments
+        keys = pool_key_problems(
+            "architecture.compute_environments",
+            {name: pool.ssh_key_name for name, pool in pools.items()},
+            facts,
+            remedy="remove ssh_key_name; Session Manager needs none",
+        )
+        yield Check("key pairs", keys, key_pair_subjects(config, facts))
         images = image_problems(config.architecture, facts)
         yield Check("images", images, image_subjects(config, facts))
 
@@ -99,14 +105,3 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
     ) -> Iterable[str]:
         """Return warnings to show before any change."""
         return unseen_reservation_warnings(config, facts)
-
-
-def _key_problems(config: BatchStackConfig, facts: AccountFacts) -> Iterator[Problem]:
-    for name, environment in config.architecture.compute_environments.items():
-        yield from missing_key_problems(
-            f"{ROOT}.architecture.compute_environments.{name}.ssh_key_name",
-            environment.ssh_key_name,
-            facts,
-            loss="no node would launch",
-            remedy="remove ssh_key_name; Session Manager needs none",
-        )

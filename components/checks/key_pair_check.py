@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from components.account.facts import AccountFacts
 from components.checks.check import Subject
-from components.config.problems import Problem
+from components.config.problems import ROOT, Problem
 from components.config.stack import StackConfig
 
 
@@ -29,6 +29,24 @@ def missing_key_problems(
             found=key_name,
             problem=f"this key pair does not exist in this region; {loss}",
             remedy=f"import it (`aws ec2 import-key-pair`), or {remedy}",
+        )
+
+
+def pool_key_problems(
+    key: str, names: Mapping[str, str | None], facts: AccountFacts, *, remedy: str
+) -> Iterator[Problem]:
+    """Yield the key pairs of node pools that do not exist.
+
+    Args:
+        key: Key of the section of the pools, relative to `trainyard:cluster`.
+        names: Names of the key pairs, by pool; None without one.
+        facts: The account.
+        remedy: Alternative to importing it.
+    """
+    for pool, name in names.items():
+        path = f"{ROOT}.{key}.{pool}.ssh_key_name"
+        yield from missing_key_problems(
+            path, name, facts, loss="no node would launch", remedy=remedy
         )
 
 

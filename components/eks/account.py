@@ -14,14 +14,13 @@ from components.account.preflight_facts import PreflightFacts
 from components.account.readings import Reading
 from components.checks.account_part import AccountPart
 from components.checks.check import Check
-from components.checks.key_pair_check import key_pair_subjects, missing_key_problems
+from components.checks.key_pair_check import key_pair_subjects, pool_key_problems
 from components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
 from components.checks.pool_check import ADDRESSES, address_problems
 from components.checks.row import Row
 from components.config.eks import EksArchitecture
 from components.config.eks_stack import EksStackConfig
 from components.config.network import ExistingVpc
-from components.config.problems import ROOT, Problem
 from components.eks.addon_version_check import (
     addon_version_problems,
     addon_version_subjects,
@@ -99,7 +98,14 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
         if isinstance(config.network, ExistingVpc):
             subnets = control_plane_problems(config.network, facts)
             yield Check("control plane subnets", subnets, [CONTROL_PLANE_SUBNETS])
-        yield Check("key pairs", _key_problems(config, facts), key_pair_subjects(config, facts))
+        pools = config.architecture.node_groups
+        keys = pool_key_problems(
+            "architecture.node_groups",
+            {name: pool.ssh_key_name for name, pool in pools.items()},
+            facts,
+            remedy="remove ssh_key_name",
+        )
+        yield Check("key pairs", keys, key_pair_subjects(config, facts))
         authorization = authorization_problems(config, facts, stack_file=stack_file)
         yield Check("authorization", authorization, [AUTHORIZATION])
         versions = version_problems(config, facts, stack_file=stack_file)
@@ -144,14 +150,3 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
     ) -> Iterable[Row]:
         """Return the row of the Kubernetes version."""
         return version_rows(config, more, today)
-
-
-def _key_problems(config: EksStackConfig, facts: AccountFacts) -> Iterator[Problem]:
-    for name, group in config.architecture.node_groups.items():
-        yield from missing_key_problems(
-            f"{ROOT}.architecture.node_groups.{name}.ssh_key_name",
-            group.ssh_key_name,
-            facts,
-            loss="no node would launch",
-            remedy="remove ssh_key_name",
-        )
