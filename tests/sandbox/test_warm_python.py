@@ -166,7 +166,7 @@ def test_a_program_learns_that_its_parent_has_ended(warm_environment: dict[str, 
         until(lambda: is_gone(program), "the program to end")
 
 
-def test_a_process_that_was_killed_before_it_could_ask_holds_up_nobody(
+def test_a_process_that_was_killed_before_it_could_ask_blocks_no_other(
     folder: Path, warm_environment: dict[str, str]
 ) -> None:
     with socket.socket(socket.AF_UNIX) as client:

@@ -21,7 +21,7 @@ STATIC_CHECKS = (
     ("types", ["basedpyright"]),
     ("import contracts", ["lint-imports"]),
 )
-"""Checks that run beside the unit tests, by name; commands of the locked environment."""
+"""Commands of the locked environment that run at the same time as the unit tests, by name."""
 MAXIMUM_PROCESSES = 4
 WHOLE = ("changes", "corpus", "faults", "preflight", "sandbox", "stacks")
 """Directories of tests that run the emulated account, a plugin, or every stack."""
