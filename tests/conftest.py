@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 import components.cheap_imports  # noqa: F401 - garbage is looked for less: a seventh of the time
+from tests.support import warm_python
 from tests.support.cloud import Cloud, readable
 from tests.support.tracked import ROOT
 from tools.cli.suite import UNIT, WHOLE
@@ -29,29 +32,91 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Use the server of the process that started this one to run tests side by side."""
+    started = getattr(config, "workerinput", {}).get("warm_python")
+    if started:
+        warm_python.share(started)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """Give each process whole groups of tests: `--dist loadscope` with scopes of our own."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Groups(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    return Groups(config, log)
+
+
+def group_of(nodeid: str) -> str:
+    """Return what runs in one process, one test after another: a file, or a part of it.
+
+    Tests of a file with a parameter `@name@` share what they need with those of that name only.
+    """
+    file, _, test = nodeid.partition("::")
+    own = _OWN_GROUP.search(test)
+    return f"{file}{own[1]}" if own else file
+
+
+_OWN_GROUP = re.compile(r"\[(?:.+-)?(@[a-z0-9-]+@)")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Start one server of warm Python processes for all processes of the whole-stack tests."""
+    if node.config.option.markexpr != UNIT:
+        node.workerinput["warm_python"] = warm_python.address()
+
+
 SLOWEST_FIRST = ("first", "sandbox", "parallelcluster", "engine", "kubernetes")
 """Markers of what takes minutes, a minute, and seconds."""
 
 
+_SLOW = re.compile(rf"\bmark\.(?:{'|'.join(SLOWEST_FIRST)})\b")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file of unit tests to find in it those that are none.
+
+    It takes each process of the whole-stack tests 8 of 18 seconds. Only the files outside of their
+    directories that name a marker of `SLOWEST_FIRST` have other tests.
+    """
+    if config.option.markexpr != f"not {UNIT}" or not collection_path.match("test_*.py"):
+        return None
+    if collection_path.relative_to(ROOT / "tests").parts[0] in WHOLE:
+        return None
+    return None if _names_slow_marker(collection_path) else True
+
+
+@functools.cache
+def _names_slow_marker(path: Path) -> bool:
+    return _SLOW.search(path.read_text(encoding="utf-8")) is not None
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark the unit tests."""
-    directory = item.path.relative_to(ROOT / "tests").parts[0]
-    if directory not in WHOLE and not any(map(item.get_closest_marker, SLOWEST_FIRST)):
-        item.add_marker(UNIT)
+    path = item.path.relative_to(ROOT / "tests")
+    if path.parts[0] not in WHOLE:
+        if any(map(item.get_closest_marker, SLOWEST_FIRST)):
+            assert _names_slow_marker(item.path), f"{path} must name the markers of its tests"
+        else:
+            item.add_marker(UNIT)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files that take longest first, and of those the ones with most tests.
+    """Put the groups that take longest first, and of those the ones with most tests.
 
-    Processes that run the tests side by side take one file after another: a whole stack that
+    Processes that run the tests side by side take one group after another: a whole stack that
     begins last is waited for by all of them.
     """
-    files: dict[Path, list[pytest.Item]] = {}
+    groups: dict[str, list[pytest.Item]] = {}
     for item in items:
-        files.setdefault(item.path, []).append(item)
-    items[:] = [
-        item for path in sorted(files, key=lambda p: _turn(files[p])) for item in files[path]
-    ]
+        groups.setdefault(group_of(item.nodeid), []).append(item)
+    in_turn = sorted(groups.values(), key=_turn)
+    items[:] = [item for group in in_turn for item in group]
 
 
 def _turn(tests: list[pytest.Item]) -> tuple[int, int]:

@@ -25,11 +25,11 @@ from tests.support.waiting import until
 pytestmark = [pytest.mark.sandbox, pytest.mark.first]
 
 SAMPLE, KILLS = 10, 3
-SLURM = "pc-trn1"
-"""Its own VPC and a cluster of ParallelCluster: stacks in a VPC that exists are one object."""
+HEAVY = ("eks-p5-odcr", "pc-trn1")
+"""Of the clusters of ParallelCluster, one with its own VPC: in a VPC that exists, a stack is one
+object."""
 LIGHT = "batch-p5"
 """A stack that is up soon, for what is the same in all of them."""
-KILLED = ("eks-p5-odcr", SLURM, LIGHT)
 RULES = {
     "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
     "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
@@ -50,7 +50,7 @@ def reference_of(account: Sandbox) -> Callable[[str], Undisturbed]:
     return cache(lambda stack: undisturbed(KillHarness(account, stack)))
 
 
-@pytest.mark.parametrize("stack", KILLED)
+@pytest.mark.parametrize("stack", [*(pytest.param(each, id=f"@{each}@") for each in HEAVY), LIGHT])
 def test_an_engine_killed_at_ten_objects_comes_to_the_same_end(
     account: Sandbox, reference_of: Callable[[str], Undisturbed], stack: str
 ) -> None:

@@ -37,7 +37,7 @@ class Lived:
 def _lives() -> Iterator[object]:
     for life in STACK_LIVES:
         marks = [pytest.mark.parallelcluster] if life.stack in PARALLELCLUSTER_STACKS else []
-        yield pytest.param(life, id=life.stack, marks=marks)
+        yield pytest.param(life, id=f"@{life.stack}@", marks=marks)
 
 
 @pytest.fixture(scope="module", params=_lives())

@@ -69,17 +69,17 @@ def _processors() -> int:
 
 
 def _side_by_side(processes: int) -> list[str]:
-    """Return the arguments that spread test files over processes.
+    """Return the arguments that spread groups of tests over processes.
 
-    A file stays in one process: some bring a stack up once for all of their tests. The files come
-    in the order of `tests/conftest.py`, the slowest first. Every process may run a sandbox, so
-    there are never more than four.
+    A group stays in one process: it shares a stack that comes up once for all of its tests.
+    `tests/conftest.py` says what a group is, and puts the slowest first. Every process may run a
+    sandbox, so there are never more than four.
     """
     return [
         "-n",
         str(min(MAXIMUM_PROCESSES, processes)),
         "--dist",
-        "loadfile",
+        "loadscope",
         "--no-loadscope-reorder",
     ]
 

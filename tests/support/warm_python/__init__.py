@@ -30,12 +30,28 @@ def warm(environment: dict[str, str]) -> dict[str, str]:
     if sys.platform != "linux":
         return environment
     path = os.pathsep.join(filter(None, [str(CLIENT), environment.get("PYTHONPATH")]))
-    return {**environment, VARIABLE: _server(), "PYTHONPATH": path}
+    return {**environment, VARIABLE: address(), "PYTHONPATH": path}
+
+
+def address() -> str:
+    """Return the address of the server, which is started when it is first asked for."""
+    return _SHARED[0] if _SHARED else _started()
+
+
+def share(address: str) -> None:
+    """Use the server of the process that started this one."""
+    _SHARED[:] = [address]
+
+
+_SHARED: list[str] = []
 
 
 @functools.cache
-def _server() -> str:
-    """Start the server, which ends with this process; return the address of its socket."""
+def _started() -> str:
+    """Start the server, which ends with this process.
+
+    It imports for seconds after this returns: its clients wait for it.
+    """
     directory = tempfile.TemporaryDirectory(prefix="warm-")
     path = f"{directory.name}/socket"
     server = subprocess.Popen(
@@ -48,7 +64,7 @@ def _server() -> str:
     )
     assert server.stdin is not None
     assert server.stdout is not None
-    assert server.stdout.readline() == b"ready\n", "the warm Python did not start"
+    assert server.stdout.readline() == b"listening\n", "the warm Python did not start"
 
     def end() -> None:
         server.communicate()  # closes its standard input

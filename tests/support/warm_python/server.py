@@ -147,18 +147,18 @@ def _close(streams: list[int]) -> None:
 
 
 def main(path: str) -> None:
-    """Import, say so, and serve; in each child run its program."""
+    """Listen, import, and serve; in each child run its program."""
     from tests.support.warm_python.imports import import_all
     from tests.support.warm_python.program import run
 
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(path)
         listener.listen(64)
+        sys.stdout.write("listening\n")
+        sys.stdout.flush()
         import_all()
         gc.collect()
         gc.freeze()
-        sys.stdout.write("ready\n")
-        sys.stdout.flush()
         job = Server(listener).next_job()
     if job is not None:
         run(job)
