@@ -16,6 +16,7 @@ import pytest
 
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT, tracked_files
+from tools.cli.protected import forget_arguments
 from tools.engine import ensure_plugins, ensure_pulumi
 from tools.workspace.environment import sandbox_environment
 
@@ -87,7 +88,9 @@ def _endpoint(sandbox: Sandbox) -> str:
     return match.group()
 
 
-def test_the_program_previews_without_launcher_and_sandbox(pulumi, checkout: Path) -> None:
+def test_the_program_previews_and_its_stack_is_forgotten_without_launcher(
+    pulumi, checkout: Path
+) -> None:
     assert pulumi("stack", "init", "p5-cb").returncode == 0
     empty = pulumi("preview", "-s", "p5-cb")
     assert empty.returncode != 0
@@ -100,3 +103,8 @@ def test_the_program_previews_without_launcher_and_sandbox(pulumi, checkout: Pat
     assert preview.returncode == 0, preview.stdout + preview.stderr
     assert re.search(r"\+ \d+ to create", preview.stdout)
     assert not (checkout / "sandbox").exists()
+
+    stack_file = (checkout / "Pulumi.p5-cb.yaml").read_bytes()
+    removed = pulumi(*forget_arguments("p5-cb"), "--yes")
+    assert removed.returncode == 0, removed.stderr
+    assert (checkout / "Pulumi.p5-cb.yaml").read_bytes() == stack_file

@@ -119,6 +119,8 @@ def destroy(
     if keeps:
         kept = protected.kept_objects(workspace)
         console.answer(protected.explanation(kept, before, stack_file=found, sandbox=sandbox))
+    else:
+        console.answer(protected.how_to_forget(found, sandbox=sandbox))
     _tell_what_stays(found, destroyed=True, sandbox=sandbox)
 
 

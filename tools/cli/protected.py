@@ -94,6 +94,29 @@ def explanation(
     )
 
 
+def how_to_forget(stack_file: StackFile, *, sandbox: bool) -> str:
+    """Return a message that corrects the last line of the engine's `destroy`.
+
+    The engine suggests `pulumi stack rm`, which deletes the stack file too unless it is told not
+    to: https://www.pulumi.com/docs/iac/cli/commands/pulumi_stack_rm/
+    """
+    warning = (
+        f"{stack_file.name} is kept for the next `up`. Do not run `pulumi stack rm "
+        f"{stack_file.stack}` as it is: it deletes {stack_file.name}."
+    )
+    if sandbox:
+        return warning
+    return (
+        f"{warning} To remove only the empty stack and its history:\n"
+        f"  pulumi {' '.join(forget_arguments(stack_file.stack))}"
+    )
+
+
+def forget_arguments(stack: str) -> tuple[str, ...]:
+    """Return the arguments of `pulumi` that remove an empty stack and keep its stack file."""
+    return ("stack", "rm", stack, "--preserve-config")
+
+
 def _unprotect(kept: Iterable[Kept], stack_file: str) -> list[str]:
     """Return the commands that remove protection set by components and protection set by hand."""
     commands: list[str] = []

@@ -1,7 +1,7 @@
 """What `destroy` says it has left, and how to remove it."""
 
-from tools.cli.protected import explanation, read_state
-from tools.workspace.stack_files import ROOT, StackFile
+from tools.cli.protected import explanation, how_to_forget, read_state
+from tools.workspace.stack_files import ROOT, StackFile, find_stack_file
 
 URN = "urn:pulumi:dev::trainyard::"
 GROUP = {
@@ -108,3 +108,16 @@ def test_a_repository_of_images_has_a_switch_of_its_own():
     lines = said(BY_HAND | {"urn": urn}).splitlines()
     key = "trainyard:cluster.architecture.repository.deletion_protection"
     assert f"  pulumi config set --stack dev --path '{key}' false" in lines
+
+
+def test_the_engines_advice_to_remove_the_stack_is_corrected():
+    """`pulumi stack rm` alone deletes the stack file."""
+    message = how_to_forget(find_stack_file("p5-cb"), sandbox=False)
+    assert "it deletes Pulumi.p5-cb.yaml" in message
+    assert message.endswith("\n  pulumi stack rm p5-cb --preserve-config")
+
+
+def test_the_stack_of_the_sandbox_is_not_removed_with_pulumi():
+    message = how_to_forget(find_stack_file("p5-cb"), sandbox=True)
+    assert "it deletes Pulumi.p5-cb.yaml" in message
+    assert "--preserve-config" not in message
