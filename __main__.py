@@ -1,11 +1,11 @@
 """Provision the cluster that the stack's configuration describes."""
 
 import sys
-from datetime import UTC, datetime
 
 import pulumi
 
 import components.cheap_imports  # noqa: F401 - the first of all
+from components import clock
 from components.account.lookup import AccountUnreachableError
 from components.architectures.build import build, import_ahead
 from components.architectures.given_config import given_config
@@ -23,7 +23,7 @@ def prepared() -> Prepared:
     config = given_config(stack_file)
     import_ahead(config)
     start_aws_provider()
-    region, now = aws.require("region"), datetime.now(UTC)
+    region, now = aws.require("region"), clock.now()
     facts = look_up(config, region=region, profile=aws.get("profile"))
     return prepare(config, facts, stack_file=stack_file, region=region, now=now)
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any
+
+from components import clock
 
 SUPPRESSIONS = "suppressions"
 """Key in the configuration of a rule."""
@@ -42,7 +44,7 @@ SCHEMA: Mapping[str, Any] = {
 
 def today() -> date:
     """Return the current date in UTC, so that it is the same for all users."""
-    return datetime.now(UTC).date()
+    return clock.now().date()
 
 
 @dataclass(frozen=True, slots=True)

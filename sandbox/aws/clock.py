@@ -19,6 +19,11 @@ class Clock:
         """Advance the clock; Capacity Blocks start and end by it."""
         self._ahead += duration
 
+    @property
+    def ahead(self) -> timedelta:
+        """How far it is ahead of real time."""
+        return self._ahead
+
     def reset(self) -> None:
         """Return to real time."""
         self._ahead = timedelta()

@@ -1,10 +1,11 @@
 """Internal endpoints of the sandbox, for its other processes on this machine.
 
 `GET /_trainyard/identity?cluster=…&arn=…&session=…`: the data with which EKS authenticates a role.
-`GET /_trainyard/caller?access_key=…`: the owner of an access key. `GET /_trainyard/health`. `POST
-/_trainyard/clock?advance_seconds=…`. `POST /_trainyard/latency?scale=…`: the share of AWS's time
-that the account takes from now on. `/_trainyard/faults`: GET returns the schedule in force, POST
-sets a schedule in YAML, DELETE ends it.
+`GET /_trainyard/caller?access_key=…`: the owner of an access key. `GET /_trainyard/health`. `GET
+/_trainyard/clock`: the time of the account; POST with `?advance_seconds=…` advances it. `POST
+/_trainyard/latency?scale=…`: the share of AWS's time that the account takes from now on.
+`/_trainyard/faults`: GET returns the schedule in force, POST sets a schedule in YAML, DELETE ends
+it.
 """
 
 from __future__ import annotations
@@ -41,9 +42,10 @@ class InternalEndpoints:
                 return self._identity(query)
             case "GET", "caller" if "access_key" in query:
                 return _json("200 OK", {"arn": caller_arn(query["access_key"])})
-            case "POST", "clock":
-                CLOCK.advance(timedelta(seconds=float(query["advance_seconds"])))
-                return _json("200 OK", {"now": CLOCK.now().isoformat()})
+            case (("GET" | "POST"), "clock"):
+                CLOCK.advance(timedelta(seconds=float(query.get("advance_seconds", 0))))
+                ahead = CLOCK.ahead.total_seconds()
+                return _json("200 OK", {"now": CLOCK.now().isoformat(), "ahead_seconds": ahead})
             case "POST", "latency":
                 TRANSITIONS.scale = float(query["scale"])
                 return _json("200 OK", {"scale": TRANSITIONS.scale})

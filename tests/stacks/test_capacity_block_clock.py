@@ -38,8 +38,14 @@ def test_nodes_come_when_the_block_begins_and_go_before_it_ends(
 
     own_sandbox.must("sandbox", "advance", "--hours", "49")
     until(lambda: len(p5_nodes(own_sandbox)) == 2, "two nodes of the block")
-    again = at_once.must("up", STACK, "--sandbox", "--yes", "--stack-file", path)
-    assert "0 changed" in again.stdout
+    launched = p5_nodes(own_sandbox)
+    at_once.must("up", STACK, "--sandbox", "--yes", "--stack-file", path)
+    for command in ("up", "refresh", "up"):
+        at_once.must(command, STACK, "--sandbox", "--yes", "--stack-file", path)
+        assert set(own_sandbox.resource_changes(STACK)) == {"same"}
+    assert p5_nodes(own_sandbox) == launched
+    live = own_sandbox.must("check", STACK, "--live", "--sandbox", "--stack-file", path)
+    assert "days from now" not in live.stdout
 
     own_sandbox.must("sandbox", "advance", "--hours", str(7 * 24 - 1 - 0.5))
     until(lambda: p5_nodes(own_sandbox) == [], "the nodes to have left, 40 minutes before the end")

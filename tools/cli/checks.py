@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
+from components import clock
 from tools.cli import failures, options
 from tools.cli.check_result import CheckResult, answer_results, refuse_two_forms
 from tools.cli.stack_config import config_of, plan_of, refusing_stage
@@ -64,7 +64,7 @@ def _preflight_result(stack_file: StackFile, *, sandbox: bool) -> CheckResult:
         config_of(stack_file, network_of=network_reader(stack_file, sandbox=sandbox)),
         stack_file=stack_file.name,
         region=stack_file.region,
-        now=datetime.now(UTC),
+        now=clock.now(),
     )
     if stack_file.architecture == EKS and not sandbox:
         from tools.cli.aws_cli import aws_cli_row

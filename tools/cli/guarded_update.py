@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from components import clock
 from tools.changes.refusal import Background, Verdict, explanation, judge
 from tools.cli import console, failures
 from tools.cli.existing_objects import ExistingObjects
@@ -125,7 +126,7 @@ def _ends(found: Verdict, file: StackFile, *, sandbox: bool) -> dict[str, str]:
     with account_access(sandbox=sandbox, profile=file.profile):
         reader = AccountReader(region=file.region)
         facts = {block: reader.reservation(block) for block in blocks}
-    now = datetime.now(UTC)
+        now = clock.now()
     return {
         block: time_left(each.ends_at, now)
         for block, each in facts.items()

@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from components import clock
 from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory, SandboxStatus
 from tools.cli import failures
 from tools.cli.sandbox_pace import pace_of, set_pace
@@ -80,7 +81,8 @@ class RunningSandbox:
             region=self.status.region,
             aws_endpoint=self.aws_endpoint,
         )
-        own = self.status.https_environment
+        ahead = _ask(self.status, "GET", "clock")["ahead_seconds"]
+        own = {**self.status.https_environment, clock.VARIABLE: f"{ahead:.0f}"}
         return {**environment, **pace_of(self.directory), **own}
 
     def aws_environment(self) -> dict[str, str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from components import clock
 from tools.cli import console
 from tools.workspace.stack_files import PROFILE_KEY, REGION_KEY, StackFile
 
@@ -44,7 +44,7 @@ def plan_of(stack_file: StackFile) -> AnyPlan:
         config_of(stack_file),
         stack_file=stack_file.name,
         region=stack_file.region,
-        now=datetime.now(UTC),
+        now=clock.now(),
     )
 
 
@@ -101,7 +101,7 @@ def _warned(stack_file: StackFile, *, live: bool, sandbox: bool) -> tuple[str, .
         look_up(config, region=stack_file.region),
         stack_file=stack_file.name,
         region=stack_file.region,
-        now=datetime.now(UTC),
+        now=clock.now(),
     )
     return prepared.warnings
 

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 
 from pulumi_policy import EnforcementLevel, Severity
 
+from components import clock
 from policies.resources.launches import CAPACITY_BLOCK
 from policies.resources.node_groups import sizes_of
 from policies.resources.reserved_nodes import (
@@ -33,7 +34,7 @@ from policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
-    now = datetime.now(UTC)
+    now = clock.now()
     early: set[str] = set()
     for nodes in reserved_nodes(stack):
         start = block_time(stack, nodes, "startDate")

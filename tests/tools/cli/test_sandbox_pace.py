@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from components import clock
 from sandbox.latency.pace import VARIABLE
 from sandbox.state import SandboxDirectory, SandboxStatus
 from tests.tools.cli.conftest import AWS, STATUS, record_plugins
@@ -30,10 +31,16 @@ def answers(monkeypatch, tmp_path) -> list[SandboxStatus | None]:
 
 @pytest.fixture(autouse=True)
 def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the account was asked, in order."""
-    asked: list[str] = []
-    monkeypatch.setattr(sandbox_session, "_ask", lambda _, method, path: asked.append(path))
-    return asked
+    """What the account was told, in order."""
+    told: list[str] = []
+
+    def answer(_: SandboxStatus, method: str, path: str) -> dict[str, float]:
+        if method == "POST":
+            told.append(path)
+        return {"ahead_seconds": 176400}
+
+    monkeypatch.setattr(sandbox_session, "_ask", answer)
+    return told
 
 
 def pace(sandbox: RunningSandbox) -> str | None:
@@ -82,3 +89,8 @@ def test_the_status_says_it(monkeypatch):
     assert sandbox_status.describe()["latency"] == ""
     started_sandbox(print, latency=0.25)
     assert sandbox_status.describe()["latency"] == "0.25 of AWS's time"
+
+
+def test_every_process_has_the_clock_of_the_account():
+    sandbox = started_sandbox(print)
+    assert sandbox.aws_environment()[clock.VARIABLE] == "176400"
