@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.catalog.collective_tests import TESTS_BY_MAKER
+from components.catalog.instance_types import instance_type
 from tools.cli import console, failures
 from tools.cli.artifacts import document
 from tools.cli.closing_panel import Summary, print_closing_panel, read_summary
@@ -77,17 +78,31 @@ def print_summary(summary: Summary, cluster: ReachedCluster) -> None:
 
 def next_commands(summary: Summary, cluster: ReachedCluster) -> list[str]:
     """Return the next commands."""
-    apply = f"{cluster.kubectl} apply -f -"
     return [
         f"{cluster.kubectl} get nodes",
-        *(
-            f"./trainyard job {summary.stack} {TESTS_BY_MAKER[plugin]}{summary.options} | {apply}"
-            for plugin in summary.outputs.get("device_plugins") or []
-            # A device plugin is named after the vendor of its devices.
-            if plugin in TESTS_BY_MAKER
-        ),
+        *_job_commands(summary, cluster),
         *end_commands(summary.stack, summary.options, sandbox=summary.sandbox),
     ]
+
+
+def _job_commands(summary: Summary, cluster: ReachedCluster) -> Iterator[str]:
+    """Yield the command of the collective tests, for each node group if there are several."""
+    groups: Mapping[str, Any] = summary.outputs.get("node_groups", {})
+    for plugin in summary.outputs.get("device_plugins") or []:
+        # A device plugin is named after the manufacturer of its devices.
+        if plugin not in TESTS_BY_MAKER:
+            continue
+        able = [name for name, group in groups.items() if _has_devices_of(plugin, group)]
+        for option in [f" --group {name}" for name in able] if len(able) > 1 else [""]:
+            yield (
+                f"./trainyard job {summary.stack} {TESTS_BY_MAKER[plugin]}{option}"
+                f"{summary.options} | {cluster.kubectl} apply -f -"
+            )
+
+
+def _has_devices_of(manufacturer: str, group: Mapping[str, Any]) -> bool:
+    accelerators = instance_type(group["instance_type"]).accelerators
+    return accelerators is not None and accelerators.manufacturer == manufacturer
 
 
 def _table(outputs: Mapping[str, Any], cluster: ReachedCluster) -> FactsTable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -118,3 +119,17 @@ def test_the_job_to_try_next_is_the_one_for_the_accelerators(plugins, job) -> No
     commands = next_commands(summary(plugins=plugins), reached())
     jobs = [command.split()[3] for command in commands if command.startswith("./trainyard job")]
     assert jobs == ([job] if job else [])
+
+
+def test_a_stack_with_several_gpu_node_groups_has_a_job_for_each() -> None:
+    """Without `--group` the command would not know which nodes to test."""
+    found = summary()
+    p5 = found.outputs["node_groups"]["p5"]
+    system = {"instance_type": "c5.2xlarge", "management": "managed", "desired": 1}
+    groups = {"p5": p5, "p4d": p5 | {"instance_type": "p4d.24xlarge"}, "small": system}
+    several = replace(found, outputs={**found.outputs, "node_groups": groups})
+    jobs = [c for c in next_commands(several, reached()) if c.startswith("./trainyard job")]
+    assert [job.split(" | ")[0] for job in jobs] == [
+        "./trainyard job p5-cb nccl-tests --group p5 --sandbox",
+        "./trainyard job p5-cb nccl-tests --group p4d --sandbox",
+    ]
