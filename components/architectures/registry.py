@@ -76,7 +76,7 @@ ARCHITECTURES: Mapping[str, ArchitecturePackage] = {
         public_subnet_tags={"kubernetes.io/role/elb": "1"},
         private_subnet_tags={"kubernetes.io/role/internal-elb": "1"},
         imported_later=(
-            "components.eks.device_plugins",
+            "components.eks.self_managed_addons",
             "components.eks.cluster_services",
             "components.eks.cluster_storage",
         ),

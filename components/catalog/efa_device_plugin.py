@@ -1,8 +1,8 @@
-"""Supported instance types and image of the pinned EFA device plugin.
+"""Version, supported instance types and image of the EFA device plugin.
 
 Source: chart `aws-efa-k8s-device-plugin`, `values.yaml`, of https://github.com/aws/eks-charts in
-the version that `components.catalog.versions` pins. On other types the DaemonSet schedules no pod,
-and collective communication silently falls back to TCP.
+the pinned version. On other types the DaemonSet schedules no pod, and collective communication
+silently falls back to TCP.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from components.catalog.versions import EFA_DEVICE_PLUGIN_VERSION
+EFA_DEVICE_PLUGIN_CHART_VERSION = "v0.5.31"
+"""Chart whose manifest and list of instance types the program follows."""
+EFA_DEVICE_PLUGIN_VERSION = "v0.5.21-eksbuild.9"
 
 _LIST = Path(__file__).parent / "data" / "efa_plugin_instance_types.txt"
 

@@ -12,10 +12,6 @@ Read in November 2026:
 - Add-ons: the defaults of `aws eks describe-addon-versions --kubernetes-version …`.
   The VPC CNI must be 1.18.5 or later for `efa-only` interfaces,
   https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
-- Node termination handler: chart `aws-node-termination-handler` of
-  https://github.com/aws/aws-node-termination-handler
-- Device plugins: https://github.com/NVIDIA/k8s-device-plugin/releases and the chart
-  `aws-efa-k8s-device-plugin` of https://github.com/aws/eks-charts
 - Scheduler: https://distro.eks.amazonaws.com, the images of EKS Distro by Kubernetes version
 
 EKS supports 1.37 since October 2026,
@@ -180,17 +176,6 @@ def ami_type(variant: AmiVariant, architecture: Architecture) -> str:
     spelling = {"x86_64": "x86_64", "arm64": "ARM_64"}[architecture]
     return f"AL2023_{spelling}_{variant.upper()}"
 
-
-NVIDIA_DEVICE_PLUGIN_VERSION = "v0.20.0"
-NVIDIA_DEVICE_PLUGIN_IMAGE = f"nvcr.io/nvidia/k8s-device-plugin:{NVIDIA_DEVICE_PLUGIN_VERSION}"
-
-EFA_DEVICE_PLUGIN_CHART_VERSION = "v0.5.31"
-"""Chart whose manifest and list of instance types the program follows."""
-EFA_DEVICE_PLUGIN_VERSION = "v0.5.21-eksbuild.9"
-
-NODE_TERMINATION_HANDLER_CHART_VERSION = "0.27.6"
-"""Chart whose objects the program follows."""
-NODE_TERMINATION_HANDLER_VERSION = "v1.25.6"
 
 NCCL_TESTS_IMAGE = (
     "public.ecr.aws/hpc-cloud/nccl-tests:cuda12.8.1-efa1.43.2-ofiv1.16.3-ncclv2.27.7-1-testsv2.16.9"

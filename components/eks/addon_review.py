@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from components.config.eks import EksArchitecture, NodeGroup
 from components.config.eks_stack import EksStackConfig
 from components.config.review import Review
-from components.eks.addon_plan import fsx_csi_driver_wanted
+from components.eks.addons.eks_managed import EKS_ADDONS
 
 EFA_DRA_MINIMUM_MINOR = 34
 """The EFA DRA driver runs on Kubernetes 1.34 and later.
@@ -15,12 +13,8 @@ https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html"""
 
 _ADDONS = "architecture.addons"
 
-STARTUP_TAINTS: Mapping[str, str] = {
-    "ebs.csi.aws.com/agent-not-ready": "ebs_csi_driver",
-    "fsx.csi.aws.com/agent-not-ready": "fsx_csi_driver",
-}
-"""Taints that a driver removes from a node when it is ready, and the key that enables the driver.
-https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/docs/install.md"""
+STARTUP_TAINTS = {addon.startup_taint: addon for addon in EKS_ADDONS if addon.startup_taint}
+"""Drivers by the taint that they remove from a node when they are ready."""
 
 _RESERVED_TAINT_NAMESPACES = ("node.kubernetes.io", "node.cloudprovider.kubernetes.io")
 """Kubernetes itself sets and removes these.
@@ -32,12 +26,8 @@ def review_addons(config: EksStackConfig, review: Review) -> None:
     architecture = config.architecture
     _review_efa_plugins(architecture, review)
     _review_auto_repair(architecture, review)
-    installed = {
-        "ebs_csi_driver": architecture.addons.ebs_csi_driver,
-        "fsx_csi_driver": fsx_csi_driver_wanted(config),
-    }
     for name, group in architecture.node_groups.items():
-        _review_taints(name, group, installed, review)
+        _review_taints(name, group, config, review)
 
 
 def _review_efa_plugins(architecture: EksArchitecture, review: Review) -> None:
@@ -98,13 +88,11 @@ def _review_auto_repair(architecture: EksArchitecture, review: Review) -> None:
         )
 
 
-def _review_taints(
-    name: str, group: NodeGroup, installed: Mapping[str, bool], review: Review
-) -> None:
+def _review_taints(name: str, group: NodeGroup, config: EksStackConfig, review: Review) -> None:
     for index, taint in enumerate(group.taints):
         key = f"architecture.node_groups.{name}.taints[{index}].key"
-        switch = STARTUP_TAINTS.get(taint.key)
-        if switch and not installed[switch]:
+        driver = STARTUP_TAINTS.get(taint.key)
+        if driver and not driver.wanted(config):
             review.refuse(
                 key,
                 (
@@ -112,7 +100,9 @@ def _review_taints(
                     "installed; nothing would ever run on the nodes"
                 ),
                 found=taint.key,
-                remedy=f"{review.set_command(f'{_ADDONS}.{switch}', 'true')}, or remove the taint",
+                remedy=(
+                    f"{review.set_command(f'{_ADDONS}.{driver.key}', 'true')}, or remove the taint"
+                ),
             )
         if taint.key.partition("/")[0] in _RESERVED_TAINT_NAMESPACES:
             review.refuse(

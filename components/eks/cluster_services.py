@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.eks.addons import EksAddons, EksAddonsArgs
-from components.eks.plan import EksPlan, NodeTerminationPlan
+from components.eks.eks_addons import EksAddons, EksAddonsArgs
+from components.eks.plan import EksPlan
+from components.eks.self_managed_addons import (
+    SelfManagedAddonsArgs,
+    install_addon,
+    planned_addons,
+)
 from components.eks.termination_hook import TerminationHook, TerminationHookArgs
 from components.identity.service_account_role import OidcProvider
-from components.runtime.node_termination_handler import (
-    NodeTerminationHandler,
-    NodeTerminationHandlerArgs,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +42,11 @@ class ClusterServicesArgs:
 
 
 class ClusterServices(pulumi.ComponentResource):
-    """EKS add-ons on the system nodes, and draining of self-managed nodes.
+    """EKS add-ons on the system nodes, and the self-managed add-ons without devices.
 
-    Children: `<name>-addons` (`EksAddons`), and for node groups to drain `<name>-termination`
-    (`NodeTerminationHandler`) and `<name>-<group>-termination` (`TerminationHook`) for each of
-    them.
+    Children: `<name>-addons` (`EksAddons`), `<name>-<add-on>` (`AddonWorkloads`) for each
+    self-managed add-on, and for one that drains nodes `<name>-<group>-<add-on>`
+    (`TerminationHook`) for each node group that it serves.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class ClusterServices(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("trainyard:architectures:ClusterServices", name, {}, opts)
-        self._child = pulumi.ResourceOptions(parent=self)
+        child = pulumi.ResourceOptions(parent=self)
         system = args.plan.node_groups[0]
         EksAddons(
             f"{name}-addons",
@@ -67,30 +68,18 @@ class ClusterServices(pulumi.ComponentResource):
                 runs_on=args.groups[system.name].ready,
                 tags=args.plan.tags,
             ),
-            self._child,
+            child,
         )
-        if args.plan.node_termination is not None:
-            self._drain(name, args, args.plan.node_termination)
+        common = SelfManagedAddonsArgs(
+            plan=args.plan,
+            provider=args.provider,
+            ready={group: nodes.ready for group, nodes in args.groups.items()},
+        )
+        for addon, groups in planned_addons(args.plan, "services"):
+            installed = install_addon(f"{name}-{addon.name}", addon, groups, common, parent=self)
+            for group in groups if addon.drains else []:
+                hook = TerminationHookArgs(
+                    group_name=args.groups[group.name].group_name, drained_by=installed
+                )
+                TerminationHook(f"{name}-{group.name}-{addon.name}", hook, child)
         self.register_outputs({})
-
-    def _drain(self, name: str, args: ClusterServicesArgs, plan: NodeTerminationPlan) -> None:
-        drained = [group for group in args.plan.node_groups if group.name in plan.node_groups]
-        handler = NodeTerminationHandler(
-            f"{name}-termination",
-            NodeTerminationHandlerArgs(
-                provider=args.provider,
-                instance_types=[group.instance_type.name for group in drained],
-                install_after=[
-                    args.groups[group.name].ready for group in drained if group.schedule.desired > 0
-                ],
-            ),
-            self._child,
-        )
-        for group in drained:
-            TerminationHook(
-                f"{name}-{group.name}-termination",
-                TerminationHookArgs(
-                    group_name=args.groups[group.name].group_name, drained_by=handler
-                ),
-                self._child,
-            )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from components.account.facts import AccountFacts
 from components.checks.check import Subject
 from components.config.problems import ROOT, Problem
-from components.eks.network_review import from_public_registries
+from components.eks.addons.registry import with_public_images
 from components.eks.plan import EksPlan
 
 IMAGES_OF_PODS = Subject(
@@ -27,12 +27,13 @@ def egress_problems(plan: EksPlan, facts: AccountFacts) -> Iterator[Problem]:
     if plan.network.is_new or not facts.could_read("ec2:DescribeRouteTables"):
         return
     closed = {name for name, subnet in facts.subnets.items() if subnet.default_route == "none"}
-    drained = plan.node_termination.node_groups if plan.node_termination else ()
     waiting: dict[str, list[str]] = {}
     subnets: set[str] = set()
     for group in plan.node_groups:
         without_route = closed.intersection(group.subnets)
-        needed = from_public_registries([group], node_termination=group.name in drained)
+        needed = with_public_images(
+            name for name, served in plan.self_managed_addons.items() if group.name in served
+        )
         if without_route and needed:
             subnets |= without_route
             for what in needed:

@@ -8,8 +8,7 @@ from components.config.eks import EksArchitecture
 from components.config.eks_addons import Addons
 from components.config.network import NewVpc
 from components.config.review import Review
-from components.eks.addon_plan import plan_node_termination
-from components.eks.device_plugin_plan import plan_device_plugins
+from components.eks.addons.registry import plan_self_managed_addons, with_public_images
 from components.eks.plan import NodeGroupPlan
 from components.network.egress import nat_gateway_command
 
@@ -92,8 +91,7 @@ def review_public_images(
     review: Review,
 ) -> None:
     """Refuse software with images in public registries that the nodes cannot reach."""
-    drained = plan_node_termination(addons, groups) is not None
-    needed = from_public_registries(groups, node_termination=drained)
+    needed = with_public_images(plan_self_managed_addons(addons, groups))
     if network.nat_gateways == "none" and needed:
         review.refuse(
             "network.nat_gateways",
@@ -105,12 +103,3 @@ def review_public_images(
             allowed="single, one-per-zone",
             remedy=nat_gateway_command(network, review),
         )
-
-
-def from_public_registries(groups: Sequence[NodeGroupPlan], *, node_termination: bool) -> list[str]:
-    """Return names, for messages, of software on the nodes with images in public registries.
-
-    The EFA device plugin is the only one in an EKS-owned registry.
-    """
-    plugins = [f"the {name} device plugin" for name in plan_device_plugins(groups, efa=False)]
-    return [*plugins, "the node termination handler"] if node_termination else plugins

@@ -15,7 +15,8 @@ from components.capacity.pool_review import (
 from components.catalog.instance_type import InstanceType
 from components.config.eks import NodeGroup
 from components.config.review import Review
-from components.eks.device_plugin_plan import review_accelerators, review_efa_plugin
+from components.eks.addons.efa_device_plugin import review_efa_plugin
+from components.eks.addons.neuron_device_plugin import review_accelerators
 from components.eks.label_plan import review_labels, review_taints
 from components.eks.node_group_option_review import review_options
 from components.eks.node_group_plan import Context

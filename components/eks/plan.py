@@ -6,7 +6,8 @@ components in this package turn them into resources.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from typing_extensions import override
@@ -120,14 +121,6 @@ class AddonPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeTerminationPlan:
-    """Plan of the node termination handler."""
-
-    node_groups: tuple[str, ...]
-    """Names of the self-managed node groups that it drains."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EksPlan:
     """The complete plan of an EKS stack; components make no further decisions."""
 
@@ -151,17 +144,14 @@ class EksPlan:
     """Customer managed KMS key that encrypts Kubernetes secrets."""
     addon_versions: AddonVersions
     addons: tuple[AddonPlan, ...] = ()
-    """Further add-ons, in the order of installation."""
-    node_termination: NodeTerminationPlan | None = None
-    """None if no nodes need it."""
+    """Further add-ons of EKS, in the order of installation."""
+    self_managed_addons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names of the node groups that each self-managed add-on serves, by the name of the add-on in
+    `components.eks.addons.registry`, in the order of installation."""
     node_groups: tuple[NodeGroupPlan, ...]
     """The system node group first."""
-    device_plugins: tuple[Literal["nvidia", "efa", "neuron"], ...]
-    """In the order of installation."""
     device_plugin_tolerations: tuple[Taint, ...] = ()
     """Taints of the node groups with devices, which the plugin pods must tolerate."""
-    neuron_scheduler: bool = False
-    """Whether to install the Neuron scheduler extension."""
     file_systems: tuple[FsxLustrePlan, ...] = ()
     """File systems that pods mount."""
     notes: tuple[str, ...]

@@ -8,16 +8,12 @@ from components.capacity.pool_review import review_instance_type
 from components.checks.reservation_review import review_reservations
 from components.config.network import NewVpc
 from components.config.review import Review
-from components.eks.addon_plan import plan_addons, plan_node_termination
 from components.eks.addon_review import review_addons
 from components.eks.addon_version_review import chosen_versions, review_addon_versions
+from components.eks.addons.eks_managed import plan_eks_addons
+from components.eks.addons.registry import plan_self_managed_addons, plan_tolerations
 from components.eks.address_capacity import review_address_capacity
 from components.eks.cluster_review import review_cluster
-from components.eks.device_plugin_plan import (
-    plan_device_plugins,
-    plan_neuron_scheduler,
-    plan_tolerations,
-)
 from components.eks.label_plan import review_labels
 from components.eks.name_review import review_names
 from components.eks.network_review import (
@@ -112,11 +108,9 @@ def _plan(
         log_types=architecture.log_types,
         secrets_key_arn=architecture.secrets_key_arn,
         addon_versions=chosen_versions(architecture.addons.versions, version),
-        addons=plan_addons(config, version, groups),
-        node_termination=plan_node_termination(architecture.addons, groups),
+        addons=plan_eks_addons(config, version, groups),
+        self_managed_addons=plan_self_managed_addons(architecture.addons, groups),
         node_groups=tuple(groups),
-        device_plugins=plan_device_plugins(groups, efa=architecture.addons.efa_device_plugin),
         device_plugin_tolerations=plan_tolerations(groups),
-        neuron_scheduler=plan_neuron_scheduler(architecture.addons, groups),
         notes=(*(f"{g.name}: {g.schedule.message}" for g in groups if g.schedule.message), *notes),
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pulumi
 
 from components.compute.reservation_groups import make_reservation_groups
+from components.eks.addons.registry import device_plugins, drained_node_groups
 from components.eks.cluster import EksCluster, EksClusterArgs
 from components.eks.coredns import CoreDns, CoreDnsArgs
 from components.eks.managed_node_group import ManagedNodeGroup
@@ -114,9 +115,9 @@ class EksArchitecture(pulumi.ComponentResource):
             "kubeconfig": self._cluster.kubeconfig,
             "node_groups": {group.name: self._describe(group) for group in self._plan.node_groups},
             "aws_auth_role_arns": self._aws_auth_role_arns(),
-            "device_plugins": list(self._plan.device_plugins),
+            "device_plugins": device_plugins(self._plan),
             "addons": {addon.name: addon.version for addon in self._plan.addons},
-            "drained_node_groups": self._drained(),
+            "drained_node_groups": drained_node_groups(self._plan),
             **({"file_systems": self._storage.outputs()} if self._storage else {}),
             "notes": list(self._plan.notes),
         }
@@ -150,11 +151,11 @@ class EksArchitecture(pulumi.ComponentResource):
         return EfaSecurityGroup(f"{self._name}-efa", args, self._child)
 
     def _make_device_plugins(self) -> None:
-        from components.eks.device_plugins import DevicePlugins, DevicePluginsArgs
+        from components.eks.self_managed_addons import DevicePlugins, SelfManagedAddonsArgs
 
         DevicePlugins(
             f"{self._name}-plugins",
-            DevicePluginsArgs(
+            SelfManagedAddonsArgs(
                 plan=self._plan,
                 provider=self._cluster.kubernetes_provider,
                 ready={group: made.ready for group, made in self._groups.items()},
@@ -260,12 +261,8 @@ class EksArchitecture(pulumi.ComponentResource):
             kind: self._groups[group.name].group_name,
             "desired": group.schedule.desired,
             "role_arn": self._roles[group.name].arn,
-            "devices": node_devices(group, self._plan.device_plugins),
+            "devices": node_devices(group, self._plan.self_managed_addons),
         }
-
-    def _drained(self) -> list[str]:
-        termination = self._plan.node_termination
-        return list(termination.node_groups) if termination else []
 
     def _aws_auth_role_arns(self) -> list[pulumi.Output[str]]:
         if self._plan.node_authorization != "aws-auth":

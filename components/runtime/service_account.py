@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -11,7 +10,8 @@ from pulumi_kubernetes.core import v1 as core
 from pulumi_kubernetes.meta import v1 as meta
 from pulumi_kubernetes.rbac import v1 as rbac
 
-NAMESPACE = "kube-system"
+from components.runtime.workload_plan import NAMESPACE, ServiceAccountPlan
+
 _RBAC = "rbac.authorization.k8s.io"
 
 
@@ -20,12 +20,7 @@ class ServiceAccountWithRolesArgs:
     """Arguments of `ServiceAccountWithRoles`."""
 
     provider: kubernetes.Provider
-    name: str
-    """Name of the service account, its role and the role binding."""
-    rules: Sequence[rbac.PolicyRuleArgs]
-    labels: Mapping[str, str]
-    further_roles: Mapping[str, str] | None = None
-    """Predefined cluster roles, by the name of their binding."""
+    account: ServiceAccountPlan
 
 
 class ServiceAccountWithRoles(pulumi.ComponentResource):
@@ -46,20 +41,26 @@ class ServiceAccountWithRoles(pulumi.ComponentResource):
     ) -> None:
         super().__init__("trainyard:runtime:ServiceAccountWithRoles", name, {}, opts)
         child = pulumi.ResourceOptions(parent=self, provider=args.provider)
-        metadata = meta.ObjectMetaArgs(name=args.name, labels=args.labels)
+        plan = args.account
         account = core.ServiceAccount(
             f"{name}-account",
-            metadata=meta.ObjectMetaArgs(name=args.name, namespace=NAMESPACE, labels=args.labels),
+            metadata=meta.ObjectMetaArgs(name=plan.name, namespace=NAMESPACE, labels=plan.labels),
             opts=child,
         )
         role = rbac.ClusterRole(
-            f"{name}-role", metadata=metadata, rules=list(args.rules), opts=child
+            f"{name}-role",
+            metadata=meta.ObjectMetaArgs(name=plan.name, labels=plan.labels),
+            rules=[
+                rbac.PolicyRuleArgs(api_groups=[group], resources=[*resources], verbs=[*verbs])
+                for group, resources, verbs in plan.rules
+            ],
+            opts=child,
         )
-        bindings = {args.name: role.metadata.name, **(args.further_roles or {})}
+        bindings = {plan.name: role.metadata.name, **plan.further_roles}
         bound = [
             rbac.ClusterRoleBinding(
-                f"{name}-binding" if binding == args.name else f"{name}-{binding}",
-                metadata=meta.ObjectMetaArgs(name=binding, labels=args.labels),
+                f"{name}-binding" if binding == plan.name else f"{name}-{binding}",
+                metadata=meta.ObjectMetaArgs(name=binding, labels=plan.labels),
                 role_ref=rbac.RoleRefArgs(api_group=_RBAC, kind="ClusterRole", name=bound_role),
                 subjects=[
                     rbac.SubjectArgs(

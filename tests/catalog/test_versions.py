@@ -3,10 +3,10 @@ from datetime import date
 
 import pytest
 
-from components.catalog import versions
 from components.catalog.versions import (
     DEFAULT_KUBERNETES_VERSION,
     EKS_VERSIONS,
+    STANDARD_SUPPORT_ENDS,
     ami_type,
     standard_support_ended,
 )
@@ -42,7 +42,7 @@ def test_the_default_version_is_pinned_and_supported():
 
 @every_version
 def test_every_version_has_a_date_at_which_its_support_ends(version):
-    assert version.minor in versions.STANDARD_SUPPORT_ENDS
+    assert version.minor in STANDARD_SUPPORT_ENDS
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,3 @@ def test_the_ssm_parameter_names_the_release(variant):
 def test_ami_types_are_spelled_as_eks_spells_them():
     assert ami_type("nvidia", "x86_64") == "AL2023_x86_64_NVIDIA"
     assert ami_type("standard", "arm64") == "AL2023_ARM_64_STANDARD"
-
-
-def test_device_plugins_are_pinned():
-    assert versions.NVIDIA_DEVICE_PLUGIN_IMAGE.endswith(":v0.20.0")
-    assert "latest" not in versions.EFA_DEVICE_PLUGIN_VERSION

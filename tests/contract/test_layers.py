@@ -12,12 +12,12 @@ from tests.support.tracked import ROOT, tracked, tracked_files
 MAXIMUM_LINES = 300
 PYTHON = tracked(".py")
 CODE = [path for path in tracked(".py", ".go", ".sh") if "goldens" not in path.parts]
-PURE_FOLDERS = {"config", "catalog", "capacity"}
+PURE_FOLDERS = {"config", "catalog", "capacity", "addons"}
 PURE = [
     path
     for path in PYTHON
     if path.parts[0] == "components"
-    and (path.parts[1] in PURE_FOLDERS or path.stem.endswith("_plan") or path.stem == "plan")
+    and (PURE_FOLDERS & set(path.parts) or path.stem.endswith("_plan") or path.stem == "plan")
 ]
 PRODUCT = [path for path in PYTHON if path.parts[0] in {"components", "policies"}] + [
     path for path in PYTHON if path == Path("__main__.py")

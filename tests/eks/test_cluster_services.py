@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.eks.plan import AddonPlan, NodeTerminationPlan, PodIdentityPlan
+from components.eks.plan import AddonPlan, PodIdentityPlan
 from components.eks.resources import EksArchitecture
 from tests.support.eks_plans import P5, SCHEDULED, eks_plan
 
@@ -72,7 +72,7 @@ def test_nothing_is_drained_that_the_plan_does_not_name(p5_cb):
 
 def test_a_self_managed_group_waits_with_each_termination_for_the_drain(p5_cb):
     """EKN-16."""
-    cloud = p5_cb(node_termination=NodeTerminationPlan(node_groups=("p5",)))
+    cloud = p5_cb(self_managed_addons={"termination": ("p5",)})
     (hook,) = cloud.of_type(HOOK)
     assert hook.inputs["autoscalingGroupName"] == "p5-cb-p5-nodes"
     # A wait in which nobody drains would only be a delay.
@@ -81,7 +81,5 @@ def test_a_self_managed_group_waits_with_each_termination_for_the_drain(p5_cb):
 
 
 def test_a_block_that_has_not_begun_holds_the_handler_not_up(p5_cb):
-    cloud = p5_cb(
-        replace(P5, schedule=SCHEDULED), node_termination=NodeTerminationPlan(node_groups=("p5",))
-    )
+    cloud = p5_cb(replace(P5, schedule=SCHEDULED), self_managed_addons={"termination": ("p5",)})
     assert "p5-cb-p5-nodes" not in before(cloud, DRAIN)

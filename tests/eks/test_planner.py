@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.problems import ConfigError
+from components.eks.addons.registry import device_plugins
 from tests.support.kubernetes_versions import DEFAULT, TOO_OLD
 from tests.support.stack_files import (
     PRIVATE,
@@ -27,7 +28,7 @@ def test_the_plan_of_a_p5_capacity_block():
     assert planned.authentication_mode == "API_AND_CONFIG_MAP"
     assert planned.node_authorization == "aws-auth"
     assert [group.name for group in planned.node_groups] == ["system", "p5"]
-    assert planned.device_plugins == ("nvidia", "efa")
+    assert device_plugins(planned) == ["nvidia", "efa"]
 
 
 def test_every_version_is_pinned():

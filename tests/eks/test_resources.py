@@ -153,12 +153,12 @@ def test_device_plugins_go_to_the_cluster_of_the_stack(p5_cb):
 
 
 def test_only_planned_device_plugins_are_installed(p5_cb):
-    cloud = p5_cb(device_plugins=("nvidia",))
+    cloud = p5_cb(self_managed_addons={"nvidia": ("p5",)})
     assert [made.name for made in cloud.of_type(DAEMON_SET)] == ["p5-cb-plugins-nvidia-daemon-set"]
 
 
 def test_without_efa_there_is_no_efa_security_group(p5_cb):
-    cloud = p5_cb(replace(P5, interfaces=None), device_plugins=("nvidia",))
+    cloud = p5_cb(replace(P5, interfaces=None), self_managed_addons={"nvidia": ("p5",)})
     assert cloud.of_type("aws:ec2/securityGroup:SecurityGroup") == []
 
 

@@ -10,6 +10,8 @@ from components.capacity.plan import CapacityPlan, PlacementPlan, SchedulePlan
 from components.catalog.instance_types import instance_type
 from components.compute.interface_plan import InterfacePlan, NetworkInterface
 from components.compute.root_volume import RootVolume
+from components.config.eks_addons import Addons
+from components.eks.addons.registry import plan_self_managed_addons
 from components.eks.plan import AddonVersions, EksPlan, NodeGroupPlan, Taint
 from components.network.network_plan import existing_network
 
@@ -105,10 +107,15 @@ ENDING = SchedulePlan(
 EXPIRED = SchedulePlan(
     state="expired", minimum=0, desired=0, maximum=2, wait_for_capacity=False, message="ended"
 )
+WITHOUT_HANDLER = Addons(node_termination_handler=False)
 
 
 def eks_plan(*groups: NodeGroupPlan, **changes: Any) -> EksPlan:
-    """Return the plan of a p5 cluster in a Capacity Block, with these node groups if any."""
+    """Return the plan of a p5 cluster in a Capacity Block, with these node groups if any.
+
+    Without changes, it installs the add-ons that the node groups need, and drains no node.
+    """
+    node_groups = (SYSTEM, *(groups or (P5,)))
     plan = EksPlan(
         name="p5-cb",
         tags={"team": "vision"},
@@ -126,8 +133,8 @@ def eks_plan(*groups: NodeGroupPlan, **changes: Any) -> EksPlan:
             kube_proxy="v1.35.0-eksbuild.2",
             coredns="v1.13.1-eksbuild.1",
         ),
-        node_groups=(SYSTEM, *(groups or (P5,))),
-        device_plugins=("nvidia", "efa"),
+        self_managed_addons=plan_self_managed_addons(WITHOUT_HANDLER, node_groups),
+        node_groups=node_groups,
         device_plugin_tolerations=P5.taints,
         notes=(),
     )

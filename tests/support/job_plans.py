@@ -1,4 +1,4 @@
-"""Plans of stacks whose nodes run jobs: each kind of accelerator, with and without EFA."""
+"""Node groups that run jobs: each kind of accelerator, with and without EFA."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 from components.capacity.plan import SchedulePlan
 from components.catalog.instance_types import instance_type
 from components.compute.interface_plan import plan_interfaces
-from components.eks.device_plugin_plan import plan_device_plugins
-from components.eks.plan import EksPlan, NodeGroupPlan
-from tests.support.eks_plans import NO_PLACEMENT, ON_DEMAND, P5, eks_plan
+from components.eks.plan import NodeGroupPlan
+from tests.support.eks_plans import NO_PLACEMENT, ON_DEMAND, P5
 
 
 def nodes_of(
@@ -34,10 +33,3 @@ def nodes_of(
             **changes,
         },
     )
-
-
-def job_plan(*groups: NodeGroupPlan, **changes: Any) -> EksPlan:
-    """Return a plan with these node groups and the device plugins that they need."""
-    plugins = plan_device_plugins(groups)
-    chosen = {"device_plugins": plugins, "neuron_scheduler": "neuron" in plugins, **changes}
-    return eks_plan(*groups, **chosen)

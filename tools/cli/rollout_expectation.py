@@ -7,36 +7,19 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from components.catalog.instance_types import INSTANCE_TYPES
-from components.eks.addon_plan import (
-    EBS_CSI_DRIVER,
-    FSX_CSI_DRIVER,
-    NODE_MONITORING_AGENT,
-    POD_IDENTITY_AGENT,
-)
+from components.eks.addons.eks_managed import EKS_ADDONS, NODE_MONITORING_AGENT
+from components.eks.addons.registry import SELF_MANAGED_ADDONS
 
-DAEMON_SETS = {
-    "nvidia": "nvidia-device-plugin-daemonset",
-    "neuron": "neuron-device-plugin",
-    "efa": "aws-efa-k8s-device-plugin",
-}
-"""DaemonSet in kube-system, by device plugin name in the stack outputs."""
 DEVICES = {
-    "nvidia.com/gpu": "nvidia",
-    "aws.amazon.com/neuron": "neuron",
-    "aws.amazon.com/neuroncore": "neuron",
-    "vpc.amazonaws.com/efa": "efa",
+    device: addon.daemon_set for addon in SELF_MANAGED_ADDONS.values() for device in addon.devices
 }
-"""Device plugin by the resource that it advertises."""
-ADDON_DAEMON_SETS = {
-    POD_IDENTITY_AGENT: "eks-pod-identity-agent",
-    EBS_CSI_DRIVER: "ebs-csi-node",
-    FSX_CSI_DRIVER: "fsx-csi-node",
-    NODE_MONITORING_AGENT: "eks-node-monitoring-agent",
-}
-"""DaemonSet that runs on every node, by add-on."""
+"""DaemonSet of the device plugin, by the resource that it advertises."""
+ADDON_DAEMON_SETS = {addon.name: addon.daemon_set for addon in EKS_ADDONS}
+"""DaemonSet that runs on every node, by EKS add-on."""
+DRAINERS = [addon.daemon_set for addon in SELF_MANAGED_ADDONS.values() if addon.drains]
+"""DaemonSets that run on every node that they drain."""
 GPU_MONITOR = "dcgm-server"
 """DaemonSet of the node monitoring agent on x86 nodes with NVIDIA GPUs."""
-TERMINATION_HANDLER = "aws-node-termination-handler"
 
 
 class LabelledNode(Protocol):
@@ -88,7 +71,7 @@ def _group(name: str, group: Mapping[str, Any], outputs: Mapping[str, Any]) -> G
     devices = {key: int(count) for key, count in group.get("devices", {}).items()}
     addons = outputs.get("addons", {})
     accelerators = INSTANCE_TYPES[group["instance_type"]].accelerators
-    plugins = [DAEMON_SETS[DEVICES[device]] for device in devices]
+    plugins = [DEVICES[device] for device in devices]
     drains = name in outputs.get("drained_node_groups", [])
     watched = (
         NODE_MONITORING_AGENT in addons
@@ -98,7 +81,7 @@ def _group(name: str, group: Mapping[str, Any], outputs: Mapping[str, Any]) -> G
     )
     wanted = [
         *plugins,
-        *([TERMINATION_HANDLER] if drains else []),
+        *(DRAINERS if drains else []),
         *(ADDON_DAEMON_SETS[addon] for addon in addons if addon in ADDON_DAEMON_SETS),
         *([GPU_MONITOR] if watched else []),
     ]

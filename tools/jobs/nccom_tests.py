@@ -45,7 +45,7 @@ def render_nccom_tests(plan: EksPlan, request: JobRequest) -> str:
         command=_command(chosen),
         environment=environment,
         session_environment=["PATH", "LD_LIBRARY_PATH", *environment],
-        scheduler=NEURON_SCHEDULER_NAME if plan.neuron_scheduler else None,
+        scheduler=NEURON_SCHEDULER_NAME if "neuron-scheduler" in plan.self_managed_addons else None,
     )
     return render_mpi_job(job, chosen, request.namespace)
 

@@ -89,7 +89,7 @@ def choose_nodes(
             f"node group {chosen.name} has at most {most} nodes, and the job wants {nodes}: its "
             "pods would wait for ever; ask for fewer with --nodes, or raise `maximum`"
         )
-    if chosen.interfaces and "efa" not in plan.device_plugins:
+    if chosen.interfaces and "efa" not in plan.self_managed_addons:
         raise JobError(
             f"{plan.name} installs no EFA device plugin (`addons.efa_device_plugin: false`), and "
             f"the job asks it for {EFA}; take the EFA devices from a resource claim of your driver"

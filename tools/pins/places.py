@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tools.pins import ROOT, PinError, Place
 
-_CONSTANT = re.compile(r"_?(?:[A-Z0-9_]+_)?(?:VERSION|IMAGE|COMMIT)S?")
+_CONSTANT = re.compile(r"_?(?:[A-Z0-9_]+_)?(?:VERSION|IMAGE|CHART|COMMIT)S?")
 _VERSION = re.compile(r"v?\d[\w.+-]*|[0-9a-f]{40}")
 _IMAGE = re.compile(r"(?P<repository>[\w.-]+(?:/[\w.-]+)+):(?P<tag>\w[\w.-]*)")
 
@@ -70,8 +70,8 @@ def go_requirements(file: str) -> Named:
 def constants() -> Iterator[tuple[str, str, Place]]:
     """Yield file, name and place of every version in a module constant of the program.
 
-    The constant is named ``…VERSION``, ``…IMAGE`` or ``…COMMIT``, or the plural. An entry of a
-    mapping is named ``NAME[key]``, a field of a record in it ``NAME[key].field``.
+    The constant is named ``…VERSION``, ``…IMAGE``, ``…CHART`` or ``…COMMIT``, or the plural. An
+    entry of a mapping is named ``NAME[key]``, a field of a record in it ``NAME[key].field``.
     """
     assigned = re.compile(rf"^{_CONSTANT.pattern}\b", flags=re.MULTILINE)
     for file in _files("*.py"):

@@ -1,13 +1,14 @@
 """All pins of the project: their versions, and where to find the newest version.
 
-A requirement, Go module, add-on, image or action in a file is a pin automatically. A constant needs
-a row in ``tools.pins.rows``, because its name does not identify the product. A contract test fails
-if the row is missing.
+A requirement, Go module, add-on, image, chart or action in a file is a pin automatically. A
+constant with only a version needs a row in ``tools.pins.rows``, because its name does not identify
+the product. A contract test fails if the row is missing.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import fields
+from pathlib import Path
 
 from components.catalog.versions import EKS_VERSIONS, EksVersion
 from tools.lock import normalised
@@ -106,10 +107,16 @@ def _constant(file: str, name: str, repository: str, place: Place) -> Pin:
         return _pin(row, place)
     constant, minor, field = re.fullmatch(r"(\w+)(?:\[([^\]]+)\])?(?:\.(\w+))?", name).groups()  # pyright: ignore[reportOptionalMemberAccess]
     if repository:
-        return _image_pin(field or constant, minor, repository, place)
+        return _image_pin(field or _product(file, constant), minor, repository, place)
     if constant == "EKS_VERSIONS" and minor in EKS_VERSIONS:
         return _eks_pin(minor, field, place)
     return _pin(_unknown(f"{file}:{name}"), place)
+
+
+def _product(file: str, constant: str) -> str:
+    """Return the name of an image or chart: of its module, if the constant has no other name."""
+    suffix = {"IMAGE": "", "CHART": "-chart"}.get(constant)
+    return constant if suffix is None else f"{Path(file).stem}{suffix}"
 
 
 def _image_pin(constant: str, minor: str | None, repository: str, place: Place) -> Pin:

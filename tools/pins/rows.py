@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from components.catalog.versions import NVIDIA_DEVICE_PLUGIN_IMAGE
 from tools.pins import (
     EksVersions,
     GitHead,
@@ -67,31 +66,19 @@ CONSTANTS: Mapping[str, Row] = {
     f"{_CATALOG}/versions.py:DEFAULT_KUBERNETES_VERSION": Row(
         name="eks-default", source=EksVersions(), support="EKS"
     ),
-    f"{_CATALOG}/versions.py:NVIDIA_DEVICE_PLUGIN_VERSION": Row(
-        name="nvidia-device-plugin",
-        source=ImageTags(repository=NVIDIA_DEVICE_PLUGIN_IMAGE.partition(":")[0]),
-    ),
-    f"{_CATALOG}/versions.py:EFA_DEVICE_PLUGIN_CHART_VERSION": Row(
+    f"{_CATALOG}/efa_device_plugin.py:EFA_DEVICE_PLUGIN_CHART_VERSION": Row(
         name="efa-device-plugin-chart",
         source=Unasked(
             reason=f"the tags of {GITHUB}/aws/eks-charts are not the chart's versions; read "
             "stable/aws-efa-k8s-device-plugin/Chart.yaml there"
         ),
     ),
-    f"{_CATALOG}/versions.py:EFA_DEVICE_PLUGIN_VERSION": Row(
+    f"{_CATALOG}/efa_device_plugin.py:EFA_DEVICE_PLUGIN_VERSION": Row(
         name="efa-device-plugin",
         source=Unasked(
             reason="EKS's private registries do not list their tags to everybody; read "
             f"stable/aws-efa-k8s-device-plugin/values.yaml in {GITHUB}/aws/eks-charts"
         ),
-    ),
-    f"{_CATALOG}/versions.py:NODE_TERMINATION_HANDLER_CHART_VERSION": Row(
-        name="node-termination-handler-chart",
-        source=ImageTags(repository="public.ecr.aws/aws-ec2/helm/aws-node-termination-handler"),
-    ),
-    f"{_CATALOG}/versions.py:NODE_TERMINATION_HANDLER_VERSION": Row(
-        name="node-termination-handler",
-        source=ImageTags(repository="public.ecr.aws/aws-ec2/aws-node-termination-handler"),
     ),
     f"{_CATALOG}/neuron.py:NEURON_CHART_VERSION": Row(
         name="neuron-chart", source=ImageTags(repository="public.ecr.aws/neuron/neuron-helm-chart")

@@ -20,7 +20,8 @@ from sandbox.kubernetes.control_planes import ControlPlanes
 from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.nodes import NodeSimulator
 from tests.support import waiting
-from tests.support.job_plans import job_plan, nodes_of
+from tests.support.eks_plans import eks_plan
+from tests.support.job_plans import nodes_of
 from tests.support.joined_cluster import JoinedCluster
 from tests.support.kubernetes import device_plugin
 from tests.support.processes import spawn
@@ -175,7 +176,7 @@ def only_the_groups_taints(cluster: JoinedCluster, instance: Instance, case: Cas
 
 
 def manifest(case: Case) -> list[dict]:
-    text = case.render(job_plan(case.group), JobRequest())
+    text = case.render(eks_plan(case.group), JobRequest())
     return [document for document in yaml.safe_load_all(text) if document]
 
 

@@ -9,7 +9,8 @@ import yaml
 from components.catalog.instance_types import INSTANCE_TYPES, instance_type
 from components.catalog.nccl import largest_message
 from components.eks.plan import Taint
-from tests.support.job_plans import job_plan, nodes_of
+from tests.support.eks_plans import eks_plan
+from tests.support.job_plans import nodes_of
 from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nodes import JobRequest
 
@@ -25,7 +26,7 @@ NVIDIA = [
 
 
 def render(group, **request):
-    return render_nccl_tests(job_plan(group), JobRequest(**request))
+    return render_nccl_tests(eks_plan(group), JobRequest(**request))
 
 
 def documents(group, **request):

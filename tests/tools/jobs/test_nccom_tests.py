@@ -2,11 +2,13 @@
 
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 import yaml
 
-from tests.support.job_plans import job_plan, nodes_of
+from tests.support.eks_plans import eks_plan
+from tests.support.job_plans import nodes_of
 from tools.jobs.nccom_tests import render_nccom_tests
 from tools.jobs.nodes import JobError, JobRequest
 
@@ -14,7 +16,11 @@ TRN1 = nodes_of("trn1.32xlarge")
 
 
 def render(group=TRN1, *, scheduler=True, **request):
-    plan = job_plan(group, neuron_scheduler=scheduler)
+    plan = eks_plan(group)
+    if not scheduler:
+        addons = plan.self_managed_addons
+        rest = {name: served for name, served in addons.items() if name != "neuron-scheduler"}
+        plan = replace(plan, self_managed_addons=rest)
     return render_nccom_tests(plan, JobRequest(**request))
 
 

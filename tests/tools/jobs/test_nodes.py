@@ -7,8 +7,8 @@ from components.eks.plan import Taint
 from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.node_config import NodeConfig
 from sandbox.kubernetes.node_object import build_node
-from tests.support.eks_plans import SCHEDULED
-from tests.support.job_plans import job_plan, nodes_of
+from tests.support.eks_plans import SCHEDULED, eks_plan
+from tests.support.job_plans import nodes_of
 from tools.jobs.nodes import (
     JobError,
     JobRequest,
@@ -25,7 +25,7 @@ DAEMONS_CPUS = 1
 
 
 def chosen(*groups, manufacturer="nvidia", **request):
-    return choose_nodes(job_plan(*groups), manufacturer, JobRequest(**request))
+    return choose_nodes(eks_plan(*groups), manufacturer, JobRequest(**request))
 
 
 def test_all_nodes_that_the_group_wants():
@@ -74,7 +74,7 @@ def test_refuses_what_would_wait_for_ever(groups, request_, said):
 
 def test_refuses_to_ask_a_plugin_for_efa_that_is_not_there():
     """A21: the DRA driver hands out claims, not resources."""
-    plan = job_plan(nodes_of("p5.48xlarge"), device_plugins=("nvidia",))
+    plan = eks_plan(nodes_of("p5.48xlarge"), self_managed_addons={"nvidia": ("p5",)})
     with pytest.raises(JobError, match="resource claim"):
         choose_nodes(plan, "nvidia", JobRequest())
 

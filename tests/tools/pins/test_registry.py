@@ -11,9 +11,21 @@ import pytest
 
 from components.catalog import neuron, versions
 from components.catalog.versions import EKS_VERSIONS, EksVersion
+from components.eks.addons import node_termination_handler, nvidia_device_plugin
 from tools import lock
 from tools.engine import pins as engine_pins
-from tools.pins import ROOT, EksAddon, EksAmi, Pin, PinError, Place, places, registry, rows
+from tools.pins import (
+    ROOT,
+    EksAddon,
+    EksAmi,
+    ImageTags,
+    Pin,
+    PinError,
+    Place,
+    places,
+    registry,
+    rows,
+)
 
 VERSION = re.compile(r"v?\d+\.\d[\w.+-]*")
 GO_MODULES = sorted(
@@ -90,6 +102,22 @@ def test_every_image_of_the_catalog_is_a_pin(module: object) -> None:
 
     assert images
     assert {image.rpartition(":")[2] for image in images} <= texts
+
+
+@pytest.mark.parametrize(
+    ("name", "image"),
+    [
+        ("nvidia-device-plugin", nvidia_device_plugin.IMAGE),
+        ("node-termination-handler", node_termination_handler.IMAGE),
+        ("node-termination-handler-chart", node_termination_handler.CHART),
+    ],
+)
+def test_the_image_and_the_chart_of_an_add_on_have_the_name_of_its_module(
+    name: str, image: str
+) -> None:
+    repository, _, tag = image.rpartition(":")
+    assert pins()[name].source == ImageTags(repository=repository)
+    assert pins()[name].places[0].text == tag
 
 
 def test_no_constant_lacks_a_row() -> None:

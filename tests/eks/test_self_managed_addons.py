@@ -9,10 +9,10 @@ import pytest
 from components.catalog.instance_types import instance_type
 from components.catalog.neuron import NEURON_DEVICE_PLUGIN_IMAGE
 from components.catalog.versions import EKS_VERSIONS
-from components.eks.device_plugins import DevicePlugins, DevicePluginsArgs
 from components.eks.plan import Taint
+from components.eks.self_managed_addons import DevicePlugins, SelfManagedAddonsArgs
 from tests.support.eks_plans import P5, SCHEDULED, eks_plan
-from tests.support.job_plans import job_plan, nodes_of
+from tests.support.job_plans import nodes_of
 from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
@@ -26,7 +26,8 @@ def plugins(deploy):
         def program():
             ready = {group.name: aws.ec2.SecurityGroup(group.name) for group in plan.node_groups}
             provider = kubernetes.Provider("cluster", kubeconfig="{}")
-            DevicePlugins("plugins", DevicePluginsArgs(plan=plan, provider=provider, ready=ready))
+            args = SelfManagedAddonsArgs(plan=plan, provider=provider, ready=ready)
+            DevicePlugins("plugins", args)
 
         return deploy(program)
 
@@ -88,7 +89,7 @@ def neuron(plugins):
 
     def run(**changes):
         taint = Taint(key="aws.amazon.com/neuron", value="true", effect="NoSchedule")
-        return plugins(job_plan(nodes_of("trn1.32xlarge", taints=(taint,)), **changes))
+        return plugins(eks_plan(nodes_of("trn1.32xlarge", taints=(taint,)), **changes))
 
     return run
 
@@ -119,6 +120,6 @@ def test_the_neuron_scheduler_is_of_the_clusters_version_and_waits_for_system_no
 
 
 def test_the_neuron_scheduler_can_be_left_out(neuron):
-    cloud = neuron(neuron_scheduler=False)
+    cloud = neuron(self_managed_addons={"neuron": ("trn1",)})
     assert not [made.name for made in cloud.registered if "scheduler" in made.name]
     assert pod(cloud, "neuron")

@@ -1,12 +1,26 @@
+"""Which self-managed add-ons a cluster gets, and for which nodes."""
+
 import pytest
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES
-from components.eks.device_plugin_plan import plan_device_plugins
+from components.config.eks_addons import Addons
+from components.eks.addons import registry
+from components.eks.addons.addon import AddonTarget
 from components.eks.plan import Taint
+from tests.support.kubernetes_versions import DEFAULT
 from tests.support.stack_files import PRIVATE, changed, group_before_review, p5, plan, plan_problems
 
+ADDONS = "components.eks.addons"
 GPU_TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
+
+
+def controllers(addon):
+    """Return the DaemonSets and Deployments of an add-on."""
+    target = AddonTarget(
+        region="us-west-2", kubernetes_version=DEFAULT, instance_types=["p5.48xlarge"], taints=[]
+    )
+    return [workload.controller for workload in addon.workloads(target)]
 
 
 def trn1(**group):
@@ -29,7 +43,9 @@ def trn1(**group):
     ],
 )
 def test_plugins_follow_from_the_devices_of_the_nodes(raw, plugins):
-    assert plan_device_plugins([group_before_review(raw)]) == plugins
+    addons = Addons(neuron_scheduler=False, node_termination_handler=False)
+    planned = registry.plan_self_managed_addons(addons, [group_before_review(raw)])
+    assert tuple(planned) == plugins
 
 
 def test_plugins_tolerate_the_taints_of_nodes_with_devices():
@@ -57,7 +73,7 @@ def test_taints_of_nodes_without_devices_are_left_alone():
 
 
 def test_refuses_a_type_that_the_neuron_plugin_does_not_run_on(monkeypatch):
-    monkeypatch.setattr("components.eks.device_plugin_plan.NEURON_PLUGIN_INSTANCE_TYPES", ("x",))
+    monkeypatch.setattr(f"{ADDONS}.neuron_device_plugin.NEURON_PLUGIN_INSTANCE_TYPES", ("x",))
     problem = plan_problems(trn1(subnet_id=PRIVATE[0]))["architecture.node_groups.p5.instance_type"]
     assert "no Neuron device" in problem.problem
 
@@ -81,11 +97,48 @@ def test_the_neuron_scheduler_stands_beside_its_plugin_unless_it_is_left_out(
     raw, wanted, installed
 ):
     raw["architecture"]["addons"] = {"neuron_scheduler": wanted}
-    assert plan(raw).neuron_scheduler is installed
+    assert ("neuron-scheduler" in plan(raw).self_managed_addons) is installed
 
 
 def test_refuses_a_type_that_the_efa_plugin_does_not_run_on(monkeypatch):
     """A19: the node would have no EFA device, and NCCL would use TCP without an error."""
-    monkeypatch.setattr("components.eks.device_plugin_plan.EFA_PLUGIN_INSTANCE_TYPES", ("x",))
+    monkeypatch.setattr(f"{ADDONS}.efa_device_plugin.EFA_PLUGIN_INSTANCE_TYPES", ("x",))
     problem = plan_problems(p5())["architecture.node_groups.p5.instance_type"]
     assert "TCP" in problem.problem
+
+
+def test_only_self_managed_nodes_are_drained_by_the_handler():
+    """EKN-16: EKS itself drains managed groups."""
+    group = "architecture__node_groups__p5__management"
+    assert plan(changed()).self_managed_addons["termination"] == ("p5",)
+    assert registry.drained_node_groups(plan(changed())) == ["p5"]
+    assert "termination" not in plan(changed(**{group: "managed"})).self_managed_addons
+
+
+def test_the_handler_can_be_left_out():
+    addons = {"node_termination_handler": False}
+    planned = plan(changed(architecture__addons=addons))
+    assert "termination" not in planned.self_managed_addons
+    assert registry.drained_node_groups(planned) == []
+
+
+def test_somebody_else_may_hand_out_efa():
+    """Rule A21."""
+    addons = {"efa_device_plugin": False}
+    assert registry.device_plugins(plan(changed(architecture__addons=addons))) == ["nvidia"]
+
+
+@pytest.mark.parametrize("addon", registry.SELF_MANAGED_ADDONS.values(), ids=lambda it: it.name)
+def test_an_add_on_says_whether_its_image_is_public(addon):
+    """The scheduler is always beside the Neuron plugin, which pulls from the same registry."""
+    pods = [workload["spec"]["template"]["spec"] for workload in controllers(addon)]
+    images = [container["image"] for pod in pods for container in pod["containers"]]
+    public = not any(".dkr.ecr." in image for image in images)
+    assert public is (addon.public_image is not None or addon.name == "neuron-scheduler")
+
+
+@pytest.mark.parametrize("addon", registry.SELF_MANAGED_ADDONS.values(), ids=lambda it: it.name)
+def test_the_daemon_set_that_runs_on_its_nodes_is_the_one_it_installs(addon):
+    made = [each for each in controllers(addon) if each["kind"] == "DaemonSet"]
+    names = [each["metadata"]["name"] for each in made]
+    assert names == ([addon.daemon_set] if addon.daemon_set else [])

@@ -1,36 +1,26 @@
 """The device plugins: official content, on the nodes that have the device."""
 
-import pulumi_aws as aws
-import pulumi_kubernetes as kubernetes
 import pytest
 
-from components.catalog.efa_device_plugin import EFA_PLUGIN_INSTANCE_TYPES
-from components.runtime.device_plugin import DevicePluginArgs
-from components.runtime.efa_device_plugin import EfaDevicePlugin
-from components.runtime.node_selection import ToleratedTaint
-from components.runtime.nvidia_device_plugin import NvidiaDevicePlugin
+from components.catalog.efa_device_plugin import (
+    EFA_PLUGIN_INSTANCE_TYPES,
+    efa_device_plugin_image,
+)
+from components.eks.addons.efa_device_plugin import EFA_DEVICE_PLUGIN
+from components.eks.addons.nvidia_device_plugin import IMAGE, NVIDIA_DEVICE_PLUGIN
+from components.eks.plan import Taint
+from tests.support.addons import program_of
 
-IMAGE = "registry.example/plugin:v1"
-TAINT = ToleratedTaint(key="team", value="vision", effect="NoExecute")
+TAINT = Taint(key="team", value="vision", effect="NoExecute")
 
 
 @pytest.fixture
 def plugin(deploy):
     """Deploy a device plugin and return what was registered."""
 
-    def run(component, *taints):
-        def program():
-            nodes = aws.ec2.SecurityGroup("nodes")
-            args = DevicePluginArgs(
-                provider=kubernetes.Provider("cluster", kubeconfig="{}"),
-                image=IMAGE,
-                instance_types=["p5.48xlarge", "g6.8xlarge", "p5.48xlarge"],
-                taints=taints,
-                install_after=[nodes],
-            )
-            component("plugin", args)
-
-        return deploy(program)
+    def run(addon, *taints):
+        types = ["p5.48xlarge", "g6.8xlarge", "p5.48xlarge"]
+        return deploy(program_of("plugin", addon, instance_types=types, taints=taints))
 
     return run
 
@@ -51,7 +41,7 @@ def expressions(cloud):
 
 def test_nvidias_manifest_stands_as_it_is_published(plugin):
     """PR-26, EKX-08: the static manifest of the pinned release."""
-    made = daemon_set(plugin(NvidiaDevicePlugin))
+    made = daemon_set(plugin(NVIDIA_DEVICE_PLUGIN))
     assert made["metadata"] == {
         "name": "nvidia-device-plugin-daemonset",
         "namespace": "kube-system",
@@ -86,33 +76,33 @@ def test_nvidias_manifest_stands_as_it_is_published(plugin):
 
 def test_nvidias_plugin_runs_where_there_is_a_gpu(plugin):
     """On other nodes it ends with an error, and the DaemonSet is never available."""
-    found = expressions(plugin(NvidiaDevicePlugin))
+    found = expressions(plugin(NVIDIA_DEVICE_PLUGIN))
     assert found["node.kubernetes.io/instance-type"] == ("In", ["g6.8xlarge", "p5.48xlarge"])
 
 
 def test_the_efa_plugin_runs_on_the_types_of_its_chart(plugin):
     """Pain 11: a type that the list lacks is refused by the plan."""
-    found = expressions(plugin(EfaDevicePlugin))
+    found = expressions(plugin(EFA_DEVICE_PLUGIN))
     assert found["node.kubernetes.io/instance-type"] == ("In", sorted(EFA_PLUGIN_INSTANCE_TYPES))
     assert "p5.48xlarge" in found["node.kubernetes.io/instance-type"][1]
 
 
-@pytest.mark.parametrize("component", [NvidiaDevicePlugin, EfaDevicePlugin])
-def test_nodes_of_auto_mode_bring_plugins_of_their_own(plugin, component):
-    found = expressions(plugin(component))
+@pytest.mark.parametrize("addon", [NVIDIA_DEVICE_PLUGIN, EFA_DEVICE_PLUGIN])
+def test_nodes_of_auto_mode_bring_plugins_of_their_own(plugin, addon):
+    found = expressions(plugin(addon))
     assert found["eks.amazonaws.com/compute-type"] == ("NotIn", ["auto"])
 
 
 def test_the_efa_chart_stands_as_it_renders(plugin):
     """PR-27, PR-28: pinned instead of `main`; privileged, with its three host paths."""
-    made = daemon_set(plugin(EfaDevicePlugin))
+    made = daemon_set(plugin(EFA_DEVICE_PLUGIN))
     assert made["metadata"]["name"] == "aws-efa-k8s-device-plugin"
     spec = made["spec"]["template"]["spec"]
     assert spec["hostNetwork"] is True
     assert spec["automountServiceAccountToken"] is False
     assert spec["priorityClassName"] == "system-node-critical"
     (container,) = spec["containers"]
-    assert container["image"] == IMAGE
+    assert container["image"] == efa_device_plugin_image("us-west-2")
     assert container["securityContext"] == {
         "allowPrivilegeEscalation": True,
         "privileged": True,
@@ -137,33 +127,33 @@ def test_the_efa_chart_stands_as_it_renders(plugin):
 
 def test_the_efa_plugin_tolerates_what_its_chart_does_and_gpu_nodes(plugin):
     """Pain 11: the chart does not tolerate `nvidia.com/gpu`."""
-    assert pod(plugin(EfaDevicePlugin))["tolerations"] == [
+    assert pod(plugin(EFA_DEVICE_PLUGIN))["tolerations"] == [
         {"key": "CriticalAddonsOnly", "operator": "Exists"},
         {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
     ]
 
 
 def test_nvidias_plugin_tolerates_what_its_manifest_does(plugin):
-    assert pod(plugin(NvidiaDevicePlugin))["tolerations"] == [
+    assert pod(plugin(NVIDIA_DEVICE_PLUGIN))["tolerations"] == [
         {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
     ]
 
 
-@pytest.mark.parametrize("component", [NvidiaDevicePlugin, EfaDevicePlugin])
-def test_taints_of_the_node_groups_are_tolerated_once(plugin, component):
-    assert pod(plugin(component, TAINT, TAINT))["tolerations"][-1:] == [
+@pytest.mark.parametrize("addon", [NVIDIA_DEVICE_PLUGIN, EFA_DEVICE_PLUGIN])
+def test_taints_of_the_node_groups_are_tolerated_once(plugin, addon):
+    assert pod(plugin(addon, TAINT, TAINT))["tolerations"][-1:] == [
         {"key": "team", "operator": "Equal", "value": "vision", "effect": "NoExecute"}
     ]
-    assert len(pod(plugin(component, TAINT, TAINT))["tolerations"]) == (
-        len(pod(plugin(component))["tolerations"]) + 1
+    assert len(pod(plugin(addon, TAINT, TAINT))["tolerations"]) == (
+        len(pod(plugin(addon))["tolerations"]) + 1
     )
 
 
-@pytest.mark.parametrize("component", [NvidiaDevicePlugin, EfaDevicePlugin])
-def test_a_plugin_waits_for_its_nodes_and_is_closed(plugin, component):
-    cloud = plugin(component)
+@pytest.mark.parametrize("addon", [NVIDIA_DEVICE_PLUGIN, EFA_DEVICE_PLUGIN])
+def test_a_plugin_waits_for_its_nodes_and_is_closed(plugin, addon):
+    cloud = plugin(addon)
     made = cloud.one("plugin-daemon-set")
     assert cloud.one("nodes").urn in made.dependencies
     assert cloud.one("cluster").urn in made.provider
     assert made.parent in cloud.closed
-    assert made.parent.endswith(f"trainyard:runtime:{component.__name__}::plugin")
+    assert made.parent.endswith(f"trainyard:runtime:{addon.component}::plugin")

@@ -1,56 +1,28 @@
 """The Neuron device plugin and scheduler: official content, with the rights they need."""
 
-import pulumi_aws as aws
-import pulumi_kubernetes as kubernetes
 import pytest
 import yaml
 
-from components.catalog.neuron import (
-    NEURON_DEVICE_PLUGIN_IMAGE,
-    NEURON_PLUGIN_INSTANCE_TYPES,
-    NEURON_SCHEDULER_IMAGE,
-)
-from components.catalog.versions import EKS_VERSIONS
-from components.runtime.device_plugin import DevicePluginArgs
-from components.runtime.neuron_device_plugin import NeuronDevicePlugin
-from components.runtime.neuron_scheduler import NeuronScheduler, NeuronSchedulerArgs
-from components.runtime.node_selection import ToleratedTaint
+from components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES
+from components.eks.addons.neuron_device_plugin import NEURON_DEVICE_PLUGIN
+from components.eks.addons.neuron_scheduler import NEURON_SCHEDULER
+from components.eks.plan import Taint
+from tests.support.addons import program_of
 from tests.support.kubernetes_versions import DEFAULT
 
-TAINT = ToleratedTaint(key="team", value="vision", effect="NoExecute")
+TAINT = Taint(key="team", value="vision", effect="NoExecute")
 
 
 @pytest.fixture
 def plugin(deploy):
     """The Neuron device plugin for tainted nodes, as it is registered."""
-
-    def program():
-        args = DevicePluginArgs(
-            provider=kubernetes.Provider("cluster", kubeconfig="{}"),
-            image=NEURON_DEVICE_PLUGIN_IMAGE,
-            instance_types=["trn1.32xlarge"],
-            taints=[TAINT],
-            install_after=[aws.ec2.SecurityGroup("nodes")],
-        )
-        NeuronDevicePlugin("plugin", args)
-
-    return deploy(program)
+    return deploy(program_of("plugin", NEURON_DEVICE_PLUGIN, taints=[TAINT]))
 
 
 @pytest.fixture
 def scheduler(deploy):
     """The Neuron scheduler, as it is registered."""
-
-    def program():
-        args = NeuronSchedulerArgs(
-            provider=kubernetes.Provider("cluster", kubeconfig="{}"),
-            extension_image=NEURON_SCHEDULER_IMAGE,
-            scheduler_image=EKS_VERSIONS[DEFAULT].kube_scheduler_image,
-            install_after=[aws.ec2.SecurityGroup("nodes")],
-        )
-        NeuronScheduler("scheduler", args)
-
-    return deploy(program)
+    return deploy(program_of("scheduler", NEURON_SCHEDULER))
 
 
 def pod(cloud, name):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pulumi_aws as aws
 
-from components.eks.addons import EksAddons, EksAddonsArgs
+from components.eks.eks_addons import EksAddons, EksAddonsArgs
 from components.eks.plan import AddonPlan, PodIdentityPlan
 from components.identity.service_account_role import OidcProvider
 

@@ -1,4 +1,4 @@
-"""Which add-ons a cluster gets, in which order, with which version, settings and role."""
+"""Which add-ons EKS installs, in which order, with which version, settings and role."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from components.catalog.versions import EKS_VERSIONS
-from components.eks.addon_plan import fsx_csi_driver_wanted
+from components.eks.addons.eks_managed import fsx_csi_driver_wanted
 from components.eks.plan import AddonPlan, PodIdentityPlan
 from tests.support.kubernetes_versions import DEFAULT
 from tests.support.stack_files import changed, config, plan
@@ -92,23 +92,3 @@ def test_faults_of_gpus_are_seen_on_tainted_nodes_too() -> None:
     """The agent's companion for NVIDIA GPUs tolerates nothing by itself."""
     configuration = planned(node_monitoring_agent=True)["eks-node-monitoring-agent"].configuration
     assert configuration == {"dcgmAgent": {"tolerations": [{"operator": "Exists"}]}}
-
-
-def test_only_self_managed_nodes_are_drained_by_the_handler() -> None:
-    """EKN-16: EKS itself drains managed groups."""
-    group = "architecture__node_groups__p5__management"
-    termination = plan(changed()).node_termination
-    assert termination is not None
-    assert termination.node_groups == ("p5",)
-    assert plan(changed(**{group: "managed"})).node_termination is None
-
-
-def test_the_handler_can_be_left_out() -> None:
-    addons = {"node_termination_handler": False}
-    assert plan(changed(architecture__addons=addons)).node_termination is None
-
-
-def test_somebody_else_may_hand_out_efa() -> None:
-    """Rule A21."""
-    addons = {"efa_device_plugin": False}
-    assert plan(changed(architecture__addons=addons)).device_plugins == ("nvidia",)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.eks.addon_plan import POD_IDENTITY_AGENT
+from components.eks.addons.eks_managed import POD_IDENTITY_AGENT
 from components.eks.plan import AddonPlan, PodIdentityPlan
 from components.identity.service_account_role import (
     OidcProvider,

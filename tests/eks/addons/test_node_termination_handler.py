@@ -1,30 +1,17 @@
 """The node termination handler: the chart's content, on self-managed nodes only."""
 
-import pulumi_aws as aws
-import pulumi_kubernetes as kubernetes
 import pytest
 
-from components.runtime.node_termination_handler import (
-    NodeTerminationHandler,
-    NodeTerminationHandlerArgs,
-)
+from components.eks.addons.node_termination_handler import NODE_TERMINATION_HANDLER
+from tests.support.addons import program_of
 
 NAME = "aws-node-termination-handler"
 
 
 @pytest.fixture
 def cloud(deploy):
-    def program():
-        NodeTerminationHandler(
-            "drain",
-            NodeTerminationHandlerArgs(
-                provider=kubernetes.Provider("cluster", kubeconfig="{}"),
-                instance_types=["p5.48xlarge", "g4dn.8xlarge", "p5.48xlarge"],
-                install_after=[aws.ec2.SecurityGroup("nodes")],
-            ),
-        )
-
-    return deploy(program)
+    types = ["p5.48xlarge", "g4dn.8xlarge", "p5.48xlarge"]
+    return deploy(program_of("drain", NODE_TERMINATION_HANDLER, instance_types=types))
 
 
 def pod(cloud):

@@ -1,0 +1,148 @@
+"""The add-ons that EKS installs besides the VPC CNI, kube-proxy and CoreDNS.
+
+`components.catalog.versions` pins their versions for each Kubernetes version.
+
+Sources:
+    https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html
+    https://docs.aws.amazon.com/eks/latest/userguide/add-ons-iam.html: the add-on names its EKS Pod
+        Identity role itself.
+    The charts of the add-ons: https://github.com/kubernetes-sigs/aws-ebs-csi-driver,
+    https://github.com/kubernetes-sigs/aws-fsx-csi-driver, https://github.com/aws/eks-node-monitoring-agent,
+    https://github.com/aws/eks-pod-identity-agent
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from components.catalog.versions import EksVersion
+from components.config.eks_addons import AddonName, Addons
+from components.config.eks_stack import EksStackConfig
+from components.eks.plan import AddonPlan, NodeGroupPlan, PodIdentityPlan
+
+POD_IDENTITY_AGENT: AddonName = "eks-pod-identity-agent"
+NODE_MONITORING_AGENT: AddonName = "eks-node-monitoring-agent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EksAddon:
+    """One add-on that EKS installs."""
+
+    name: AddonName
+    key: str
+    """Key of `architecture.addons` that enables it."""
+    daemon_set: str
+    """DaemonSet that runs on every node."""
+    wanted: Callable[[EksStackConfig], bool]
+    configuration: Callable[[Sequence[NodeGroupPlan]], dict[str, Any] | None] = lambda _: None
+    """Configuration values that differ from the add-on's defaults."""
+    service_account: str | None = None
+    """Service account in `kube-system` whose pods have an IAM role."""
+    policy: str = ""
+    """AWS managed policy of that role, with its path if it has one."""
+    startup_taint: str | None = None
+    """Taint that the add-on removes from a node when it is ready."""
+
+
+def fsx_csi_driver_wanted(config: EksStackConfig) -> bool:
+    """Return whether the driver is enabled or `storage` has an FSx for Lustre file system."""
+    lustre = any("fsx-lustre" in system.kind for system in config.storage.values())
+    return config.architecture.addons.fsx_csi_driver or lustre
+
+
+def _away_from_work(groups: Sequence[NodeGroupPlan]) -> dict[str, Any] | None:
+    """Keep the EBS controllers off worker nodes, which are drained and replaced.
+
+    The drivers' DaemonSets tolerate every taint by default. The configuration schema of the FSx
+    driver is not published, so its controllers run wherever the chart allows.
+    """
+    work = {
+        group.instance_type.name
+        for group in groups
+        if group.instance_type.accelerators or group.interfaces
+    }
+    if not work:
+        return None
+    expression = {
+        "key": "node.kubernetes.io/instance-type",
+        "operator": "NotIn",
+        "values": sorted(work),
+    }
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    return {"controller": {"affinity": affinity}}
+
+
+EKS_ADDONS = (
+    EksAddon(
+        name=POD_IDENTITY_AGENT,
+        key="pod_identity_agent",
+        daemon_set="eks-pod-identity-agent",
+        wanted=lambda config: config.architecture.addons.pod_identity_agent,
+    ),
+    EksAddon(
+        name="aws-ebs-csi-driver",
+        key="ebs_csi_driver",
+        daemon_set="ebs-csi-node",
+        wanted=lambda config: config.architecture.addons.ebs_csi_driver,
+        configuration=_away_from_work,
+        service_account="ebs-csi-controller-sa",
+        # Unlike the first version, it covers only volumes that the driver created, and it has no
+        # path. https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEBSCSIDriverPolicyV2.html
+        policy="AmazonEBSCSIDriverPolicyV2",
+        startup_taint="ebs.csi.aws.com/agent-not-ready",
+    ),
+    EksAddon(
+        name="aws-fsx-csi-driver",
+        key="fsx_csi_driver",
+        daemon_set="fsx-csi-node",
+        wanted=fsx_csi_driver_wanted,
+        service_account="fsx-csi-controller-sa",
+        # The driver's documentation uses it.
+        # https://docs.aws.amazon.com/eks/latest/userguide/fsx-csi-create.html
+        policy="AmazonFSxFullAccess",
+        # https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/docs/install.md
+        startup_taint="fsx.csi.aws.com/agent-not-ready",
+    ),
+    EksAddon(
+        name=NODE_MONITORING_AGENT,
+        key="node_monitoring_agent",
+        daemon_set="eks-node-monitoring-agent",
+        wanted=lambda config: config.architecture.addons.node_monitoring_agent,
+        # The agent tolerates every taint, but its DCGM agent for NVIDIA GPUs tolerates none.
+        # Without this setting, GPU faults on tainted nodes are not detected.
+        configuration=lambda _: {"dcgmAgent": {"tolerations": [{"operator": "Exists"}]}},
+    ),
+)
+"""In the order of installation: the Pod Identity agent comes before the drivers that get their
+roles from it."""
+
+
+def plan_eks_addons(
+    config: EksStackConfig, version: EksVersion, groups: Sequence[NodeGroupPlan]
+) -> tuple[AddonPlan, ...]:
+    """Return the add-ons of a stack, in the order of installation."""
+    addons = config.architecture.addons
+    return tuple(
+        AddonPlan(
+            name=addon.name,
+            version=addons.versions.get(addon.name) or version.addon_versions()[addon.name],
+            configuration=addon.configuration(groups),
+            identity=_identity(addon, addons),
+        )
+        for addon in EKS_ADDONS
+        if addon.wanted(config)
+    )
+
+
+def _identity(addon: EksAddon, addons: Addons) -> PodIdentityPlan | None:
+    if addon.service_account is None:
+        return None
+    return PodIdentityPlan(
+        namespace="kube-system",
+        service_account=addon.service_account,
+        policy=addon.policy,
+        through="pod-identity" if addons.pod_identity_agent else "oidc",
+    )

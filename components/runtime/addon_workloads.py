@@ -1,0 +1,94 @@
+"""The workloads of a self-managed add-on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+from pulumi_kubernetes.apps import v1 as apps
+from pulumi_kubernetes.core import v1 as core
+
+from components.runtime.service_account import ServiceAccountWithRoles, ServiceAccountWithRolesArgs
+from components.runtime.workload_plan import Manifest, WorkloadPlan
+
+_CONTROLLERS = {
+    "DaemonSet": (apps.DaemonSet, "daemon-set"),
+    "Deployment": (apps.Deployment, "deployment"),
+}
+"""Resource and suffix of the logical name, by kind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddonWorkloadsArgs:
+    """Arguments of `AddonWorkloads`."""
+
+    component: str
+    """Last part of the type token, such as `NvidiaDevicePlugin`."""
+    provider: kubernetes.Provider
+    workloads: Sequence[WorkloadPlan]
+    """Each is installed after the one before it."""
+    install_after: Sequence[pulumi.Resource]
+    """Node groups whose nodes are expected now. Without nodes, a DaemonSet counts as rolled out
+    immediately, so a Capacity Block that has not started does not block."""
+
+
+class AddonWorkloads(pulumi.ComponentResource):
+    """The workloads of one add-on, under a type token of the add-on itself.
+
+    Children, for each workload: `<name><suffix>-account` (`ServiceAccountWithRoles`; the add-on can
+    have another name for it), `<name><suffix>-config` (`core.v1.ConfigMap`),
+    `<name><suffix>-service` (`core.v1.Service`), and `<name><suffix>-daemon-set`
+    (`apps.v1.DaemonSet`) or `<name><suffix>-deployment` (`apps.v1.Deployment`).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        args: AddonWorkloadsArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__(f"trainyard:runtime:{args.component}", name, {}, opts)
+        self._cluster = args.provider
+        after = args.install_after
+        for workload in args.workloads:
+            after = [self._install(f"{name}{workload.suffix}", workload, after)]
+        self.register_outputs({})
+
+    def _install(
+        self, name: str, workload: WorkloadPlan, after: Sequence[pulumi.Resource]
+    ) -> pulumi.Resource:
+        child = pulumi.ResourceOptions(parent=self, provider=self._cluster)
+        controller = self._with_account(name, workload)
+        needed = [*after]
+        if workload.config_map:
+            config_map = _fields(workload.config_map)
+            needed.append(core.ConfigMap(f"{name}-config", **config_map, opts=child))
+        if workload.service:
+            core.Service(f"{name}-service", **_fields(workload.service), opts=child)
+        kind, suffix = _CONTROLLERS[controller["kind"]]
+        return kind(
+            f"{name}-{suffix}",
+            **_fields(controller),
+            opts=pulumi.ResourceOptions(parent=self, provider=self._cluster, depends_on=needed),
+        )
+
+    def _with_account(self, name: str, workload: WorkloadPlan) -> Manifest:
+        """Make the service account, and return the controller whose pods use it."""
+        if workload.account is None:
+            return workload.controller
+        account = ServiceAccountWithRoles(
+            f"{name}-{workload.account.logical_name}",
+            ServiceAccountWithRolesArgs(provider=self._cluster, account=workload.account),
+            pulumi.ResourceOptions(parent=self),
+        )
+        spec = workload.controller["spec"]
+        pod = {**spec["template"]["spec"], "serviceAccountName": account.name}
+        template = {**spec["template"], "spec": pod}
+        return {**workload.controller, "spec": {**spec, "template": template}}
+
+
+def _fields(manifest: Manifest) -> dict[str, Any]:
+    return {key: value for key, value in manifest.items() if key != "kind"}

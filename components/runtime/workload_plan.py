@@ -1,0 +1,111 @@
+"""Workloads in `kube-system`, as plain Kubernetes manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+NAMESPACE = "kube-system"
+
+Manifest = Mapping[str, Any]
+"""A Kubernetes object, or a part of one."""
+Rule = tuple[str, Sequence[str], Sequence[str]]
+"""API group, resources and verbs that a role allows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceAccountPlan:
+    """A service account with a cluster role of the same name."""
+
+    name: str
+    """Name of the service account, its role and the role binding."""
+    rules: Sequence[Rule]
+    labels: Mapping[str, str]
+    further_roles: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Predefined cluster roles, by the name of their binding."""
+    logical_name: str = "account"
+    """Suffix of the component's logical name, which cannot change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadPlan:
+    """A DaemonSet or Deployment, and the objects that its pods need."""
+
+    controller: Manifest
+    """The DaemonSet or Deployment, without the name of its service account."""
+    suffix: str = ""
+    """Distinguishes the logical names of several workloads of one add-on."""
+    account: ServiceAccountPlan | None = None
+    config_map: Manifest | None = None
+    """The ConfigMap that the pods mount."""
+    service: Manifest | None = None
+    """The Service in front of the pods."""
+
+
+def metadata(
+    name: str,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+) -> Manifest:
+    """Return the metadata of an object in `kube-system`."""
+    optional = {"labels": labels, "annotations": annotations}
+    given = {key: value for key, value in optional.items() if value is not None}
+    return {"name": name, "namespace": NAMESPACE, **given}
+
+
+def daemon_set(
+    name: str,
+    pod: Manifest,
+    *,
+    selector: Mapping[str, str],
+    labels: Mapping[str, str] | None = None,
+    pod_labels: Mapping[str, str] | None = None,
+    rolling_update: Manifest | None = None,
+) -> Manifest:
+    """Return a DaemonSet.
+
+    Args:
+        name: Name of the DaemonSet.
+        pod: Specification of its pods.
+        selector: Labels that select the pods; immutable.
+        labels: Labels of the DaemonSet itself.
+        pod_labels: Labels of the pods besides the selector.
+        rolling_update: How an update proceeds; by default, one node after the other.
+    """
+    strategy = {"type": "RollingUpdate"}
+    return {
+        "kind": "DaemonSet",
+        "metadata": metadata(name, labels),
+        "spec": {
+            "selector": {"matchLabels": selector},
+            "updateStrategy": (
+                {**strategy, "rollingUpdate": rolling_update} if rolling_update else strategy
+            ),
+            "template": {
+                "metadata": {"labels": {**selector, **(pod_labels or {})}},
+                "spec": pod,
+            },
+        },
+    }
+
+
+def deployment(
+    name: str,
+    pod: Manifest,
+    *,
+    selector: Mapping[str, str],
+    labels: Mapping[str, str],
+    strategy: str | None = None,
+) -> Manifest:
+    """Return a Deployment of one replica, updated with the named strategy."""
+    return {
+        "kind": "Deployment",
+        "metadata": metadata(name, labels),
+        "spec": {
+            "replicas": 1,
+            **({"strategy": {"type": strategy}} if strategy else {}),
+            "selector": {"matchLabels": selector},
+            "template": {"metadata": {"labels": selector}, "spec": pod},
+        },
+    }
