@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tests.support.tracked import ROOT
 
@@ -28,6 +30,7 @@ PROGRAMS = frozenset(
 `sandbox.aws` and moto read their environment at their import and are not in `PACKAGES`. No other
 module of the repository reads then what a child has of its own.
 """
+CALLED_SERVICES = ("ec2", "eks", "iam", "autoscaling", "batch", "cloudformation", "fsx", "sts")
 _SERVICE = re.compile(r"\baws\.([a-z0-9]+)\.[A-Za-z]")
 
 
@@ -41,6 +44,26 @@ def import_all() -> None:
 
     for service in _services():
         getattr(getattr(pulumi_aws, service, None), "__all__", None)
+    _load_models_of_aws()
+
+
+def _load_models_of_aws() -> None:
+    """Read the models of the services that commands and programs call, for all children.
+
+    Each session reads them anew, and EC2's has 3 MB. What reads them does not change them but for
+    the additions of the SDK's own files, which are the same each time.
+    """
+    import boto3
+    from botocore.loaders import JSONFileLoader
+
+    read = functools.cache(functools.partial(JSONFileLoader.load_file, JSONFileLoader()))
+
+    def load_file(self: JSONFileLoader, file_path: str) -> Any:
+        return read(file_path)
+
+    JSONFileLoader.load_file = load_file
+    for service in CALLED_SERVICES:
+        boto3.client(service, region_name="us-west-2")
 
 
 def modules() -> Iterator[str]:
