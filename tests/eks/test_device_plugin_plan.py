@@ -2,8 +2,8 @@ import pytest
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES
+from components.config.eks import Taint
 from components.eks.device_plugin_plan import plan_device_plugins
-from components.eks.plan import Taint
 from tests.support.stack_files import PRIVATE, changed, group_before_review, p5, plan, plan_problems
 
 GPU_TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}

@@ -9,8 +9,8 @@ import pytest
 from components.catalog.instance_types import instance_type
 from components.catalog.neuron import NEURON_DEVICE_PLUGIN_IMAGE
 from components.catalog.versions import EKS_VERSIONS
+from components.config.eks import Taint
 from components.eks.device_plugins import DevicePlugins, DevicePluginsArgs
-from components.eks.plan import Taint
 from tests.support.eks_plans import P5, SCHEDULED, eks_plan
 from tests.support.job_plans import job_plan, nodes_of
 from tests.support.kubernetes_versions import DEFAULT, PREVIOUS

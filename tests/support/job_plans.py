@@ -9,7 +9,8 @@ from components.capacity.plan import SchedulePlan
 from components.catalog.instance_types import instance_type
 from components.compute.interface_plan import plan_interfaces
 from components.eks.device_plugin_plan import plan_device_plugins
-from components.eks.plan import EksPlan, NodeGroupPlan
+from components.eks.node_group_plan import NodeGroupPlan
+from components.eks.plan import EksPlan
 from tests.support.eks_plans import NO_PLACEMENT, ON_DEMAND, P5, eks_plan
 
 
