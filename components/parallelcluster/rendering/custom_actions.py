@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from components.config.parallelcluster_nodes import S3Access
-from components.parallelcluster.plan import NodeAccess, ScriptPlan
+from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
 
 
 def render_access(access: NodeAccess) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from components.capacity.plan import CapacityPlan, PlacementPlan
-from components.parallelcluster.plan import ComputeResourcePlan, QueuePlan
+from components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
 from components.parallelcluster.references import Reference
 from components.parallelcluster.rendering.custom_actions import render_access
 from components.parallelcluster.rendering.storage import render_root_volume
@@ -25,14 +25,15 @@ _NO_TARGET: dict[str, Any] = {}
 
 def render_queue(queue: QueuePlan) -> dict[str, Any]:
     """Return one queue with its compute resources."""
+    config = queue.config
     placement = _common([placement_group(r.placement) for r in queue.compute_resources])
     target = _common([reservation_target(r.capacity) for r in queue.compute_resources])
     return {
         "Name": queue.name,
         "CapacityType": _CAPACITY_TYPES[queue.capacity.market_type],
-        **_some("AllocationStrategy", queue.allocation_strategy),
-        "JobExclusiveAllocation": queue.exclusive_jobs,
-        **({"Image": {"CustomAmi": queue.custom_ami_id}} if queue.custom_ami_id else {}),
+        **_some("AllocationStrategy", config.allocation_strategy),
+        "JobExclusiveAllocation": config.exclusive_jobs,
+        **({"Image": {"CustomAmi": config.custom_ami_id}} if config.custom_ami_id else {}),
         **_some("CapacityReservationTarget", target),
         "Networking": {
             "SubnetIds": [Reference("subnet", subnet) for subnet in queue.subnets],
@@ -40,11 +41,11 @@ def render_queue(queue: QueuePlan) -> dict[str, Any]:
         },
         "ComputeSettings": {
             "LocalStorage": {
-                "RootVolume": render_root_volume(queue.root_volume),
-                "EphemeralVolume": {"MountDir": queue.scratch_directory},
+                "RootVolume": render_root_volume(config.root_volume),
+                "EphemeralVolume": {"MountDir": config.scratch_directory},
             }
         },
-        **({"HealthChecks": {"Gpu": {"Enabled": True}}} if queue.gpu_health_check else {}),
+        **({"HealthChecks": {"Gpu": {"Enabled": True}}} if config.gpu_health_check else {}),
         "ComputeResources": [
             _compute_resource(
                 resource,
@@ -55,7 +56,7 @@ def render_queue(queue: QueuePlan) -> dict[str, Any]:
             for resource in queue.compute_resources
         ],
         **render_access(queue.access),
-        **_some("CustomSlurmSettings", dict(queue.slurm_settings)),
+        **_some("CustomSlurmSettings", dict(config.slurm_settings)),
     }
 
 
@@ -86,7 +87,7 @@ def reservation_target(capacity: CapacityPlan) -> dict[str, Any]:
 def _is_flexible(queue: QueuePlan) -> bool:
     # ParallelCluster refuses `InstanceType` in a queue with several subnets, and uses the
     # allocation strategy only with EC2 Fleet (SingleInstanceTypeSubnetValidator).
-    return len(queue.subnets) > 1 or queue.allocation_strategy is not None
+    return len(queue.subnets) > 1 or queue.config.allocation_strategy is not None
 
 
 def _compute_resource(
@@ -106,17 +107,17 @@ def _compute_resource(
         **({"Efa": {"Enabled": True}} if resource.efa_enabled else {}),
         **(
             {}
-            if resource.simultaneous_multithreading
+            if resource.config.simultaneous_multithreading
             else {"DisableSimultaneousMultithreading": True}
         ),
-        **_some("SchedulableMemory", resource.schedulable_memory_mib),
+        **_some("SchedulableMemory", resource.config.schedulable_memory_mib),
         **(
             _some("CapacityReservationTarget", reservation_target(resource.capacity))
             if with_target
             else {}
         ),
         **({"Networking": {"PlacementGroup": placement}} if with_placement else {}),
-        **_some("CustomSlurmSettings", dict(resource.slurm_settings)),
+        **_some("CustomSlurmSettings", dict(resource.config.slurm_settings)),
     }
 
 
