@@ -9,18 +9,50 @@ Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from components.capacity.plan import CapacityPlan, PlacementPlan
 from components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
 from components.parallelcluster.references import Reference
-from components.parallelcluster.rendering.custom_actions import render_access
-from components.parallelcluster.rendering.storage import render_root_volume
+from components.parallelcluster.rendering.custom_actions import ACCESS_KEYS, render_access
+from components.parallelcluster.rendering.storage import ROOT_VOLUME_KEYS, render_root_volume
 
 _CAPACITY_TYPES = {None: "ONDEMAND", "spot": "SPOT", "capacity-block": "CAPACITY_BLOCK"}
 """`CapacityType` by market type."""
 
 _NO_TARGET: dict[str, Any] = {}
+
+QUEUE_KEYS: Mapping[str, str] = {
+    "CapacityType": "purchase_option",
+    "CapacityReservationTarget": "purchase_option",
+    "AllocationStrategy": "allocation_strategy",
+    "ComputeSettings.LocalStorage.EphemeralVolume": "scratch_directory",
+    **{f"ComputeSettings.LocalStorage.{theirs}": ours for theirs, ours in ROOT_VOLUME_KEYS.items()},
+    **ACCESS_KEYS,
+    "Image": "custom_ami_id",
+    "Networking.SubnetIds": "subnet_ids",
+    # Every compute resource has a placement; equal placements are rendered at the queue.
+    "Networking.PlacementGroup": "compute_resources",
+    "HealthChecks": "gpu_health_check",
+    "CustomSlurmSettings": "slurm_settings",
+    "JobExclusiveAllocation": "exclusive_jobs",
+    "ComputeResources": "compute_resources",
+}
+"""Stack file key of each setting of a queue."""
+COMPUTE_RESOURCE_KEYS: Mapping[str, str] = {
+    "InstanceType": "instance_type",
+    "Instances": "instance_type",
+    "MinCount": "minimum",
+    "MaxCount": "maximum",
+    "Efa": "efa_enabled",
+    "DisableSimultaneousMultithreading": "simultaneous_multithreading",
+    "SchedulableMemory": "schedulable_memory_mib",
+    "CapacityReservationTarget": "purchase_option",
+    "Networking": "placement",
+    "CustomSlurmSettings": "slurm_settings",
+}
+"""Stack file key of each setting of a compute resource."""
 
 
 def render_queue(queue: QueuePlan) -> dict[str, Any]:
