@@ -22,10 +22,9 @@ from rich.table import Table
 
 from sandbox.account.stacks import completion
 from tools.cli.stack_config import plan_of
-from tools.workspace.stack_files import ROOT, completed, find_stack_file
+from tools.workspace.stack_files import ROOT, completed, find_stack_file, stack_names
 
 DEFAULT_ROUNDS = 20
-STACKS = sorted(path.name.split(".")[1] for path in ROOT.glob("Pulumi.*.yaml"))
 NOT_COUNTED = ("trainyard:", "pulumi:")
 
 
@@ -43,7 +42,7 @@ class Figures:
 def main() -> None:
     """Measure every stack and print the table."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_ROUNDS
-    _print([_measured(stack, rounds) for stack in STACKS])
+    _print([_measured(stack, rounds) for stack in stack_names()])
 
 
 def _measured(stack: str, rounds: int) -> Figures:

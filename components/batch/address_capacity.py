@@ -6,7 +6,8 @@ multi-node parallel job has its own interface in addition to those of the instan
 
 from __future__ import annotations
 
-from components.batch.plan import BatchPlan, ComputeEnvironmentPlan
+from components.batch.compute_environment_plan import ComputeEnvironmentPlan
+from components.batch.plan import BatchPlan
 from components.config.review import Review
 from components.network.address_capacity import Need, needs_of, review_new_subnets
 

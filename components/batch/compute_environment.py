@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
+from components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from components.batch.instance_role import BatchInstanceRole, BatchInstanceRoleArgs
-from components.batch.plan import ComputeEnvironmentPlan
 from components.batch.user_data_plan import render_user_data
 from components.catalog.batch import image_type
 from components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
@@ -126,7 +126,7 @@ class BatchComputeEnvironment(pulumi.ComponentResource):
             f"{name}-queue",
             name=name,
             state="ENABLED",
-            priority=args.plan.queue_priority,
+            priority=args.plan.config.queue_priority,
             compute_environment_orders=[
                 aws.batch.JobQueueComputeEnvironmentOrderArgs(
                     order=1, compute_environment=environment.arn
@@ -190,7 +190,7 @@ def _compute_resources(
                 # For a custom AMI, Batch requires the image type that it is based on.
                 # https://docs.aws.amazon.com/batch/latest/APIReference/API_Ec2Configuration.html
                 image_type=plan.image_type or image_type(plan.instance_type) or "ECS_AL2023",
-                image_id_override=plan.custom_ami_id,
+                image_id_override=plan.config.custom_ami_id,
             )
         ],
         launch_template=aws.batch.ComputeEnvironmentComputeResourcesLaunchTemplateArgs(

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from components.batch.plan import ComputeEnvironmentPlan
+from dataclasses import dataclass
+from typing import Literal
+
+from typing_extensions import override
+
 from components.capacity.placement_review import reviewed_placement
 from components.capacity.plan import SchedulePlan
 from components.capacity.pool_review import purchase_options
 from components.capacity.schedule import plan_schedule
-from components.catalog.batch import image_type
+from components.catalog.batch import ECS_IMAGE_PARAMETERS, ImageType, image_type
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.compute.interface_plan import plan_pool_interfaces
-from components.compute.root_volume import plan_root_volume
+from components.compute.node_pool_plan import ImageSource, NodePoolPlan
+from components.compute.root_volume import RootVolume, plan_root_volume
 from components.config.batch import ComputeEnvironment
 from components.config.batch_stack import BatchStackConfig
 from components.config.node_pool import NodeSizes
@@ -25,6 +30,51 @@ INTERFACES_OF_JOBS = 1
 
 https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputeEnvironmentPlan(NodePoolPlan):
+    """A compute environment, the launch template of its nodes and its job queue."""
+
+    config: ComputeEnvironment
+    """The compute environment in the stack file. Its resources read from it the options that need
+    no plan."""
+    minimum_vcpus: int
+    maximum_vcpus: int
+    image_type: ImageType | None
+    """`Ec2Configuration.imageType`; None with a custom AMI."""
+    allocation_strategy: Literal["BEST_FIT_PROGRESSIVE", "SPOT_PRICE_CAPACITY_OPTIMIZED"]
+    """Batch supports in-place updates with these strategies, but not with `BEST_FIT`."""
+    root_volume: RootVolume
+    local_nvme: Literal["raid0", "none"]
+    iam_policies: tuple[str, ...]
+    """ARNs of AWS managed policies of the node role, in addition to that of ECS."""
+
+    @property
+    @override
+    def key(self) -> str:
+        """Key in the stack file."""
+        return f"architecture.compute_environments.{self.name}"
+
+    @property
+    @override
+    def image(self) -> ImageSource:
+        """The ECS-optimized AMI, or the one in the stack file."""
+        if self.config.custom_ami_id is None and self.image_type is not None:
+            return ImageSource(parameter=ECS_IMAGE_PARAMETERS[self.image_type])
+        return ImageSource(image_id=self.config.custom_ami_id)
+
+    @property
+    @override
+    def nodes(self) -> int:
+        """Nodes that run without jobs."""
+        return self.minimum_vcpus // self.instance_type.vcpus
+
+    @property
+    @override
+    def most_nodes(self) -> int:
+        """Nodes that jobs can launch."""
+        return self.maximum_vcpus // self.instance_type.vcpus
 
 
 def plan_compute_environment(
@@ -50,6 +100,7 @@ def plan_compute_environment(
     schedule = environment_schedule(environment, reservation, context)
     return ComputeEnvironmentPlan(
         name=name,
+        config=environment,
         instance_type=instance_type,
         capacity=context.capacity(environment.purchase_option, place),
         placement=placement,
@@ -60,13 +111,11 @@ def plan_compute_environment(
         minimum_vcpus=schedule.minimum * instance_type.vcpus,
         maximum_vcpus=environment.maximum * instance_type.vcpus,
         image_type=None if environment.image == "custom" else image_type(instance_type),
-        custom_ami_id=environment.custom_ami_id,
         allocation_strategy="SPOT_PRICE_CAPACITY_OPTIMIZED" if spot else "BEST_FIT_PROGRESSIVE",
         root_volume=plan_root_volume(environment.root_volume),
         local_nvme=environment.local_nvme if instance_type.local_nvme_disks else "none",
         iam_policies=managed_policy_arns(environment.iam_policies, context.region),
         ssh_key_name=environment.ssh_key_name,
-        queue_priority=environment.queue_priority,
     )
 
 

@@ -8,59 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from typing_extensions import override
-
-from components.catalog.batch import ECS_IMAGE_PARAMETERS, ImageType
+from components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from components.catalog.instance_type import InstanceType
-from components.compute.node_pool_plan import ImageSource, NodePoolPlan
-from components.compute.root_volume import RootVolume
+from components.compute.node_pool_plan import NodePoolPlan
 from components.network.network_plan import NetworkPlan
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComputeEnvironmentPlan(NodePoolPlan):
-    """A compute environment, the launch template of its nodes and its job queue."""
-
-    minimum_vcpus: int
-    maximum_vcpus: int
-    image_type: ImageType | None
-    """`Ec2Configuration.imageType`; None with a custom AMI."""
-    custom_ami_id: str | None
-    allocation_strategy: Literal["BEST_FIT_PROGRESSIVE", "SPOT_PRICE_CAPACITY_OPTIMIZED"]
-    """Batch supports in-place updates with these strategies, but not with `BEST_FIT`."""
-    root_volume: RootVolume
-    local_nvme: Literal["raid0", "none"]
-    iam_policies: tuple[str, ...]
-    """ARNs of AWS managed policies of the node role, in addition to that of ECS."""
-    queue_priority: int
-
-    @property
-    @override
-    def key(self) -> str:
-        """Key in the stack file."""
-        return f"architecture.compute_environments.{self.name}"
-
-    @property
-    @override
-    def image(self) -> ImageSource:
-        """The ECS-optimized AMI, or the one in the stack file."""
-        if self.custom_ami_id is None and self.image_type is not None:
-            return ImageSource(parameter=ECS_IMAGE_PARAMETERS[self.image_type])
-        return ImageSource(image_id=self.custom_ami_id)
-
-    @property
-    @override
-    def nodes(self) -> int:
-        """Nodes that run without jobs."""
-        return self.minimum_vcpus // self.instance_type.vcpus
-
-    @property
-    @override
-    def most_nodes(self) -> int:
-        """Nodes that jobs can launch."""
-        return self.maximum_vcpus // self.instance_type.vcpus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

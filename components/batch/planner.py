@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from components.batch.address_capacity import review_address_capacity
-from components.batch.compute_environment_plan import Context, plan_compute_environment
+from components.batch.compute_environment_plan import (
+    ComputeEnvironmentPlan,
+    Context,
+    plan_compute_environment,
+)
 from components.batch.compute_environment_review import review_compute_environment
 from components.batch.job_definition_plan import plan_job_definition
 from components.batch.job_definition_review import review_job_definition
 from components.batch.job_size_review import review_sizes
 from components.batch.network_review import review_batch_network, review_public_images
-from components.batch.plan import BatchPlan, ComputeEnvironmentPlan, JobDefinitionPlan
+from components.batch.plan import BatchPlan, JobDefinitionPlan
 from components.batch.repository_plan import plan_repository, review_repository
 from components.checks.network_review import review_network, review_without_storage
 from components.checks.reservation_review import review_reservations

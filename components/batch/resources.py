@@ -13,9 +13,10 @@ from components.batch.compute_environment import (
     BatchComputeEnvironment,
     BatchComputeEnvironmentArgs,
 )
+from components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from components.batch.container_repository import ContainerRepository, ContainerRepositoryArgs
 from components.batch.job_definition import BatchJobDefinition, BatchJobDefinitionArgs
-from components.batch.plan import BatchPlan, ComputeEnvironmentPlan, JobDefinitionPlan
+from components.batch.plan import BatchPlan, JobDefinitionPlan
 from components.compute.reservation_groups import make_reservation_groups
 from components.compute.resource_shares import accept_shares
 from components.network.cluster_network import ClusterNetwork

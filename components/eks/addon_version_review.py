@@ -19,7 +19,8 @@ from components.catalog.versions import EksVersion
 from components.config.eks import EksArchitecture
 from components.config.eks_addons import AddonName, AddonVersion
 from components.config.review import Review
-from components.eks.plan import AddonVersions, NodeGroupPlan
+from components.eks.node_group_plan import NodeGroupPlan
+from components.eks.plan import AddonVersions
 
 EFA_ONLY_VPC_CNI = (1, 18, 5)
 OLDEST_COREDNS = (1, 11, 0)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from components.config.review import Review
-from components.eks.plan import NodeGroupPlan
-from components.eks.pod_plan import addresses_needed
+from components.eks.node_group_plan import NodeGroupPlan
 from components.network.address_capacity import Need, needs_of, review_new_subnets
 from components.network.network_plan import NetworkPlan
 
@@ -34,3 +33,16 @@ def review_address_capacity(
         takers="interfaces and pods",
         remedy="fewer nodes, or interface_layout: efa-only, which takes one address a node",
     )
+
+
+def addresses_needed(group: NodeGroupPlan) -> int:
+    """Return the IPv4 addresses that a node group takes from its subnets at its maximum size.
+
+    A node takes one address for each planned interface with an address. VPC CNI also fills the
+    primary interface with pod addresses as soon as the node joins. Interfaces that VPC CNI attaches
+    later for more pods are not counted.
+    https://docs.aws.amazon.com/eks/latest/best-practices/vpc-cni.html
+    """
+    interfaces = group.interfaces.addresses_per_node if group.interfaces else 1
+    for_pods = group.instance_type.ipv4_addresses_per_interface - 1
+    return group.schedule.maximum * (interfaces + for_pods)

@@ -14,10 +14,11 @@ import pulumi
 import pulumi_aws as aws
 
 from components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
+from components.config.eks import Taint
 from components.eks.node_group_args import NodeGroupArgs, placement_group_name
+from components.eks.node_group_plan import NodeGroupPlan
 from components.eks.node_group_schedule import NodeGroupSchedule, NodeGroupScheduleArgs
 from components.eks.nodeadm_plan import render_managed_user_data
-from components.eks.plan import NodeGroupPlan, Taint
 from components.naming import LAUNCH, MANAGED_NODE_GROUP
 
 TAINT_EFFECTS = {
@@ -103,7 +104,9 @@ class ManagedNodeGroup(pulumi.ComponentResource):
                 max_unavailable_percentage=plan.update.maximum_unavailable_percentage,
                 update_strategy=plan.update.strategy,
             ),
-            node_repair_config=aws.eks.NodeGroupNodeRepairConfigArgs(enabled=plan.auto_repair),
+            node_repair_config=aws.eks.NodeGroupNodeRepairConfigArgs(
+                enabled=plan.config.auto_repair
+            ),
             labels=plan.labels or None,
             taints=[_taint(taint) for taint in plan.taints] or None,
             tags={"Name": args.node_name, **args.tags},

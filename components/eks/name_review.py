@@ -9,7 +9,7 @@ from __future__ import annotations
 from components.config.eks_stack import EksStackConfig
 from components.config.network import NewVpc
 from components.config.review import Review
-from components.eks.plan import SYSTEM_NODE_GROUP
+from components.eks.node_group_plan import SYSTEM_NODE_GROUP
 from components.naming import (
     EKS_NODE_GROUP_NAME_LIMIT,
     IAM_ROLE_NAME_LIMIT,

@@ -9,7 +9,7 @@ from components.config.eks_addons import Addons
 from components.config.network import NewVpc
 from components.config.review import Review
 from components.eks.addons.registry import plan_self_managed_addons, with_public_images
-from components.eks.plan import NodeGroupPlan
+from components.eks.node_group_plan import NodeGroupPlan
 from components.network.egress import nat_gateway_command
 
 MINIMUM_CONTROL_PLANE_ZONES = 2

@@ -9,7 +9,7 @@ import pulumi
 
 from components.compute.placement_group import ClusterPlacementGroup, ClusterPlacementGroupArgs
 from components.eks.cluster import ClusterAccess
-from components.eks.plan import NodeGroupPlan
+from components.eks.node_group_plan import NodeGroupPlan
 from components.identity.node_role import NodeRole
 
 

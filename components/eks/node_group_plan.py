@@ -1,12 +1,16 @@
-"""From one node group of the stack file to its plan."""
+"""The plan of a node group."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
+
+from typing_extensions import override
 
 from components.capacity.on_demand import plan_on_demand
 from components.capacity.placement_review import reviewed_placement
-from components.capacity.plan import PlacementPlan, SchedulePlan, UpdatePlan
+from components.capacity.plan import ONE_BY_ONE, PlacementPlan, SchedulePlan, UpdatePlan
 from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
 from components.capacity.schedule import plan_schedule
 from components.capacity.update import plan_update
@@ -20,16 +24,74 @@ from components.catalog.versions import (
     ami_type,
 )
 from components.compute.interface_plan import plan_pool_interfaces
-from components.compute.root_volume import plan_root_volume
-from components.config.eks import NodeGroup, SystemNodeGroup
+from components.compute.node_pool_plan import ImageSource, NodePoolPlan
+from components.compute.root_volume import RootVolume, plan_root_volume
+from components.config.eks import AddonPolicy, NodeGroup, SystemNodeGroup, Taint
 from components.config.eks_stack import EksStackConfig
 from components.config.reservations import CapacityBlock, Reservation
 from components.config.review import Review
-from components.eks.plan import SYSTEM_NODE_GROUP, NodeGroupPlan, Taint
 from components.eks.pod_plan import plan_maximum_pods
 from components.network.pool_place import PlanContext, PoolPlace
 
 Context = PlanContext[EksStackConfig]
+SYSTEM_NODE_GROUP = "system"
+"""Name of the node group for cluster services."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeGroupPlan(NodePoolPlan):
+    """One EKS node group, managed or self-managed."""
+
+    config: NodeGroup
+    """The node group in the stack file. Its own resource reads from it the options that need no
+    plan."""
+    management: Literal["managed", "self-managed"]
+    schedule: SchedulePlan
+    root_volume: RootVolume
+    local_nvme: Literal["raid0", "none"]
+    labels: dict[str, str]
+    taints: tuple[Taint, ...]
+    maximum_pods: int | None
+    """Kubelet setting; None uses the table in the AMI."""
+    ami_type: str
+    """EKS AMI type, such as `AL2023_x86_64_NVIDIA`."""
+    ami_ssm_parameter: str
+    """Versioned SSM parameter of the AMI id; for self-managed groups."""
+    ami_release_version: str
+    """Release version of the AMI, such as `1.35.6-20261112`; for managed groups."""
+    iam_policies: tuple[str, ...]
+    """Names of AWS managed policies of the node role, in addition to those that every node
+    needs."""
+    addon_policies: tuple[AddonPolicy, ...] = ()
+    """Permissions of pods that use the node role."""
+    update: UpdatePlan = ONE_BY_ONE
+    """For managed groups."""
+
+    @property
+    @override
+    def key(self) -> str:
+        """Key in the stack file."""
+        if self.name == SYSTEM_NODE_GROUP:
+            return "architecture.system_node_group"
+        return f"architecture.node_groups.{self.name}"
+
+    @property
+    @override
+    def image(self) -> ImageSource:
+        """The EKS-optimized AMI."""
+        return ImageSource(parameter=self.ami_ssm_parameter)
+
+    @property
+    @override
+    def nodes(self) -> int:
+        """Desired size, now or when the Capacity Block starts."""
+        return max(self.schedule.desired, self.schedule.scale_up_desired)
+
+    @property
+    @override
+    def most_nodes(self) -> int:
+        """The same: jobs do not change the size."""
+        return self.nodes
 
 
 def version_of(config: EksStackConfig) -> EksVersion:
@@ -55,6 +117,7 @@ def plan_system_node_group(context: Context) -> NodeGroupPlan | None:
     variant, version = ami_variant(instance_type), version_of(context.config)
     return NodeGroupPlan(
         name=SYSTEM_NODE_GROUP,
+        config=NodeGroup.model_construct(**dict(group)),
         management="managed",
         instance_type=instance_type,
         capacity=plan_on_demand(),
@@ -99,6 +162,7 @@ def plan_node_group(
     variant, version = ami_variant(instance_type), version_of(context.config)
     return NodeGroupPlan(
         name=name,
+        config=group,
         management=group.management,
         instance_type=instance_type,
         capacity=context.capacity(group.purchase_option, place),
@@ -109,7 +173,7 @@ def plan_node_group(
         root_volume=plan_root_volume(group.root_volume),
         local_nvme=group.local_nvme if instance_type.local_nvme_disks else "none",
         labels=dict(group.labels),
-        taints=tuple(Taint(key=t.key, value=t.value, effect=t.effect) for t in group.taints),
+        taints=group.taints,
         maximum_pods=plan_maximum_pods(instance_type, interfaces),
         ami_type=ami_type(variant, instance_type.architecture),
         ami_ssm_parameter=version.ami_ssm_parameter(variant, instance_type.architecture),
@@ -117,7 +181,6 @@ def plan_node_group(
         iam_policies=group.iam_policies,
         addon_policies=group.addon_policies,
         update=_update(group, context, place),
-        auto_repair=group.auto_repair,
         ssh_key_name=group.ssh_key_name,
     )
 

@@ -18,9 +18,7 @@ from components.config.review import Review
 from components.eks.addons.efa_device_plugin import review_efa_plugin
 from components.eks.addons.neuron_device_plugin import review_accelerators
 from components.eks.label_plan import review_labels, review_taints
-from components.eks.node_group_option_review import review_options
-from components.eks.node_group_plan import Context
-from components.eks.plan import SYSTEM_NODE_GROUP
+from components.eks.node_group_plan import SYSTEM_NODE_GROUP, Context
 from components.network.pool_place import PoolPlace
 from components.network.pool_place_review import (
     review_missing_zone,
@@ -49,7 +47,8 @@ def review_node_group(name: str, group: NodeGroup, context: Context, review: Rev
         note_unlisted_zone(review, place.name, place.zone, found)
     review_pool_zone(place, context.region, review, what="this node group")
     review_pool_subnet(place, context.config.network, review)
-    review_options(review, name, group)
+    _review_repair(review, key, group)
+    _note_ssh(review, name, group)
     review_labels(review, key, group.labels)
     review_taints(review, key, group.taints)
 
@@ -68,3 +67,32 @@ def _review_efa(
     if review_efa_support(review, key, found) and plugin:
         review_efa_plugin(review, key, found.name)
     review_missing_zone(place, group.purchase_option, found, context, review)
+
+
+def _review_repair(review: Review, key: str, group: NodeGroup) -> None:
+    """Refuse auto repair of self-managed nodes.
+
+    The add-on review checks that auto repair has the node monitoring agent.
+    https://docs.aws.amazon.com/eks/latest/userguide/node-health.html
+    """
+    if group.auto_repair and group.management == "self-managed":
+        review.refuse(
+            f"{key}.auto_repair",
+            "is on, but EKS repairs nodes of managed groups only",
+            found=True,
+            allowed="true with `management: managed`",
+            remedy=review.set_command(f"{key}.auto_repair", "false"),
+        )
+
+
+def _note_ssh(review: Review, name: str, group: NodeGroup) -> None:
+    """Note that Session Manager needs neither a key nor an open port.
+
+    https://docs.aws.amazon.com/systems-manager/latest/userguide/session-manager.html
+    """
+    if group.ssh_key_name is not None:
+        review.note(
+            f"node group {name}: nodes have the key {group.ssh_key_name}, but no security group "
+            "opens port 22; `aws ssm start-session --target INSTANCE-ID` needs neither, and "
+            "carries SSH with `--document-name AWS-StartSSHSession`"
+        )

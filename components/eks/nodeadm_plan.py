@@ -12,7 +12,8 @@ from typing import Any
 
 import yaml
 
-from components.eks.plan import NodeGroupPlan, Taint
+from components.config.eks import Taint
+from components.eks.node_group_plan import NodeGroupPlan
 
 _BOUNDARY = "trainyard-node"
 

@@ -10,81 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from typing_extensions import override
-
-from components.capacity.plan import ONE_BY_ONE, SchedulePlan, UpdatePlan
-from components.compute.node_pool_plan import ImageSource, NodePoolPlan
-from components.compute.root_volume import RootVolume
-from components.config.eks import AddonPolicy
+from components.compute.node_pool_plan import NodePoolPlan
+from components.config.eks import Taint
+from components.eks.node_group_plan import NodeGroupPlan
 from components.network.network_plan import NetworkPlan
 from components.storage.fsx_lustre_plan import FsxLustrePlan
-
-SYSTEM_NODE_GROUP = "system"
-"""Name of the node group for cluster services."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taint:
-    """A Kubernetes taint, in the spelling of Kubernetes."""
-
-    key: str
-    value: str
-    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeGroupPlan(NodePoolPlan):
-    """One EKS node group, managed or self-managed."""
-
-    management: Literal["managed", "self-managed"]
-    schedule: SchedulePlan
-    root_volume: RootVolume
-    local_nvme: Literal["raid0", "none"]
-    labels: dict[str, str]
-    taints: tuple[Taint, ...]
-    maximum_pods: int | None
-    """Kubelet setting; None uses the table in the AMI."""
-    ami_type: str
-    """EKS AMI type, such as `AL2023_x86_64_NVIDIA`."""
-    ami_ssm_parameter: str
-    """Versioned SSM parameter of the AMI id; for self-managed groups."""
-    ami_release_version: str
-    """Release version of the AMI, such as `1.35.6-20261112`; for managed groups."""
-    iam_policies: tuple[str, ...]
-    """Names of AWS managed policies of the node role, in addition to those that every node
-    needs."""
-    addon_policies: tuple[AddonPolicy, ...] = ()
-    """Permissions of pods that use the node role."""
-    update: UpdatePlan = ONE_BY_ONE
-    """For managed groups."""
-    auto_repair: bool = False
-    """Whether EKS replaces unhealthy nodes; for managed groups."""
-
-    @property
-    @override
-    def key(self) -> str:
-        """Key in the stack file."""
-        if self.name == SYSTEM_NODE_GROUP:
-            return "architecture.system_node_group"
-        return f"architecture.node_groups.{self.name}"
-
-    @property
-    @override
-    def image(self) -> ImageSource:
-        """The EKS-optimized AMI."""
-        return ImageSource(parameter=self.ami_ssm_parameter)
-
-    @property
-    @override
-    def nodes(self) -> int:
-        """Desired size, now or when the Capacity Block starts."""
-        return max(self.schedule.desired, self.schedule.scale_up_desired)
-
-    @property
-    @override
-    def most_nodes(self) -> int:
-        """The same: jobs do not change the size."""
-        return self.nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

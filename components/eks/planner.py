@@ -22,12 +22,13 @@ from components.eks.network_review import (
 )
 from components.eks.node_group_plan import (
     Context,
+    NodeGroupPlan,
     plan_node_group,
     plan_system_node_group,
     version_of,
 )
 from components.eks.node_group_review import review_node_group
-from components.eks.plan import EksPlan, NodeGroupPlan
+from components.eks.plan import EksPlan
 from components.eks.storage_plan import plan_file_systems
 from components.eks.version_review import review_secrets_key
 from components.network.pool_place_review import review_launch_zones

@@ -1,4 +1,4 @@
-"""Maximum pods per node, and addresses that a node group takes from its subnets.
+"""Maximum pods per node.
 
 Sources:
     https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/internal/kubelet/eni_max_pods.go
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from components.catalog.instance_type import InstanceType
 from components.compute.interface_plan import InterfacePlan
-from components.eks.plan import NodeGroupPlan
 
 # Pods on the host network, such as kube-proxy and VPC CNI, need no address of their own.
 _PODS_WITHOUT_ADDRESS = 2
@@ -38,16 +37,3 @@ def _interfaces_for_pods(instance_type: InstanceType, interfaces: InterfacePlan)
     """Return the number of card 0 slots for interfaces with addresses, used or free."""
     efa_only = sum(i.network_card_index == 0 and not i.takes_address for i in interfaces.interfaces)
     return instance_type.network_cards[0].maximum_interfaces - efa_only
-
-
-def addresses_needed(group: NodeGroupPlan) -> int:
-    """Return the IPv4 addresses that a node group takes from its subnets at its maximum size.
-
-    A node takes one address for each planned interface with an address. VPC CNI also fills the
-    primary interface with pod addresses as soon as the node joins. Interfaces that VPC CNI attaches
-    later for more pods are not counted.
-    https://docs.aws.amazon.com/eks/latest/best-practices/vpc-cni.html
-    """
-    interfaces = group.interfaces.addresses_per_node if group.interfaces else 1
-    for_pods = group.instance_type.ipv4_addresses_per_interface - 1
-    return group.schedule.maximum * (interfaces + for_pods)

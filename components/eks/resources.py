@@ -18,7 +18,8 @@ from components.eks.managed_node_group import ManagedNodeGroup
 from components.eks.node_access_entry import NodeAccessEntry, NodeAccessEntryArgs
 from components.eks.node_devices import node_devices
 from components.eks.node_group_args import NodeGroupArgs
-from components.eks.plan import EksPlan, NodeGroupPlan
+from components.eks.node_group_plan import NodeGroupPlan
+from components.eks.plan import EksPlan
 from components.eks.self_managed_node_group import SelfManagedNodeGroup
 from components.engine_calls import begin_with
 from components.identity.node_role import NodeRole, NodeRoleArgs

@@ -11,7 +11,8 @@ import pulumi_kubernetes as kubernetes
 
 from components.eks.addons.addon import AddonTarget, SelfManagedAddon
 from components.eks.addons.registry import SELF_MANAGED_ADDONS
-from components.eks.plan import EksPlan, NodeGroupPlan
+from components.eks.node_group_plan import NodeGroupPlan
+from components.eks.plan import EksPlan
 from components.runtime.addon_workloads import AddonWorkloads, AddonWorkloadsArgs
 
 

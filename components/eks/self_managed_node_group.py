@@ -12,9 +12,9 @@ import pulumi_aws as aws
 
 from components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
 from components.eks.node_group_args import NodeGroupArgs, placement_group_name
+from components.eks.node_group_plan import NodeGroupPlan
 from components.eks.node_group_schedule import NodeGroupSchedule, NodeGroupScheduleArgs
 from components.eks.nodeadm_plan import render_self_managed_user_data
-from components.eks.plan import NodeGroupPlan
 from components.identity.addon_policies import autoscaler_tags
 from components.identity.instance_profile import NodeInstanceProfile, NodeInstanceProfileArgs
 from components.naming import AUTO_SCALING_GROUP, LAUNCH

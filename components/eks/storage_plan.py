@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from components.config.eks_stack import EksStackConfig
 from components.config.review import Review
-from components.eks.plan import NodeGroupPlan
+from components.eks.node_group_plan import NodeGroupPlan
 from components.network.network_plan import NetworkPlan
 from components.storage.fsx_lustre_plan import FsxLustrePlan
 from components.storage.storage_plan import Neighbour, StoragePlace, plan_storage

@@ -12,12 +12,8 @@ from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.lustre_rules import capacity_rule
 from components.config.review import Review
 from components.network.address_capacity import Need, needs_of, review_new_subnets
-from components.parallelcluster.plan import (
-    ComputeResourcePlan,
-    HeadNodePlan,
-    ParallelClusterPlan,
-    SharedStoragePlan,
-)
+from components.parallelcluster.plan import HeadNodePlan, ParallelClusterPlan, SharedStoragePlan
+from components.parallelcluster.queue_plan import ComputeResourcePlan
 
 
 def addresses_by_subnet(plan: ParallelClusterPlan) -> dict[str, Need]:

@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from components.catalog.post_install_scripts import script_url
-from components.config.parallelcluster_nodes import HeadNode, Queue, Script
+from components.config.parallelcluster_nodes import HeadNode, Queue, S3Access, Script
 from components.naming import managed_policy_arns
-from components.parallelcluster.plan import NodeAccess, ScriptPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptPlan:
+    """A script that nodes run."""
+
+    url: str
+    """`https://` or `s3://`; built-in scripts are pinned to a commit."""
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeAccess:
+    """Permissions and custom actions of nodes."""
+
+    iam_policies: tuple[str, ...] = ()
+    """ARNs of AWS managed policies."""
+    s3_access: tuple[S3Access, ...] = ()
+    on_node_start: tuple[ScriptPlan, ...] = ()
+    on_node_configured: tuple[ScriptPlan, ...] = ()
 
 
 def plan_access(node: HeadNode | Queue, region: str) -> NodeAccess:

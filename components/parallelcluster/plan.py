@@ -11,35 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from typing_extensions import override
-
-from components.capacity.plan import CapacityPlan
-from components.compute.node_pool_plan import ImageSource, NodePoolPlan
+from components.compute.node_pool_plan import NodePoolPlan
 from components.config.node_pool import RootVolume
 from components.config.parallelcluster import Monitoring, OperatingSystem, Slurm
-from components.config.parallelcluster_nodes import S3Access
 from components.network.network_plan import NetworkPlan
+from components.parallelcluster.node_access_plan import NodeAccess
+from components.parallelcluster.queue_plan import QueuePlan
 from components.storage.open_zfs_plan import OpenZfsPlan
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptPlan:
-    """A script that nodes run."""
-
-    url: str
-    """`https://` or `s3://`; built-in scripts are pinned to a commit."""
-    arguments: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeAccess:
-    """Permissions and custom actions of nodes."""
-
-    iam_policies: tuple[str, ...] = ()
-    """ARNs of AWS managed policies."""
-    s3_access: tuple[S3Access, ...] = ()
-    on_node_start: tuple[ScriptPlan, ...] = ()
-    on_node_configured: tuple[ScriptPlan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,68 +36,6 @@ class HeadNodePlan:
     """Public key that the stack imports."""
     allowed_cidr: str
     access: NodeAccess
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComputeResourcePlan(NodePoolPlan):
-    """Nodes of one instance type in a queue; ParallelCluster makes their launch template.
-
-    `capacity` is that of the queue, unless the compute resource sets another reservation.
-    """
-
-    queue: str
-    """Name of its queue."""
-    minimum: int
-    maximum: int
-    efa_enabled: bool
-    ami: ImageSource
-    simultaneous_multithreading: bool
-    schedulable_memory_mib: int | None
-    slurm_settings: Mapping[str, str]
-
-    @property
-    @override
-    def key(self) -> str:
-        """Key in the stack file."""
-        return f"architecture.queues.{self.queue}.compute_resources.{self.name}"
-
-    @property
-    @override
-    def image(self) -> ImageSource:
-        """The AMI of the queue or the cluster, or that of ParallelCluster."""
-        return self.ami
-
-    @property
-    @override
-    def nodes(self) -> int:
-        """Static nodes."""
-        return self.minimum
-
-    @property
-    @override
-    def most_nodes(self) -> int:
-        """Static and dynamic nodes."""
-        return self.maximum
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueuePlan:
-    """A Slurm partition."""
-
-    name: str
-    capacity: CapacityPlan
-    subnets: tuple[str, ...]
-    """Private subnets, as references of the `NetworkPlan`; exactly one with EFA or a reservation,
-    after the account was queried."""
-    compute_resources: tuple[ComputeResourcePlan, ...]
-    custom_ami_id: str | None
-    root_volume: RootVolume
-    scratch_directory: str
-    exclusive_jobs: bool
-    gpu_health_check: bool
-    allocation_strategy: str | None
-    access: NodeAccess
-    slurm_settings: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

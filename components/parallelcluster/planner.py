@@ -17,11 +17,10 @@ from components.parallelcluster.plan import (
     DeploymentPlan,
     HeadNodePlan,
     ParallelClusterPlan,
-    QueuePlan,
     deployment_stack_name,
 )
 from components.parallelcluster.queue_context import Context
-from components.parallelcluster.queue_plan import plan_queue
+from components.parallelcluster.queue_plan import QueuePlan, plan_queue
 from components.parallelcluster.queue_review import review_counts, review_queue
 from components.parallelcluster.slurm_review import review_slurm
 from components.parallelcluster.storage_plan import SharedStorage, plan_shared_storage

@@ -2,20 +2,81 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from typing_extensions import override
+
 from components.capacity.placement_review import reviewed_placement
+from components.capacity.plan import CapacityPlan
 from components.capacity.pool_review import purchase_options
 from components.catalog.instance_type import InstanceType
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.parallelcluster import official_image_name
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.compute.interface_plan import plan_interfaces
-from components.compute.node_pool_plan import ImageSource
-from components.config.parallelcluster_nodes import Queue
+from components.compute.node_pool_plan import ImageSource, NodePoolPlan
+from components.config.parallelcluster_nodes import ComputeResource, Queue
 from components.config.review import Review
 from components.network.pool_place import PoolPlace
-from components.parallelcluster.node_access_plan import plan_access
-from components.parallelcluster.plan import ComputeResourcePlan, QueuePlan
+from components.parallelcluster.node_access_plan import NodeAccess, plan_access
 from components.parallelcluster.queue_context import Context, purchase_option
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputeResourcePlan(NodePoolPlan):
+    """Nodes of one instance type in a queue; ParallelCluster makes their launch template.
+
+    `capacity` is that of the queue, unless the compute resource sets another reservation.
+    """
+
+    config: ComputeResource
+    """The compute resource in the stack file, from which the rendering reads options that need no
+    plan."""
+    queue: str
+    """Name of its queue."""
+    minimum: int
+    maximum: int
+    efa_enabled: bool
+    ami: ImageSource
+
+    @property
+    @override
+    def key(self) -> str:
+        """Key in the stack file."""
+        return f"architecture.queues.{self.queue}.compute_resources.{self.name}"
+
+    @property
+    @override
+    def image(self) -> ImageSource:
+        """The AMI of the queue or the cluster, or that of ParallelCluster."""
+        return self.ami
+
+    @property
+    @override
+    def nodes(self) -> int:
+        """Static nodes."""
+        return self.minimum
+
+    @property
+    @override
+    def most_nodes(self) -> int:
+        """Static and dynamic nodes."""
+        return self.maximum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuePlan:
+    """A Slurm partition."""
+
+    name: str
+    config: Queue
+    """The queue in the stack file, from which the rendering reads options that need no plan."""
+    capacity: CapacityPlan
+    subnets: tuple[str, ...]
+    """Private subnets, as references of the `NetworkPlan`; exactly one with EFA or a reservation,
+    after the account was queried."""
+    compute_resources: tuple[ComputeResourcePlan, ...]
+    access: NodeAccess
 
 
 def plan_queue(name: str, queue: Queue, context: Context, review: Review) -> QueuePlan | None:
@@ -34,17 +95,11 @@ def plan_queue(name: str, queue: Queue, context: Context, review: Review) -> Que
         return None
     return QueuePlan(
         name=name,
+        config=queue,
         capacity=context.capacity(queue.purchase_option, place),
         subnets=place.subnets,
         compute_resources=planned,
-        custom_ami_id=queue.custom_ami_id,
-        root_volume=queue.root_volume,
-        scratch_directory=queue.scratch_directory,
-        exclusive_jobs=queue.exclusive_jobs,
-        gpu_health_check=queue.gpu_health_check,
-        allocation_strategy=queue.allocation_strategy,
         access=plan_access(queue, context.region),
-        slurm_settings=dict(queue.slurm_settings),
     )
 
 
@@ -74,6 +129,7 @@ def _compute_resource(
     efa = resource.efa_enabled and instance_type.efa_supported
     return ComputeResourcePlan(
         name=name,
+        config=resource,
         queue=queue_name,
         instance_type=instance_type,
         subnets=place.subnets,
@@ -86,9 +142,6 @@ def _compute_resource(
         efa_enabled=resource.efa_enabled,
         capacity=context.capacity(option, place),
         placement=placement,
-        simultaneous_multithreading=resource.simultaneous_multithreading,
-        schedulable_memory_mib=resource.schedulable_memory_mib,
-        slurm_settings=dict(resource.slurm_settings),
     )
 
 

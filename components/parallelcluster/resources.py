@@ -13,7 +13,8 @@ from components.compute.reservation_groups import make_reservation_groups
 from components.compute.resource_shares import accept_shares
 from components.network.cluster_network import ClusterNetwork
 from components.parallelcluster.outputs import log_group, login_commands
-from components.parallelcluster.plan import ParallelClusterPlan, QueuePlan, SharedStoragePlan
+from components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
+from components.parallelcluster.queue_plan import QueuePlan
 from components.parallelcluster.slurm_cluster import SlurmCluster, SlurmClusterArgs
 from components.storage.open_zfs import OpenZfs, OpenZfsArgs, client_cidrs
 

@@ -31,6 +31,35 @@ _TYPES: Mapping[str, StorageType] = {
     "fsx-lustre": "FsxLustre",
     "fsx-openzfs": "FsxOpenZfs",
 }
+STORAGE_KEYS: Mapping[str, str] = {
+    "MountDir": "mount_directory",
+    "StorageType": "kind",
+    "EbsSettings.Size": "size_gib",
+    "EbsSettings.Iops": "iops",
+    "EbsSettings.Throughput": "throughput_mibps",
+    "EbsSettings.KmsKeyId": "kms_key_arn",
+    "EfsSettings.ThroughputMode": "throughput_mode",
+    "EfsSettings.ProvisionedThroughput": "provisioned_throughput_mibps",
+    "EfsSettings.PerformanceMode": "performance_mode",
+    "EfsSettings.Encrypted": "encrypted",
+    "EfsSettings.KmsKeyId": "kms_key_arn",
+    "EfsSettings.EncryptionInTransit": "encryption_in_transit",
+    "EfsSettings.IamAuthorization": "iam_authorization",
+    "EfsSettings.AccessPointId": "access_point_id",
+    "EfsSettings.FileSystemId": "file_system_id",
+    "FsxLustreSettings.StorageCapacity": "storage_capacity_gib",
+    "FsxLustreSettings.DeploymentType": "deployment_type",
+    "FsxLustreSettings.PerUnitStorageThroughput": "per_unit_storage_throughput",
+    "FsxLustreSettings.StorageType": "storage_type",
+    "FsxLustreSettings.DriveCacheType": "drive_cache",
+    "FsxLustreSettings.KmsKeyId": "kms_key_arn",
+    "FsxLustreSettings.ImportPath": "import_path",
+    "FsxLustreSettings.ExportPath": "export_path",
+    "FsxLustreSettings.AutoImportPolicy": "auto_import",
+    "FsxLustreSettings.DataRepositoryAssociations": "data_repositories",
+    "FsxLustreSettings.FileSystemId": "file_system_id",
+}
+"""Stack file key of each setting of an entry of `SharedStorage`."""
 _LONGEST_LABEL = 20
 _DIGEST_DIGITS = 8
 

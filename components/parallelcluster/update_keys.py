@@ -6,6 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from components.config.keys import path_of
 from components.config.problems import ROOT
+from components.parallelcluster.rendering.head_node import HEAD_NODE_KEYS
+from components.parallelcluster.rendering.monitoring import MONITORING_KEYS
+from components.parallelcluster.rendering.queues import COMPUTE_RESOURCE_KEYS, QUEUE_KEYS
+from components.parallelcluster.rendering.slurm import SLURM_KEYS
+from components.parallelcluster.storage_settings import STORAGE_KEYS
 
 # Lists with named items; the name follows the list in a path.
 _LISTS = frozenset({"SlurmQueues", "ComputeResources", "SharedStorage", "Tags"})
@@ -16,114 +21,22 @@ def _under(there: str, here: str, keys: Mapping[str, str]) -> dict[str, str]:
     return {there: here, **below}
 
 
-_ROOT_VOLUME = {
-    "RootVolume": "root_volume",
-    "RootVolume.Size": "root_volume.size_gib",
-    "RootVolume.Iops": "root_volume.iops",
-    "RootVolume.Throughput": "root_volume.throughput_mibps",
-}
-_NODES = {
-    "CustomActions": "custom_actions",
-    "CustomActions.OnNodeStart": "custom_actions.on_node_start",
-    "CustomActions.OnNodeConfigured": "custom_actions.on_node_configured",
-    "Iam": "iam_policies",
-    "Iam.S3Access": "s3_access",
-}
-_HEAD_NODE = {
-    "InstanceType": "instance_type",
-    "Networking.SubnetId": "subnet_id",
-    "Ssh": "ssh",
-    "Ssh.KeyName": "ssh.key_name",
-    "Ssh.AllowedIps": "ssh.allowed_cidr",
-    **{f"LocalStorage.{theirs}": ours for theirs, ours in _ROOT_VOLUME.items()},
-    **_NODES,
-}
-_QUEUE = {
-    "CapacityType": "purchase_option",
-    "CapacityReservationTarget": "purchase_option",
-    "AllocationStrategy": "allocation_strategy",
-    "ComputeSettings.LocalStorage.EphemeralVolume": "scratch_directory",
-    **{f"ComputeSettings.LocalStorage.{theirs}": ours for theirs, ours in _ROOT_VOLUME.items()},
-    **_NODES,
-    "Image": "custom_ami_id",
-    "Networking.SubnetIds": "subnet_ids",
-    # Every compute resource has a placement; equal placements are rendered at the queue.
-    "Networking.PlacementGroup": "compute_resources",
-    "HealthChecks": "gpu_health_check",
-    "CustomSlurmSettings": "slurm_settings",
-    "JobExclusiveAllocation": "exclusive_jobs",
-    "ComputeResources": "compute_resources",
-}
-_COMPUTE_RESOURCE = {
-    "InstanceType": "instance_type",
-    "Instances": "instance_type",
-    "MinCount": "minimum",
-    "MaxCount": "maximum",
-    "Efa": "efa_enabled",
-    "DisableSimultaneousMultithreading": "simultaneous_multithreading",
-    "SchedulableMemory": "schedulable_memory_mib",
-    "CapacityReservationTarget": "purchase_option",
-    "Networking": "placement",
-    "CustomSlurmSettings": "slurm_settings",
-}
-_SLURM = {
-    "ScaledownIdletime": "idle_minutes",
-    "QueueUpdateStrategy": "queue_update_strategy",
-    "EnableMemoryBasedScheduling": "memory_based_scheduling",
-    "CustomSlurmSettings": "settings",
-}
-_STORAGE = {
-    "MountDir": "mount_directory",
-    "StorageType": "kind",
-    "EbsSettings.Size": "size_gib",
-    "EbsSettings.Iops": "iops",
-    "EbsSettings.Throughput": "throughput_mibps",
-    "EbsSettings.KmsKeyId": "kms_key_arn",
-    "EfsSettings.ThroughputMode": "throughput_mode",
-    "EfsSettings.ProvisionedThroughput": "provisioned_throughput_mibps",
-    "EfsSettings.PerformanceMode": "performance_mode",
-    "EfsSettings.Encrypted": "encrypted",
-    "EfsSettings.KmsKeyId": "kms_key_arn",
-    "EfsSettings.EncryptionInTransit": "encryption_in_transit",
-    "EfsSettings.IamAuthorization": "iam_authorization",
-    "EfsSettings.AccessPointId": "access_point_id",
-    "EfsSettings.FileSystemId": "file_system_id",
-    "FsxLustreSettings.StorageCapacity": "storage_capacity_gib",
-    "FsxLustreSettings.DeploymentType": "deployment_type",
-    "FsxLustreSettings.PerUnitStorageThroughput": "per_unit_storage_throughput",
-    "FsxLustreSettings.StorageType": "storage_type",
-    "FsxLustreSettings.DriveCacheType": "drive_cache",
-    "FsxLustreSettings.KmsKeyId": "kms_key_arn",
-    "FsxLustreSettings.ImportPath": "import_path",
-    "FsxLustreSettings.ExportPath": "export_path",
-    "FsxLustreSettings.AutoImportPolicy": "auto_import",
-    "FsxLustreSettings.DataRepositoryAssociations": "data_repositories",
-    "FsxLustreSettings.FileSystemId": "file_system_id",
-}
-_MONITORING = {
-    "DetailedMonitoring": "detailed",
-    "Logs": "logs",
-    "Logs.CloudWatch.RetentionInDays": "log_retention_days",
-    "Logs.CloudWatch.DeletionPolicy": "keep_logs",
-    "Dashboards": "dashboard",
-    "Alarms": "alarms",
-}
 _KEYS: Mapping[str, str] = {
     "Image.Os": "architecture.operating_system",
     "Image.CustomAmi": "architecture.custom_ami_id",
-    **_under("HeadNode", "architecture.head_node", _HEAD_NODE),
+    **_under("HeadNode", "architecture.head_node", HEAD_NODE_KEYS),
     "Scheduling.ScalingStrategy": "architecture.slurm.scaling_strategy",
-    **_under("Scheduling.SlurmSettings", "architecture.slurm", _SLURM),
+    **_under("Scheduling.SlurmSettings", "architecture.slurm", SLURM_KEYS),
     "Scheduling.SlurmQueues": "architecture.queues",
-    **_under("Scheduling.SlurmQueues.*", "architecture.queues.*", _QUEUE),
+    **_under("Scheduling.SlurmQueues.*", "architecture.queues.*", QUEUE_KEYS),
     **_under(
         "Scheduling.SlurmQueues.*.ComputeResources.*",
         "architecture.queues.*.compute_resources.*",
-        _COMPUTE_RESOURCE,
+        COMPUTE_RESOURCE_KEYS,
     ),
     "SharedStorage": "storage",
-    **_under("SharedStorage.*", "storage.*", _STORAGE),
-    **_under("Monitoring", "architecture.monitoring", _MONITORING),
+    **_under("SharedStorage.*", "storage.*", STORAGE_KEYS),
+    **_under("Monitoring", "architecture.monitoring", MONITORING_KEYS),
     "Tags": "tags",
     "Tags.*": "tags.*",
 }

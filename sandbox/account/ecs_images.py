@@ -10,10 +10,12 @@ from typing import Any
 
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 
+from sandbox.account.fixture import fixture
 from sandbox.account.images import publish, register
 
-STANDARD, NVIDIA, NEURON = "ami-0ec50000000020231", "ami-0ec50000000020232", "ami-0ec50000000020233"
-"""Ids for Amazon Linux 2023 on x86_64: readable, and the same in every sandbox."""
+STANDARD, NVIDIA, NEURON = (
+    fixture()["ecs_images"][kind] for kind in ("standard", "nvidia", "neuron")
+)
 
 _OWNER = "591542846629"
 _VARIANTS = {STANDARD: "", NVIDIA: "gpu-", NEURON: "neuron-"}

@@ -120,9 +120,9 @@ def test_the_user_is_told_when_nodes_of_a_capacity_block_come_and_go():
 def test_an_image_comes_by_its_type_or_by_its_id():
     """BAT-02, BAT-18, BAT5-06."""
     assert environment(P4D).image_type == "ECS_AL2023_NVIDIA"
-    assert environment(P4D).custom_ami_id is None
+    assert environment(P4D).config.custom_ami_id is None
     own = environment(TRN1)
-    assert (own.image_type, own.custom_ami_id) == (None, AMI)
+    assert (own.image_type, own.config.custom_ami_id) == (None, AMI)
 
 
 def test_the_key_pair_is_optional():
@@ -173,4 +173,4 @@ def test_policies_and_priority_are_kept():
     )
     plan = environment(raw)
     assert plan.iam_policies == ("arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess",)
-    assert plan.queue_priority == 7
+    assert plan.config.queue_priority == 7

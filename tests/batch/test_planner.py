@@ -130,7 +130,7 @@ def test_every_stack_is_refused_with_a_way_out_or_keeps_the_rules(raw: dict[str,
 def _keeps_the_rules_of_nodes(plan: BatchPlan) -> None:
     nodes = plan.compute_environments[0]
     assert nodes.minimum_vcpus <= nodes.maximum_vcpus
-    assert (nodes.image_type is None) == (nodes.custom_ami_id is not None)
+    assert (nodes.image_type is None) == (nodes.config.custom_ami_id is not None)
     if nodes.capacity.kind == "capacity-block" or nodes.capacity.purchase_option == "assisted":
         assert nodes.placement.group == "none"
     if nodes.interfaces is not None:

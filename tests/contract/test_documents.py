@@ -15,6 +15,7 @@ from components.catalog.versions import (
 from sandbox.kubernetes.emulation import EMULATED_VERSIONS
 from tests.support.tracked import ROOT, tracked
 from tools.engine import pins
+from tools.workspace.stack_files import stack_names
 
 DOCUMENTS = [path for path in tracked(".md") if "goldens" not in path.parts]
 # A link target without a scheme, and inline code that looks like a path of this repository.
@@ -68,7 +69,4 @@ def test_the_versions_of_the_sandboxs_kubernetes_are_in_its_page() -> None:
 
 
 def test_every_stack_stands_in_the_readme() -> None:
-    stacks = {
-        p.name.removeprefix("Pulumi.").removesuffix(".yaml") for p in ROOT.glob("Pulumi.*.yaml")
-    }
-    assert not {stack for stack in stacks if f"`{stack}`" not in text(Path("README.md"))}
+    assert not [stack for stack in stack_names() if f"`{stack}`" not in text(Path("README.md"))]

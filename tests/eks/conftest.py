@@ -9,7 +9,7 @@ import pytest
 
 from components.eks.cluster import ClusterAccess
 from components.eks.node_group_args import NodeGroupArgs
-from components.eks.plan import NodeGroupPlan
+from components.eks.node_group_plan import NodeGroupPlan
 from components.identity.node_role import NodeRole, NodeRoleArgs
 from tests.account.conftest import block, configure, facts, with_subnet
 

@@ -93,7 +93,7 @@ def test_options_of_the_stack_file_are_planned():
     raw["architecture"]["addons"] = {"node_monitoring_agent": True}
     plan = group(raw)
     assert plan.addon_policies == ("ebs", "fsx")
-    assert plan.auto_repair
+    assert plan.config.auto_repair
 
 
 def test_an_odcr_made_in_a_placement_group_brings_it():

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from components.catalog.instance_types import INSTANCE_TYPES, instance_type
 from components.compute.interface_plan import plan_interfaces
-from components.eks.pod_plan import addresses_needed, plan_maximum_pods
-from tests.support.stack_files import group, p5
+from components.eks.pod_plan import plan_maximum_pods
 
 EFA_TYPES = [t for t in INSTANCE_TYPES.values() if t.efa_supported]
 
@@ -54,20 +53,3 @@ def test_without_efa_the_table_of_the_ami_decides():
 def test_every_type_carries_the_system_pods_and_work(efa_type, layout):
     pods = plan_maximum_pods(efa_type, plan_interfaces(efa_type, layout))
     assert 10 < pods <= 250
-
-
-def test_a_node_takes_its_interfaces_and_one_of_pods():
-    """2 nodes, each 1 address of its own and 49 of the filled interface."""
-    assert addresses_needed(group(p5())) == 2 * (1 + 49)
-
-
-def test_the_efa_layout_takes_an_address_for_each_interface():
-    assert addresses_needed(group(p5(interface_layout="efa"))) == 2 * (32 + 49)
-
-
-def test_addresses_count_the_nodes_that_a_group_may_grow_to():
-    assert addresses_needed(group(p5(maximum=8))) == 8 * 50
-
-
-def test_a_group_without_efa_takes_one_interface_a_node():
-    assert addresses_needed(group(p5(), "system")) == 2 * 15

@@ -116,7 +116,8 @@ def test_the_update_strategy_is_that_of_the_plan(make, update, expected):
 @pytest.mark.parametrize("auto_repair", [True, False])
 def test_repair_is_said_either_way(make, auto_repair):
     """Left out, EKS would keep what a former stack file asked for."""
-    cloud = make(ManagedNodeGroup, ON_DEMAND, auto_repair=auto_repair)
+    config = P5.config.model_copy(update={"auto_repair": auto_repair})
+    cloud = make(ManagedNodeGroup, ON_DEMAND, config=config)
     assert cloud.one("dev-p5-node-group").inputs["nodeRepairConfig"] == {"enabled": auto_repair}
 
 

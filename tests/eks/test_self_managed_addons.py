@@ -9,7 +9,7 @@ import pytest
 from components.catalog.instance_types import instance_type
 from components.catalog.neuron import NEURON_DEVICE_PLUGIN_IMAGE
 from components.catalog.versions import EKS_VERSIONS
-from components.eks.plan import Taint
+from components.config.eks import Taint
 from components.eks.self_managed_addons import DevicePlugins, SelfManagedAddonsArgs
 from tests.support.eks_plans import P5, SCHEDULED, eks_plan
 from tests.support.job_plans import nodes_of

@@ -155,7 +155,7 @@ def assert_no_contradiction(plan: ParallelClusterPlan) -> None:
         if capacity.purchase_option == "grouped":
             assert placement.name == "mine"
         if capacity.reservation_id or capacity.reservation_group_members:
-            assert queue.allocation_strategy is None
+            assert queue.config.allocation_strategy is None
         if resource.efa_enabled:
             assert resource.instance_type.efa_supported
 

@@ -21,7 +21,7 @@ def test_the_p4de_queue_launches_into_its_reservation_and_no_group():
     (training,) = queue.compute_resources
     assert (training.capacity.reservation_id, training.placement.group) == (RESERVATION, "none")
     assert (training.minimum, training.maximum, training.efa_enabled) == (4, 4, True)
-    assert (queue.exclusive_jobs, queue.scratch_directory) == (True, "/local_scratch")
+    assert (queue.config.exclusive_jobs, queue.config.scratch_directory) == (True, "/local_scratch")
 
 
 def test_trainium_on_demand_gets_a_group_of_its_own():

@@ -15,8 +15,8 @@ import pytest
 from kubernetes import client
 
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
-from tests.support.stack_lives import LIVED_ELSEWHERE, STACK_LIVES, StackLife
-from tests.support.stacks import EKS_STACKS, PARALLELCLUSTER_STACKS, STACKS
+from tests.support.stack_lives import STACK_LIVES, StackLife
+from tests.support.stacks import EKS_STACKS, PARALLELCLUSTER_STACKS
 
 pytestmark = pytest.mark.sandbox
 
@@ -80,11 +80,6 @@ def _live(seen: Lived, sandbox: Sandbox, copies: Path) -> None:
 
 def _ready(node: client.V1Node) -> bool:
     return any(c.type == "Ready" and c.status == "True" for c in node.status.conditions)
-
-
-def test_every_stack_lives() -> None:
-    lives = [life.stack for life in STACK_LIVES]
-    assert sorted([*lives, *LIVED_ELSEWHERE]) == STACKS
 
 
 def test_the_stack_comes_up_from_nothing_under_the_policy_pack(lived: Lived) -> None:

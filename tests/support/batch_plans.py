@@ -9,22 +9,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from components.batch.plan import (
-    BatchPlan,
-    ComputeEnvironmentPlan,
-    ContainerPlan,
-    JobDefinitionPlan,
-    RepositoryPlan,
-)
+from components.batch.compute_environment_plan import ComputeEnvironmentPlan
+from components.batch.plan import BatchPlan, ContainerPlan, JobDefinitionPlan, RepositoryPlan
 from components.capacity.plan import CapacityPlan, PlacementPlan
 from components.catalog.instance_types import instance_type
 from components.compute.interface_plan import plan_interfaces
 from components.compute.root_volume import RootVolume
+from components.config.batch import ComputeEnvironment
 from components.config.network import NewVpc
 from components.network.network_plan import existing_network
 from components.network.vpc_plan import plan_network
 from components.network_stack.plan import NetworkStackPlan
 from tests.support.batch_configs import IMAGE, NETWORK_RAW, P4D, P5, RAW, TRN1
+from tests.support.changed_plans import changed
 from tests.support.parallelcluster_configs import (
     AMI,
     PRIVATE_A,
@@ -78,6 +75,7 @@ def compute_environment(name: str = "g4dn", **changes: Any) -> ComputeEnvironmen
     """Return up to four g4dn.8xlarge on demand, without EFA."""
     plan = ComputeEnvironmentPlan(
         name=name,
+        config=ComputeEnvironment(instance_type="g4dn.8xlarge", maximum=4),
         instance_type=instance_type("g4dn.8xlarge"),
         capacity=ON_DEMAND,
         placement=NO_PLACEMENT,
@@ -86,15 +84,13 @@ def compute_environment(name: str = "g4dn", **changes: Any) -> ComputeEnvironmen
         minimum_vcpus=0,
         maximum_vcpus=128,
         image_type="ECS_AL2023_NVIDIA",
-        custom_ami_id=None,
         allocation_strategy="BEST_FIT_PROGRESSIVE",
         root_volume=RootVolume(size_gib=500),
         local_nvme="raid0",
         iam_policies=(),
         ssh_key_name=None,
-        queue_priority=1,
     )
-    return replace(plan, **changes)
+    return changed(plan, changes)
 
 
 def efa_environment(name: str, type_name: str, **changes: Any) -> ComputeEnvironmentPlan:

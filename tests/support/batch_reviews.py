@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from components.architectures.plan_stack import plan_stack
-from components.batch.plan import BatchPlan, ComputeEnvironmentPlan, JobDefinitionPlan
+from components.batch.compute_environment_plan import ComputeEnvironmentPlan
+from components.batch.plan import BatchPlan, JobDefinitionPlan
 from components.config.batch_stack import BatchStackConfig
 from components.config.load import load_stack_config
 from components.config.network_stack import NetworkStackConfig

@@ -6,7 +6,8 @@ import base64
 from dataclasses import dataclass
 from typing import Any
 
-from components.eks.plan import EksPlan, NodeGroupPlan
+from components.eks.node_group_plan import NodeGroupPlan
+from components.eks.plan import EksPlan
 from tests.support.cloud import Cloud, Registered
 
 CLUSTER_SECURITY_GROUP = "sg-0c1u5te2000000000"

@@ -10,9 +10,11 @@ from components.capacity.plan import CapacityPlan, PlacementPlan, SchedulePlan
 from components.catalog.instance_types import instance_type
 from components.compute.interface_plan import InterfacePlan, NetworkInterface
 from components.compute.root_volume import RootVolume
+from components.config.eks import NodeGroup, Taint
 from components.config.eks_addons import Addons
 from components.eks.addons.registry import plan_self_managed_addons
-from components.eks.plan import AddonVersions, EksPlan, NodeGroupPlan, Taint
+from components.eks.node_group_plan import NodeGroupPlan
+from components.eks.plan import AddonVersions, EksPlan
 from components.network.network_plan import existing_network
 
 NETWORK = existing_network(
@@ -49,6 +51,7 @@ P5_INTERFACES = InterfacePlan(
 
 SYSTEM = NodeGroupPlan(
     name="system",
+    config=NodeGroup(instance_type="c5.2xlarge", minimum=1, desired=1, maximum=2),
     management="managed",
     instance_type=instance_type("c5.2xlarge"),
     capacity=ON_DEMAND,
@@ -69,6 +72,7 @@ SYSTEM = NodeGroupPlan(
 )
 P5 = NodeGroupPlan(
     name="p5",
+    config=NodeGroup(instance_type="p5.48xlarge", desired=2, maximum=2),
     management="self-managed",
     instance_type=instance_type("p5.48xlarge"),
     capacity=BLOCK,

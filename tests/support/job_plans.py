@@ -8,7 +8,7 @@ from typing import Any
 from components.capacity.plan import SchedulePlan
 from components.catalog.instance_types import instance_type
 from components.compute.interface_plan import plan_interfaces
-from components.eks.plan import NodeGroupPlan
+from components.eks.node_group_plan import NodeGroupPlan
 from tests.support.eks_plans import NO_PLACEMENT, ON_DEMAND, P5
 
 

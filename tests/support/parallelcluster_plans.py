@@ -16,19 +16,18 @@ from components.compute.node_pool_plan import ImageSource
 from components.config.network import ExistingVpc, NewVpc
 from components.config.node_pool import RootVolume
 from components.config.parallelcluster import Monitoring, Slurm
-from components.config.parallelcluster_nodes import S3Access
+from components.config.parallelcluster_nodes import ComputeResource, Queue, S3Access
 from components.network.network_plan import existing_network
 from components.network.vpc_plan import plan_network
+from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
 from components.parallelcluster.plan import (
-    ComputeResourcePlan,
     DeploymentPlan,
     HeadNodePlan,
-    NodeAccess,
     ParallelClusterPlan,
-    QueuePlan,
-    ScriptPlan,
     SharedStoragePlan,
 )
+from components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
+from tests.support.changed_plans import changed
 from tests.support.parallelcluster_configs import (
     AMI,
     PRIVATE_A,
@@ -96,6 +95,7 @@ def compute_resource(name: str = "g4dn", **changes: Any) -> ComputeResourcePlan:
     """Return up to two g4dn.8xlarge on demand, without EFA."""
     plan = ComputeResourcePlan(
         name=name,
+        config=ComputeResource(instance_type="g4dn.8xlarge", maximum=2),
         queue="compute",
         instance_type=instance_type("g4dn.8xlarge"),
         subnets=(PRIVATE_A, PRIVATE_B),
@@ -107,30 +107,21 @@ def compute_resource(name: str = "g4dn", **changes: Any) -> ComputeResourcePlan:
         efa_enabled=False,
         capacity=ON_DEMAND,
         placement=NO_PLACEMENT,
-        simultaneous_multithreading=True,
-        schedulable_memory_mib=None,
-        slurm_settings={},
     )
-    return replace(plan, **changes)
+    return changed(plan, changes)
 
 
 def queue(name: str = "compute", *resources: ComputeResourcePlan, **changes: Any) -> QueuePlan:
     """Return a queue of these compute resources (left out, of `compute_resource()`)."""
     plan = QueuePlan(
         name=name,
+        config=Queue(compute_resources={"g4dn": compute_resource().config}),
         capacity=ON_DEMAND,
         subnets=(PRIVATE_A, PRIVATE_B),
         compute_resources=resources or (compute_resource(),),
-        custom_ami_id=None,
-        root_volume=RootVolume(size_gib=200),
-        scratch_directory="/scratch",
-        exclusive_jobs=False,
-        gpu_health_check=False,
-        allocation_strategy=None,
         access=NodeAccess(),
-        slurm_settings={},
     )
-    return replace(plan, **changes)
+    return changed(plan, changes)
 
 
 def head_node(**changes: Any) -> HeadNodePlan:

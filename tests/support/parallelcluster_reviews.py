@@ -9,7 +9,8 @@ from components.architectures.plan_stack import plan_stack
 from components.config.load import load_stack_config
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.problems import ROOT, ConfigError, Problem
-from components.parallelcluster.plan import ParallelClusterPlan, QueuePlan
+from components.parallelcluster.plan import ParallelClusterPlan
+from components.parallelcluster.queue_plan import QueuePlan
 
 STACK_FILE = "Pulumi.pc-test.yaml"
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -18,8 +18,9 @@ import yaml
 from components.batch.job_properties_plan import container_properties, node_properties
 from components.batch.plan import BatchPlan
 from components.batch.user_data_plan import render_user_data
+from components.eks.node_group_plan import NodeGroupPlan
 from components.eks.nodeadm_plan import render_managed_user_data, render_self_managed_user_data
-from components.eks.plan import EksPlan, NodeGroupPlan
+from components.eks.plan import EksPlan
 from components.parallelcluster.cluster_template import cluster_template, template_body
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.references import resolve

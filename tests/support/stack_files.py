@@ -12,8 +12,8 @@ from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError, Problem
 from components.config.review import Review
 from components.config.stack import StackConfig
-from components.eks.node_group_plan import plan_node_group
-from components.eks.plan import EksPlan, NodeGroupPlan
+from components.eks.node_group_plan import NodeGroupPlan, plan_node_group
+from components.eks.plan import EksPlan
 from components.network.pool_place import PlanContext
 from components.network.vpc_plan import plan_network
 from tests.support.kubernetes_versions import DEFAULT

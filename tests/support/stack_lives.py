@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.support.stacks import STACKS, stack_config
+
 TAGGED = {"tags": {"Team": "research"}}
 UNPROTECTED = {
     "storage.fsx.deletion_protection": False,
@@ -60,10 +62,17 @@ def _slurm(stack: str, queue: str, resource: str, nodes: int) -> StackLife:
     return StackLife(stack=stack, base=UNPROTECTED, change=TAGGED | fewer | strategy)
 
 
+def _unprotected(stack: str) -> dict[str, Any]:
+    """Return the changes with which the new file systems of a stack go with it."""
+    storage = stack_config(stack)["trainyard:cluster"].get("storage", {})
+    new = [name for name, entry in storage.items() if not entry["kind"].startswith("existing-")]
+    return {f"storage.{name}.deletion_protection": False for name in new}
+
+
 _GROUPS = "architecture.node_groups"
 _COMPUTING = "architecture.compute_environments"
 
-STACK_LIVES = (
+_LIVES = (
     StackLife(stack="dev", change=TAGGED | {f"{_GROUPS}.g4dn.desired": 1}),
     StackLife(
         stack="eks-g4dn",
@@ -137,3 +146,13 @@ STACK_LIVES = (
 
 LIVED_ELSEWHERE = frozenset({"batch-trn1", "p5-cb", "pc-gpu", "pc-trn1", "vpc-multi-az"})
 """Stacks whose lives, with more in them, are `test_life_of_a_*.py` and `test_new_vpc.py`."""
+
+STACK_LIVES = (
+    *_LIVES,
+    *(
+        StackLife(stack=stack, base=_unprotected(stack), change=TAGGED)
+        for stack in STACKS
+        if stack not in LIVED_ELSEWHERE and stack not in {life.stack for life in _LIVES}
+    ),
+)
+"""The lives of all other stacks; without an entry of its own, a stack gets other tags."""

@@ -30,13 +30,22 @@ from sandbox.account.ecs_images import NEURON
 from sandbox.account.fixture import fixture, moment
 from sandbox.account.stacks import completion
 from tests.support.cloud import Cloud, Registered
+from tools.workspace.stack_files import (
+    BATCH,
+    EKS,
+    NETWORK,
+    PARALLELCLUSTER,
+    find_stack_file,
+    stack_names,
+)
 
 ROOT = Path(__file__).parents[2]
-STACKS = sorted(path.name.split(".")[1] for path in ROOT.glob("Pulumi.*.yaml"))
-PARALLELCLUSTER_STACKS = [stack for stack in STACKS if stack.startswith("pc-")]
-BATCH_STACKS = [stack for stack in STACKS if stack.startswith("batch-")]
-NETWORK_STACKS = [stack for stack in STACKS if stack.startswith("vpc-")]
-EKS_STACKS = sorted({*STACKS} - {*PARALLELCLUSTER_STACKS, *BATCH_STACKS, *NETWORK_STACKS})
+STACKS = stack_names()
+_KINDS = {stack: find_stack_file(stack).architecture for stack in STACKS}
+EKS_STACKS = [stack for stack in STACKS if _KINDS[stack] == EKS]
+PARALLELCLUSTER_STACKS = [stack for stack in STACKS if _KINDS[stack] == PARALLELCLUSTER]
+BATCH_STACKS = [stack for stack in STACKS if _KINDS[stack] == BATCH]
+NETWORK_STACKS = [stack for stack in STACKS if _KINDS[stack] == NETWORK]
 ZONES = ("us-west-2a", "us-west-2b", "us-west-2c", "us-west-2d")
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 """The moment that the goldens are made at; the account's times count from it."""

@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from components.batch.job_definition_plan import PINNED_IMAGES
 from components.batch.job_properties_plan import ALL_NODES
 from components.batch.nccl_command import runs_on_all_nodes
-from components.batch.plan import BatchPlan, ComputeEnvironmentPlan, JobDefinitionPlan
+from components.batch.plan import BatchPlan, JobDefinitionPlan
 from components.catalog.collective_tests import MAKERS, JobTest
 from tools.jobs.nodes import JobError
 

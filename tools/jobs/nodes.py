@@ -10,7 +10,8 @@ from typing import Any, Literal
 from components.catalog.efa_huge_pages import huge_pages_of_pod_mib
 from components.catalog.instance_type import Accelerators
 from components.catalog.neuron import NEURON_DEVICE
-from components.eks.plan import EksPlan, NodeGroupPlan
+from components.eks.node_group_plan import NodeGroupPlan
+from components.eks.plan import EksPlan
 
 NVIDIA_GPU = "nvidia.com/gpu"
 EFA = "vpc.amazonaws.com/efa"

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from components.config.eks import Taint
 from components.config.eks_addons import Addons
-from components.eks.plan import NodeGroupPlan, Taint
+from components.eks.node_group_plan import NodeGroupPlan
 from components.runtime.workload_plan import WorkloadPlan
 
 

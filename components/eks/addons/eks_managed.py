@@ -20,7 +20,8 @@ from typing import Any
 from components.catalog.versions import EksVersion
 from components.config.eks_addons import AddonName, Addons
 from components.config.eks_stack import EksStackConfig
-from components.eks.plan import AddonPlan, NodeGroupPlan, PodIdentityPlan
+from components.eks.node_group_plan import NodeGroupPlan
+from components.eks.plan import AddonPlan, PodIdentityPlan
 
 POD_IDENTITY_AGENT: AddonName = "eks-pod-identity-agent"
 NODE_MONITORING_AGENT: AddonName = "eks-node-monitoring-agent"

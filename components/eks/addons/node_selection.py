@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.eks.plan import Taint
+from components.config.eks import Taint
 from components.runtime.workload_plan import Manifest
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from components.config.eks import Taint
 from components.config.eks_addons import Addons
 from components.eks.addons.addon import SelfManagedAddon
 from components.eks.addons.efa_device_plugin import EFA_DEVICE_PLUGIN
@@ -11,7 +12,8 @@ from components.eks.addons.neuron_device_plugin import NEURON_DEVICE_PLUGIN
 from components.eks.addons.neuron_scheduler import NEURON_SCHEDULER
 from components.eks.addons.node_termination_handler import NODE_TERMINATION_HANDLER
 from components.eks.addons.nvidia_device_plugin import NVIDIA_DEVICE_PLUGIN
-from components.eks.plan import EksPlan, NodeGroupPlan, Taint
+from components.eks.node_group_plan import NodeGroupPlan
+from components.eks.plan import EksPlan
 
 SELF_MANAGED_ADDONS: Mapping[str, SelfManagedAddon] = {
     addon.name: addon

@@ -6,10 +6,20 @@ https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from components.config.parallelcluster_nodes import S3Access
-from components.parallelcluster.plan import NodeAccess, ScriptPlan
+from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
+
+ACCESS_KEYS: Mapping[str, str] = {
+    "CustomActions": "custom_actions",
+    "CustomActions.OnNodeStart": "custom_actions.on_node_start",
+    "CustomActions.OnNodeConfigured": "custom_actions.on_node_configured",
+    "Iam": "iam_policies",
+    "Iam.S3Access": "s3_access",
+}
+"""Stack file key of each setting that head node and queues share."""
 
 
 def render_access(access: NodeAccess) -> dict[str, Any]:

@@ -5,15 +5,27 @@ Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/HeadNode-v3.html
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from components.parallelcluster.plan import HeadNodePlan
 from components.parallelcluster.references import Reference
-from components.parallelcluster.rendering.custom_actions import render_access
-from components.parallelcluster.rendering.storage import render_root_volume
+from components.parallelcluster.rendering.custom_actions import ACCESS_KEYS, render_access
+from components.parallelcluster.rendering.storage import ROOT_VOLUME_KEYS, render_root_volume
 
 HEAD_NODE_KEY = "head-node"
 """Name of the reference to the imported key pair."""
+
+HEAD_NODE_KEYS: Mapping[str, str] = {
+    "InstanceType": "instance_type",
+    "Networking.SubnetId": "subnet_id",
+    "Ssh": "ssh",
+    "Ssh.KeyName": "ssh.key_name",
+    "Ssh.AllowedIps": "ssh.allowed_cidr",
+    **{f"LocalStorage.{theirs}": ours for theirs, ours in ROOT_VOLUME_KEYS.items()},
+    **ACCESS_KEYS,
+}
+"""Stack file key of each setting of the head node."""
 
 
 def render_head_node(head_node: HeadNodePlan) -> dict[str, Any]:

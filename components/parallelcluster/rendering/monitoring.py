@@ -5,9 +5,20 @@ Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/Monitoring-v3.html
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from components.config.parallelcluster import Monitoring
+
+MONITORING_KEYS: Mapping[str, str] = {
+    "DetailedMonitoring": "detailed",
+    "Logs": "logs",
+    "Logs.CloudWatch.RetentionInDays": "log_retention_days",
+    "Logs.CloudWatch.DeletionPolicy": "keep_logs",
+    "Dashboards": "dashboard",
+    "Alarms": "alarms",
+}
+"""Stack file key of each setting of the monitoring."""
 
 
 def render_monitoring(monitoring: Monitoring) -> dict[str, Any]:

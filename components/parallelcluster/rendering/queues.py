@@ -9,30 +9,63 @@ Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from components.capacity.plan import CapacityPlan, PlacementPlan
-from components.parallelcluster.plan import ComputeResourcePlan, QueuePlan
+from components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
 from components.parallelcluster.references import Reference
-from components.parallelcluster.rendering.custom_actions import render_access
-from components.parallelcluster.rendering.storage import render_root_volume
+from components.parallelcluster.rendering.custom_actions import ACCESS_KEYS, render_access
+from components.parallelcluster.rendering.storage import ROOT_VOLUME_KEYS, render_root_volume
 
 _CAPACITY_TYPES = {None: "ONDEMAND", "spot": "SPOT", "capacity-block": "CAPACITY_BLOCK"}
 """`CapacityType` by market type."""
 
 _NO_TARGET: dict[str, Any] = {}
 
+QUEUE_KEYS: Mapping[str, str] = {
+    "CapacityType": "purchase_option",
+    "CapacityReservationTarget": "purchase_option",
+    "AllocationStrategy": "allocation_strategy",
+    "ComputeSettings.LocalStorage.EphemeralVolume": "scratch_directory",
+    **{f"ComputeSettings.LocalStorage.{theirs}": ours for theirs, ours in ROOT_VOLUME_KEYS.items()},
+    **ACCESS_KEYS,
+    "Image": "custom_ami_id",
+    "Networking.SubnetIds": "subnet_ids",
+    # Every compute resource has a placement; equal placements are rendered at the queue.
+    "Networking.PlacementGroup": "compute_resources",
+    "HealthChecks": "gpu_health_check",
+    "CustomSlurmSettings": "slurm_settings",
+    "JobExclusiveAllocation": "exclusive_jobs",
+    "ComputeResources": "compute_resources",
+}
+"""Stack file key of each setting of a queue."""
+COMPUTE_RESOURCE_KEYS: Mapping[str, str] = {
+    "InstanceType": "instance_type",
+    "Instances": "instance_type",
+    "MinCount": "minimum",
+    "MaxCount": "maximum",
+    "Efa": "efa_enabled",
+    "DisableSimultaneousMultithreading": "simultaneous_multithreading",
+    "SchedulableMemory": "schedulable_memory_mib",
+    "CapacityReservationTarget": "purchase_option",
+    "Networking": "placement",
+    "CustomSlurmSettings": "slurm_settings",
+}
+"""Stack file key of each setting of a compute resource."""
+
 
 def render_queue(queue: QueuePlan) -> dict[str, Any]:
     """Return one queue with its compute resources."""
+    config = queue.config
     placement = _common([placement_group(r.placement) for r in queue.compute_resources])
     target = _common([reservation_target(r.capacity) for r in queue.compute_resources])
     return {
         "Name": queue.name,
         "CapacityType": _CAPACITY_TYPES[queue.capacity.market_type],
-        **_some("AllocationStrategy", queue.allocation_strategy),
-        "JobExclusiveAllocation": queue.exclusive_jobs,
-        **({"Image": {"CustomAmi": queue.custom_ami_id}} if queue.custom_ami_id else {}),
+        **_some("AllocationStrategy", config.allocation_strategy),
+        "JobExclusiveAllocation": config.exclusive_jobs,
+        **({"Image": {"CustomAmi": config.custom_ami_id}} if config.custom_ami_id else {}),
         **_some("CapacityReservationTarget", target),
         "Networking": {
             "SubnetIds": [Reference("subnet", subnet) for subnet in queue.subnets],
@@ -40,11 +73,11 @@ def render_queue(queue: QueuePlan) -> dict[str, Any]:
         },
         "ComputeSettings": {
             "LocalStorage": {
-                "RootVolume": render_root_volume(queue.root_volume),
-                "EphemeralVolume": {"MountDir": queue.scratch_directory},
+                "RootVolume": render_root_volume(config.root_volume),
+                "EphemeralVolume": {"MountDir": config.scratch_directory},
             }
         },
-        **({"HealthChecks": {"Gpu": {"Enabled": True}}} if queue.gpu_health_check else {}),
+        **({"HealthChecks": {"Gpu": {"Enabled": True}}} if config.gpu_health_check else {}),
         "ComputeResources": [
             _compute_resource(
                 resource,
@@ -55,7 +88,7 @@ def render_queue(queue: QueuePlan) -> dict[str, Any]:
             for resource in queue.compute_resources
         ],
         **render_access(queue.access),
-        **_some("CustomSlurmSettings", dict(queue.slurm_settings)),
+        **_some("CustomSlurmSettings", dict(config.slurm_settings)),
     }
 
 
@@ -86,7 +119,7 @@ def reservation_target(capacity: CapacityPlan) -> dict[str, Any]:
 def _is_flexible(queue: QueuePlan) -> bool:
     # ParallelCluster refuses `InstanceType` in a queue with several subnets, and uses the
     # allocation strategy only with EC2 Fleet (SingleInstanceTypeSubnetValidator).
-    return len(queue.subnets) > 1 or queue.allocation_strategy is not None
+    return len(queue.subnets) > 1 or queue.config.allocation_strategy is not None
 
 
 def _compute_resource(
@@ -106,17 +139,17 @@ def _compute_resource(
         **({"Efa": {"Enabled": True}} if resource.efa_enabled else {}),
         **(
             {}
-            if resource.simultaneous_multithreading
+            if resource.config.simultaneous_multithreading
             else {"DisableSimultaneousMultithreading": True}
         ),
-        **_some("SchedulableMemory", resource.schedulable_memory_mib),
+        **_some("SchedulableMemory", resource.config.schedulable_memory_mib),
         **(
             _some("CapacityReservationTarget", reservation_target(resource.capacity))
             if with_target
             else {}
         ),
         **({"Networking": {"PlacementGroup": placement}} if with_placement else {}),
-        **_some("CustomSlurmSettings", dict(resource.slurm_settings)),
+        **_some("CustomSlurmSettings", dict(resource.config.slurm_settings)),
     }
 
 

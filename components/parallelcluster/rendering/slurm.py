@@ -5,11 +5,20 @@ Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from components.config.parallelcluster import Slurm
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.rendering.queues import render_queue
+
+SLURM_KEYS: Mapping[str, str] = {
+    "ScaledownIdletime": "idle_minutes",
+    "QueueUpdateStrategy": "queue_update_strategy",
+    "EnableMemoryBasedScheduling": "memory_based_scheduling",
+    "CustomSlurmSettings": "settings",
+}
+"""Stack file key of each setting of Slurm."""
 
 
 def render_scheduling(plan: ParallelClusterPlan) -> dict[str, Any]:

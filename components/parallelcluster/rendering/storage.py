@@ -5,6 +5,7 @@ Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.h
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from components.config.node_pool import RootVolume
@@ -17,6 +18,14 @@ _SETTINGS = {
     "FsxOpenZfs": "FsxOpenZfsSettings",
 }
 """Settings section of each `StorageType`."""
+
+ROOT_VOLUME_KEYS: Mapping[str, str] = {
+    "RootVolume": "root_volume",
+    "RootVolume.Size": "root_volume.size_gib",
+    "RootVolume.Iops": "root_volume.iops",
+    "RootVolume.Throughput": "root_volume.throughput_mibps",
+}
+"""Stack file key of each setting of a root volume."""
 
 
 def render_shared_storage(storage: SharedStoragePlan) -> dict[str, Any]:

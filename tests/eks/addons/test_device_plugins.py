@@ -6,9 +6,9 @@ from components.catalog.efa_device_plugin import (
     EFA_PLUGIN_INSTANCE_TYPES,
     efa_device_plugin_image,
 )
+from components.config.eks import Taint
 from components.eks.addons.efa_device_plugin import EFA_DEVICE_PLUGIN
 from components.eks.addons.nvidia_device_plugin import IMAGE, NVIDIA_DEVICE_PLUGIN
-from components.eks.plan import Taint
 from tests.support.addons import program_of
 
 TAINT = Taint(key="team", value="vision", effect="NoExecute")

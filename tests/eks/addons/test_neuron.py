@@ -4,9 +4,9 @@ import pytest
 import yaml
 
 from components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES
+from components.config.eks import Taint
 from components.eks.addons.neuron_device_plugin import NEURON_DEVICE_PLUGIN
 from components.eks.addons.neuron_scheduler import NEURON_SCHEDULER
-from components.eks.plan import Taint
 from tests.support.addons import program_of
 from tests.support.kubernetes_versions import DEFAULT
 

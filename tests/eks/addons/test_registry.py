@@ -4,10 +4,10 @@ import pytest
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES
+from components.config.eks import Taint
 from components.config.eks_addons import Addons
 from components.eks.addons import registry
 from components.eks.addons.addon import AddonTarget
-from components.eks.plan import Taint
 from tests.support.kubernetes_versions import DEFAULT
 from tests.support.stack_files import PRIVATE, changed, group_before_review, p5, plan, plan_problems
 

@@ -3,7 +3,7 @@
 import pytest
 
 from components.config.parallelcluster_nodes import S3Access
-from components.parallelcluster.plan import NodeAccess, ScriptPlan
+from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
 from components.parallelcluster.rendering.custom_actions import render_access
 
 DOCKER = ScriptPlan(url="https://example.com/1/docker.sh")

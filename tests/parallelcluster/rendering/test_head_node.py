@@ -3,7 +3,7 @@
 import pytest
 
 from components.config.node_pool import RootVolume
-from components.parallelcluster.plan import NodeAccess
+from components.parallelcluster.node_access_plan import NodeAccess
 from components.parallelcluster.references import Reference
 from components.parallelcluster.rendering.head_node import HEAD_NODE_KEY, render_head_node
 from tests.support.parallelcluster_plans import POLICY, PUBLIC_A, SCRIPTS, head_node

@@ -7,7 +7,7 @@ import pytest
 from components.catalog.instance_types import instance_type
 from components.config.node_pool import RootVolume
 from components.config.parallelcluster_nodes import S3Access
-from components.parallelcluster.plan import NodeAccess, ScriptPlan
+from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
 from components.parallelcluster.references import Reference
 from components.parallelcluster.rendering.queues import (
     placement_group,

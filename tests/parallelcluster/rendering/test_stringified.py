@@ -13,7 +13,8 @@ from components.catalog.instance_types import instance_type
 from components.config.node_pool import RootVolume
 from components.config.parallelcluster import Monitoring, Slurm
 from components.config.parallelcluster_nodes import S3Access
-from components.parallelcluster.plan import NodeAccess, ParallelClusterPlan, ScriptPlan
+from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
+from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.references import resolve
 from components.parallelcluster.rendering.cluster import render_cluster
 from tests.support import parallelcluster_plans as plans

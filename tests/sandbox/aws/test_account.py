@@ -22,6 +22,7 @@ from tests.support.sandbox_aws import (
     VPC,
     Account,
 )
+from tests.support.stacks import STACKS
 
 
 def subnets(account: Account) -> dict[str, dict]:
@@ -124,7 +125,7 @@ def test_a_reset_brings_the_same_account_again(account: Account) -> None:
 
 def test_the_completion_of_every_stack_names_objects_of_the_account(account: Account) -> None:
     known = set(subnets(account))
-    for stack in fixture()["stacks"]:
+    for stack in STACKS:
         values = completion(stack)
         network = values.get("network")  # none where the stack makes its own
         if network is not None:

@@ -14,8 +14,9 @@ from functools import partial
 import pytest
 import yaml
 
+from components.config.eks import Taint
+from components.eks.node_group_plan import NodeGroupPlan
 from components.eks.nodeadm_plan import render_self_managed_user_data
-from components.eks.plan import NodeGroupPlan, Taint
 from sandbox.kubernetes.control_planes import ControlPlanes
 from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.nodes import NodeSimulator

@@ -8,19 +8,9 @@ import pytest
 import yaml
 
 from tests.support.stack_files import p5
+from tests.support.stack_jobs import job_of, pools_with_efa
+from tests.support.stacks import EKS_STACKS
 from tests.tools.cli.conftest import COMPLETE
-
-STACKS = {
-    "dev": "nccl-tests",
-    "eks-g4dn": "nccl-tests",
-    "eks-g4dn-vpc": "nccl-tests",
-    "eks-p4de-odcr": "nccl-tests",
-    "eks-p4de-odcr-vpc": "nccl-tests",
-    "eks-p5-odcr": "nccl-tests",
-    "p5-cb": "nccl-tests",
-    "p5-cb-managed": "nccl-tests",
-    "eks-trn1": "nccom-tests",
-}
 
 
 @pytest.fixture
@@ -110,10 +100,10 @@ def test_refuses_what_the_stack_has_no_nodes_for(trainyard, stack_file, argument
     assert result.stdout == ""
 
 
-@pytest.mark.parametrize("stack", sorted(STACKS))
-def test_every_stack_file_has_the_job_for_its_accelerators(trainyard, stack) -> None:
+@pytest.mark.parametrize(("stack", "pool"), pools_with_efa(EKS_STACKS).items())
+def test_every_stack_file_has_the_job_for_its_accelerators(trainyard, stack, pool) -> None:
     """As many pods as its node group wants, each of which asks for devices."""
-    result = trainyard("job", stack, STACKS[stack], "--sandbox")
+    result = trainyard("job", stack, job_of(pool), "--sandbox")
     assert result.exit_code == 0, result.output
     *_, made = yaml.safe_load_all(result.stdout)
     assert made["kind"] == "Job"

@@ -3,7 +3,7 @@
 import pytest
 
 from components.catalog.instance_types import INSTANCE_TYPES
-from components.eks.plan import Taint
+from components.config.eks import Taint
 from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.node_config import NodeConfig
 from sandbox.kubernetes.node_object import build_node

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from components.catalog.instance_type import Accelerators
-from components.parallelcluster.plan import ComputeResourcePlan, ParallelClusterPlan, QueuePlan
+from components.parallelcluster.plan import ParallelClusterPlan
+from components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
 from tools.jobs.nodes import JobError
 
 _KIND = {"nvidia": "NVIDIA GPUs", "neuron": "Neuron devices"}
