@@ -107,7 +107,7 @@ def _review_nodes(
             f"{key}.nodes",
             (
                 "makes it multi-node parallel, whose nodes must launch in one zone, but the nodes "
-                "of `{name}` can launch in several"
+                f"of `{name}` can launch in several"
             ),
             found=definition.nodes,
             allowed=f"1, or `availability_zone` or `subnet_id` of `{name}`",

@@ -102,7 +102,7 @@ def _private_route_problems(
             problem=(
                 "this is a public subnet; an instance with several network interfaces gets no "
                 "public IP address, so EFA nodes here can reach neither the internet nor "
-                "{needs.registry}"
+                f"{needs.registry}"
             ),
             remedy="use a subnet whose default route is a NAT gateway",
         )

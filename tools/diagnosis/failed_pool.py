@@ -97,7 +97,7 @@ def _remedy(pool: FailedPool, use: ReservationUse) -> str:
         )
     return (
         "it has capacity: instances in a placement group other than that of the reservation also "
-        "get this error; compare `placement_group` and `provenance` of {place}"
+        f"get this error; compare `placement_group` and `provenance` of {place}"
     )
 
 
