@@ -36,14 +36,15 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
 
     needs = ArchitectureNeeds(
         nodes=NodeNeeds(
-            dns="the nodes of Batch do not find ECS without it",
+            dns="the nodes of Batch cannot resolve the ECS endpoints without it",
             registry="ECS",
             endpoints=frozenset(
                 {"ecs", "ecs-agent", "ecs-telemetry", "ecr.api", "ecr.dkr", "logs", "s3"}
             ),
             closed=(
-                "nodes here cannot register with ECS: no route out, and not every endpoint of ecs, "
-                "ecs-agent, ecs-telemetry, ecr.api, ecr.dkr, logs and s3"
+                "nodes here cannot register with ECS: the subnet has no default route, and the "
+                "VPC lacks an endpoint for at least one of ecs, ecs-agent, ecs-telemetry, "
+                "ecr.api, ecr.dkr, logs and s3"
             ),
             endpoint_owner="AWS Batch",
         ),

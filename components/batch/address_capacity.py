@@ -12,7 +12,7 @@ from components.config.review import Review
 from components.network.address_capacity import Need, needs_of, review_new_subnets
 
 TAKERS = "interfaces"
-REMEDY = "fewer nodes, or interface_layout: efa-only, which takes one address a node"
+REMEDY = "fewer nodes, or interface_layout: efa-only, which uses one address per node"
 """For messages: what uses the addresses, and alternatives to a larger subnet."""
 
 

@@ -53,7 +53,10 @@ def _review_sizes(key: str, environment: ComputeEnvironment, review: Review) -> 
         return
     review.refuse(
         f"{key}.minimum",
-        f"is more than `maximum`, {environment.maximum}; Batch refuses minvCpus above maxvCpus",
+        (
+            f"is more than `maximum`, {environment.maximum}; Batch rejects a minvCpus greater than "
+            "maxvCpus"
+        ),
         found=environment.minimum,
         allowed=f"0 to {environment.maximum}",
         remedy=review.set_command(f"{key}.minimum", str(environment.maximum)),
@@ -67,7 +70,10 @@ def _review_most_vcpus(
     if environment.maximum > most:
         review.refuse(
             f"{key}.maximum",
-            f"is more nodes than Batch can count: {found.name} has {found.vcpus} vCPUs",
+            (
+                f"is more nodes than the maxvCpus of Batch allows: {found.name} has {found.vcpus} "
+                "vCPUs"
+            ),
             found=environment.maximum,
             allowed=f"at most {most}",
             remedy=review.set_command(f"{key}.maximum", "1000"),
@@ -80,13 +86,13 @@ def _review_image(key: str, environment: ComputeEnvironment, review: Review) -> 
         review.refuse(
             f"{key}.custom_ami_id",
             "is missing, and `image` is custom",
-            allowed="an image with the ECS agent, and the drivers of the type",
+            allowed="an AMI with the ECS agent and the drivers of the instance type",
             remedy=review.set_command(f"{key}.custom_ami_id", "ami-…"),
         )
     if not custom and environment.custom_ami_id is not None:
         review.refuse(
             f"{key}.image",
-            "is auto beside `custom_ami_id`; Batch would choose another image than this one",
+            "is auto, but `custom_ami_id` is set; Batch would use a different AMI",
             found=environment.image,
             allowed="custom, or no `custom_ami_id`",
             remedy=review.set_command(f"{key}.image", "custom"),
@@ -95,7 +101,7 @@ def _review_image(key: str, environment: ComputeEnvironment, review: Review) -> 
     if not custom and size < MINIMUM_ROOT_VOLUME_GIB:
         review.refuse(
             f"{key}.root_volume.size_gib",
-            "is less than the images of ECS need; no node would launch",
+            "is less than the ECS-optimized AMIs need; no node would launch",
             found=size,
             allowed=f"{MINIMUM_ROOT_VOLUME_GIB} or more",
             remedy=review.set_command(f"{key}.root_volume.size_gib", str(MINIMUM_ROOT_VOLUME_GIB)),
@@ -110,12 +116,12 @@ def _review_drivers(
     ami = review.set_command(f"{key}.custom_ami_id", "ami-…")
     review.refuse(
         f"{key}.image",
-        f"is auto, and Batch has no image with the Neuron driver that {found.name} needs",
+        f"is auto, but Batch has no AMI with the Neuron driver that {found.name} needs",
         found=environment.image,
         allowed=(
             "custom, with `custom_ami_id`: the ECS-optimized Neuron AMI of the region, which "
             "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/"
-            "retrieve-ecs-optimized_AMI.html tells how to find"
+            "retrieve-ecs-optimized_AMI.html explains how to find"
         ),
         remedy=f"{review.set_command(f'{key}.image', 'custom')}; {ami}",
     )

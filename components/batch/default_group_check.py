@@ -24,7 +24,7 @@ from components.config.problems import ROOT, Problem
 
 DEFAULT_GROUP = Subject(
     "architecture.job_definitions",
-    "containers on several nodes reach one another",
+    "containers on different nodes can reach each other",
     calls=(
         "ec2:DescribeSecurityGroups",
         "ec2:DescribeSecurityGroupRules",

@@ -16,7 +16,7 @@ from components.config.problems import ROOT, Problem
 
 IMAGES_OF_JOBS = Subject(
     "architecture.job_definitions",
-    "the nodes reach their registries",
+    "the nodes can reach the registries of the images",
     calls=("ec2:DescribeRouteTables",),
 )
 """What `egress_problems` checks."""
@@ -41,8 +41,8 @@ def egress_problems(plan: BatchPlan, facts: AccountFacts) -> Iterator[Problem]:
                 path=f"{ROOT}.architecture.job_definitions.{definition.name}.image",
                 found=f"{image}, from {', '.join(closed)} without a default route",
                 problem=(
-                    f"nodes here reach private registries of ECR in {plan.region} at most, so the "
-                    "image is never pulled and every job fails"
+                    f"nodes here can at most reach private ECR registries in {plan.region}, so "
+                    "they cannot pull the image and every job fails"
                 ),
                 allowed=(
                     f"an image in a private registry of ECR in {plan.region}, or a way to the "

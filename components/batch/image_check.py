@@ -32,7 +32,7 @@ def image_problems(architecture: BatchArchitecture, facts: AccountFacts) -> Iter
                     "this image does not exist in this region, or is not shared with you; Batch "
                     "would make the compute environment INVALID"
                 ),
-                remedy="give the id of an image of this region, or set `image` to auto",
+                remedy="set the id of an AMI in this region, or set `image` to auto",
             )
         else:
             yield from _fit_problems(path, environment, found)
@@ -45,18 +45,20 @@ def _fit_problems(
         yield Problem(
             path=f"{path}.custom_ami_id",
             found=f"{found.image_id}, state {found.state}",
-            problem="nothing launches from this image in the state that it is in",
+            problem="EC2 launches no instance from this AMI in its current state",
             allowed="an image that is available",
-            remedy="wait until it is available, or give another",
+            remedy="wait until it is available, or use another AMI",
         )
     known = INSTANCE_TYPES.get(environment.instance_type)
     if known is not None and known.architecture != found.architecture:
         yield Problem(
             path=f"{path}.custom_ami_id",
             found=f"{found.image_id}, for {found.architecture}",
-            problem=f"{environment.instance_type} cannot run it: it is of another architecture",
+            problem=(
+                f"{environment.instance_type} cannot run it: it is for a different architecture"
+            ),
             allowed=f"an image for {known.architecture}",
-            remedy="give another image, or another instance type",
+            remedy="use another AMI, or another instance type",
         )
     if environment.root_volume.size_gib < found.root_volume_gib:
         yield Problem(

@@ -29,15 +29,15 @@ def review_job_definition(
     if definition.image == "repository" and context.config.architecture.repository is None:
         review.refuse(
             f"{key}.image",
-            "is repository, and the stack has none",
+            "is repository, but the stack has no repository",
             found=definition.image,
             allowed="an image, or an entry `architecture.repository`",
             remedy="add `repository: {}` to `architecture`",
         )
     if definition.image.endswith(":latest"):
         review.note(
-            f"job definition {name}: the tag `latest` means another image from one day to the "
-            "next; give a version or a digest"
+            f"job definition {name}: the image of the tag `latest` can change at any time; use a "
+            "version tag or a digest"
         )
     if environment is None:
         _refuse_environment(key, definition, list(environments), review)
@@ -85,7 +85,7 @@ def _review_nodes(
         review.refuse(
             f"{key}.nodes",
             f"is more than `maximum` of the compute environment `{name}`, "
-            f"{environment.maximum}; the job would wait for ever",
+            f"{environment.maximum}; the job would stay in RUNNABLE",
             found=definition.nodes,
             allowed=f"at most {environment.maximum}",
             remedy=review.set_command(f"{key}.nodes", str(environment.maximum)),
@@ -93,8 +93,10 @@ def _review_nodes(
     if environment.purchase_option == "spot":
         review.refuse(
             f"{key}.nodes",
-            f"makes it multi-node parallel, which Batch does not run on Spot Instances, and "
-            f"`{name}` buys those",
+            (
+                "makes it multi-node parallel, which Batch does not run on Spot Instances, but "
+                f"`{name}` uses Spot"
+            ),
             found=definition.nodes,
             allowed="1, or `purchase_option: on-demand` or a reservation",
             remedy=review.set_command(f"{place.key}.purchase_option", "on-demand"),
@@ -103,8 +105,10 @@ def _review_nodes(
     if not place.one_zone and not environment.efa_enabled:
         review.refuse(
             f"{key}.nodes",
-            "makes it multi-node parallel, whose nodes must launch in one zone, and the nodes of "
-            f"`{name}` may launch in several",
+            (
+                "makes it multi-node parallel, whose nodes must launch in one zone, but the nodes "
+                f"of `{name}` can launch in several"
+            ),
             found=definition.nodes,
             allowed=f"1, or `availability_zone` or `subnet_id` of `{name}`",
             remedy=review.set_command(f"{place.key}.availability_zone", "ZONE"),
@@ -129,7 +133,7 @@ def _review_requests(
                 f"{key}.{name}",
                 f"asks for more than {found.name} has, {most} {what}; the job would never start",
                 found=wanted,
-                allowed=f"at most {most}; left out, all that a job can have",
+                allowed=f"at most {most}; if omitted, all that a job can use",
                 remedy=review.remove_command(f"{key}.{name}"),
             )
 
@@ -146,8 +150,10 @@ def _review_efa(
         return
     review.refuse(
         f"{key}.efa_interfaces",
-        f"asks for EFA devices, and EFA is off in the compute environment `{name}`: the container "
-        "would not start without their device files",
+        (
+            f"requests EFA devices, but EFA is off in the compute environment `{name}`: the "
+            "container would not start without the device files"
+        ),
         found=wanted,
         allowed=f"0, or `efa_enabled: true` in `{name}`",
         remedy=review.set_command(f"architecture.compute_environments.{name}.efa_enabled", "true"),
@@ -160,16 +166,16 @@ def _review_memory(
     memory, sure = memory_of(definition, found), memory_for_jobs_mib(found)
     if sure < memory <= found.memory_mib:
         review.note(
-            f"job definition {name}: asks for {memory} of the {found.memory_mib} MiB of "
-            f"{found.name}; ECS surely offers {sure} of them, and a job that asks for more than it "
-            "offers waits for ever"
+            f"job definition {name}: requests {memory} of the {found.memory_mib} MiB of "
+            f"{found.name}; ECS offers at least {sure} of them, and a job that requests more than "
+            "it offers stays in RUNNABLE"
         )
     shared = definition.shared_memory_mib
     if shared is not None and shared > memory:
         key = f"architecture.job_definitions.{name}.shared_memory_mib"
         review.refuse(
             key,
-            f"is more than the memory of the container, {memory} MiB, which it counts into",
+            f"is more than the memory of the container, {memory} MiB, which includes it",
             found=shared,
             allowed=f"at most {memory}",
             remedy=review.remove_command(key),
@@ -191,8 +197,8 @@ def _note_shared_devices(
     if wanted > 0 and room_for_two:
         review.note(
             f"job definition {name}: two such jobs fit on one {found.name} and would share its "
-            f"first {wanted} Neuron devices, which Batch does not count; ask for more than half of "
-            "the vCPUs or of the memory to have them alone"
+            f"first {wanted} Neuron devices, which Batch does not track; request more than half of "
+            "the vCPUs or of the memory to prevent this"
         )
 
 

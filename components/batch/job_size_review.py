@@ -26,7 +26,7 @@ def review_sizes(definitions: Sequence[JobDefinitionPlan], review: Review) -> No
         if "" in definition.container.command:
             review.refuse(
                 f"{key}.command",
-                "holds an empty argument, which Batch does not take",
+                "has an empty argument, which Batch rejects",
                 found=json.dumps(list(definition.container.command)),
                 remedy="remove it",
             )
@@ -37,7 +37,7 @@ def review_sizes(definitions: Sequence[JobDefinitionPlan], review: Review) -> No
                 "and `environment` make the job definition larger than Batch registers",
                 found=f"{size} bytes together with the devices of {definition.instance_type.name}",
                 allowed=f"at most {LARGEST_JOB_DEFINITION} bytes",
-                remedy="put the text into a script of the image, or into S3, and run that",
+                remedy="move the text to a script in the image or in S3, and run that script",
             )
 
 

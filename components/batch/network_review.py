@@ -28,7 +28,7 @@ def review_batch_network(network: NewVpc, review: Review) -> None:
         if missing:
             review.refuse(
                 f"network.{key}",
-                "lacks services without which no node takes a job where `nat_gateways` is none",
+                "lacks services that nodes need to run jobs if `nat_gateways` is none",
                 found=", ".join(given) or "none",
                 allowed=f"also {', '.join(missing)}",
                 remedy=(
@@ -49,12 +49,14 @@ def review_public_images(
         if image is not None and not comes_through_endpoints(image, region):
             review.refuse(
                 f"architecture.job_definitions.{definition.name}.image",
-                f"lies outside of the private registries of ECR in {region}, and no node would "
-                "reach it where `nat_gateways` is none",
+                (
+                    f"is not in a private ECR registry in {region}, and nodes cannot reach it if "
+                    "`nat_gateways` is none"
+                ),
                 found=image,
                 allowed=f"repository, or an image in a private registry of ECR in {region}",
                 remedy=(
-                    "push a copy into the stack's own repository and set `image: repository`, or "
+                    "push a copy to the stack's own repository and set `image: repository`, or "
                     f"{nat_gateway_command(network, review)}"
                 ),
             )

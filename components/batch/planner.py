@@ -64,8 +64,8 @@ def _review_stack(context: Context, review: Review) -> None:
     review_without_storage(
         config,
         review,
-        problem="is a file system, and stacks of AWS Batch mount none",
-        remedy="remove it, and let jobs read and write S3",
+        problem="is a file system, which AWS Batch stacks do not support",
+        remedy="remove it, and read and write data in S3 from jobs",
     )
     review_reservations(config, context.region, context.now, review)
     review_repository(config, review)
@@ -120,7 +120,7 @@ def _security_group_note(plan: BatchPlan) -> list[str]:
     return [
         (
             f"job definition {', '.join(plan.jobs_in_default_group)}: containers of multi-node "
-            "parallel jobs meet in the VPC's default security group, which must let its members "
-            "reach each other"
+            "parallel jobs use the VPC's default security group, which must allow traffic between "
+            "its members"
         )
     ]

@@ -34,10 +34,10 @@ def review_repository(config: BatchStackConfig, review: Review) -> None:
         return
     review.refuse(
         "architecture.repository.name",
-        "is not a name that ECR takes"
+        "is not a valid ECR repository name"
         if config.architecture.repository and config.architecture.repository.name
-        else "is missing, and the stack's own `name` is not one that ECR takes",
+        else "is missing, and the stack's `name` is not a valid ECR repository name",
         found=plan.name,
-        allowed="2 or more small letters, digits and hyphens; the last is no hyphen",
+        allowed="2 or more lowercase letters, digits and hyphens that do not end with a hyphen",
         remedy=review.set_command("architecture.repository.name", "training"),
     )

@@ -65,14 +65,18 @@ def plan_placement(
     if isinstance(reservation, CapacityBlock):
         return _without_group(
             pool,
-            "a Capacity Block already places its instances next to one another, "
-            "and takes no placement group",
+            (
+                "a Capacity Block already places its instances close together, and supports no "
+                "placement group"
+            ),
         )
     if reservation.provenance == "aws-assisted":
         return _without_group(
             pool,
-            "AWS made this reservation in a placement group of its own; instances that ask for "
-            "a second one fail with InsufficientInstanceCapacity",
+            (
+                "AWS created this reservation in its own placement group; instances in a second "
+                "one fail with InsufficientInstanceCapacity"
+            ),
         )
     if reservation.provenance == "auto":
         return _before_the_account_is_asked(pool, instance_type, one_zone=one_zone)
@@ -95,13 +99,15 @@ def _in_the_group_of_the_reservation(pool: PlacedPool, group: str) -> PlacementP
     agrees = pool.placement.group == "auto" or pool.placement.name == group
     if not agrees:
         raise PlacementContradictionError(
-            f"does not use the placement group {group!r}, in which the reservation was made; "
-            "only instances in that group can use it",
+            (
+                f"does not use the placement group {group!r}, in which the reservation was "
+                "created; only instances in that group can use the reservation"
+            ),
             allowed=f"auto, or `group: existing` with `name: {group}`",
             remedy="remove `placement` of these nodes (the default `auto` uses that group)",
         )
     return PlacementPlan(
-        group="existing", name=group, reason="the reservation was made in this placement group"
+        group="existing", name=group, reason="the reservation was created in this placement group"
     )
 
 
@@ -112,7 +118,7 @@ def _for_reservation_without_group(
         return _forced(pool, instance_type, one_zone=one_zone)
     return PlacementPlan(
         group="none",
-        reason="the reservation was made outside of a placement group, and already has its place",
+        reason="the reservation was created without a placement group, and its location is fixed",
     )
 
 
@@ -129,7 +135,7 @@ def _before_the_account_is_asked(
         return _forced(pool, instance_type, one_zone=one_zone)
     return PlacementPlan(
         group="none",
-        reason="the account does not say yet in which placement group the reservation was made",
+        reason="the placement group of the reservation is not known yet",
     )
 
 
@@ -139,19 +145,19 @@ def _for_open_capacity(
     if pool.placement.group in {"create", "existing"}:
         return _forced(pool, instance_type, one_zone=one_zone)
     if pool.placement.group == "none":
-        return PlacementPlan(group="none", reason="the stack file asks for none")
+        return PlacementPlan(group="none", reason="the stack file sets none")
     wanted = pool.efa_enabled and pool.is_training
     if wanted and one_zone and instance_type.cluster_placement_supported:
         return PlacementPlan(
             group="create",
-            reason="training with EFA runs fastest on instances that stand close together",
+            reason="training with EFA runs fastest on instances that are close together",
         )
     return PlacementPlan(
         group="none",
         reason=(
-            "a cluster placement group lies in one zone"
+            "a cluster placement group is in one zone"
             if wanted
-            else "only training with EFA needs instances that stand close together"
+            else "only training with EFA needs instances that are close together"
         ),
     )
 
@@ -159,8 +165,10 @@ def _for_open_capacity(
 def _forced(pool: PlacedPool, instance_type: InstanceType, *, one_zone: bool) -> PlacementPlan:
     if not one_zone:
         raise PlacementContradictionError(
-            "forces a placement group on nodes in several zones, "
-            "but a cluster placement group lies in one zone",
+            (
+                "forces a placement group on nodes in several zones, but a cluster placement "
+                "group is in one zone"
+            ),
             allowed="auto, none, or a group together with `availability_zone` or one subnet",
             remedy="set `availability_zone`, or one subnet, of these nodes",
         )
@@ -171,7 +179,7 @@ def _forced(pool: PlacedPool, instance_type: InstanceType, *, one_zone: bool) ->
             allowed="auto, none",
             remedy="remove `placement` of these nodes",
         )
-    reason = "the stack file asks for it"
+    reason = "the stack file sets it"
     if pool.placement.group == "existing":
         return PlacementPlan(group="existing", name=pool.placement.name, reason=reason)
     return PlacementPlan(group="create", reason=reason)

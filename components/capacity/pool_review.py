@@ -41,7 +41,7 @@ def review_instance_type(review: Review, key: str, name: str) -> InstanceType | 
         nearest = ", ".join(error.nearest)
         review.refuse(
             f"{key}.instance_type",
-            "is not an instance type that the catalog knows, so nothing can be planned for it",
+            "is not an instance type in the catalog, so the program cannot plan nodes",
             found=name,
             allowed=f"nearest: {nearest}" if nearest else "a type of components/catalog",
             remedy=review.set_command(
@@ -66,7 +66,7 @@ def review_purchase_option(
     nearest = difflib.get_close_matches(option, options, n=1, cutoff=0.5)
     review.refuse(
         f"{key}.purchase_option",
-        "is neither a way to buy capacity nor the name of an entry of `reservations`",
+        "is neither a purchase option nor the name of an entry of `reservations`",
         found=option,
         allowed=", ".join(options),
         remedy=review.set_command(f"{key}.purchase_option", (nearest or options)[0]),
@@ -121,7 +121,9 @@ def note_unlisted_zone(review: Review, what: str, zone: str | None, found: Insta
     offerings.
     """
     if zone is not None and is_zone_id(zone) and zone not in found.zone_ids:
-        review.note(f"{what}: {found.name} was not offered in {zone} when the catalog was made")
+        review.note(
+            f"{what}: {found.name} was not offered in {zone} when the catalog was generated"
+        )
 
 
 def review_zone_region(review: Review, key: str, zone: str | None, region: str) -> None:
@@ -129,7 +131,7 @@ def review_zone_region(review: Review, key: str, zone: str | None, region: str) 
     if zone is not None and not is_zone_id(zone) and not zone.startswith(region):
         review.refuse(
             f"{key}.availability_zone",
-            f"lies outside of the stack's region, {region}",
+            f"is not in the stack's region, {region}",
             found=zone,
             allowed=f"a zone of {region}",
             remedy="change the zone, or `aws:region`",
@@ -153,5 +155,5 @@ def review_reserved_zone(
         ),
         found=zone,
         allowed=reserved,
-        remedy=f"remove `availability_zone` of {what}: it follows from the reservation",
+        remedy=f"remove `availability_zone` of {what}: the reservation determines it",
     )

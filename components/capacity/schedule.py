@@ -52,7 +52,9 @@ def plan_schedule(
         desired=sizes.desired,
         maximum=sizes.maximum,
         scale_down_at=None if managed else down,
-        message=f"the Capacity Block ends at {_text(ends_at)}; its nodes leave at {_text(down)}",
+        message=(
+            f"the Capacity Block ends at {_text(ends_at)}; its nodes are scaled in at {_text(down)}"
+        ),
     )
 
 
@@ -78,7 +80,7 @@ def _before_the_start(
         wait_for_capacity=False,
         message=(
             f"the Capacity Block starts at {_text(starts_at)}; until then there are no nodes, then "
-            f"{sizes.desired} launch by themselves"
+            f"{sizes.desired} launch automatically"
         ),
     )
 
@@ -92,7 +94,7 @@ def _at_the_end(sizes: NodeSizes, ends_at: datetime, now: datetime) -> ScheduleP
         desired=0,
         maximum=sizes.maximum,
         wait_for_capacity=False,
-        message=f"the Capacity Block {verb} at {_text(ends_at)}; its nodes have left",
+        message=f"the Capacity Block {verb} at {_text(ends_at)}; its nodes were scaled in",
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from components.config.problems import Problem
 
-NOTHING_FOUND = "nothing against it"
+NOTHING_FOUND = "no problem found"
 """Result of a passed check without facts to show."""
 
 

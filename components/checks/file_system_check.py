@@ -34,7 +34,7 @@ def file_system_problems(config: StackConfig, facts: AccountFacts) -> Iterator[P
                 path=f"{path}.file_system_id",
                 found=wanted.file_system_id,
                 problem="this file system does not exist in this account and region",
-                remedy="give the id of an FSx for Lustre file system, or correct aws:region",
+                remedy="set the id of an FSx for Lustre file system, or correct aws:region",
             )
             continue
         yield from _existing_problems(path, wanted, found, config)
@@ -55,34 +55,36 @@ def _existing_problems(
         yield Problem(
             path=f"{path}.file_system_id",
             found=f"{found.file_system_id}, {found.type}",
-            problem="this is no Lustre file system; the driver mounts no other",
+            problem="this is not a Lustre file system; the driver mounts no other type",
             allowed="a file system of type LUSTRE",
-            remedy="give the id of an FSx for Lustre file system",
+            remedy="set the id of an FSx for Lustre file system",
         )
         return
     if found.lifecycle not in USABLE:
         yield Problem(
             path=f"{path}.file_system_id",
             found=f"{found.file_system_id}, {found.lifecycle}",
-            problem="this file system cannot be mounted in the state that it is in",
+            problem="this file system cannot be mounted in its current state",
             allowed=", ".join(sorted(USABLE)),
-            remedy="wait until it is AVAILABLE, or give another",
+            remedy="wait until it is AVAILABLE, or use another file system",
         )
     network = config.network
     if isinstance(network, ExistingVpc) and found.vpc_id != network.vpc_id:
         yield Problem(
             path=f"{path}.file_system_id",
             found=f"{found.file_system_id}, in {found.vpc_id}",
-            problem="this file system lies in another VPC, where the nodes do not reach it",
+            problem="this file system is in another VPC, where the nodes cannot reach it",
             allowed=f"a file system in {network.vpc_id}",
-            remedy="give a file system of the cluster's VPC",
+            remedy="use a file system in the cluster's VPC",
         )
     group = wanted.security_group_id
     if group is not None and found.security_group_ids and group not in found.security_group_ids:
         yield Problem(
             path=f"{path}.security_group_id",
             found=group,
-            problem="this is no security group of the file system; rules in it would do nothing",
+            problem=(
+                "this is not a security group of the file system; rules in it would have no effect"
+            ),
             allowed=", ".join(sorted(found.security_group_ids)),
-            remedy="give one of these",
+            remedy="set one of these",
         )

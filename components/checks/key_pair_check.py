@@ -53,6 +53,6 @@ def pool_key_problems(
 def key_pair_subjects(config: StackConfig, facts: AccountFacts) -> Iterator[Subject]:
     """Yield what the checks of key pairs ask."""
     for name in sorted(config.architecture.key_names()):
-        found = f"{name}, {facts.key_pairs.get(name, 'type not told')}"
+        found = f"{name}, {facts.key_pairs.get(name, 'type unknown')}"
         calls = ("ec2:DescribeKeyPairs",)
         yield Subject("architecture", "the key pair exists and fits", found, calls)

@@ -32,7 +32,7 @@ def network_problems(
                     path=path,
                     found=subnet_id,
                     problem="this subnet does not exist in this account and region",
-                    remedy="give the id of a subnet of the VPC, or correct aws:region",
+                    remedy="set the id of a subnet of the VPC, or correct aws:region",
                 )
             else:
                 yield from _subnet_problems(path, kind, subnet, network, facts, needs)
@@ -46,7 +46,7 @@ def _vpc_problems(network: ExistingVpc, facts: AccountFacts, needs: NodeNeeds) -
             path=f"{NETWORK}.vpc_id",
             found=network.vpc_id,
             problem="this VPC does not exist in this account and region",
-            remedy="give the id of an existing VPC, or correct aws:region",
+            remedy="set the id of an existing VPC, or correct aws:region",
         )
         return
     for attribute, on in (
@@ -57,7 +57,7 @@ def _vpc_problems(network: ExistingVpc, facts: AccountFacts, needs: NodeNeeds) -
             yield Problem(
                 path=f"{NETWORK}.vpc_id",
                 found=network.vpc_id,
-                problem=f"the VPC has {attribute} off; {needs.dns}",
+                problem=f"{attribute} is disabled in the VPC; {needs.dns}",
                 remedy=f"aws ec2 modify-vpc-attribute --vpc-id {network.vpc_id} --{attribute}",
             )
 
@@ -76,7 +76,7 @@ def _subnet_problems(
             found=f"{subnet.subnet_id}, of {subnet.vpc_id}",
             problem="this subnet belongs to another VPC",
             allowed=f"subnets of {network.vpc_id}",
-            remedy="give a subnet of the VPC in network.vpc_id",
+            remedy="use a subnet of the VPC in network.vpc_id",
         )
         return
     if not facts.could_read("ec2:DescribeRouteTables"):
@@ -101,9 +101,10 @@ def _private_route_problems(
             found=f"{subnet.subnet_id}, default route: internet gateway",
             problem=(
                 "this is a public subnet; an instance with several network interfaces gets no "
-                f"public address, so EFA nodes here reach neither the internet nor {needs.registry}"
+                "public IP address, so EFA nodes here can reach neither the internet nor "
+                f"{needs.registry}"
             ),
-            remedy="give a subnet whose default route is a NAT gateway",
+            remedy="use a subnet whose default route is a NAT gateway",
         )
     elif subnet.default_route == "none" and not _reaches_inside(facts, needs):
         yield Problem(
@@ -111,7 +112,7 @@ def _private_route_problems(
             found=f"{subnet.subnet_id}, no default route",
             problem=needs.closed,
             remedy=(
-                "route 0.0.0.0/0 to a NAT gateway, or make the VPC endpoints that "
+                "route 0.0.0.0/0 to a NAT gateway, or create the VPC endpoints that "
                 f"{needs.endpoint_owner} needs"
             ),
         )
@@ -127,7 +128,7 @@ def network_subjects(network: ExistingVpc, facts: AccountFacts) -> Iterator[Subj
     """Yield what the checks of an existing VPC ask."""
     yield Subject(
         "network.vpc_id",
-        "exists and gives DNS names",
+        "exists, with DNS support and DNS hostnames",
         network.vpc_id,
         ("ec2:DescribeVpcs", "ec2:DescribeVpcAttribute"),
     )

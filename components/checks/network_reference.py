@@ -25,6 +25,6 @@ def at_reference(problem: Problem, stack: str | None) -> Problem:
         path=f"{_NETWORK}.stack",
         found=stack if problem.found is None else f"{stack}, with {problem.found}",
         allowed="a stack of `kind: network` in this account and region whose network fits",
-        remedy=f"change the network in the stack file of {stack} and bring it up again, or name "
+        remedy=f"change the network in the stack file of {stack} and deploy it again, or name "
         "another stack",
     )

@@ -18,7 +18,10 @@ from components.network.address_capacity import Need
 from components.network.network_plan import NetworkPlan
 
 ADDRESSES = Subject(
-    "network", "the subnets hold all nodes", NOTHING_FOUND, ("ec2:DescribeSubnets",)
+    "network",
+    "the subnets have enough addresses for all nodes",
+    NOTHING_FOUND,
+    ("ec2:DescribeSubnets",),
 )
 """What `address_problems` checks."""
 
@@ -50,9 +53,9 @@ def _no_subnet(without: list[Pool], zone: str, config: StackConfig, facts: Accou
         found=f"private subnets in {', '.join(sorted(zones))}",
         problem=(
             f"{config.architecture.POOL_NOUN} {', '.join(pool.name for pool in without)} must "
-            f"launch in {zone}{whose}, where no private subnet is"
+            f"launch in {zone}{whose}, which has no private subnet"
         ),
-        remedy=f"add a private subnet of {zone} to private_subnet_ids, or choose another zone",
+        remedy=f"add a private subnet in {zone} to private_subnet_ids, or choose another zone",
     )
 
 
@@ -70,7 +73,7 @@ def offering_problems(
             found=f"{instance_type} in {subnet.availability_zone} ({subnet.zone_id})",
             problem="EC2 does not offer this type in this zone",
             allowed=f"zones {', '.join(sorted(offered)) or 'of another region'}",
-            remedy="give a subnet in one of these zones, or another instance type",
+            remedy="use a subnet in one of these zones, or another instance type",
         )
 
 
@@ -104,7 +107,7 @@ def address_problems(
                 found=f"{subnet_id} ({subnet.cidr}), {subnet.usable_addresses} addresses",
                 problem=(
                     f"the {takers} of {', '.join(need.users)} need {need.addresses} addresses; "
-                    "the nodes that get none fail to launch"
+                    "nodes without an address fail to launch"
                 ),
                 remedy=f"use a larger subnet in {subnet.availability_zone}, {remedy}",
             )

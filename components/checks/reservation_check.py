@@ -60,13 +60,13 @@ def _group_faults(path: str, group_arn: str, facts: AccountFacts) -> Iterator[Pr
             path=path,
             found=group_arn,
             problem=(
-                "this group holds no capacity reservation"
+                "this group contains no capacity reservation"
                 if members is not None
                 else "this group does not exist in this account and region"
             ),
             remedy=(
-                "give the ARN of a group of reservations (`aws resource-groups list-groups`), or "
-                "`members` instead, from which the stack makes one"
+                "set the ARN of a group of reservations (`aws resource-groups list-groups`), or "
+                "set `members` instead, from which the stack creates a group"
             ),
         )
 
@@ -111,12 +111,12 @@ def _wrong_kind(path: str, asked: Reservation, found: ReservationFacts) -> Probl
     return Problem(
         path=_key(path, asked) if in_group else f"{path}.kind",
         found=f"{found.reservation_id} is {names[found.kind]}",
-        problem="the two are launched into differently: only a Capacity Block has a market type",
+        problem="launches into the two kinds differ: only a Capacity Block has a market type",
         allowed=f"kind: {found.kind} for this reservation",
         remedy=(
-            f"take it out of the group, and give it an entry of its own, of kind {found.kind}"
+            f"remove it from the group, and add a separate entry of kind {found.kind}"
             if in_group
-            else f"set {path}.kind to {found.kind}, or give another reservation_id"
+            else f"set {path}.kind to {found.kind}, or set another reservation_id"
         ),
     )
 
@@ -128,9 +128,9 @@ def _own_problems(
         yield Problem(
             path=key,
             found=f"{found.reservation_id}, state {found.state}",
-            problem="nothing launches into this reservation any more",
+            problem="EC2 no longer launches instances into this reservation",
             allowed=f"a reservation that is {' or '.join(sorted(USABLE_STATES[found.kind]))}",
-            remedy="give the id of another reservation",
+            remedy="set the id of another reservation",
         )
     zones = {found.availability_zone, found.zone_id}
     if asked.availability_zone is not None and asked.availability_zone not in zones:
@@ -156,8 +156,10 @@ def _end_problems(path: str, asked: CapacityBlock, found: ReservationFacts) -> I
     yield Problem(
         path=f"{path}.ends_at",
         found=str(asked.ends_at),
-        problem="the block ends before; EC2 ends its nodes then, and nobody would drain them",
-        allowed=f"{found.ends_at} or before",
+        problem=(
+            "the block ends earlier; EC2 would then terminate its nodes before they are drained"
+        ),
+        allowed=f"{found.ends_at} or earlier",
         remedy=(
             "remove it: the end is read from the account; or extend the block first, with `aws ec2 "
             f"purchase-capacity-block-extension` for {found.reservation_id}"
@@ -174,7 +176,7 @@ def _platform_problems(key: str, found: ReservationFacts, config: StackConfig) -
             found=f"{found.reservation_id}, platform {found.platform}",
             problem=f"nodes run {system}; they do not launch into this reservation",
             allowed=f"a reservation of platform {platform}",
-            remedy="give the id of a reservation of that platform",
+            remedy="set the id of a reservation of that platform",
         )
 
 
@@ -191,8 +193,8 @@ def _placement_problems(
             path=f"{path}.placement_group",
             found=asked.placement_group,
             problem=(
-                "the reservation was not made in a placement group; a group on top of it gives "
-                "InsufficientInstanceCapacity"
+                "the reservation was not created in a placement group; a group in addition to it "
+                "gives InsufficientInstanceCapacity"
             ),
             remedy=f"remove {path}.placement_group",
         )
@@ -204,8 +206,9 @@ def _placement_problems(
         path=f"{path}.placement_group",
         found=asked.placement_group or "none",
         problem=(
-            f"the reservation of account {found.owner_id} was made in the placement group "
-            f"{found.placement_group}; instances outside of it do not launch into it"
+            f"the reservation of account {found.owner_id} was created in the placement group "
+            f"{found.placement_group}; instances outside of the group do not launch into the "
+            "reservation"
         ),
         remedy=remedy,
     )
@@ -217,13 +220,13 @@ def _unread_group(path: str, found: ReservationFacts, facts: AccountFacts) -> It
         return
     yield Problem(
         path=f"{path}.provenance",
-        found=f"{found.reservation_id}, made in the placement group {found.placement_group}",
+        found=f"{found.reservation_id}, created in the placement group {found.placement_group}",
         problem=(
-            "`auto` gives all nodes of an entry one placement group, and the reservations of this "
-            "one were made in different ones"
+            "`auto` sets the same placement group for all nodes of an entry, but the reservations "
+            "of this entry were created in different ones"
         ),
         allowed="reservations of one placement group, or of none",
-        remedy=f"give {found.reservation_id} an entry of its own",
+        remedy=f"add a separate entry for {found.reservation_id}",
     )
 
 
@@ -234,7 +237,7 @@ def reservation_subjects(config: StackConfig, facts: AccountFacts) -> Iterator[S
         yield Subject(
             f"reservations.{name}",
             "exists, can be used, and fits the nodes",
-            found or "not seen yet",
+            found or "not visible yet",
             (DESCRIBE, LIST_GROUP_RESOURCES),
         )
 

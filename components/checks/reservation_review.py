@@ -23,8 +23,7 @@ def review_reservations(config: StackConfig, region: str, now: datetime, review:
         if name in OPEN_PURCHASE_OPTIONS:
             review.refuse(
                 key,
-                "has the name of a way to buy capacity without a reservation, so that "
-                "`purchase_option` could mean either",
+                "has the name of a purchase option, so that `purchase_option` could mean either",
                 remedy="rename the reservation",
             )
         if not users[name]:
@@ -33,8 +32,8 @@ def review_reservations(config: StackConfig, region: str, now: datetime, review:
             _review_share(review, key, reservation)
         if not isinstance(reservation, CapacityBlock) and reservation.provenance == "auto":
             review.note(
-                f"reservation {name}: in which placement group it was made is not known yet "
-                "(`provenance: auto`); its nodes are planned without one"
+                f"reservation {name}: its placement group is not known yet (`provenance: auto`); "
+                "its nodes are planned without one"
             )
         _review_region(review, key, reservation, region)
         _review_end(review, key, reservation, now, noun)
@@ -51,7 +50,7 @@ def _review_share(review: Review, key: str, reservation: Reservation) -> None:
         return
     review.refuse(
         f"{key}.resource_share_arn",
-        "is accepted by stacks of ParallelCluster and AWS Batch only; nodes would find no "
+        "is supported by ParallelCluster and AWS Batch stacks only; nodes would find no "
         "reservation",
         found=reservation.resource_share_arn,
         remedy=("accept it once (`aws ram accept-resource-share-invitation`), and remove the key"),
@@ -64,10 +63,10 @@ def _review_region(review: Review, key: str, reservation: Reservation, region: s
         if arn.split(":")[3] != region:
             review.refuse(
                 f"{key}.{place}",
-                f"is of another region than the stack, {region}; nodes cannot launch from it",
+                f"is in a different region from the stack, {region}; nodes cannot launch into it",
                 found=arn,
-                allowed=f"an ARN of {region}",
-                remedy="give one of this region, or change `aws:region`",
+                allowed=f"an ARN in {region}",
+                remedy="set an ARN in this region, or change `aws:region`",
             )
 
 
@@ -93,7 +92,7 @@ def _review_end(
     if now >= reservation.ends_at:
         review.refuse(
             f"{key}.ends_at",
-            "lies in the past: the Capacity Block has expired, and nothing launches into it",
+            "is in the past: the Capacity Block has expired, and EC2 launches no instance into it",
             found=reservation.ends_at.isoformat(),
             allowed="a block that is scheduled or active",
             remedy=(
@@ -117,8 +116,8 @@ def _review_count(
         review.refuse(
             first.wanted_key,
             (
-                f"asks for more nodes than the reservation `{name}` ({', '.join(_ids(reservation))}"
-                f") holds: {wanted} of {count}; the ones beyond it never launch"
+                f"requests more nodes than the reservation `{name}` ({', '.join(_ids(reservation))}"
+                f") has: {wanted} of {count}; the additional nodes never launch"
             ),
             found=", ".join(f"{pool.name} {pool.wanted}" for pool in users),
             allowed=f"at most {count}, over all {noun}s that use `{name}`",
@@ -127,7 +126,7 @@ def _review_count(
             ),
         )
     elif sum(pool.maximum for pool in users) > count:
-        review.note(f"reservation {name}: {noun}s may grow beyond its {count} instances")
+        review.note(f"reservation {name}: {noun}s can grow beyond its {count} instances")
 
 
 def _review_twice(config: StackConfig, review: Review) -> None:

@@ -16,7 +16,7 @@ from components.config.problems import ROOT, Problem
 from components.config.stack import StackConfig
 
 STATED_VALUES = Subject(
-    "reservations", "number and zone in the stack file are true", NOTHING_FOUND, (DESCRIBE,)
+    "reservations", "number and zone in the stack file match", NOTHING_FOUND, (DESCRIBE,)
 )
 """What `stated_problems` checks."""
 
@@ -63,7 +63,7 @@ def _subnet_problems(
                     path=f"{ROOT}.{key}",
                     found=f"{subnet.subnet_id} in {subnet.availability_zone}",
                     problem=f"nodes launch only in the zone of {found.reservation_id}",
-                    remedy=f"give a private subnet in {found.availability_zone}",
+                    remedy=f"use a private subnet in {found.availability_zone}",
                 )
 
 
@@ -81,7 +81,7 @@ def stated_problems(given: StackConfig, facts: AccountFacts) -> Iterator[Problem
             yield Problem(
                 path=f"{ROOT}.reservations.{name}.instance_count",
                 found=stated,
-                problem=f"the reservation holds {held} instances",
+                problem=f"the reservation has {held} instances",
                 remedy=f"set it to {held}",
             )
     # The compute resources of a queue share its zone.
@@ -100,5 +100,5 @@ def _other_zone(pool: Pool, reserved: str, given: StackConfig, facts: AccountFac
         found=pool.availability_zone,
         problem=f"the reservation `{pool.purchase_option}` is in {reserved}",
         allowed=f"{reserved} ({ids[0]})" if ids else reserved,
-        remedy="remove `availability_zone`: it follows from the reservation",
+        remedy="remove `availability_zone`: the reservation determines it",
     )

@@ -31,7 +31,7 @@ def review_names(config: StackConfig, review: Review, *, parts: tuple[Parts, ...
     if over > 0:
         review.refuse(
             "name",
-            "is too long: the names of roles follow from it, and AWS limits those",
+            "is too long: it is part of role names, which AWS limits",
             found=config.name,
             allowed=f"at most {len(config.name) - over} characters",
             remedy=review.set_command("name", "SHORTER"),
@@ -43,8 +43,10 @@ def review_names(config: StackConfig, review: Review, *, parts: tuple[Parts, ...
             if over > 0:
                 review.refuse(
                     f"architecture.{key}.{name}",
-                    "has a name that is too long beside that of the stack: the name of its role "
-                    "follows from both, and AWS limits that",
+                    (
+                        "has a name that is too long together with that of the stack: both are "
+                        "part of the name of its role, which AWS limits"
+                    ),
                     found=name,
                     allowed=f"at most {len(name) - over} characters",
                     remedy=f"rename the {noun}, or shorten `name`",

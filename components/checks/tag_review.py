@@ -20,7 +20,7 @@ def review_tags(tags: Mapping[str, str], review: Review) -> None:
     if len(tags) > limit:
         review.refuse(
             "tags",
-            f"has more tags than fit: AWS allows {MAX_TAGS}, of which {OWN_TAGS} are kept free",
+            f"has too many tags: AWS allows {MAX_TAGS}, of which the program reserves {OWN_TAGS}",
             found=len(tags),
             allowed=f"at most {limit}",
             remedy="remove tags",

@@ -34,15 +34,15 @@ def zone_problems(
             yield Problem(
                 path=path,
                 found=f"{zone} ({found.zone_id})",
-                problem="EKS places no control plane in this zone",
+                problem="EKS does not support control planes in this zone",
                 allowed=_usable(needs, facts),
-                remedy="give another zone",
+                remedy="use another zone",
             )
         elif met.setdefault(found, zone) != zone:
             yield Problem(
                 path=path,
                 found=f"{zone} is {met[found]}",
-                problem="this zone is given twice, by name and by id",
+                problem="this zone is listed twice, by name and by id",
                 remedy="remove one of the two",
             )
     if facts.could_read("ec2:DescribeInstanceTypeOfferings"):
@@ -58,10 +58,10 @@ def _no_such_zone(
         problem=(
             "this account has no such zone in this region"
             if found is None
-            else f"{needs.zone_users} need a zone of the region itself"
+            else f"{needs.zone_users} need an Availability Zone, not a Local Zone"
         ),
         allowed=_usable(needs, facts),
-        remedy="give one of these zones, or correct aws:region",
+        remedy="use one of these zones, or correct aws:region",
     )
 
 
@@ -90,7 +90,7 @@ def _launches(config: StackConfig, network: NewVpc) -> Iterator[_Launch]:
         zone = own.availability_zone
         yield _Launch(own.key, own.instance_type, (zone,) if zone else zones, own.zone_remedy)
     noun = config.architecture.PLACE_NOUN
-    remedy = f"give the {noun} one of these as `availability_zone`, or another type"
+    remedy = f"set `availability_zone` of the {noun} to one of these, or use another instance type"
     for pool in config.pools():
         zone = pool.availability_zone
         if zone is None and pool.efa_enabled:
@@ -110,7 +110,7 @@ def _offering_problems(
             yield Problem(
                 path=f"{ROOT}.{launch.key}.instance_type",
                 found=f"{launch.instance_type} in {', '.join(lacking)}",
-                problem="EC2 does not offer this type in every zone that the nodes may launch in",
+                problem="EC2 does not offer this type in every zone that the nodes can launch in",
                 allowed=f"zones that do: {', '.join(offered or ()) or 'none of the VPC'}",
                 remedy=launch.remedy,
             )

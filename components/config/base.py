@@ -1,7 +1,7 @@
 """Base model and the field types that every part of the configuration shares.
 
-A field type with a form (`ReservationId`, `SubnetId` ...) answers a wrong value with what the
-value is for and an example, where a bare pattern would only repeat the regular expression.
+The error message of a field type with a form (`ReservationId`, `SubnetId` ...) gives the expected
+value and an example. The message of a plain `pattern` would only repeat the regular expression.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ from components.config.field_docs import field_docs
 class StrictModel(BaseModel):
     """A configuration model: unknown keys are errors, text is never read as a number.
 
-    Modules of models have no `from __future__ import annotations`: it makes texts of the types of
-    fields, which pydantic would compile one by one, a sixtieth of `check`.
+    Modules of models have no `from __future__ import annotations`: it turns the types of fields
+    into strings, which pydantic would compile one by one. That takes a sixtieth of the time of
+    `check`.
     """
 
     model_config = ConfigDict(
@@ -41,15 +42,15 @@ class StrictModel(BaseModel):
         frozen=True,
         strict=True,
         validate_default=True,
-        # One validator for the stack that is checked, not one for each model of the schema.
+        # Build one validator for the stack that is checked, not one for each model of the schema.
         defer_build=True,
     )
 
     @classmethod
     def defaults(cls) -> Self:
-        """Return the model with every field at its default, as the default of a field of another.
+        """Return the model with every field at its default, for use as the default of a field.
 
-        Calling the class would build its validator for nothing else.
+        Calling the class would build a validator that is not needed otherwise.
         """
         return cls.model_construct()
 
@@ -95,7 +96,8 @@ class Form:
         return {**handler(schema), "pattern": f"^{whole}$", "examples": [self.example]}
 
     def _check(self, value: str) -> str:
-        # Digits and letters of the pattern are those of ASCII, and nothing is invisible.
+        # The pattern matches ASCII digits and letters only, and no invisible characters are
+        # allowed.
         line = value.replace("\n", "") if self.lines else value
         if not line.isprintable() or re.fullmatch(self.pattern, value, re.ASCII) is None:
             raise PydanticCustomError(
@@ -182,8 +184,8 @@ PlacementGroupName = Annotated[
         example="training-group",
     ),
 ]
-# https://docs.aws.amazon.com/kms/latest/developerguide/concepts-key-id.html: no alias, because
-# EKS and FSx want the key itself.
+# https://docs.aws.amazon.com/kms/latest/developerguide/concepts-key-id.html: no alias, because EKS
+# and FSx require the ARN of the key.
 KmsKeyArn = Annotated[
     str,
     Form(
@@ -219,7 +221,7 @@ Ipv4Cidr = Annotated[str, AfterValidator(_ipv4_cidr)]
 
 def _text(value: Any) -> Any:
     # `pulumi config set --path` types what looks like a number or a boolean; a tag or a label
-    # is always text, and `true` is the only spelling AWS and Kubernetes know.
+    # is always text, and AWS and Kubernetes spell it `true`.
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int) else value
@@ -228,7 +230,7 @@ def _text(value: Any) -> Any:
 def _without_controls(value: str) -> str:
     if not value.replace("\n", "").replace("\t", "").isprintable():
         raise PydanticCustomError(
-            "form", "is not {expected}", {"expected": "text that can be seen", "example": "text"}
+            "form", "is not {expected}", {"expected": "printable text", "example": "text"}
         )
     return value
 
@@ -238,17 +240,16 @@ def _one_line(value: str) -> str:
         raise PydanticCustomError(
             "form",
             "is not {expected}",
-            {"expected": "one line of text that can be seen", "example": "text"},
+            {"expected": "one line of printable text", "example": "text"},
         )
     return value
 
 
 _Given = BeforeValidator(_text, json_schema_input_type=str | int | bool)
 Text = Annotated[str, _Given, AfterValidator(_without_controls)]
-"""Any text; what cannot be seen, but for blanks and the ends of lines, is a mistake or an attack.
-"""
+"""Any text. Invisible characters other than white space are a mistake or an attack."""
 Line = Annotated[str, _Given, AfterValidator(_one_line)]
-"""Any text of one line, for what others write into a line of a file."""
+"""One line of any text, for values that are written into one line of a file."""
 
 
 TagKey = Annotated[str, Field(min_length=1, max_length=128), AfterValidator(_one_line)]
@@ -259,7 +260,7 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Tags.html#tag-restrict
 
 
 def _time(value: Any) -> Any:
-    # YAML reads a time without quotes as a time, and Pulumi hands it on as Go prints one:
+    # YAML reads an unquoted time as a timestamp, and Pulumi passes it in the format of Go:
     # `2026-12-01 11:30:00 +0000 UTC`.
     if not isinstance(value, str):
         return value
@@ -268,14 +269,14 @@ def _time(value: Any) -> Any:
     )
     text = "{}T{}{}:{}".format(*printed.groups()) if printed else value
     try:
-        # Here, because the strict model takes no text from a function.
+        # Parsed here, because strict mode accepts no string from a validator function.
         return datetime.fromisoformat(text)
     except ValueError:
         return value
 
 
 UtcTime = Annotated[AwareDatetime, BeforeValidator(_time, json_schema_input_type=AwareDatetime)]
-"""A moment with its offset, RFC 3339, such as `2026-12-01T11:30:00Z`."""
+"""A time with its UTC offset (RFC 3339), such as `2026-12-01T11:30:00Z`."""
 
 
 def is_zone_id(zone: str) -> bool:
@@ -286,6 +287,6 @@ def is_zone_id(zone: str) -> bool:
 def same_kind_of_zone(one: str, other: str) -> bool:
     """Return whether two zones are both names or both ids, so that they can be compared.
 
-    Which name stands for which id differs between accounts.
+    The same name can be a different zone id in each account.
     """
     return is_zone_id(one) == is_zone_id(other)

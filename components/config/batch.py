@@ -16,7 +16,7 @@ from components.config.pools import Pool, pool_of
 from components.config.stack import Architecture
 
 MOST_TIMEOUT_MINUTES = (2**31 - 1) // 60
-"""`attemptDurationSeconds` is an integer of 32 bits, and knows no other maximum.
+"""`attemptDurationSeconds` is a 32-bit integer, and AWS documents no other maximum.
 
 https://docs.aws.amazon.com/batch/latest/APIReference/API_JobTimeout.html
 """
@@ -28,70 +28,76 @@ https://docs.aws.amazon.com/AmazonECR/latest/userguide/service-quotas.html
 
 
 class ComputeEnvironment(NodePool):
-    """Nodes that Batch starts when jobs wait, with the job queue in front of them."""
+    """Nodes that Batch launches when jobs wait, and their job queue."""
 
     minimum: Annotated[int, Field(ge=0)] = 0
-    """Nodes that stay when no job waits. With a Capacity Block they must fit into it."""
+    """Minimum number of nodes, which keep running when no job waits. In a Capacity Block, at most
+    the number of its instances."""
     maximum: Annotated[int, Field(ge=1)]
-    """Most nodes; Batch counts their vCPUs."""
+    """Maximum number of nodes. Batch receives it as a number of vCPUs."""
     image: Literal["auto", "custom"] = "auto"
-    """`auto`: the ECS-optimized image that has the drivers of the type, chosen by Batch when a node
-    starts. `custom`: `custom_ami_id`."""
+    """`auto`: Batch selects the ECS-optimized AMI with the drivers of the instance type when it
+    launches a node. `custom`: the AMI in `custom_ami_id`."""
     custom_ami_id: AmiId | None = None
-    """AMI of the nodes, with the ECS agent."""
+    """AMI of the nodes. It must have the ECS agent."""
     ssh_key_name: KeyName | None = None
-    """Key pair for SSH; without one nodes are reached through Session Manager."""
+    """EC2 key pair for SSH. If omitted, use Session Manager to connect to nodes."""
     iam_policies: tuple[PolicyName, ...] = ()
-    """Further AWS managed policies of the nodes' role, by name."""
+    """Names of AWS managed policies to attach to the nodes' instance role in addition to the
+    required ones."""
     queue_priority: Annotated[int, Field(ge=0, le=1000)] = 1
-    """Priority of the job queue among those that share nodes; a larger number goes first."""
+    """Priority of the job queue among queues that share nodes. Queues with a higher number go
+    first."""
 
 
 class JobDefinition(StrictModel):
-    """A job: one container on one node, or one on each of several nodes that work together."""
+    """A job: one container on one node, or one on each node of a multi-node parallel job."""
 
     compute_environment: JobName
-    """Entry of `compute_environments` whose nodes it is made for."""
+    """Entry of `compute_environments` whose nodes the job runs on."""
     nodes: Annotated[int, Field(ge=1, le=1000)] = 1
-    """Nodes of one job; with more than one it is a multi-node parallel job, and a submission may
-    give another number (`./trainyard job STACK JOB --nodes`)."""
+    """Number of nodes of one job. With more than one, it is a multi-node parallel job, and a
+    submission can set a different number (`./trainyard job STACK JOB --nodes`)."""
     image: ContainerImage = "nccl-tests"
-    """Container image: `nccl-tests` (NVIDIA GPUs) and `nccom-tests` (Trainium) are public ones that
-    the program pins, `repository` is the stack's own repository."""
+    """Container image. `nccl-tests` (NVIDIA GPUs) and `nccom-tests` (Trainium) are public images
+    whose versions the program pins. `repository` is the stack's own ECR repository."""
     command: tuple[Text, ...] = ()
-    """Command of the container; left out, for `nccl-tests` and `nccom-tests` an all-reduce over all
-    GPUs or NeuronCores of all nodes, else that of the image."""
+    """Command of the container. If omitted, `nccl-tests` and `nccom-tests` run an all-reduce over
+    all GPUs or NeuronCores of all nodes; other images run their own command."""
     environment: dict[EnvironmentVariable, Text] = Field(default_factory=dict)
     """Environment variables of the container."""
     vcpus: Annotated[int, Field(ge=1)] | None = None
-    """vCPUs of each container; left out, all of the type."""
+    """vCPUs of each container. If omitted, all vCPUs of the instance type."""
     memory_mib: Annotated[int, Field(ge=4)] | None = None
-    """Memory of each container, MiB; left out, what ECS leaves of the type's."""
+    """Memory of each container in MiB. If omitted, all memory of the instance type that ECS leaves
+    to containers."""
     accelerators: Annotated[int, Field(ge=0)] | None = None
-    """GPUs or Neuron devices of each container; left out, all of the type."""
+    """GPUs or Neuron devices of each container. If omitted, all devices of the instance type."""
     efa_interfaces: Annotated[int, Field(ge=0)] | None = None
-    """EFA devices of each container; left out, all of the type where EFA is on."""
+    """EFA devices of each container. If omitted, all devices of the instance type if EFA is on."""
     shared_memory_mib: Annotated[int, Field(ge=64)] | None = None
-    """Size of `/dev/shm`, MiB; left out, a size that NCCL is content with on every type."""
+    """Size of `/dev/shm` in MiB. If omitted, a size that is sufficient for NCCL on every instance
+    type."""
     attempts: Annotated[int, Field(ge=1, le=10)] = 1
-    """How often a job that fails is tried."""
+    """Maximum number of attempts of a job that fails."""
     timeout_minutes: Annotated[int, Field(ge=1, le=MOST_TIMEOUT_MINUTES)] | None = None
-    """Minutes after which an attempt is ended; left out, never."""
+    """Minutes after which Batch terminates an attempt. If omitted, there is no timeout."""
     iam_policies: tuple[PolicyName, ...] = ()
-    """AWS managed policies of the job's own role, by name; left out, the job may do nothing."""
+    """Names of AWS managed policies to attach to the job role. If omitted, the job has no
+    permissions."""
 
 
 class ContainerRepository(StrictModel):
-    """An ECR repository for the images of jobs: scanned, encrypted, its tags never overwritten."""
+    """An ECR repository for the images of jobs: scanned, encrypted, with immutable tags."""
 
     name: JobName | None = None
-    """Name; left out, that of the stack."""
+    """Name of the repository. If omitted, the name of the stack."""
     untagged_days: Annotated[int, Field(ge=1)] = 14
-    """Days after which an image without a tag goes."""
+    """Days after which untagged images expire."""
     kept_images: Annotated[int, Field(ge=1, le=MOST_IMAGES)] = 100
-    """Tagged images to keep; older ones go."""
+    """Number of tagged images to keep. Older images expire."""
     deletion_protection: bool = True
-    """Whether the repository outlives `destroy`, with its images."""
+    """Whether `destroy` keeps the repository and its images."""
 
 
 class BatchArchitecture(Architecture):
@@ -102,11 +108,11 @@ class BatchArchitecture(Architecture):
     kind: Literal["batch"]
     """AWS Batch."""
     compute_environments: Annotated[dict[JobName, ComputeEnvironment], Field(min_length=1)]
-    """Compute environments, by name; each has a job queue of its own."""
+    """Compute environments, by name. Each has its own job queue."""
     job_definitions: dict[JobName, JobDefinition] = Field(default_factory=dict)
     """Job definitions, by name."""
     repository: ContainerRepository | None = None
-    """A repository for images of your own."""
+    """An ECR repository for your own images."""
 
     @override
     def pools(self) -> tuple[Pool, ...]:

@@ -1,4 +1,4 @@
-"""Types of texts that stack files of AWS Batch hold."""
+"""Field types of the AWS Batch architecture."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Annotated
 from components.config.base import Form
 
 # https://docs.aws.amazon.com/batch/latest/APIReference/API_CreateJobQueue.html, `jobQueueName`:
-# 128 characters, of which Pulumi's random digits and the stack's name take a part; ECR takes small
+# 128 characters, including Pulumi's random suffix and the name of the stack; ECR allows lowercase
 # letters only: https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_CreateRepository.html
 JobName = Annotated[
     str,
     Form(
         pattern=r"[a-z][a-z0-9-]{0,47}",
         expected=(
-            "a name of at most 48 small letters, digits and hyphens that begins with a letter"
+            "a name of at most 48 lowercase letters, digits and hyphens that begins with a letter"
         ),
         example="nccl-tests",
     ),
@@ -35,7 +35,8 @@ ContainerImage = Annotated[
         example="public.ecr.aws/hpc-cloud/nccl-tests:cuda12.8.1-efa1.42.0-ofiv1.16.0-ncclv2.27.5-1-testsv2.16.4",
     ),
 ]
-# https://docs.aws.amazon.com/batch/latest/APIReference/API_KeyValuePair.html: no name of Batch's.
+# https://docs.aws.amazon.com/batch/latest/APIReference/API_KeyValuePair.html: `AWS_BATCH` is a
+# reserved prefix.
 EnvironmentVariable = Annotated[
     str,
     Form(

@@ -1,4 +1,4 @@
-"""A stack whose architecture is AWS Batch: as its file says it, and as plans take it."""
+"""A stack whose architecture is AWS Batch: the models of its file and of its plan."""
 
 from components.config.batch import BatchArchitecture
 from components.config.stack import PlacedStackConfig, StackConfig

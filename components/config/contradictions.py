@@ -30,8 +30,8 @@ def place_faults(
     if subnet_id is not None and availability_zone is not None:
         yield fault(
             "availability_zone",
-            "stands beside subnet_id",
-            why="the subnet lies in one zone",
+            "is given together with subnet_id",
+            why="the subnet already determines the zone",
             allowed="one of availability_zone and subnet_id",
             remedy="remove availability_zone",
         )
@@ -43,9 +43,9 @@ def backup_time_faults(*, backup_time: str | None, retention_days: int) -> Itera
         yield fault(
             "backup_time",
             "is given without backups",
-            why="backup_retention_days is 0, so there are none",
+            why="backup_retention_days is 0, which disables backups",
             allowed="no backup_time, or backup_retention_days from 1 to 90",
-            remedy="add backup_retention_days, or remove backup_time",
+            remedy="set backup_retention_days, or remove backup_time",
         )
 
 
@@ -55,7 +55,7 @@ def key_faults(*, kms_key_arn: str | None, encrypted: bool) -> Iterator[Contradi
         yield fault(
             "kms_key_arn",
             "is given with encrypted: false",
-            why="the key would encrypt nothing",
+            why="without encryption the key is not used",
             allowed="no kms_key_arn, or encrypted: true",
             remedy="remove encrypted",
         )

@@ -1,4 +1,4 @@
-"""Amazon EFS: file systems over NFS that grow by themselves and are reached from every zone.
+"""Amazon EFS: NFS file systems that grow automatically and are reachable from every zone.
 
 Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html, `EfsSettings`
 """
@@ -13,37 +13,38 @@ from components.config.contradictions import Contradiction, fault, key_faults, r
 from components.config.storage_fields import AccessPointId, EfsId, MountedStorage
 
 MOST_PROVISIONED_MIBPS = 1024
-"""What ParallelCluster's schema takes, in MiB/s."""
+"""Maximum of ParallelCluster's schema, in MiB/s."""
 
 
 class _EfsMount(MountedStorage):
     encryption_in_transit: bool = False
-    """Whether nodes reach it over TLS."""
+    """Whether nodes mount the file system over TLS."""
     iam_authorization: bool = False
-    """Whether nodes show their IAM role when they mount it; needs `encryption_in_transit`."""
+    """Whether nodes use their IAM role to mount the file system. Requires `encryption_in_transit`.
+    """
 
 
 class NewEfs(_EfsMount):
-    """An EFS file system that ParallelCluster makes, with a mount target in each zone."""
+    """An EFS file system that ParallelCluster creates, with a mount target in each zone."""
 
     kind: Literal["efs"]
     """Amazon EFS, new."""
     throughput_mode: Literal["bursting", "provisioned"] = "bursting"
-    """`bursting`: it grows with what is stored. `provisioned`: bought, see
-    `provisioned_throughput_mibps`. ParallelCluster makes no elastic ones."""
+    """`bursting`: throughput grows with the stored data. `provisioned`: throughput is fixed by
+    `provisioned_throughput_mibps`. ParallelCluster does not support elastic throughput."""
     provisioned_throughput_mibps: Annotated[int, Field(ge=1, le=MOST_PROVISIONED_MIBPS)] | None = (
         None
     )
-    """Throughput in MiB/s, with `throughput_mode: provisioned`."""
+    """Throughput in MiB/s. Required with `throughput_mode: provisioned`, and valid only there."""
     performance_mode: Literal["generalPurpose", "maxIO"] = "generalPurpose"
-    """`maxIO` takes more operations a second, each of which lasts longer. It can never be
-    changed."""
+    """`maxIO` supports more operations per second at a higher latency. Cannot be changed after
+    creation."""
     encrypted: bool = True
-    """Whether the data is encrypted. It can never be changed."""
+    """Whether the data is encrypted. Cannot be changed after creation."""
     kms_key_arn: KmsKeyArn | None = None
-    """KMS key that encrypts the data; left out, the key of EFS itself."""
+    """KMS key that encrypts the data. If omitted, the AWS managed key of EFS."""
     deletion_protection: bool = True
-    """Whether the file system outlives the cluster."""
+    """Whether the file system is kept when the cluster is deleted."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -58,14 +59,14 @@ class NewEfs(_EfsMount):
 
 
 class ExistingEfs(_EfsMount):
-    """An EFS file system that exists; it needs a mount target in each zone of the cluster."""
+    """An existing EFS file system. It needs a mount target in each zone of the cluster."""
 
     kind: Literal["existing-efs"]
     """Amazon EFS, existing."""
     file_system_id: EfsId
-    """The file system, in the cluster's VPC."""
+    """ID of the file system, which must be in the cluster's VPC."""
     access_point_id: AccessPointId | None = None
-    """Access point through which nodes mount it; needs `encryption_in_transit`."""
+    """Access point that nodes mount. Requires `encryption_in_transit`."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -80,7 +81,7 @@ def _throughput(wanted: NewEfs) -> Iterator[Contradiction]:
     yield fault(
         "provisioned_throughput_mibps",
         "is missing" if provisioned else "is given for the throughput mode bursting",
-        why="a provisioned throughput is bought, and no other",
+        why="EFS needs the throughput in provisioned mode, and accepts it in no other mode",
         allowed=f"1 to {MOST_PROVISIONED_MIBPS} with throughput_mode: provisioned, none otherwise",
         remedy=(
             f"add provisioned_throughput_mibps: {MOST_PROVISIONED_MIBPS}"
@@ -95,7 +96,7 @@ def _transit(wanted: NewEfs | ExistingEfs) -> Iterator[Contradiction]:
         yield fault(
             "iam_authorization",
             "is on without encryption_in_transit",
-            why="EFS takes the IAM role over TLS only",
+            why="EFS supports IAM authorization over TLS only",
             allowed="false, or encryption_in_transit: true",
             remedy="add encryption_in_transit: true",
         )
@@ -106,7 +107,7 @@ def _access_point(wanted: ExistingEfs) -> Iterator[Contradiction]:
         yield fault(
             "access_point_id",
             "is given without encryption_in_transit",
-            why="access points are mounted over TLS only",
+            why="EFS access points require TLS",
             allowed="no access_point_id, or encryption_in_transit: true",
             remedy="add encryption_in_transit: true",
         )

@@ -1,4 +1,4 @@
-"""The EKS architecture: a control plane, a system node group and node groups for the work."""
+"""The EKS architecture: a control plane, a system node group and node groups for workloads."""
 
 from typing import Annotated, Literal
 
@@ -39,68 +39,71 @@ AddonPolicy = Literal["autoscaler", "cloudwatch", "ebs", "fsx"]
 
 
 class Taint(StrictModel):
-    """A taint: only pods that tolerate it run on the nodes."""
+    """A Kubernetes taint: only pods that tolerate it are scheduled on the nodes."""
 
     key: LabelKey
     """Key, such as `nvidia.com/gpu`."""
     value: LabelValue = ""
-    """Value; may be empty."""
+    """Value. Can be empty."""
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
-    """What becomes of pods that do not tolerate it."""
+    """Effect on pods that do not tolerate the taint."""
 
 
 class NodeGroup(NodePool, NodeSizes):
-    """An EKS node group for the work."""
+    """An EKS node group for workloads."""
 
     management: Literal["managed", "self-managed"] = "managed"
-    """`managed`: EKS owns the Auto Scaling group. `self-managed`: the stack does. Changing it
+    """Who owns the Auto Scaling group: EKS (`managed`) or the stack (`self-managed`). Changing it
     replaces the node group."""
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
     """Labels of the nodes, by key."""
     taints: tuple[Taint, ...] = ()
     """Taints of the nodes."""
     addon_policies: tuple[AddonPolicy, ...] = ()
-    """What pods on the nodes may do with the nodes' own role: scale Auto Scaling groups
+    """Permissions of the node role, which all pods on the nodes can use: scale Auto Scaling groups
     (`autoscaler`), write metrics and logs (`cloudwatch`), attach EBS volumes (`ebs`), mount and
-    make FSx file systems (`fsx`). A role of the pods' own (`addons`) allows less to fewer."""
+    create FSx file systems (`fsx`). IAM roles for pods (`addons`) give fewer permissions to fewer
+    pods."""
     iam_policies: tuple[PolicyName, ...] = ()
-    """Further AWS managed policies of the node role, by name."""
+    """Names of AWS managed policies to attach to the node role in addition to the required ones."""
     auto_repair: bool = False
-    """Whether EKS replaces nodes of a managed group that the node monitoring agent finds broken."""
+    """Whether EKS replaces unhealthy nodes of a managed node group. Requires the add-on
+    `node_monitoring_agent`."""
     ssh_key_name: KeyName | None = None
-    """Key pair for SSH; without one nodes are reached through Session Manager."""
+    """EC2 key pair for SSH. If omitted, use Session Manager to connect to nodes."""
 
 
 class SystemNodeGroup(NodeSizes):
-    """The managed node group for cluster services such as CoreDNS: on demand, every zone."""
+    """The managed node group for services such as CoreDNS: On-Demand nodes in every zone."""
 
     instance_type: InstanceTypeName = "c5.2xlarge"
     """EC2 instance type without accelerators."""
     minimum: Annotated[int, Field(ge=1)] = 1
-    """Fewest nodes."""
+    """Minimum number of nodes."""
     desired: Annotated[int, Field(ge=1)] = 1
-    """Nodes wanted now."""
+    """Desired number of nodes."""
     maximum: Annotated[int, Field(ge=1)] = 2
-    """Most nodes."""
+    """Maximum number of nodes."""
     root_volume: RootVolume = RootVolume(size_gib=80)
     """The root volume."""
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
     """Labels of the nodes, by key."""
     addon_policies: tuple[AddonPolicy, ...] = ("autoscaler", "cloudwatch")
-    """What pods on the nodes may do with the nodes' own role; as for node groups."""
+    """Permissions of the node role, with the same values as for node groups."""
     iam_policies: tuple[PolicyName, ...] = ()
-    """Further AWS managed policies of the node role, by name."""
+    """Names of AWS managed policies to attach to the node role in addition to the required ones."""
 
 
 class Endpoint(StrictModel):
-    """Who reaches the Kubernetes API."""
+    """Endpoints of the Kubernetes API server."""
 
     public_access: bool = True
-    """Whether the API answers on the internet."""
+    """Whether the API server has a public endpoint."""
     private_access: bool = True
-    """Whether the API answers inside the VPC; nodes then need no internet for it."""
+    """Whether the API server has a private endpoint in the VPC. Nodes then need no internet access
+    to reach it."""
     public_access_cidrs: Annotated[tuple[Ipv4Cidr, ...], Field(min_length=1)] = ("0.0.0.0/0",)
-    """Networks that may use the public endpoint."""
+    """CIDR blocks that can access the public endpoint."""
 
 
 class EksArchitecture(Architecture):
@@ -112,27 +115,29 @@ class EksArchitecture(Architecture):
     kind: Literal["eks"]
     """Amazon EKS."""
     kubernetes_version: KubernetesVersion = DEFAULT_KUBERNETES_VERSION
-    """Kubernetes minor version of control plane and nodes, in quotes."""
+    """Kubernetes minor version of the control plane and the nodes, in quotes."""
     authentication_mode: Literal["CONFIG_MAP", "API_AND_CONFIG_MAP", "API"] = "API_AND_CONFIG_MAP"
-    """Where EKS looks up who may enter: the `aws-auth` ConfigMap, access entries, or both. Modes
-    move one way, from `CONFIG_MAP` over `API_AND_CONFIG_MAP` to `API`."""
+    """Source of the IAM principals that can access the cluster: the `aws-auth` ConfigMap, access
+    entries, or both. You can only change it from `CONFIG_MAP` to `API_AND_CONFIG_MAP`, and from
+    there to `API`."""
     node_authorization: Literal["aws-auth", "access-entry"] = "aws-auth"
-    """How nodes of self-managed groups are let in; EKS itself lets in managed ones."""
+    """How nodes of self-managed node groups are authorized to join the cluster. EKS authorizes
+    nodes of managed node groups itself."""
     endpoint: Endpoint = Endpoint.defaults()
-    """From where the Kubernetes API is reached."""
+    """Endpoints of the Kubernetes API server."""
     log_types: tuple[
         Literal["api", "audit", "authenticator", "controllerManager", "scheduler"], ...
     ] = ()
-    """Control-plane logs that go to CloudWatch."""
+    """Types of control plane logs to send to CloudWatch Logs."""
     secrets_key_arn: KmsKeyArn | None = None
-    """KMS key that encrypts Kubernetes secrets, besides the key of AWS's own that always does. It
-    can be added to a cluster, never changed or removed."""
+    """KMS key that encrypts Kubernetes secrets, in addition to the AWS owned key that EKS always
+    uses. You can add it to an existing cluster, but you cannot change or remove it."""
     addons: Addons = Addons.defaults()
-    """What runs beside the work."""
+    """Add-ons, drivers and device plugins of the cluster."""
     system_node_group: SystemNodeGroup = SystemNodeGroup.defaults()
     """Nodes for cluster services."""
     node_groups: dict[NodePoolName, NodeGroup]
-    """Node groups for the work, by name."""
+    """Node groups for workloads, by name."""
 
     @override
     def pools(self) -> tuple[Pool, ...]:
@@ -152,12 +157,12 @@ class EksArchitecture(Architecture):
 
     @override
     def own_nodes(self) -> tuple[OwnNodes, ...]:
-        """Return the system nodes, which launch in every zone."""
+        """Return the nodes of the system node group, which launch in every zone."""
         return (
             OwnNodes(
                 key="architecture.system_node_group",
                 instance_type=self.system_node_group.instance_type,
-                zone_remedy="give another type, or other zones",
+                zone_remedy="use another instance type, or other zones",
             ),
         )
 

@@ -1,4 +1,4 @@
-"""What runs in an EKS cluster beside the work: add-ons, drivers and plugins."""
+"""Add-ons, drivers and device plugins of an EKS cluster."""
 
 from typing import Annotated, Literal
 
@@ -26,27 +26,33 @@ AddonVersion = Annotated[
 
 
 class Addons(StrictModel):
-    """Add-ons of the cluster. The VPC CNI, kube-proxy and CoreDNS are always there."""
+    """Add-ons of the cluster. The VPC CNI, kube-proxy and CoreDNS are always installed."""
 
     versions: dict[AddonName, AddonVersion] = Field(default_factory=dict)
-    """Versions other than the ones that the program pins, by add-on."""
+    """Versions that override the versions pinned by the program, by add-on."""
     pod_identity_agent: bool = True
-    """Whether pods can have IAM roles of their own; the drivers below get theirs through it."""
+    """Whether to install the EKS Pod Identity Agent, which gives pods their own IAM roles. The
+    drivers below get their roles through it."""
     ebs_csi_driver: bool = False
-    """Whether pods can have EBS volumes."""
+    """Whether to install the EBS CSI driver, with which pods mount EBS volumes."""
     fsx_csi_driver: bool = False
-    """Whether pods can mount FSx for Lustre; on wherever `storage` holds such a file system."""
+    """Whether to install the FSx for Lustre CSI driver. Always installed if `storage` has such a
+    file system."""
     node_monitoring_agent: bool = False
-    """Whether faults of nodes (GPU, network, kernel) become conditions of the node. Node groups
-    with `auto_repair` need it."""
+    """Whether to install the node monitoring agent, which reports GPU, network and kernel faults as
+    node conditions. Node groups with `auto_repair` need it."""
     node_termination_handler: bool = True
-    """Whether nodes of self-managed groups are drained before EC2 takes them: spot interruptions,
-    scheduled events, the end of a Capacity Block. EKS itself drains managed groups."""
+    """Whether to drain nodes of self-managed node groups before EC2 stops or terminates them: Spot
+    interruptions, scheduled events, the end of a Capacity Block. EKS drains nodes of managed node
+    groups itself."""
     neuron_scheduler: bool = True
-    """Whether, where there are Neuron devices, pods that name the scheduler `my-scheduler` get
-    devices that are wired to one another. Pods that take whole nodes do not need it."""
+    """Whether to install the Neuron scheduler if the cluster has Neuron devices. It allocates
+    directly connected devices to pods with `schedulerName: my-scheduler`. Pods that use whole nodes
+    do not need it."""
     efa_device_plugin: bool = True
-    """Whether the EFA device plugin makes `vpc.amazonaws.com/efa` a resource that pods ask for."""
+    """Whether to install the EFA device plugin, which lets pods request the resource
+    `vpc.amazonaws.com/efa`."""
     efa_dra_driver: bool = False
-    """Whether EFA is handed out by a driver for Dynamic Resource Allocation that you install; the
-    two cannot serve one node, so `efa_device_plugin` must then be false."""
+    """Whether a driver for Dynamic Resource Allocation, which you install, allocates EFA devices.
+    The driver and the device plugin cannot run on the same node: set `efa_device_plugin` to false.
+    """

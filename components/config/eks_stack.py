@@ -1,4 +1,4 @@
-"""A stack whose architecture is EKS: as its file says it, and as plans take it."""
+"""A stack whose architecture is EKS: the models of its file and of its plan."""
 
 from components.config.eks import EksArchitecture
 from components.config.stack import PlacedStackConfig, StackConfig

@@ -103,16 +103,16 @@ def _unknown_key(finding: Finding) -> list[Problem]:
         return [
             Problem(
                 path=finding.path,
-                problem=f"belongs to {' or '.join(kinds)}, and this is `kind: {own}`",
+                problem=f"belongs to {' or '.join(kinds)}, but this is `kind: {own}`",
                 found=finding.found,
                 allowed=", ".join(sorted(keys)),
-                remedy=f"{remove}; or give this the other kind, with its own keys",
+                remedy=f"{remove}; or change `kind`, and set the keys of that kind",
             )
         ]
     return [
         Problem(
             path=finding.path,
-            problem="is not a key that is known here" + _did_you_mean(nearest),
+            problem="is not a valid key here" + _did_you_mean(nearest),
             found=finding.found,
             allowed=", ".join(sorted(keys)),
             remedy=f"rename it to `{nearest[0]}`, or: {remove}" if nearest else remove,
@@ -127,7 +127,7 @@ def _wrong_form(finding: Finding) -> list[Problem]:
         return [
             Problem(
                 path=finding.path,
-                problem="is not a name that can be used here",
+                problem="is not a valid name here",
                 found=finding.location[-1],
                 allowed=finding.context["expected"],
                 remedy=f"rename this entry, for example to `{example}`",
@@ -179,7 +179,7 @@ def _wrong_choice(finding: Finding) -> list[Problem]:
     return [
         Problem(
             path=finding.path,
-            problem="is not one of the values that can stand here" + _did_you_mean(nearest),
+            problem="is not one of the allowed values" + _did_you_mean(nearest),
             found=finding.found,
             allowed=", ".join(choices),
             remedy=finding.set_to((nearest or choices or ["VALUE"])[0]),
@@ -196,7 +196,7 @@ def _wrong_kind(finding: Finding) -> list[Problem]:
     return [
         Problem(
             path=inner.path,
-            problem="is missing" if missing else "is not known here" + _did_you_mean(nearest),
+            problem="is missing" if missing else "is not valid here" + _did_you_mean(nearest),
             found=inner.found,
             allowed=", ".join(kinds),
             remedy=inner.set_to((nearest or kinds)[0]),
@@ -216,7 +216,7 @@ _TYPES = {
     "datetime_type": "a time such as 2026-12-01T11:30:00Z",
     "datetime_from_date_parsing": "a time such as 2026-12-01T11:30:00Z",
     "datetime_parsing": "a time such as 2026-12-01T11:30:00Z",
-    "timezone_aware": "a time with its offset, such as 2026-12-01T11:30:00Z",
+    "timezone_aware": "a time with its UTC offset, such as 2026-12-01T11:30:00Z",
 }
 
 
@@ -245,8 +245,8 @@ def _nothing(finding: Finding) -> list[Problem]:
         Problem(
             path=finding.path,
             problem=f"has no value: {place.description}",
-            allowed="a value, or no such key, which leaves the default",
-            remedy=f"{remove}, or give a value",
+            allowed="a value, or no such key, for the default",
+            remedy=f"{remove}, or set a value",
         )
     ]
 

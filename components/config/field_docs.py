@@ -33,7 +33,7 @@ def field_docs(model: type[BaseModel]) -> Mapping[str, str]:
                 if name not in inspect.get_annotations(base)
             }
             docs |= _classes(base.__module__).get(base.__qualname__, {})
-    # Documented class variables and type hints are no fields.
+    # Documented class variables and type hints are not fields.
     return {name: text for name, text in docs.items() if name in model.model_fields}
 
 

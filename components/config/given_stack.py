@@ -1,6 +1,6 @@
-"""A stack file of any architecture: the root of the schema, of its documents and of messages.
+"""A stack file of any architecture: the root of the schema and of its documentation.
 
-Importing this imports every model, so what reads a file that is right does without.
+Importing this module imports every model, so code that reads a valid stack file does not import it.
 """
 
 from typing import Annotated

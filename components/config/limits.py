@@ -14,8 +14,8 @@ _WORDS: Mapping[str, tuple[str, str, str]] = {
     "greater_than": ("gt", "is not more than {}", "more than {}"),
     "less_than_equal": ("le", "is more than {}", "at most {}"),
     "less_than": ("lt", "is not less than {}", "less than {}"),
-    "too_short": ("min_length", "holds too few entries", "at least {}"),
-    "too_long": ("max_length", "holds too many entries", "at most {}"),
+    "too_short": ("min_length", "has too few entries", "at least {}"),
+    "too_long": ("max_length", "has too many entries", "at most {}"),
     "string_too_short": ("min_length", "is too short", "at least {} characters"),
     "string_too_long": ("max_length", "is too long", "at most {} characters"),
 }

@@ -85,12 +85,12 @@ def _own_names(stack_file: str) -> tuple[str, ...]:
 def _own_network(network: StackNetwork) -> Problem:
     return Problem(
         path=f"{ROOT}.network.stack",
-        problem="is this very stack, which has no network to give before it has one",
+        problem="is the stack itself, which cannot take its network from its own outputs",
         found=network.stack,
         allowed="the name of another stack, one of `architecture.kind: network`",
         remedy=(
-            "name the stack whose network this one is to live in, such as vpc-multi-az, or make "
-            "one here with `kind: new-vpc`"
+            "name a stack of `architecture.kind: network`, such as vpc-multi-az, or create a VPC "
+            "here with `kind: new-vpc`"
         ),
     )
 
@@ -106,8 +106,7 @@ def _stray(key: str, stack_file: str) -> Problem:
     return Problem(
         path=path,
         problem=(
-            f"is not read: everything stands under `{ROOT}`; this happens when `--path` is "
-            "forgotten"
+            f"is not read: the program reads only `{ROOT}`; this happens when `--path` is forgotten"
         ),
         allowed=ROOT,
         remedy=(
@@ -126,10 +125,10 @@ def _encrypted() -> Problem:
     return Problem(
         path=ROOT,
         problem=(
-            "holds an encrypted value, which the program would write in clear text into names, "
+            "has an encrypted value, which the program would write in plain text into names, "
             "tags, outputs and state"
         ),
-        allowed="values that everybody with access to the account may read",
+        allowed="values that everyone with access to the account may read",
         remedy=(
             "set it again without `--secret`; keep secrets in AWS Secrets Manager or Parameter "
             "Store, and let nodes and jobs read them there"
@@ -141,9 +140,9 @@ def _no_object(raw: object, stack_file: str) -> Problem:
     if raw is None:
         return Problem(
             path=ROOT,
-            problem="is missing: the stack file says nothing about the cluster",
+            problem="is missing: the stack file does not configure a cluster",
             allowed="a mapping with name, network, reservations and architecture",
-            remedy=f"begin with a copy of Pulumi.p5-cb.yaml as {stack_file}",
+            remedy=f"copy Pulumi.p5-cb.yaml to {stack_file} and edit it",
         )
     return Problem(
         path=ROOT,
@@ -160,18 +159,18 @@ def _no_object(raw: object, stack_file: str) -> Problem:
 def _too_much(raw: Mapping[Any, Any], stack_file: str) -> Problem:
     return Problem(
         path=ROOT,
-        problem="is nested deeper than any configuration, or holds a number longer than any",
+        problem="is nested too deeply, or has a number with too many digits",
         found=", ".join(sorted(map(str, raw))),
         allowed="a mapping with name, network, reservations and architecture",
-        remedy=f"remove what does not belong into {stack_file}",
+        remedy=f"remove the deeply nested or very long value from {stack_file}",
     )
 
 
 def _as_handed_on(value: Any) -> Any:
     """Return a value with mapping keys as sorted strings.
 
-    Pulumi passes them in this order, independent of the file, and `check` must read the same as
-    `up`.
+    Pulumi passes them in this order, independent of the file, and `check` must read the same
+    configuration as `up`.
     """
     if isinstance(value, Mapping):
         entries = cast("Mapping[object, Any]", value)

@@ -46,7 +46,7 @@ def _type(wanted: NewFsxLustre) -> Iterator[Contradiction]:
         yield fault(
             "storage_type",
             f"is HDD with {wanted.deployment_type}",
-            why="FSx has hard disks for PERSISTENT_1 only",
+            why="FSx supports HDD storage for PERSISTENT_1 only",
             allowed="SSD, or deployment_type: PERSISTENT_1",
             remedy="remove storage_type",
         )
@@ -54,7 +54,7 @@ def _type(wanted: NewFsxLustre) -> Iterator[Contradiction]:
         yield fault(
             "drive_cache",
             "is given for SSD storage",
-            why="the drive cache is an SSD before hard disks",
+            why="the drive cache is an SSD cache for HDD storage",
             allowed="no drive_cache, or storage_type: HDD",
             remedy="remove drive_cache",
         )
@@ -62,7 +62,7 @@ def _type(wanted: NewFsxLustre) -> Iterator[Contradiction]:
         yield fault(
             "drive_cache",
             "is missing for HDD storage",
-            why="FSx wants to be told whether hard disks have a cache",
+            why="FSx requires this value for HDD storage",
             allowed="NONE, READ",
             remedy="add drive_cache: READ",
         )
@@ -95,10 +95,10 @@ def _throughput(wanted: NewFsxLustre) -> Iterator[Contradiction]:
     kind = f"{wanted.deployment_type} on {wanted.storage_type}"
     yield fault(
         "per_unit_storage_throughput",
-        f"is missing for {kind}" if given is None else f"is {given}, which {kind} does not have",
-        why="persistent file systems are bought with a throughput, in MB/s/TiB",
+        f"is missing for {kind}" if given is None else f"is {given}, which {kind} does not support",
+        why="persistent file systems have a fixed set of throughputs, in MB/s/TiB",
         allowed=", ".join(map(str, allowed)),
-        remedy=f"give per_unit_storage_throughput: {_nearest(given, allowed)}",
+        remedy=f"set per_unit_storage_throughput: {_nearest(given, allowed)}",
     )
 
 
@@ -119,9 +119,12 @@ def _capacity(wanted: NewFsxLustre) -> Iterator[Contradiction]:
     yield fault(
         "storage_capacity_gib",
         f"is {wanted.storage_capacity_gib}",
-        why=f"{wanted.deployment_type} on {wanted.storage_type}{with_efa} comes in whole servers",
+        why=(
+            f"{wanted.deployment_type} on {wanted.storage_type}{with_efa} scales by whole file "
+            "servers"
+        ),
         allowed=str(rule),
-        remedy=f"give storage_capacity_gib: {rule.nearest(wanted.storage_capacity_gib)}",
+        remedy=f"set storage_capacity_gib: {rule.nearest(wanted.storage_capacity_gib)}",
     )
 
 
@@ -133,7 +136,7 @@ def _efa(wanted: NewFsxLustre) -> Iterator[Contradiction]:
         yield fault(
             "efa_enabled",
             f"is on for {wanted.deployment_type} on {wanted.storage_type}",
-            why="only PERSISTENT_2 file systems on SSD have EFA",
+            why="only PERSISTENT_2 file systems on SSD support EFA",
             allowed="false, or deployment_type: PERSISTENT_2 and storage_type: SSD",
             remedy="remove efa_enabled",
         )
@@ -147,7 +150,7 @@ def _metadata(wanted: NewFsxLustre) -> Iterator[Contradiction]:
         yield fault(
             "metadata_iops",
             f"is given for {wanted.deployment_type}",
-            why="only PERSISTENT_2 file systems sell metadata operations",
+            why="only PERSISTENT_2 file systems have provisioned metadata IOPS",
             allowed="no metadata_iops, or deployment_type: PERSISTENT_2",
             remedy="remove metadata_iops",
         )
@@ -156,9 +159,9 @@ def _metadata(wanted: NewFsxLustre) -> Iterator[Contradiction]:
         yield fault(
             "metadata_iops",
             f"is {iops}",
-            why="metadata operations come in steps",
+            why="FSx provisions metadata IOPS in steps",
             allowed=(f"{small} or multiples of {METADATA_IOPS_STEP} up to {METADATA_IOPS_MAXIMUM}"),
-            remedy="change it to one of them, or remove it to let it grow with the capacity",
+            remedy="change it to an allowed value, or remove it so that it grows with the capacity",
         )
 
 
@@ -168,8 +171,8 @@ def _s3(wanted: NewFsxLustre) -> Iterator[Contradiction]:
             yield fault(
                 key,
                 "is given without import_path",
-                why="it says more about the S3 prefix of import_path",
-                allowed=f"no {key}, or import_path beside it",
+                why="it applies to the S3 prefix of import_path",
+                allowed=f"no {key}, or {key} with import_path",
                 remedy=f"add import_path, or remove {key}",
             )
     if wanted.import_path is None:
@@ -181,15 +184,14 @@ def _s3(wanted: NewFsxLustre) -> Iterator[Contradiction]:
             why="PERSISTENT_2 is linked to S3 through data repository associations",
             allowed="data_repositories, or another deployment type",
             remedy=(
-                'write data_repositories: [{file_system_path: /, s3_path: "'
-                f'{wanted.import_path}"}}]'
+                f'set data_repositories: [{{file_system_path: /, s3_path: "{wanted.import_path}"}}]'
             ),
         )
     if wanted.data_repositories:
         yield fault(
             "data_repositories",
-            "stands beside import_path",
-            why="a file system is linked to S3 in one of the two ways",
+            "is given together with import_path",
+            why="a file system is linked to S3 in only one of these ways",
             allowed="one of data_repositories and import_path",
             remedy="remove import_path, export_path and auto_import",
         )
@@ -223,7 +225,7 @@ def _data_repositories(wanted: NewFsxLustre) -> Iterator[Contradiction]:
         yield fault(
             "data_repositories",
             f"has {len(linked)} entries",
-            why="FSx links at most 8 directories of a file system",
+            why="FSx links at most 8 directories of a file system to S3",
             allowed=f"at most {MOST_DATA_REPOSITORIES}",
             remedy="remove entries",
         )
@@ -235,7 +237,7 @@ def _data_repositories(wanted: NewFsxLustre) -> Iterator[Contradiction]:
                 f"data_repositories[{index}].file_system_path",
                 f"overlaps with {outer}",
                 why="one directory is linked to one S3 prefix",
-                allowed="directories of which none lies in another",
+                allowed="directories that do not contain one another",
                 remedy="change one of the two directories",
             )
 
@@ -254,7 +256,7 @@ def _backups(wanted: NewFsxLustre) -> Iterator[Contradiction]:
     if not is_persistent(wanted.deployment_type) or linked:
         yield fault(
             "backup_retention_days",
-            "asks for backups of a "
+            "enables backups of a "
             + ("file system that is linked to S3" if linked else "scratch file system"),
             why="FSx backs up persistent file systems that are not linked to S3",
             allowed="0",

@@ -36,7 +36,7 @@ THROUGHPUTS: Mapping[tuple[DeploymentType, StorageType], tuple[int, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class CapacityRule:
-    """Allowed capacities of one combination, in GiB: some small ones, then multiples of a step."""
+    """Allowed capacities of one combination, in GiB: small sizes, then multiples of a step."""
 
     small: tuple[int, ...]
     step: int

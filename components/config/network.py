@@ -1,4 +1,4 @@
-"""The network that a cluster lives in: one that exists, or a new one."""
+"""The network of a cluster: an existing VPC, a new one, or that of another stack."""
 
 from typing import Annotated, Literal
 
@@ -44,64 +44,68 @@ EndpointService = Literal[
     "sts",
     "xray",
 ]
-"""Last part of the name of a service with interface endpoints that clusters use.
+"""Last part of the service name of an interface endpoint.
 
 https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html
 """
 
 
 class ExistingVpc(StrictModel):
-    """A VPC that exists already; the program adopts it by id and never changes it."""
+    """An existing VPC, given by its id. The program never changes it."""
 
     kind: Literal["existing-vpc"]
     """An existing VPC."""
     vpc_id: VpcId
-    """The VPC. Changing it replaces the cluster."""
+    """ID of the VPC. Changing it replaces the cluster."""
     public_subnet_ids: tuple[SubnetId, ...]
-    """Subnets with a route to an internet gateway, `[]` where the VPC has none; the control plane
-    and load balancers use them. EKS needs two zones among all subnets."""
+    """IDs of subnets with a route to an internet gateway; `[]` if the VPC has none. The control
+    plane and load balancers use them. EKS needs subnets in at least two zones."""
     private_subnet_ids: Annotated[tuple[SubnetId, ...], Field(min_length=1)]
-    """Subnets with a route to a NAT gateway; nodes run here. A reservation needs one in its zone.
-    """
+    """IDs of subnets with a route to a NAT gateway. Nodes run here. A reservation needs a subnet in
+    its zone."""
 
     @property
     def is_unread(self) -> bool:
-        """Whether this stands for the network of another stack whose outputs nobody read."""
+        """Whether this is a placeholder for another stack's network, which was not read."""
         return not self.vpc_id.startswith("vpc-")
 
 
 class NewVpc(StrictModel):
-    """A VPC that the stack makes for itself, with a private subnet in each zone."""
+    """A VPC that the stack creates, with a private subnet in each zone."""
 
     kind: Literal["new-vpc"]
     """A new VPC."""
     availability_zones: Annotated[tuple[Zone, ...], Field(min_length=1)]
-    """Zones by name or zone id; EKS needs two. Add further ones at the end: the order decides who
-    gets which addresses."""
+    """Zones of the VPC, by name or zone id. EKS needs at least two. Add new zones at the end: the
+    order determines the addresses of each subnet."""
     addresses: Literal["eksctl", "vpc-multi-az", "vpc-one-az"] = "eksctl"
-    """Which addresses the subnets get. `eksctl`: an eighth of the VPC each (192.168.0.0/16, /19),
-    for up to four zones. `vpc-multi-az` and `vpc-one-az`: those of the CloudFormation templates of
-    these names, 10.0.0.0/16 for public subnets and further networks for private ones."""
+    """Address layout of the subnets. `eksctl`: an eighth of the VPC for each subnet
+    (192.168.0.0/16, /19), for up to four zones. `vpc-multi-az` and `vpc-one-az`: the layouts of the
+    CloudFormation templates of these names, with 10.0.0.0/16 for public subnets and secondary CIDR
+    blocks for private ones."""
     public_subnets: bool = True
-    """Whether each zone has a public subnet too, with a way to the internet. Without them the VPC
-    has no internet gateway, and `nat_gateways` must be `none`."""
+    """Whether each zone also has a public subnet, with a route to an internet gateway. If false,
+    the VPC has no internet gateway, and `nat_gateways` must be `none`."""
     cidr: Ipv4Cidr | None = None
-    """Addresses of the VPC, between /16 and /28; without it those of `addresses`."""
+    """CIDR block of the VPC, between /16 and /28. If omitted, the one of `addresses`."""
     secondary_cidrs: tuple[Ipv4Cidr, ...] = ()
-    """Further networks of the VPC, for subnets that are given below."""
+    """Secondary CIDR blocks of the VPC, for the subnets in `public_subnet_cidrs` and
+    `private_subnet_cidrs`."""
     public_subnet_cidrs: tuple[Ipv4Cidr, ...] = ()
-    """Addresses of the public subnets, one for each zone, instead of those of `addresses`."""
+    """CIDR blocks of the public subnets, one for each zone, instead of those of `addresses`."""
     private_subnet_cidrs: tuple[Ipv4Cidr, ...] = ()
-    """Addresses of the private subnets, one for each zone, instead of those of `addresses`."""
+    """CIDR blocks of the private subnets, one for each zone, instead of those of `addresses`."""
     nat_gateways: Literal["none", "single", "one-per-zone"] = "single"
-    """How nodes in private subnets reach the internet. `single` stands in the first zone: cheaper,
-    and without it no zone gets out. `none` needs interface endpoints."""
+    """NAT gateways through which nodes in private subnets reach the internet. `single` creates one
+    in the first zone: it costs less, but if that zone fails, no zone reaches the internet. `none`
+    requires interface endpoints."""
     gateway_endpoints: tuple[Literal["s3", "dynamodb"], ...] = ("s3", "dynamodb")
-    """Gateway endpoints of the VPC; they cost nothing."""
+    """Gateway endpoints of the VPC. They are free of charge."""
     interface_endpoints: tuple[EndpointService, ...] = ()
-    """Services that the private subnets reach without the internet, such as `ecr.dkr`."""
+    """Services that private subnets reach through interface endpoints, without internet access,
+    such as `ecr.dkr`."""
     flow_logs: bool = False
-    """Whether CloudWatch gets a record of the traffic, kept for seven days."""
+    """Whether to send VPC flow logs to CloudWatch Logs, which keeps them for seven days."""
 
 
 class StackNetwork(StrictModel):
@@ -110,18 +114,18 @@ class StackNetwork(StrictModel):
     kind: Literal["stack-reference"]
     """The network of another stack."""
     stack: StackName
-    """The stack: its name, or `organization/project/stack`. It must be up."""
+    """Name of the stack, or `organization/project/stack`. The stack must be deployed."""
 
 
 Network = Annotated[ExistingVpc | NewVpc | StackNetwork, Field(discriminator="kind")]
 PlacedNetwork = ExistingVpc | NewVpc
-"""A network whose subnets are known, or will be: what plans are made of."""
+"""A network that plans accept: its subnets are known, or the stack creates them."""
 
 
 def unread_network(reference: StackNetwork) -> ExistingVpc:
-    """Return what stands for the network of another stack where nobody can read its outputs.
+    """Return a placeholder for the network of another stack whose outputs cannot be read.
 
-    The ids are no ids, but words for people; with one subnet of each kind.
+    It has one subnet of each kind. Its ids are not AWS ids, but texts for users.
     """
     return ExistingVpc.model_construct(
         kind="existing-vpc",

@@ -32,7 +32,7 @@ def network_of_outputs(
         outputs: The outputs of that stack; None if the stack does not exist, empty if it was never
             deployed.
         stack_file: Name of the stack file, for messages.
-        region: Region of the stack file; None if missing, which is refused elsewhere.
+        region: Region of the stack file; None if missing, which another check reports.
 
     Raises:
         ConfigError: the stack does not exist, is not deployed, exports no network, or is in another
@@ -62,15 +62,15 @@ def _is_there(name: str, value: object) -> bool:
 
 def _not_up(reference: StackNetwork, *, exists: bool) -> Problem:
     name = reference.stack.rpartition("/")[2]
-    state = "has no outputs: it is not up" if exists else "is not in this backend"
+    state = "has no outputs: it is not deployed" if exists else "does not exist in this backend"
     return Problem(
         path=_PATH,
         found=reference.stack,
-        problem=f"the stack whose network this one lives in {state}",
-        allowed="the name of a stack of `kind: network` that is up",
+        problem=f"the stack that provides the network {state}",
+        allowed="the name of a deployed stack of `kind: network`",
         remedy=(
-            f"bring it up first (`./trainyard up {name}`, with --sandbox in the sandbox), or "
-            "correct the name"
+            f"deploy it first (`./trainyard up {name}`, with --sandbox in the sandbox), or correct "
+            "the name"
         ),
     )
 
@@ -79,11 +79,11 @@ def _lacking(reference: StackNetwork, missing: list[str], outputs: Mapping[str, 
     return Problem(
         path=_PATH,
         found=f"{reference.stack}, which exports {', '.join(sorted(outputs))}",
-        problem=f"this stack is no network for others: it exports no {', '.join(missing)}",
+        problem=f"this stack does not provide a network: it does not export {', '.join(missing)}",
         allowed=f"a stack that exports {', '.join(NETWORK_OUTPUTS)}",
         remedy=(
-            "name a stack of `architecture.kind: network`, such as vpc-one-az, or give the VPC by "
-            "its ids with `kind: existing-vpc`"
+            "name a stack of `architecture.kind: network`, such as vpc-one-az, or use `kind: "
+            "existing-vpc` with the ids of the VPC and its subnets"
         ),
     )
 
@@ -92,9 +92,9 @@ def _elsewhere(reference: StackNetwork, there: object, region: str) -> Problem:
     return Problem(
         path=_PATH,
         found=f"{reference.stack}, in {there}",
-        problem=f"this network lies in another region than the stack, which is in {region}",
+        problem=f"this network is in a different region from the stack, which is in {region}",
         allowed=f"a stack of `kind: network` in {region}",
-        remedy="name a network of this region, or change `aws:region`",
+        remedy="name a network in this region, or change `aws:region`",
     )
 
 
@@ -103,10 +103,10 @@ def _foreign(reference: StackNetwork, wrong: list[str], outputs: Mapping[str, An
     return Problem(
         path=_PATH,
         found=f"{reference.stack}, with {found}",
-        problem="these outputs are no ids of a VPC and its subnets",
+        problem="these outputs are not ids of a VPC and its subnets",
         allowed="one id of a VPC, and lists of ids of subnets",
         remedy=(
-            "bring that stack up with this version of the program, or give the VPC by its ids with "
-            "`kind: existing-vpc`"
+            "deploy that stack with this version of the program, or use `kind: existing-vpc` with "
+            "the ids of the VPC and its subnets"
         ),
     )

@@ -1,4 +1,4 @@
-"""A stack that is a network and nothing else: others take it by id or by stack reference."""
+"""A stack with only a network. Other stacks use it by VPC id or by stack reference."""
 
 from typing import Literal
 
@@ -6,27 +6,27 @@ from components.config.stack import Architecture, PlacedStackConfig, StackConfig
 
 
 class NetworkArchitecture(Architecture):
-    """A VPC for other stacks to live in."""
+    """A VPC for other stacks."""
 
     kind: Literal["network"]
-    """A network alone."""
+    """A network only."""
     efa_security_group: bool = True
-    """Whether the VPC has a security group whose members reach each other over EFA."""
+    """Whether to create a security group whose members can communicate over EFA."""
     lustre_security_group: bool = True
-    """Whether the VPC has a security group for FSx for Lustre file systems."""
+    """Whether to create a security group for FSx for Lustre file systems."""
     deletion_protection: bool = True
-    """Whether the VPC outlives `destroy`: other stacks live in it."""
+    """Whether `destroy` keeps the VPC, which other stacks use."""
 
 
 class GivenNetworkStack(StackConfig):
-    """The file of a stack that is a network alone."""
+    """The file of a stack with only a network."""
 
     architecture: NetworkArchitecture  # pyright: ignore[reportIncompatibleVariableOverride]
-    """What the network has besides subnets."""
+    """What the stack creates in the network in addition to subnets."""
 
 
 class NetworkStackConfig(PlacedStackConfig):
-    """A stack that is a network alone."""
+    """A stack with only a network."""
 
     architecture: NetworkArchitecture  # pyright: ignore[reportIncompatibleVariableOverride]
-    """What the network has besides subnets."""
+    """What the stack creates in the network in addition to subnets."""

@@ -1,4 +1,4 @@
-"""What an EKS node group, a Slurm compute resource and a Batch compute environment share."""
+"""Models that EKS node groups, Slurm compute resources and Batch compute environments share."""
 
 from typing import Annotated, Literal, Self
 
@@ -20,7 +20,7 @@ PolicyName = Annotated[
     str,
     Form(
         pattern=r"(?:[\w+=,.@-]+/)*[\w+=,.@-]{1,128}",
-        expected="the name of an AWS managed policy, with its path if it has one",
+        expected="the name of an AWS managed policy, with its path if any",
         example="CloudWatchAgentServerPolicy",
     ),
 ]
@@ -38,32 +38,30 @@ class RootVolume(StrictModel):
     """The root volume of a node: gp3, always encrypted."""
 
     size_gib: Annotated[int, Field(ge=20, le=16384)] = 500
-    """Size in GiB; container images for training are large."""
+    """Size in GiB. Container images for training are large."""
     iops: Annotated[int, Field(ge=3000, le=16000)] = 3000
-    """Operations a second."""
+    """Provisioned IOPS."""
     throughput_mibps: Annotated[int, Field(ge=125, le=1000)] = 125
     """Throughput in MiB/s."""
 
     @model_validator(mode="after")
     def _performance_fits(self) -> Self:
-        # https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html: a gp3 volume has
-        # at most 500 operations a GiB and 0.25 MiB/s an operation.
+        # https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html: a gp3 volume has at
+        # most 500 IOPS per GiB and 0.25 MiB/s per provisioned IOPS.
         if self.iops > 500 * self.size_gib:
             raise _too_much("iops", f"at most {500 * self.size_gib} for this size", "size_gib")
         if self.throughput_mibps > self.iops // 4:
-            raise _too_much(
-                "throughput_mibps", f"at most {self.iops // 4} for these operations", "iops"
-            )
+            raise _too_much("throughput_mibps", f"at most {self.iops // 4} for these IOPS", "iops")
         return self
 
 
 def _too_much(key: str, allowed: str, other: str) -> PydanticCustomError:
     return PydanticCustomError(
         "contradiction",
-        "is more than EBS gives a gp3 volume of this kind",
+        "is more than EBS supports for a gp3 volume with these settings",
         {
             "key": key,
-            "why": "no node would launch",
+            "why": "EC2 would not launch any node",
             "allowed": allowed,
             "remedy": f"lower `{key}`, or raise `{other}`",
         },
@@ -74,11 +72,12 @@ class Placement(StrictModel):
     """The cluster placement group of a node pool."""
 
     group: Literal["auto", "none", "create", "existing"] = "auto"
-    """`auto` follows from the capacity: none for a Capacity Block and for an `aws-assisted`
-    reservation, the reservation's own group where it has one, a new group for on-demand training
-    with EFA. `create` and `existing` force one, `none` forces none."""
+    """Which placement group to use. `auto` depends on the capacity: none for a Capacity Block and
+    for an `aws-assisted` reservation, the group of the reservation if it has one, a new group for
+    On-Demand training nodes with EFA. `create` and `existing` always use a group, `none` never
+    does."""
     name: PlacementGroupName | None = None
-    """Name of the group, with `group: existing`."""
+    """Name of the placement group. Required with `group: existing`, and valid only there."""
 
     @model_validator(mode="after")
     def _name_belongs_to_existing(self) -> Self:
@@ -86,16 +85,16 @@ class Placement(StrictModel):
             given = self.name is not None
             raise PydanticCustomError(
                 "contradiction",
-                "is given beside `group: {group}`" if given else "is missing",
+                "is given with `group: {group}`" if given else "is missing",
                 {
                     "key": "name",
                     "group": self.group,
-                    "why": "only a group that exists is named",
+                    "why": "`name` applies to existing placement groups only",
                     "allowed": "a name with `group: existing`, none otherwise",
                     "remedy": (
                         "set `group: existing` to use it, or remove `name`"
                         if given
-                        else "give the name of the group, or use `group: create`"
+                        else "set the name of the group, or use `group: create`"
                     ),
                 },
             )
@@ -103,26 +102,26 @@ class Placement(StrictModel):
 
 
 class NodeSizes(StrictModel):
-    """How many nodes."""
+    """Number of nodes."""
 
     minimum: Annotated[int, Field(ge=0)] = 0
-    """Fewest nodes."""
+    """Minimum number of nodes."""
     desired: Annotated[int, Field(ge=0)]
-    """Nodes wanted now."""
+    """Desired number of nodes."""
     maximum: Annotated[int, Field(ge=1)]
-    """Most nodes."""
+    """Maximum number of nodes."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if not self.minimum <= self.desired <= self.maximum:
             raise PydanticCustomError(
                 "contradiction",
-                "is outside of minimum {minimum} and maximum {maximum}",
+                "is not between minimum {minimum} and maximum {maximum}",
                 {
                     "key": "desired",
                     "minimum": self.minimum,
                     "maximum": self.maximum,
-                    "why": "Auto Scaling refuses a group unless minimum <= desired <= maximum",
+                    "why": "Auto Scaling rejects other sizes",
                     "allowed": "minimum <= desired <= maximum",
                     "remedy": "change `minimum`, `desired` or `maximum`",
                 },
@@ -131,30 +130,32 @@ class NodeSizes(StrictModel):
 
 
 class NodePool(StrictModel):
-    """Nodes of one instance type, bought in one way; how many, each architecture says itself."""
+    """Nodes of one instance type and purchase option. Each architecture adds their number."""
 
     instance_type: InstanceTypeName
     """EC2 instance type. Changing it replaces the nodes."""
     purchase_option: NodePoolName = "on-demand"
     """`on-demand`, `spot`, or the name of an entry of `reservations`."""
     efa_enabled: bool = False
-    """Whether nodes use every EFA interface of their type; they then launch in one zone."""
+    """Whether nodes use every EFA interface of their instance type. They then launch in one zone.
+    """
     interface_layout: Literal["efa-only", "efa"] = "efa-only"
-    """`efa-only`: EFA interfaces without addresses beside one primary interface, so a node takes
-    one address. `efa`: every card carries an `efa` interface with an address of its own."""
+    """Type of the EFA interfaces. `efa-only`: EFA interfaces without IP addresses, in addition to
+    one primary interface, so that a node uses one IP address. `efa`: every network card has an
+    `efa` interface with its own IP address."""
     workload: Literal["training", "inference"] | None = None
-    """What runs on the nodes; `training` where EFA is on, else `inference`."""
+    """What runs on the nodes. If omitted, `training` if EFA is on, otherwise `inference`."""
     placement: Placement = Placement.defaults()
     """The cluster placement group."""
     availability_zone: Zone | None = None
-    """Zone to launch in, by name or zone id; follows from the reservation where it has one."""
+    """Zone to launch in, by name or zone id. If omitted, the zone of the reservation, if any."""
     subnet_id: SubnetId | None = None
-    """Private subnet to launch in; instead of `availability_zone`."""
+    """Private subnet to launch in, instead of `availability_zone`."""
     root_volume: RootVolume = RootVolume.defaults()
     """The root volume."""
     local_nvme: Literal["raid0", "none"] = "raid0"
-    """What becomes of the instance's own NVMe disks: one RAID 0 (on EKS for containers and kubelet
-    data, on AWS Batch at `/scratch` for jobs), or left alone."""
+    """Use of the NVMe instance store volumes: one RAID 0 array (on EKS for containers and kubelet
+    data, on AWS Batch at `/scratch` for jobs), or none."""
 
     @property
     def is_training(self) -> bool:

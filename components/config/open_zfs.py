@@ -1,4 +1,4 @@
-"""FSx for OpenZFS: a file server over NFS with low latency, for home directories.
+"""FSx for OpenZFS: an NFS file server with low latency, for home directories.
 
 Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html
 """
@@ -28,41 +28,43 @@ THROUGHPUTS_MBPS: Mapping[DeploymentType, tuple[int, ...]] = {
     "SINGLE_AZ_2": _SECOND_GENERATION,
     "SINGLE_AZ_HA_2": _SECOND_GENERATION,
 }
-"""Throughputs in MB/s that can be bought, by deployment type."""
+"""Allowed throughput capacities in MB/s, by deployment type."""
 SMALLEST_GIB, LARGEST_GIB = 64, 524288
 """https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html, `StorageCapacity`
 """
 
 
 class NewFsxOpenZfs(MountedStorage):
-    """An FSx for OpenZFS file system that the stack makes; nodes mount its root volume."""
+    """An FSx for OpenZFS file system that the stack creates. Nodes mount its root volume."""
 
     kind: Literal["fsx-openzfs"]
     """FSx for OpenZFS, new."""
     deployment_type: DeploymentType = "SINGLE_AZ_HA_2"
-    """Generation, and with `HA` a second server in the same zone. Changing it replaces the file
-    system."""
+    """Deployment type: the generation and, with `HA`, a standby file server in the same zone.
+    Changing it replaces the file system."""
     storage_capacity_gib: Annotated[int, Field(ge=SMALLEST_GIB, le=LARGEST_GIB)] = SMALLEST_GIB
-    """Capacity in GiB. It can grow; less replaces the file system."""
+    """SSD storage capacity in GiB. Increasing it is an update; reducing it replaces the file
+    system."""
     throughput_capacity_mbps: int = 160
-    """Throughput in MB/s: 160, 320, 640, 1280, 2560, 3840, 5120, 7680 or 10240; of the types with
-    a 1 in the name 64, 128, 256, 512, 1024, 2048, 3072 or 4096."""
+    """Throughput capacity in MB/s: 160, 320, 640, 1280, 2560, 3840, 5120, 7680 or 10240. For
+    `SINGLE_AZ_1` and `SINGLE_AZ_HA_1`: 64, 128, 256, 512, 1024, 2048, 3072 or 4096."""
     compression: Literal["LZ4", "ZSTD", "NONE"] = "LZ4"
-    """Compression of what is written."""
+    """Compression of new data."""
     kms_key_arn: KmsKeyArn | None = None
-    """KMS key that encrypts the data; left out, the key of FSx itself."""
+    """KMS key that encrypts the data. If omitted, the AWS managed key of FSx."""
     weekly_maintenance: WeeklyTime | None = None
-    """When AWS may patch it, such as `"7:03:00"` (Sunday, 03:00 UTC); left out, AWS chooses."""
+    """Start of the weekly maintenance window, such as `"7:03:00"` (Sunday, 03:00 UTC). If omitted,
+    AWS chooses it."""
     backup_retention_days: Annotated[int, Field(ge=0, le=90)] = 0
-    """Days to keep daily backups; 0 for none."""
+    """Days to keep automatic daily backups. 0 disables them."""
     backup_time: DailyTime | None = None
-    """When daily backups begin, such as `"03:00"`, UTC; left out, AWS chooses."""
+    """Start time of daily backups in UTC, such as `"03:00"`. If omitted, AWS chooses it."""
     availability_zone: Zone | None = None
-    """Zone, by name or zone id. Left out, that of the first queue by name."""
+    """Zone, by name or zone id. If omitted, the zone of the first queue by name."""
     subnet_id: SubnetId | None = None
-    """Private subnet; in place of `availability_zone`. Changing it replaces the file system."""
+    """Private subnet, instead of `availability_zone`. Changing it replaces the file system."""
     deletion_protection: bool = True
-    """Whether the file system outlives `destroy` and refuses changes that would replace it."""
+    """Whether `destroy` keeps the file system and updates that would replace it fail."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -79,12 +81,12 @@ class NewFsxOpenZfs(MountedStorage):
 
 
 class ExistingFsxOpenZfs(MountedStorage):
-    """A volume of FSx for OpenZFS that exists; the stack mounts it and never changes it."""
+    """An existing FSx for OpenZFS volume. The stack mounts it and never changes it."""
 
     kind: Literal["existing-fsx-openzfs"]
     """FSx for OpenZFS, existing."""
     volume_id: FsxVolumeId
-    """The volume, of a file system in the cluster's VPC."""
+    """ID of the volume. Its file system must be in the cluster's VPC."""
 
 
 def _throughput(wanted: NewFsxOpenZfs) -> Iterator[Contradiction]:
@@ -94,8 +96,8 @@ def _throughput(wanted: NewFsxOpenZfs) -> Iterator[Contradiction]:
         nearest = next((value for value in allowed if value >= given), allowed[-1])
         yield fault(
             "throughput_capacity_mbps",
-            f"is {given}, which {wanted.deployment_type} does not have",
-            why="throughput is bought in steps",
+            f"is {given}, which {wanted.deployment_type} does not support",
+            why="FSx offers fixed throughput capacities",
             allowed=", ".join(map(str, allowed)),
-            remedy=f"give throughput_capacity_mbps: {nearest}",
+            remedy=f"set throughput_capacity_mbps: {nearest}",
         )

@@ -33,58 +33,60 @@ class Slurm(StrictModel):
     """The scheduler."""
 
     idle_minutes: Annotated[int, Field(ge=-1)] = 10
-    """Minutes without a job after which a node above `minimum` goes; -1 for never."""
+    """Minutes without a job after which Slurm terminates nodes above `minimum`. -1 keeps them."""
     queue_update_strategy: Literal["DRAIN", "TERMINATE", "COMPUTE_FLEET_STOP"] = "DRAIN"
-    """What an update does to nodes that it changes: let their jobs end, end them at once, or
-    refuse until the fleet is stopped by hand."""
+    """What an update does with nodes that it changes: wait for their jobs to end (`DRAIN`),
+    terminate them immediately (`TERMINATE`), or fail until you stop the compute fleet
+    (`COMPUTE_FLEET_STOP`)."""
     scaling_strategy: Literal["all-or-nothing", "greedy-all-or-nothing", "best-effort"] = (
         "all-or-nothing"
     )
-    """Whether a job starts on fewer nodes than it asked for."""
+    """Whether nodes launch for a job when EC2 cannot provide all nodes that it requests."""
     memory_based_scheduling: bool = False
-    """Whether jobs are given memory, and no more."""
+    """Whether Slurm schedules jobs by the memory that they request and limits them to it."""
     settings: SlurmSettings = Field(default_factory=dict)
-    """Further parameters of `slurm.conf`."""
+    """Additional parameters of `slurm.conf`."""
 
 
 class Monitoring(StrictModel):
-    """What CloudWatch gets."""
+    """Metrics, logs and alarms in CloudWatch."""
 
     detailed: bool = True
-    """Whether instances report every minute; it costs."""
+    """Whether to enable detailed monitoring (metrics every minute), which AWS charges for."""
     logs: bool = True
-    """Whether logs go to CloudWatch."""
+    """Whether to send logs to CloudWatch Logs."""
     log_retention_days: Literal[
         1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653
     ] = 180
-    """Days to keep them."""
+    """Days to keep logs."""
     keep_logs: bool = True
-    """Whether logs outlive the cluster."""
+    """Whether to keep logs when the cluster is deleted."""
     dashboard: bool = True
-    """Whether CloudWatch shows a dashboard of the cluster."""
+    """Whether to create a CloudWatch dashboard of the cluster."""
     alarms: bool = True
-    """Whether CloudWatch watches the head node."""
+    """Whether to create CloudWatch alarms for the head node."""
 
 
 class Deployment(StrictModel):
-    """How ParallelCluster's CloudFormation custom resource makes the cluster."""
+    """How ParallelCluster's CloudFormation custom resource deploys the cluster."""
 
     provider_template_url: TemplateUrl | None = None
-    """Template of the provider stack; left out, AWS's own for the version in the region."""
+    """URL of the provider stack's template. If omitted, the one that AWS publishes for the version
+    in the region."""
     provider_service_token: LambdaArn | None = None
-    """Lambda function of a provider stack that exists; in place of a new one."""
+    """ARN of the Lambda function of an existing provider stack, to use instead of a new one."""
     suppress_validators: tuple[
         Annotated[str, Field(pattern=r"^(?:ALL|type:[A-Za-z0-9]+)$")], ...
     ] = ()
-    """Validators of ParallelCluster to leave out, such as `type:DetailedMonitoringValidator`."""
+    """ParallelCluster validators to skip, such as `type:DetailedMonitoringValidator`."""
     deletion_policy: Literal["delete", "retain"] = "delete"
-    """What becomes of the cluster on `destroy`."""
+    """Whether `destroy` deletes or retains the cluster."""
     timeout_minutes: Annotated[int, Field(ge=10, le=720)] = 90
-    """Minutes that CloudFormation gives the cluster to come up."""
+    """Minutes after which CloudFormation fails the creation of the cluster."""
 
 
 class ParallelClusterArchitecture(Architecture):
-    """A Slurm cluster made by AWS ParallelCluster."""
+    """A Slurm cluster that AWS ParallelCluster deploys."""
 
     POOL_NOUN = "compute resource"
     PLACE_NOUN = "queue"
@@ -92,23 +94,24 @@ class ParallelClusterArchitecture(Architecture):
     kind: Literal["parallelcluster"]
     """AWS ParallelCluster."""
     operating_system: OperatingSystem = "alinux2023"
-    """Operating system of all nodes. It can never be changed."""
+    """Operating system of all nodes. Cannot be changed after creation."""
     image: Literal["official", "custom"] | None = None
-    """`official` is ParallelCluster's own AMI, `custom` that of `custom_ami_id`; left out, what
-    `custom_ami_id` says. With `custom` a stack file that has no AMI yet asks for it."""
+    """`official`: ParallelCluster's own AMI. `custom`: the AMI in `custom_ami_id`, which is then
+    required. If omitted, `custom` if `custom_ami_id` is set, otherwise `official`."""
     custom_ami_id: AmiId | None = None
-    """AMI of all nodes, made from one of ParallelCluster's; left out, ParallelCluster's own. It
-    can never be changed."""
+    """AMI of all nodes, built from a ParallelCluster AMI. If omitted, ParallelCluster's own AMI.
+    Cannot be changed after creation."""
     head_node: HeadNode = HeadNode.defaults()
     """The head node."""
     queues: Annotated[dict[QueueName, Queue], Field(min_length=1)]
-    """Queues, by name. The first in the alphabet is the default one: the engine sorts keys."""
+    """Queues, by name. The first name in alphabetical order is the default queue, because Pulumi
+    sorts keys."""
     slurm: Slurm = Slurm.defaults()
-    """How the scheduler works."""
+    """Settings of the Slurm scheduler."""
     monitoring: Monitoring = Monitoring.defaults()
-    """What goes to CloudWatch."""
+    """Metrics, logs and alarms in CloudWatch."""
     deployment: Deployment = Deployment.defaults()
-    """How the cluster is made."""
+    """How ParallelCluster deploys the cluster."""
 
     @model_validator(mode="after")
     def _image_has_its_ami(self) -> Self:
@@ -117,10 +120,10 @@ class ParallelClusterArchitecture(Architecture):
         if self.image == "official" and self.custom_ami_id is not None:
             raise PydanticCustomError(
                 "contradiction",
-                "is given beside `image: official`",
+                "is given with `image: official`",
                 {
                     "key": "custom_ami_id",
-                    "why": "nodes start from one of the two",
+                    "why": "nodes launch from only one AMI",
                     "allowed": "no `custom_ami_id`, or `image: custom`",
                     "remedy": "remove one of them",
                 },
@@ -161,7 +164,9 @@ class ParallelClusterArchitecture(Architecture):
     @override
     def own_nodes(self) -> tuple[OwnNodes, ...]:
         """Return the head node."""
-        remedy = "give the head node one of these as `availability_zone`, or another type"
+        remedy = (
+            "set `availability_zone` of the head node to one of these, or use another instance type"
+        )
         return (
             OwnNodes(
                 key="architecture.head_node",

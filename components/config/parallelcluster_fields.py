@@ -1,4 +1,4 @@
-"""Field types of the ParallelCluster architecture: names, ids and addresses with their forms.
+"""Field types of the ParallelCluster architecture: names, ids and URLs with their forms.
 
 Sources: the pages named below, and `pcluster/schemas` of the package `aws-parallelcluster`, version
 3.16.1.
@@ -23,7 +23,7 @@ QueueName = Annotated[
     Form(
         pattern=r"[a-z][a-z0-9-]{0,24}",
         expected=(
-            "a name of at most 25 small letters, digits and hyphens that begins with a letter"
+            "a name of at most 25 lowercase letters, digits and hyphens that begins with a letter"
         ),
         example="compute-gpu",
     ),
@@ -40,10 +40,10 @@ AmiId = Annotated[
 ScriptLocation = Annotated[
     str,
     Form(
-        # What RFC 3986 lets stand in an address, but for the apostrophe.
+        # Characters that RFC 3986 allows in a URL, except for the apostrophe.
         pattern=r"docker|pyxis|nccl|neuron|(?:https|s3)://[A-Za-z0-9._~:/?#\[\]@!$&()*+,;=%-]+",
         expected=(
-            "`docker`, `pyxis`, `nccl`, `neuron`, or the `https://` or `s3://` address of a script"
+            "`docker`, `pyxis`, `nccl`, `neuron`, or the `https://` or `s3://` URL of a script"
         ),
         example="pyxis",
     ),
@@ -62,24 +62,24 @@ ObjectKey = Annotated[
     str,
     Form(
         pattern=r"[^/\s][^\r\n]{0,1023}",
-        expected="the key of an object, or a prefix and `*`, without a slash at the beginning",
+        expected="the key of an object, or a prefix and `*`, without a leading slash",
         example="data/*",
     ),
 ]
 _PUBLIC_KEY = Form(
     pattern=r"(?:ssh-ed25519|ssh-rsa) [A-Za-z0-9+/]+={0,3}(?: [^\r\n]*)?",
-    expected="one whole line of a public key file: `ssh-ed25519` or `ssh-rsa`, and the key",
+    expected="one complete line of a public key file: `ssh-ed25519` or `ssh-rsa`, and the key",
     example="ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFxtkBQK8pio3VACjCmOl68BcFHYzZ6Xk60QDD9HYPvn",
 )
 _FIELDS = {"ssh-ed25519": 2, "ssh-rsa": 3}
-"""Fields of a key, its type among them: https://www.rfc-editor.org/rfc/rfc8709#section-4 and
-https://www.rfc-editor.org/rfc/rfc4253#section-6.6."""
+"""Number of fields of a key, including its type: https://www.rfc-editor.org/rfc/rfc8709#section-4
+and https://www.rfc-editor.org/rfc/rfc4253#section-6.6."""
 
 
 def _whole_key(line: str) -> str:
-    """Return a key without its comment, a change of which would be another key pair.
+    """Return a key without its comment, because a changed comment would replace the key pair.
 
-    Refuses a key that was cut or mistyped; EC2 would, in the middle of an update.
+    Rejects a truncated or mistyped key, which EC2 would reject in the middle of an update.
     """
     key_type, key = line.split()[:2]
     try:
@@ -96,17 +96,17 @@ def _whole_key(line: str) -> str:
 
 
 def _fields(blob: bytes) -> list[bytes]:
-    """Return the fields of a key: each has its length in four bytes before it.
+    """Return the fields of a key. Each begins with its length in four bytes.
 
     Raises:
-        ValueError: the last field is cut.
+        ValueError: the last field is truncated.
     """
     fields: list[bytes] = []
     while blob:
         length = int.from_bytes(blob[:4])
         field, blob = blob[4 : 4 + length], blob[4 + length :]
         if not length or len(field) != length:
-            raise ValueError("the key is cut")
+            raise ValueError("the key is truncated")
         fields.append(field)
     return fields
 
@@ -125,7 +125,7 @@ TemplateUrl = Annotated[
     str,
     Form(
         pattern=r"https?://[A-Za-z0-9._~:/?#\[\]@!$&()*+,;=%-]+",
-        expected="the address of a CloudFormation template in S3",
+        expected="the URL of a CloudFormation template in S3",
         example="https://s3.us-west-2.amazonaws.com/templates/cluster.yaml",
     ),
 ]
@@ -134,7 +134,7 @@ LocalDirectory = Annotated[
     str,
     Form(
         pattern=rf"/[^{NOT_IN_PATHS}/]+(?:/[^{NOT_IN_PATHS}/]+)*",
-        expected="an absolute path without blanks and without what a shell would obey",
+        expected="an absolute path without spaces and shell metacharacters",
         example="/scratch",
     ),
 ]
@@ -142,5 +142,5 @@ SlurmParameter = Annotated[
     str,
     Form(pattern=r"[A-Za-z][A-Za-z0-9_]*", expected="a Slurm parameter", example="JobCompType"),
 ]
-# A second line would be a parameter of its own in slurm.conf.
+# A second line would be a separate parameter in slurm.conf.
 SlurmSettings = dict[SlurmParameter, Line]

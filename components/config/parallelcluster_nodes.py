@@ -34,65 +34,65 @@ class Script(StrictModel):
     """A script that nodes run when they start."""
 
     script: ScriptLocation
-    """`docker`, `pyxis` (with Enroot), `nccl` or `neuron` for the scripts that the program pins,
-    or the address of another."""
+    """`docker`, `pyxis` (with Enroot), `nccl` or `neuron` for a script that the program pins, or
+    the URL of another script."""
     arguments: tuple[Text, ...] = ()
     """Arguments of the script."""
 
 
 class CustomActions(StrictModel):
-    """What nodes run besides ParallelCluster's own configuration, in this order."""
+    """Scripts that nodes run before and after ParallelCluster configures them, in this order."""
 
     on_node_start: tuple[Script, ...] = ()
-    """Before ParallelCluster configures the node."""
+    """Scripts to run before ParallelCluster configures the node."""
     on_node_configured: tuple[Script, ...] = ()
-    """After it."""
+    """Scripts to run after ParallelCluster has configured the node."""
 
 
 class S3Access(StrictModel):
-    """A bucket that nodes may read."""
+    """An S3 bucket that nodes can read."""
 
     bucket: BucketName
-    """The bucket."""
+    """Name of the bucket."""
     key: ObjectKey | None = None
-    """Prefix and `*`, or one object; left out, the whole bucket."""
+    """A prefix and `*`, or the key of one object. If omitted, the whole bucket."""
     write: bool = False
-    """Whether nodes may write there too."""
+    """Whether nodes can also write to it."""
 
 
 class Ssh(StrictModel):
-    """Who reaches the head node over SSH; without a key it is reached through Session Manager."""
+    """SSH access to the head node. Without a key, use Session Manager to connect to it."""
 
     key_name: KeyName | None = None
-    """Key pair that exists in the region."""
+    """Name of an existing EC2 key pair in the region."""
     public_key: PublicKey | None = None
-    """Public key that the stack imports as a key pair; in place of `key_name`. The private key
-    stays with you."""
+    """Public key that the stack imports as an EC2 key pair, instead of `key_name`. The program
+    never needs the private key."""
     allowed_cidr: Ipv4Cidr = "0.0.0.0/0"
-    """Network that may open SSH connections to the head node."""
+    """CIDR block that can open SSH connections to the head node."""
 
 
 class HeadNode(StrictModel):
-    """The node that runs Slurm's controller, and that people log in to."""
+    """The node that runs the Slurm controller and that users log in to."""
 
     instance_type: InstanceTypeName = "m5.8xlarge"
-    """EC2 instance type. It can never be changed."""
+    """EC2 instance type. Cannot be changed after creation."""
     network: Literal["public", "private"] = "public"
-    """`public`: in a public subnet, with a public address. `private`: in a private subnet, reached
-    through Session Manager."""
+    """`public`: in a public subnet, with a public IP address. `private`: in a private subnet; use
+    Session Manager to connect."""
     availability_zone: Zone | None = None
-    """Zone, by name or zone id; left out, that of the first queue by name that has one,
-    else the first."""
+    """Zone, by name or zone id. If omitted, the zone of the first queue by name that has one,
+    otherwise the first zone of the network."""
     subnet_id: SubnetId | None = None
-    """Subnet, in place of `network` and `availability_zone`. It can never be changed."""
+    """Subnet, instead of `network` and `availability_zone`. Cannot be changed after creation."""
     root_volume: RootVolume = RootVolume.defaults()
-    """The root volume, with the home directories. It can never be changed."""
+    """The root volume, which has the home directories. Cannot be changed after creation."""
     ssh: Ssh = Ssh.defaults()
-    """Who may log in, and how."""
+    """SSH access to the head node."""
     iam_policies: tuple[PolicyName, ...] = ("AmazonSSMManagedInstanceCore",)
-    """AWS managed policies of the head node's role, by name."""
+    """Names of AWS managed policies to attach to the head node's role."""
     s3_access: tuple[S3Access, ...] = ()
-    """Buckets that the head node may read."""
+    """S3 buckets that the head node can read."""
     custom_actions: CustomActions = CustomActions.defaults()
     """Scripts that the head node runs."""
 
@@ -101,26 +101,29 @@ class ComputeResource(StrictModel):
     """Nodes of one instance type in a queue."""
 
     instance_type: InstanceTypeName
-    """EC2 instance type. Changing it needs a stopped compute fleet."""
+    """EC2 instance type. To change it, stop the compute fleet first."""
     minimum: Annotated[int, Field(ge=0)] = 0
-    """Static nodes: they run always."""
+    """Number of static nodes, which are always running."""
     maximum: Annotated[int, Field(ge=1)]
-    """Most nodes; those above `minimum` come when jobs need them. With a Capacity Block it must
-    be `minimum`."""
+    """Maximum number of nodes. Nodes above `minimum` launch when jobs need them. With a Capacity
+    Block, it must be equal to `minimum`."""
     purchase_option: NodePoolName | None = None
-    """A reservation of the kind that the queue buys, in place of the queue's own one."""
+    """An entry of `reservations` to use instead of the queue's, of the same kind as the queue's
+    `purchase_option`."""
     efa_enabled: bool = False
-    """Whether nodes use every EFA interface of their type; the queue then has one subnet."""
+    """Whether nodes use every EFA interface of their instance type. The queue must then have
+    exactly one subnet."""
     workload: Literal["training", "inference"] | None = None
-    """What runs on the nodes; `training` where EFA is on, else `inference`."""
+    """What runs on the nodes. If omitted, `training` if EFA is on, otherwise `inference`."""
     placement: Placement = Placement.defaults()
     """The cluster placement group."""
     simultaneous_multithreading: bool = True
-    """Whether every core shows as two; Slurm then counts hardware threads."""
+    """Whether each core runs two hardware threads, which Slurm counts as CPUs."""
     schedulable_memory_mib: Annotated[int, Field(ge=1)] | None = None
-    """Memory that Slurm gives to jobs, in MiB; left out, 95 % of the type's."""
+    """Memory in MiB that Slurm can allocate to jobs. If omitted, 95 % of the memory of the instance
+    type."""
     slurm_settings: SlurmSettings = Field(default_factory=dict)
-    """Further Slurm parameters of the nodes, such as `Feature`."""
+    """Additional Slurm parameters of the nodes, such as `Feature`."""
 
     @property
     def is_training(self) -> bool:
@@ -134,31 +137,32 @@ class Queue(StrictModel):
     purchase_option: NodePoolName = "on-demand"
     """`on-demand`, `spot`, or the name of an entry of `reservations`."""
     availability_zone: Zone | None = None
-    """Zone to launch in, by name or zone id; follows from the reservation where it has one."""
+    """Zone to launch in, by name or zone id. If omitted, the zone of the reservation, if any."""
     subnet_ids: tuple[SubnetId, ...] = ()
-    """Private subnets, in place of `availability_zone`; left out, all of the network. With EFA
-    only one."""
+    """Private subnets, instead of `availability_zone`. If omitted, all private subnets of the
+    network. With EFA, exactly one."""
     compute_resources: Annotated[dict[QueueName, ComputeResource], Field(min_length=1)]
-    """Nodes, by name."""
+    """Compute resources, by name."""
     custom_ami_id: AmiId | None = None
-    """AMI of the nodes, in place of the cluster's; made from one of ParallelCluster's."""
+    """AMI of the nodes, instead of the cluster's AMI. It must be built from a ParallelCluster AMI.
+    """
     root_volume: RootVolume = RootVolume(size_gib=200)
     """The root volume of each node."""
     scratch_directory: LocalDirectory = "/scratch"
-    """Where the instance's own NVMe disks are mounted, as one volume."""
+    """Directory where the NVMe instance store volumes are mounted, as one volume."""
     exclusive_jobs: bool = False
-    """Whether a node runs one job at a time."""
+    """Whether each node runs only one job at a time."""
     gpu_health_check: bool = False
-    """Whether GPUs are tested before each job; a node that fails is replaced."""
+    """Whether to run GPU health checks before each job. Slurm replaces nodes that fail them."""
     allocation_strategy: (
         Literal["lowest-price", "capacity-optimized", "price-capacity-optimized"] | None
     ) = None
-    """How EC2 chooses capacity, where it has a choice; not with a reservation."""
+    """How EC2 selects capacity if it has a choice. Not valid with a reservation."""
     iam_policies: tuple[PolicyName, ...] = ()
-    """AWS managed policies of the nodes' role, by name."""
+    """Names of AWS managed policies to attach to the nodes' role."""
     s3_access: tuple[S3Access, ...] = ()
-    """Buckets that the nodes may read."""
+    """S3 buckets that the nodes can read."""
     custom_actions: CustomActions = CustomActions.defaults()
     """Scripts that the nodes run."""
     slurm_settings: SlurmSettings = Field(default_factory=dict)
-    """Further Slurm parameters of the partition, such as `MaxTime`."""
+    """Additional Slurm parameters of the partition, such as `MaxTime`."""

@@ -1,4 +1,4 @@
-"""A stack whose architecture is ParallelCluster: as its file says it, and as plans take it."""
+"""A stack whose architecture is ParallelCluster: the models of its file and of its plan."""
 
 from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.stack import PlacedStackConfig, StackConfig

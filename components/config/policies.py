@@ -1,4 +1,4 @@
-"""What a stack says to rules of the policy pack that do not fit it."""
+"""Exceptions of a stack from the rules of the policy pack."""
 
 import re
 from datetime import date
@@ -19,9 +19,9 @@ RuleName = Annotated[
 SuppressedResource = Annotated[
     str,
     Form(
-        # Wildcards alone would be the rule turned off, for which there is `enforcement_level`.
+        # Wildcards alone would disable the rule, for which there is `enforcement_level`.
         pattern=r".*[^*?].*",
-        expected="the name or the URN of a resource, with `*` and `?` for what differs",
+        expected="the name or the URN of a resource, with `*` and `?` as wildcards",
         example="p5-cb-scratch",
     ),
 ]
@@ -37,7 +37,7 @@ Reason = Annotated[
 
 
 def _day(value: Any) -> Any:
-    # YAML reads a day without quotes as a time, and Pulumi hands it on as Go prints one:
+    # YAML reads an unquoted date as a timestamp, and Pulumi passes it in the format of Go:
     # `2026-12-01 00:00:00 +0000 UTC`.
     if not isinstance(value, str):
         return value
@@ -51,26 +51,26 @@ def _day(value: Any) -> Any:
 Day = Annotated[
     date, BeforeValidator(_day, json_schema_input_type=date), Field(examples=["2026-12-01"])
 ]
-"""A day in UTC, such as `2026-12-01`."""
+"""A date in UTC, such as `2026-12-01`."""
 
 
 class Suppression(StrictModel):
-    """A resource for which a rule does not count, until a day."""
+    """A resource to which a rule does not apply until a date."""
 
     resource: SuppressedResource
-    """Name of the resource, its URN, or a pattern of either with `*` and `?`."""
+    """Name or URN of the resource, or a pattern with `*` and `?`."""
     reason: Reason
-    """Why the rule does not count there; every preview repeats it."""
+    """Why the rule does not apply to the resource. Every preview shows it."""
     expires: Day
-    """Last day of the suppression, in UTC. After it the suppression is an error, and the violation
-    counts again."""
+    """Last day of the suppression, in UTC. After it, the suppression is an error, and the rule
+    applies again."""
 
 
 class RuleSettings(StrictModel):
-    """How the stack is judged by one rule of the policy pack."""
+    """Settings of one rule of the policy pack for the stack."""
 
     enforcement_level: Literal["advisory", "mandatory", "disabled"] | None = None
-    """`mandatory`: a violation fails the preview; `advisory`: it is shown; `disabled`: the rule
-    does not run. Left out, the rule's own level."""
+    """`mandatory`: a violation fails the preview. `advisory`: the preview shows it. `disabled`: the
+    rule does not run. If omitted, the rule's own level."""
     suppressions: list[Suppression] = Field(default_factory=list[Suppression])
-    """Resources for which the rule does not count."""
+    """Resources to which the rule does not apply."""

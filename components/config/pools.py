@@ -38,12 +38,12 @@ class Pool:
     subnet_ids: tuple[str, ...]
     """Subnets in the stack file; empty if not set."""
     subnet_key: str
-    """Key of those."""
+    """Key of those subnets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnNodes:
-    """Nodes that an architecture has besides its pools, such as the head node."""
+    """Nodes of an architecture outside of its pools, such as the head node."""
 
     key: str
     """Key in the stack file, relative to `trainyard:cluster`."""
@@ -53,7 +53,7 @@ class OwnNodes:
     first_zone_only: bool = False
     """Whether nodes without a zone launch in the first zone of a new VPC only."""
     zone_remedy: str
-    """What to change if EC2 does not offer the type in the zone."""
+    """The fix if EC2 does not offer the instance type in the zone."""
 
 
 def pool_of(

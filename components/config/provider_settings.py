@@ -47,6 +47,6 @@ def _profile_problem(profile: object, stack_file: str) -> Problem | None:
         path=PROFILE_KEY,
         problem="is not the name of a profile",
         found=profile,
-        allowed="a profile of ~/.aws/config, or no such key",
+        allowed="the name of a profile in ~/.aws/config, or no such key",
         remedy=remove_command(PROFILE_KEY, stack_file=stack_file).replace(" --path", ""),
     )

@@ -52,21 +52,21 @@ InstanceCount = Annotated[int, Field(ge=1)]
 
 class _Reservation(StrictModel):
     instance_count: InstanceCount | None = None
-    """Instances in the reservation. Node pools that use it may not ask for more together; left
-    out, only the account check compares."""
+    """Number of instances in the reservation. All node pools that use it must fit into it together.
+    If omitted, only the account check compares them."""
 
 
 class _OnDemandReservation(_Reservation):
     provenance: Provenance = "own"
-    """`own`: made in this account or its organization, in the customer's own way. `aws-assisted`:
-    made by AWS for the customer, inside a placement group of AWS's own. `auto`: read from the
-    account, with the placement group of an own reservation; until it can be read, no placement
-    group is assumed."""
+    """Who created the reservation. `own`: you, in this account or its organization. `aws-assisted`:
+    AWS, in a placement group that AWS owns. `auto`: read from the account, together with the
+    placement group of an own reservation; until it can be read, the program assumes no placement
+    group."""
     placement_group: PlacementGroupName | None = None
-    """Name of the customer's cluster placement group that the reservation was made in."""
+    """Name of your cluster placement group in which you created the reservation."""
     resource_share_arn: ShareArn | None = None
-    """Resource share (AWS RAM) of another account's reservation that the stack accepts before it
-    uses the reservation; left out, it was accepted by hand, or none is needed. Stacks of
+    """ARN of the AWS RAM resource share of another account's reservation, which the stack accepts
+    before it uses the reservation. Omit it if the share is already accepted or not needed.
     ParallelCluster and AWS Batch only."""
 
     @model_validator(mode="after")
@@ -78,7 +78,7 @@ class _OnDemandReservation(_Reservation):
                 {
                     "key": "placement_group",
                     "group": self.placement_group,
-                    "why": "what the account says could be another group",
+                    "why": "the account can have a different group",
                     "allowed": "no `placement_group`, or `provenance: own`",
                     "remedy": "remove `placement_group`, or set `provenance: own`",
                 },
@@ -95,8 +95,8 @@ class _OnDemandReservation(_Reservation):
                     "key": "placement_group",
                     "group": self.placement_group,
                     "why": (
-                        "AWS made the reservation in a placement group of its own; instances "
-                        "that ask for a second one fail with InsufficientInstanceCapacity"
+                        "AWS created the reservation in its own placement group; instances in a "
+                        "second one fail with InsufficientInstanceCapacity"
                     ),
                     "allowed": "no `placement_group`, or `provenance: own`",
                     "remedy": (
@@ -114,24 +114,24 @@ class Odcr(_OnDemandReservation):
     kind: Literal["odcr"]
     """One On-Demand Capacity Reservation."""
     reservation_id: ReservationId
-    """The reservation, `cr-` and 17 hexadecimal digits."""
+    """ID of the reservation, `cr-` and 17 hexadecimal digits."""
     availability_zone: Zone | None = None
-    """Zone of the reservation, by name or zone id; nodes launch only there. Left out, it is read
+    """Zone of the reservation, by name or zone id. Nodes launch only there. If omitted, it is read
     from the account."""
 
 
 class OdcrGroup(_OnDemandReservation):
-    """A resource group of On-Demand Capacity Reservations; give its ARN or its members."""
+    """A resource group of On-Demand Capacity Reservations, given by its ARN or its members."""
 
     kind: Literal["odcr-group"]
     """A group of On-Demand Capacity Reservations."""
     group_arn: GroupArn | None = None
-    """ARN of a group that exists."""
+    """ARN of an existing group, instead of `members`."""
     members: Annotated[tuple[Member, ...], Field(min_length=1)] | None = None
-    """Reservations from which the stack makes and fills a group, by id, or by ARN where another
-    account shares them; with the account at hand an id is enough for those too."""
+    """Reservations of a group that the stack creates, by id, or by ARN if another account shares
+    them. If the program can read the account, the id is sufficient for shared reservations too."""
     availability_zone: Zone | None = None
-    """Zone of the reservations, where all lie in one; nodes launch only there."""
+    """Zone of the reservations, if all are in the same one. Nodes launch only there."""
 
     @model_validator(mode="after")
     def _arn_or_members(self) -> Self:
@@ -143,29 +143,32 @@ class OdcrGroup(_OnDemandReservation):
                 {
                     "key": "group_arn",
                     "state": "both `group_arn` and `members`" if both else "no reservations",
-                    "why": "the group either exists or is made from its members",
+                    "why": (
+                        "the stack either uses an existing group or creates one from its members"
+                    ),
                     "allowed": "exactly one of `group_arn` and `members`",
-                    "remedy": "remove one of them" if both else "give one of them",
+                    "remedy": "remove one of them" if both else "set one of them",
                 },
             )
         return self
 
 
 class CapacityBlock(_Reservation):
-    """An EC2 Capacity Block for ML, bought for a time."""
+    """An EC2 Capacity Block for ML, purchased for a fixed period."""
 
     kind: Literal["capacity-block"]
     """A Capacity Block for ML."""
     reservation_id: ReservationId
-    """The reservation of the block, `cr-` and 17 hexadecimal digits."""
+    """ID of the Capacity Block's reservation, `cr-` and 17 hexadecimal digits."""
     availability_zone: Zone | None = None
-    """Zone the block was bought in, by name or zone id; nodes launch only there. Left out, it is
+    """Zone of the Capacity Block, by name or zone id. Nodes launch only there. If omitted, it is
     read from the account."""
     starts_at: UtcTime | None = None
-    """Start of the block, RFC 3339. Before it no node is wanted, and `up` does not wait for one."""
+    """Start of the Capacity Block, RFC 3339. Before it, the desired number of nodes is 0, and `up`
+    does not wait for nodes."""
     ends_at: UtcTime | None = None
-    """End of the block, RFC 3339. Nodes are scaled in 40 minutes earlier; EC2 begins to terminate
-    them 30 minutes before the end."""
+    """End of the Capacity Block, RFC 3339. The program scales nodes in 40 minutes before the end;
+    EC2 begins to terminate them 30 minutes before the end."""
 
     @model_validator(mode="after")
     def _starts_before_it_ends(self) -> Self:
@@ -178,7 +181,7 @@ class CapacityBlock(_Reservation):
                     "start": self.starts_at.isoformat(),
                     "why": "a block ends after it starts",
                     "allowed": f"a time after {self.starts_at.isoformat()}",
-                    "remedy": "copy StartDate and EndDate of the reservation",
+                    "remedy": "copy StartDate and EndDate from the reservation",
                 },
             )
         return self

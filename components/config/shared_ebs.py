@@ -1,9 +1,9 @@
-"""Amazon EBS volumes that the head node of a ParallelCluster shares over NFS.
+"""Amazon EBS volumes that the head node of a ParallelCluster cluster shares over NFS.
 
 Sources:
     https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html, `EbsSettings`
-    The validators of `aws-parallelcluster` 3.16.1, `validators/ebs_validators.py`: what EBS itself
-    has grown to since (80,000 operations of gp3) ParallelCluster does not take.
+    The validators of `aws-parallelcluster` 3.16.1, `validators/ebs_validators.py`: newer limits of
+        EBS (80,000 IOPS for gp3) are not supported by ParallelCluster.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,16 +31,16 @@ SIZES_GIB: Mapping[VolumeType, tuple[int, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class IopsRule:
-    """Operations a second that can be bought."""
+    """Allowed provisioned IOPS of one volume type."""
 
     smallest: int
     largest: int
     for_each_gib: int
     default: int
-    """What ParallelCluster asks for where nothing is said."""
+    """Default of ParallelCluster."""
 
     def most(self, size_gib: int) -> int:
-        """Return the most for a volume of this size."""
+        """Return the maximum IOPS for a volume of this size."""
         return min(self.largest, self.for_each_gib * size_gib)
 
 
@@ -49,45 +49,46 @@ IOPS: Mapping[VolumeType, IopsRule] = {
     "io1": IopsRule(100, 64000, 50, 100),
     "io2": IopsRule(100, 256000, 1000, 100),
 }
-"""By the volume types that sell them."""
+"""Allowed IOPS, by volume type with provisioned IOPS."""
 THROUGHPUT_MIBPS = (125, 1000)
 """Smallest and largest throughput of gp3 in MiB/s."""
 IOPS_FOR_EACH_MIBPS = 4
 
 
 class Raid(StrictModel):
-    """Several volumes that are used as one."""
+    """A RAID array of several volumes."""
 
     type: Literal[0, 1]
-    """0: striped, faster. 1: mirrored, safer."""
+    """RAID level. 0: striped, faster. 1: mirrored, safer."""
     number_of_volumes: Annotated[int, Field(ge=2, le=5)] = 2
-    """How many volumes of this kind."""
+    """Number of volumes in the array."""
 
 
 class NewSharedEbs(MountedStorage):
-    """A volume that ParallelCluster makes, in the zone of the head node."""
+    """A volume that ParallelCluster creates, in the zone of the head node."""
 
     kind: Literal["ebs"]
     """Amazon EBS, new."""
     volume_type: VolumeType = "gp3"
-    """Type of the volume. It can never be changed."""
+    """EBS volume type. Cannot be changed after creation."""
     size_gib: Annotated[int, Field(ge=1, le=65536)]
     """Size in GiB: 1 to 16384 (`gp2`, `gp3`), 4 to 16384 (`io1`), 4 to 65536 (`io2`), 500 to 16384
-    (`st1`, `sc1`), 1 to 1024 (`standard`). It can never be changed."""
+    (`st1`, `sc1`), 1 to 1024 (`standard`). Cannot be changed after creation."""
     iops: Annotated[int, Field(ge=1)] | None = None
-    """Operations a second, of `gp3` (3000 to 16000), `io1` and `io2`; left out, the fewest."""
+    """Provisioned IOPS of `gp3` (3000 to 16000), `io1` and `io2`. If omitted, the minimum."""
     throughput_mibps: Annotated[int, Field(ge=1)] | None = None
-    """Throughput of `gp3` in MiB/s, 125 to 1000; left out, 125."""
+    """Throughput of `gp3` in MiB/s, 125 to 1000. If omitted, 125."""
     encrypted: bool = True
-    """Whether the data is encrypted. It can never be changed."""
+    """Whether the data is encrypted. Cannot be changed after creation."""
     kms_key_arn: KmsKeyArn | None = None
-    """KMS key that encrypts the data; left out, the key of EBS itself."""
+    """KMS key that encrypts the data. If omitted, the default EBS key of the account."""
     raid: Raid | None = None
-    """Several volumes as one; at most one such entry in a cluster."""
+    """Combines several volumes into one RAID array. At most one entry of a cluster can set it."""
     deletion_protection: bool = True
-    """Whether the volume outlives the cluster."""
+    """Whether the volume is kept when the cluster is deleted."""
     final_snapshot: bool = False
-    """Whether a snapshot of the volume is kept when it goes; without `deletion_protection`."""
+    """Whether to create a snapshot before the volume is deleted. Not valid with
+    `deletion_protection`."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -96,12 +97,12 @@ class NewSharedEbs(MountedStorage):
 
 
 class ExistingSharedEbs(MountedStorage):
-    """A volume that exists, in the zone of the head node; the stack shares it and keeps it."""
+    """An existing volume, in the head node's zone. The stack shares it and never deletes it."""
 
     kind: Literal["existing-ebs"]
     """Amazon EBS, existing."""
     volume_id: EbsVolumeId
-    """The volume; it is attached to nothing."""
+    """ID of the volume. It must not be attached to an instance."""
 
 
 def _size(wanted: NewSharedEbs) -> Iterator[Contradiction]:
@@ -113,7 +114,7 @@ def _size(wanted: NewSharedEbs) -> Iterator[Contradiction]:
             f"is {wanted.size_gib}",
             why=f"EBS has no {wanted.volume_type} volume of this size",
             allowed=f"{smallest} to {largest}",
-            remedy=f"give size_gib: {nearest}, or another volume_type",
+            remedy=f"set size_gib: {nearest}, or change volume_type",
         )
 
 
@@ -124,7 +125,7 @@ def _iops(wanted: NewSharedEbs) -> Iterator[Contradiction]:
             yield fault(
                 "iops",
                 f"is given for {wanted.volume_type}",
-                why="the operations of this type follow from its size",
+                why="the IOPS of this volume type depend on its size",
                 allowed=f"no iops, or volume_type {', '.join(IOPS)}",
                 remedy="remove iops",
             )
@@ -133,19 +134,21 @@ def _iops(wanted: NewSharedEbs) -> Iterator[Contradiction]:
     if most < rule.smallest:
         yield fault(
             "size_gib",
-            f"is {wanted.size_gib}, too little for the {rule.smallest} operations a second that "
-            f"every {wanted.volume_type} volume has",
-            why=f"ParallelCluster refuses more than {rule.for_each_gib} for each GiB",
+            (
+                f"is {wanted.size_gib}, too small for the {rule.smallest} IOPS that every "
+                f"{wanted.volume_type} volume has"
+            ),
+            why=f"ParallelCluster allows at most {rule.for_each_gib} IOPS per GiB",
             allowed=f"{-(-rule.smallest // rule.for_each_gib)} or more",
-            remedy=f"give size_gib: {-(-rule.smallest // rule.for_each_gib)}",
+            remedy=f"set size_gib: {-(-rule.smallest // rule.for_each_gib)}",
         )
     elif not rule.smallest <= given <= most:
         yield fault(
             "iops",
             f"is {given}",
-            why=f"{wanted.volume_type} has at most {rule.for_each_gib} for each GiB",
+            why=f"{wanted.volume_type} supports at most {rule.for_each_gib} IOPS per GiB",
             allowed=f"{rule.smallest} to {most} for this size",
-            remedy=f"give iops: {rule.smallest if given < rule.smallest else most}",
+            remedy=f"set iops: {rule.smallest if given < rule.smallest else most}",
         )
 
 
@@ -157,7 +160,7 @@ def _throughput(wanted: NewSharedEbs) -> Iterator[Contradiction]:
         yield fault(
             "throughput_mibps",
             f"is given for {wanted.volume_type}",
-            why="only gp3 sells throughput",
+            why="only gp3 volumes have provisioned throughput",
             allowed="no throughput_mibps, or volume_type: gp3",
             remedy="remove throughput_mibps",
         )
@@ -168,17 +171,17 @@ def _throughput(wanted: NewSharedEbs) -> Iterator[Contradiction]:
         yield fault(
             "throughput_mibps",
             f"is {given}",
-            why="EBS has no such gp3 volume",
+            why="EBS does not support this throughput for gp3",
             allowed=f"{smallest} to {largest}",
-            remedy=f"give throughput_mibps: {smallest if given < smallest else largest}",
+            remedy=f"set throughput_mibps: {smallest if given < smallest else largest}",
         )
     elif given * IOPS_FOR_EACH_MIBPS > iops:
         yield fault(
             "throughput_mibps",
-            f"is {given} with {iops} operations a second",
-            why=f"gp3 has 1 MiB/s for every {IOPS_FOR_EACH_MIBPS} of them",
-            allowed=f"at most {iops // IOPS_FOR_EACH_MIBPS} for these operations",
-            remedy=f"give iops: {given * IOPS_FOR_EACH_MIBPS}, or less throughput",
+            f"is {given} with {iops} IOPS",
+            why=f"gp3 supports 1 MiB/s for every {IOPS_FOR_EACH_MIBPS} IOPS",
+            allowed=f"at most {iops // IOPS_FOR_EACH_MIBPS} for these IOPS",
+            remedy=f"set iops: {given * IOPS_FOR_EACH_MIBPS}, or reduce throughput_mibps",
         )
 
 
@@ -188,7 +191,7 @@ def _kept(wanted: NewSharedEbs) -> Iterator[Contradiction]:
         yield fault(
             "final_snapshot",
             "is on for a volume that is kept",
-            why="a snapshot is made when the volume goes",
+            why="the snapshot is created when the volume is deleted",
             allowed="false, or deletion_protection: false",
-            remedy="remove final_snapshot, or add deletion_protection: false",
+            remedy="remove final_snapshot, or set deletion_protection: false",
         )

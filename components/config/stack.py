@@ -1,4 +1,4 @@
-"""The root of the configuration: what stacks of every architecture say.
+"""The root of the configuration: the fields that stacks of every architecture have.
 
 The models of an architecture are in modules of their own (`eks_stack` and so on), of which only the
 stack's own is imported. Shared code reads what `Architecture` has.
@@ -17,12 +17,12 @@ from components.config.storage import FileSystem
 
 
 class Architecture(StrictModel):
-    """What an architecture says of its nodes; shared code reads nothing else."""
+    """What shared code reads of an architecture."""
 
     POOL_NOUN: ClassVar[str] = "node"
     """Term for a node pool, for messages: `node group`."""
     PLACE_NOUN: ClassVar[str] = "network"
-    """Term for what has `availability_zone`, for messages: `node group`, `queue`."""
+    """Term for the section that has `availability_zone`, for messages: `node group`, `queue`."""
 
     ACCEPTS_SHARES: ClassVar[bool] = True
     """Whether the stack accepts resource shares of reservations."""
@@ -33,7 +33,7 @@ class Architecture(StrictModel):
 
     @property
     def node_system(self) -> str:
-        """Operating system of the nodes: `Amazon Linux`, or a value of ParallelCluster."""
+        """Operating system of the nodes: `Amazon Linux`, or one of ParallelCluster."""
         return "Amazon Linux"
 
     def pools(self) -> tuple[Pool, ...]:
@@ -41,7 +41,7 @@ class Architecture(StrictModel):
         return ()
 
     def own_nodes(self) -> tuple[OwnNodes, ...]:
-        """Return the nodes besides the pools."""
+        """Return the nodes outside of the pools."""
         return ()
 
     def key_names(self) -> frozenset[str]:
@@ -54,13 +54,13 @@ class Architecture(StrictModel):
 
 
 class StackConfig(StrictModel):
-    """What stacks of every architecture say; each adds its `architecture`."""
+    """The fields of every stack; each architecture adds `architecture`."""
 
     name: ClusterName
-    """Name of the cluster and prefix of the names of everything in the stack. Changing it replaces
-    the cluster."""
+    """Name of the cluster, and prefix of the names of all resources in the stack. Changing it
+    replaces the cluster."""
     tags: dict[TagKey, Line] = Field(default_factory=dict)
-    """Tags of every resource, by key."""
+    """Tags of all resources, by key."""
     network: Network
     """The network."""
     reservations: dict[NodePoolName, Reservation] = Field(default_factory=dict)
@@ -68,7 +68,7 @@ class StackConfig(StrictModel):
     storage: dict[NodePoolName, FileSystem] = Field(default_factory=dict)
     """File systems, by name."""
     policies: dict[RuleName, RuleSettings] = Field(default_factory=dict)
-    """Rules of the policy pack that do not fit the stack, by the names in `docs/policies.md`."""
+    """Exceptions from rules of the policy pack, by the rule names in `docs/policies.md`."""
 
     if TYPE_CHECKING:
         architecture: Architecture
@@ -89,9 +89,9 @@ class StackConfig(StrictModel):
 
 
 class PlacedStackConfig(StackConfig):
-    """A checked configuration, its network already looked up where it is that of another stack."""
+    """A validated configuration, in which a network of another stack is already resolved."""
 
     network: PlacedNetwork  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
-    """The network, that of another stack already looked up."""
+    """The network; that of another stack is already resolved."""
     network_stack: str | None = None
-    """The stack whose network it is, where the stack file names one."""
+    """The stack that provides the network, if the stack file names one."""

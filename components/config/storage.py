@@ -1,4 +1,4 @@
-"""File systems that a cluster mounts: FSx for Lustre here, the other kinds in modules beside it.
+"""File systems that a cluster mounts: FSx for Lustre here, the other kinds in their own modules.
 
 Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html
 """
@@ -31,73 +31,80 @@ from components.config.storage_fields import (
 
 class _LustreMount(MountedStorage):
     mount_options: tuple[MountOption, ...] = ("flock",)
-    """How pods mount it, on EKS; `flock` is what FSx recommends."""
+    """Mount options of pods, on EKS. FSx recommends `flock`."""
     claim_name: ClaimName | None = None
-    """Name of the PersistentVolumeClaim that pods name, on EKS; left out, that of the entry."""
+    """Name of the PersistentVolumeClaim for pods, on EKS. If omitted, the name of the entry."""
     claim_namespace: ClaimName = "default"
-    """Namespace of the claim, on EKS; it must exist."""
+    """Namespace of the PersistentVolumeClaim, on EKS. It must exist."""
 
 
 class DataRepository(StrictModel):
-    """A directory of the file system that is kept in step with an S3 prefix."""
+    """A directory of the file system that is linked to an S3 prefix."""
 
     file_system_path: FileSystemPath
-    """Directory. No two of one file system may overlap."""
+    """Directory. Directories of the same file system cannot overlap."""
     s3_path: S3Path
-    """Bucket and prefix. The bucket is in the stack's region; it is not read or changed by us."""
+    """Bucket and prefix. The bucket must be in the stack's region. The program does not read or
+    change it."""
     import_events: tuple[Event, ...] = ("NEW", "CHANGED", "DELETED")
-    """What happens in S3 and shows in the directory."""
+    """Changes in S3 that FSx imports into the directory."""
     export_events: tuple[Event, ...] = ()
-    """What happens in the directory and is written to S3."""
+    """Changes in the directory that FSx exports to S3."""
 
 
 class NewFsxLustre(_LustreMount):
-    """An FSx for Lustre file system that the stack makes."""
+    """An FSx for Lustre file system that the stack creates."""
 
     kind: Literal["fsx-lustre"]
     """FSx for Lustre, new."""
     deployment_type: Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"] = (
         "PERSISTENT_2"
     )
-    """Durability. Changing it replaces the file system."""
+    """Deployment type, which determines durability. Changing it replaces the file system."""
     storage_type: Literal["SSD", "HDD"] = "SSD"
-    """Disks; `HDD` with `PERSISTENT_1` only. Changing it replaces the file system."""
+    """Storage type. `HDD` is valid with `PERSISTENT_1` only. Changing it replaces the file system.
+    """
     storage_capacity_gib: Annotated[int, Field(ge=1)] = 1200
-    """Capacity in GiB: 1200, then steps of 2400; other steps with HDD and with EFA. It can grow;
-    less replaces the file system."""
+    """Capacity in GiB: 1200 or multiples of 2400; other steps with HDD and with EFA. Increasing it
+    is an update; reducing it replaces the file system."""
     per_unit_storage_throughput: int | None = None
-    """Throughput in MB/s for each TiB; persistent types only, and needed there."""
+    """Throughput in MB/s per TiB. Required for persistent deployment types, and valid only there.
+    """
     drive_cache: Literal["NONE", "READ"] | None = None
-    """SSD cache of HDD storage; needed there, and only there."""
+    """SSD cache of HDD storage. Required for HDD, and valid only there."""
     compression: Literal["LZ4", "NONE"] = "LZ4"
-    """Compression of what is written; it saves bandwidth too."""
+    """Compression of new data. It also saves bandwidth."""
     kms_key_arn: KmsKeyArn | None = None
-    """KMS key that encrypts the data; persistent types only. Left out, the key of FSx itself."""
+    """KMS key that encrypts the data. Valid for persistent deployment types only. If omitted, the
+    AWS managed key of FSx."""
     efa_enabled: bool = False
-    """Whether clients reach it over EFA and GPUDirect Storage; `PERSISTENT_2` on SSD only."""
+    """Whether clients can use EFA and GPUDirect Storage. Valid for `PERSISTENT_2` on SSD only."""
     metadata_iops: int | None = None
-    """Metadata operations a second; `PERSISTENT_2` only. Left out, they grow with the capacity."""
+    """Provisioned metadata IOPS. Valid for `PERSISTENT_2` only. If omitted, they grow with the
+    capacity."""
     import_path: S3Path | None = None
-    """S3 prefix whose objects the file system shows; not with `PERSISTENT_2`."""
+    """S3 prefix whose objects FSx imports. Not valid with `PERSISTENT_2`."""
     export_path: S3Path | None = None
-    """S3 prefix for what jobs export; in the bucket of `import_path`."""
+    """S3 prefix for exported files, in the bucket of `import_path`."""
     auto_import: Literal["NONE", "NEW", "NEW_CHANGED", "NEW_CHANGED_DELETED"] | None = None
-    """Which later changes of `import_path` show."""
+    """Which later changes of objects under `import_path` FSx imports."""
     data_repositories: tuple[DataRepository, ...] = ()
-    """Directories kept in step with S3, at most 8; in place of `import_path`."""
+    """Directories linked to S3, at most 8, instead of `import_path`."""
     weekly_maintenance: WeeklyTime | None = None
-    """When AWS may patch it, such as `"7:03:00"` (Sunday, 03:00 UTC); left out, AWS chooses."""
+    """Start of the weekly maintenance window, such as `"7:03:00"` (Sunday, 03:00 UTC). If omitted,
+    AWS chooses it."""
     backup_retention_days: Annotated[int, Field(ge=0, le=90)] = 0
-    """Days to keep daily backups; 0 for none. Persistent types without S3 only."""
+    """Days to keep automatic daily backups. 0 disables them. Valid for persistent deployment types
+    that are not linked to S3 only."""
     backup_time: DailyTime | None = None
-    """When daily backups begin, such as `"03:00"`, UTC; left out, AWS chooses."""
+    """Start time of daily backups in UTC, such as `"03:00"`. If omitted, AWS chooses it."""
     availability_zone: Zone | None = None
-    """Zone, by name or zone id. Left out, that of the node groups with EFA. ParallelCluster puts it
-    into the subnet of the queues."""
+    """Zone, by name or zone id. If omitted, the zone of the node groups with EFA. On
+    ParallelCluster, the subnet of the queues."""
     subnet_id: SubnetId | None = None
-    """Private subnet; in place of `availability_zone`. Changing it replaces the file system."""
+    """Private subnet, instead of `availability_zone`. Changing it replaces the file system."""
     deletion_protection: bool = True
-    """Whether the file system outlives `destroy` and refuses changes that would replace it."""
+    """Whether `destroy` keeps the file system and updates that would replace it fail."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -106,21 +113,21 @@ class NewFsxLustre(_LustreMount):
 
 
 class ExistingFsxLustre(_LustreMount):
-    """An FSx for Lustre file system that exists; the stack mounts it and never changes it."""
+    """An existing FSx for Lustre file system. The stack mounts it and never changes it."""
 
     kind: Literal["existing-fsx-lustre"]
     """FSx for Lustre, existing."""
     file_system_id: FsxId
-    """The file system, in the cluster's VPC."""
+    """ID of the file system, which must be in the cluster's VPC."""
     security_group_id: SecurityGroupId | None = None
-    """Security group of the file system into which the stack puts rules for its nodes, and takes
-    them out when it goes. Left out, the file system must let the nodes in already."""
+    """Security group of the file system, to which the stack adds rules for its nodes; `destroy`
+    removes them. If omitted, the file system must already allow traffic from the nodes."""
     dns_name: FsxDnsName | None = None
-    """Name that clients mount; left out, it is read from the account."""
+    """DNS name that clients mount. If omitted, it is read from the account."""
     mount_name: LustreMountName | None = None
-    """Lustre name of the file system; left out, it is read from the account."""
+    """Mount name of the Lustre file system. If omitted, it is read from the account."""
     storage_capacity_gib: Annotated[int, Field(ge=1)] | None = None
-    """Capacity in GiB; left out, it is read from the account."""
+    """Capacity in GiB. If omitted, it is read from the account."""
 
 
 FileSystem = Annotated[

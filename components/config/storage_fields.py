@@ -1,12 +1,12 @@
-"""Field types of shared storage, and what every kind of it has in common."""
+"""Field types of shared storage, and the base model of all kinds."""
 
 from typing import Annotated, Literal
 
 from components.config.base import Form, StrictModel
 
 NOT_IN_PATHS = r"\s\\$`\"'&;|<>(){}\[\]*?!~#^,%:"
-"""What must not stand in a directory that nodes mount: ParallelCluster hands it to shells, and to
-lines of /etc/fstab and /etc/exports. A part of a class of characters."""
+"""Characters that a mount directory cannot have, as part of a character class: ParallelCluster
+passes it to shells and writes it to /etc/fstab and /etc/exports."""
 
 FsxId = Annotated[
     str,
@@ -31,7 +31,7 @@ LustreMountName = Annotated[
     str,
     Form(
         pattern=r"[A-Za-z0-9_-]{1,8}",
-        expected="the Lustre name of a file system: at most 8 letters, digits, `-` and `_`",
+        expected="the mount name of a Lustre file system: at most 8 letters, digits, `-` and `_`",
         example="abcdefgh",
     ),
 ]
@@ -108,7 +108,7 @@ DailyTime = Annotated[
     str,
     Form(
         pattern=r"(?:[01]\d|2[0-3]):[0-5]\d",
-        expected="a time of the day in UTC, in quotes",
+        expected="a time of day in UTC, in quotes",
         example="03:00",
     ),
 ]
@@ -117,7 +117,7 @@ ClaimName = Annotated[
     str,
     Form(
         pattern=r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?",
-        expected="a Kubernetes name: at most 63 small letters, digits and hyphens",
+        expected="a Kubernetes name: at most 63 lowercase letters, digits and hyphens",
         example="scratch",
     ),
 ]
@@ -130,7 +130,7 @@ MountOption = Annotated[
     ),
 ]
 # https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html, `MountDir`: the
-# schema of ParallelCluster takes blanks too, which no line of /etc/fstab can hold.
+# schema of ParallelCluster also allows spaces, which a line of /etc/fstab cannot have.
 MountDirectory = Annotated[
     str,
     Form(
@@ -138,8 +138,8 @@ MountDirectory = Annotated[
             rf"/[^{NOT_IN_PATHS}/.][^{NOT_IN_PATHS}/]*(?:/[^{NOT_IN_PATHS}/.][^{NOT_IN_PATHS}/]*)*"
         ),
         expected=(
-            "one absolute directory without blanks, hidden parts, a slash at the end and what a "
-            "shell would obey (two directories are two entries of `storage`)"
+            "one absolute directory without spaces, hidden parts, a trailing slash and shell "
+            "metacharacters (for two directories, add two entries to `storage`)"
         ),
         example="/fsx",
     ),
@@ -148,8 +148,8 @@ Event = Literal["NEW", "CHANGED", "DELETED"]
 
 
 class MountedStorage(StrictModel):
-    """What every kind of shared storage has in common."""
+    """The fields that every kind of shared storage has."""
 
     mount_directory: MountDirectory | None = None
-    """Directory of every node of a ParallelCluster, where it is needed; on EKS the pods say where
-    they mount."""
+    """Directory where every node of a ParallelCluster cluster mounts it; required there. On EKS,
+    pods specify their own mount paths."""

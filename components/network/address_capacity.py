@@ -53,10 +53,10 @@ def review_new_subnets(
                 "network.cidr",
                 (
                     f"gives the {kind} subnet in {subnet.availability_zone} {usable} addresses; "
-                    f"the {takers} of {', '.join(need.users)} need {need.addresses}, and the "
-                    "nodes that get none fail to launch"
+                    f"the {takers} of {', '.join(need.users)} need {need.addresses}, and nodes "
+                    "without an address fail to launch"
                 ),
                 found=f"{subnet.cidr} of {', '.join(network.blocks)}",
                 allowed=f"room for {need.addresses} addresses",
-                remedy=f"give a larger `cidr` (or `{kind}_subnet_cidrs`), {remedy}",
+                remedy=f"set a larger `cidr` (or `{kind}_subnet_cidrs`), {remedy}",
             )

@@ -39,8 +39,8 @@ def refuse_missing_zone(key: str, allowed: str | None, review: Review) -> None:
     review.refuse(
         f"{key}.availability_zone",
         (
-            "is missing: EFA traffic does not leave a zone, so all nodes must launch in one, "
-            "and the stack file does not say in which"
+            "is missing: EFA traffic cannot leave a zone, so all nodes must launch in the same "
+            "zone, but the stack file sets none"
         ),
         allowed=allowed,
         remedy=review.set_command(f"{key}.availability_zone", "ZONE"),

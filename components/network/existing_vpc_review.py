@@ -12,7 +12,7 @@ def review_existing_vpc(network: ExistingVpc, review: Review) -> None:
     if both:
         review.refuse(
             "network.private_subnet_ids",
-            "holds subnets that are given as public too; a subnet routes one way",
+            "has subnets that are also listed as public; a subnet has only one default route",
             found=", ".join(both),
             remedy="remove each from one of the two lists",
         )
@@ -22,7 +22,7 @@ def review_existing_vpc(network: ExistingVpc, review: Review) -> None:
         if repeated:
             review.refuse(
                 f"network.{name}",
-                "holds a subnet twice",
+                "lists a subnet twice",
                 found=", ".join(repeated),
                 remedy="remove the second one",
             )

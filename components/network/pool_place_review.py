@@ -45,7 +45,7 @@ def review_pool_zone(place: PoolPlace, region: str, review: Review, *, what: str
     if place.subnet_ids:
         review.refuse(
             f"{place.key}.subnet_id",
-            "stands beside `availability_zone`; a subnet already lies in one zone",
+            "is given together with `availability_zone`; a subnet already determines the zone",
             found=place.subnet_ids[0],
             allowed="one of `subnet_id` and `availability_zone`",
             remedy="remove one of the two",
@@ -61,7 +61,7 @@ def review_pool_subnet(place: PoolPlace, network: PlacedNetwork, review: Review)
         zone = review.set_command(f"{place.key}.availability_zone", "ZONE")
         review.refuse(
             key,
-            "names a subnet, and the stack makes its own in a new VPC",
+            "names a subnet, but the stack creates the subnets of a new VPC itself",
             found=subnet,
             allowed=f"`availability_zone`: {', '.join(network.availability_zones)}",
             remedy=f"remove it; {zone}",
@@ -74,7 +74,7 @@ def review_pool_subnet(place: PoolPlace, network: PlacedNetwork, review: Review)
         key,
         (
             "is a public subnet; nodes run in private ones, and an instance with several "
-            "interfaces gets no public address"
+            "interfaces gets no public IP address"
             if public
             else "is not one of `network.private_subnet_ids`"
         ),
@@ -132,8 +132,8 @@ def _review_new_zones(
             missing.setdefault(zone, []).append(name)
         else:
             review.note(
-                f"{what} {name}: launches in the private subnet in {zone}; only the account knows "
-                f"which of {', '.join(network.availability_zones)} that is"
+                f"{what} {name}: launches in the private subnet in {zone}; which of "
+                f"{', '.join(network.availability_zones)} that is can only be read from the account"
             )
     for index, (zone, names) in enumerate(missing.items(), start=len(network.private_subnets)):
         at = f"network.availability_zones[{index}]"
@@ -159,7 +159,8 @@ def _review_one_subnet(
     zone = place.zone or "the zone of its capacity"
     if not zones_known:
         review.note(
-            f"{place.name}: launches in the private subnet in {zone}, which only the account knows"
+            f"{place.name}: launches in the private subnet in {zone}, which can only be read from "
+            "the account"
         )
         return
     listed = place.subnet_key.endswith("subnet_ids")
@@ -168,7 +169,7 @@ def _review_one_subnet(
     key, example = (zone_key, "ZONE") if network.is_new else (subnet, "subnet-…")
     review.refuse(
         key,
-        f"is missing, and the account did not say which private subnet lies in {zone}",
+        f"is missing, and the private subnet in {zone} could not be read from the account",
         allowed=", ".join(network.availability_zones if network.is_new else place.subnets),
         remedy=review.set_command(key, example),
     )

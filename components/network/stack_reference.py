@@ -62,9 +62,9 @@ def _unreadable(reference: StackNetwork, error: Exception) -> Problem:
         path=f"{ROOT}.network.stack",
         found=reference.stack,
         problem=f"the outputs of this stack cannot be read: {error}",
-        allowed="the name of a stack of this backend, or `organization/project/stack`",
+        allowed="the name of a stack in this backend, or `organization/project/stack`",
         remedy=(
-            "`pulumi stack ls --all` lists the stacks of the backend; or give the VPC by its ids "
-            "with `kind: existing-vpc`"
+            "`pulumi stack ls --all` lists the stacks of the backend; or use `kind: existing-vpc` "
+            "with the ids of the VPC and its subnets"
         ),
     )

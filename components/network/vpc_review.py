@@ -42,7 +42,7 @@ def _review_zones(network: NewVpc, region: str, review: Review) -> None:
     if repeated:
         review.refuse(
             key,
-            "holds a zone twice; each gets subnets of its own",
+            "lists a zone twice",
             found=", ".join(repeated),
             remedy="remove the second one",
         )
@@ -50,19 +50,19 @@ def _review_zones(network: NewVpc, region: str, review: Review) -> None:
     if foreign:
         review.refuse(
             key,
-            f"holds zones outside of the stack's region, {region}",
+            f"has zones that are not in the stack's region, {region}",
             found=", ".join(foreign),
-            allowed=f"zones of {region}",
+            allowed=f"zones in {region}",
             remedy="change the zones, or `aws:region`",
         )
     most = most_zones(network)
     if most is not None and len(zones) > most:
         review.refuse(
             key,
-            f"holds more zones than the addresses of `{network.addresses}` reach for",
+            f"has more zones than the addresses of `{network.addresses}` support",
             found=len(zones),
             allowed=f"at most {most}, or `public_subnet_cidrs` and `private_subnet_cidrs` for each",
-            remedy="give both lists, or fewer zones",
+            remedy="set both lists, or use fewer zones",
         )
 
 
@@ -72,7 +72,7 @@ def _review_ways_out(network: NewVpc, review: Review) -> None:
     if network.nat_gateways != "none":
         review.refuse(
             "network.nat_gateways",
-            "stands in a public subnet, and `public_subnets` is false",
+            "needs a public subnet, but `public_subnets` is false",
             found=network.nat_gateways,
             allowed="none, or `public_subnets: true`",
             remedy=(
@@ -83,7 +83,7 @@ def _review_ways_out(network: NewVpc, review: Review) -> None:
     if network.public_subnet_cidrs:
         review.refuse(
             "network.public_subnet_cidrs",
-            "are addresses of public subnets, and `public_subnets` is false",
+            "sets addresses of public subnets, but `public_subnets` is false",
             found=", ".join(network.public_subnet_cidrs),
             allowed="no such key, or `public_subnets: true`",
             remedy=review.remove_command("network.public_subnet_cidrs"),
@@ -97,10 +97,10 @@ def _review_lists(network: NewVpc, review: Review) -> None:
         if given and len(given) != zones:
             review.refuse(
                 f"network.{name}",
-                "does not hold one network for each of `availability_zones`",
+                "does not have one CIDR block for each of `availability_zones`",
                 found=f"{len(given)} for {zones} zones",
-                allowed=f"{zones} networks, in the order of the zones",
-                remedy="add or remove networks, or remove the key to take those of `addresses`",
+                allowed=f"{zones} CIDR blocks, in the order of the zones",
+                remedy="add or remove CIDR blocks, or remove the key to use those of `addresses`",
             )
 
 
@@ -110,9 +110,9 @@ def _review_template_cidr(network: NewVpc, review: Review) -> None:
         return
     review.refuse(
         "network.cidr",
-        f"is not the network of the template `{network.addresses}`, whose subnets are fixed",
+        f"is not the CIDR block of the template `{network.addresses}`, whose subnets are fixed",
         found=network.cidr,
-        allowed=f"{TEMPLATE_CIDR}, or own `public_subnet_cidrs` and `private_subnet_cidrs`",
+        allowed=f"{TEMPLATE_CIDR}, or your own `public_subnet_cidrs` and `private_subnet_cidrs`",
         remedy=review.set_command("network.addresses", "eksctl"),
     )
 
@@ -130,7 +130,7 @@ def _review_blocks(network: NewVpc, addresses: AddressPlan, review: Review) -> b
             sound = False
             review.refuse(
                 key,
-                "is not a size that EC2 allows for a network of a VPC",
+                "is not a size that EC2 allows for a CIDR block of a VPC",
                 found=cidr,
                 allowed=f"/{LARGEST_PREFIX} to /{SMALLEST_PREFIX}",
                 remedy=review.set_command(key, f"{IPv4Network(cidr).network_address}/16"),
@@ -139,17 +139,17 @@ def _review_blocks(network: NewVpc, addresses: AddressPlan, review: Review) -> b
         if IPv4Network(one).overlaps(IPv4Network(other)):
             review.refuse(
                 key,
-                f"overlaps another network of the VPC, {one}",
+                f"overlaps another CIDR block of the VPC, {one}",
                 found=other,
-                remedy="remove it, or give a network beside the others",
+                remedy="remove it, or use a CIDR block that does not overlap",
             )
     if len(addresses.secondary_cidrs) > MOST_SECONDARY_CIDRS:
         review.refuse(
             "network.secondary_cidrs",
-            "holds more networks than a VPC may have",
+            "has more CIDR blocks than a VPC can have",
             found=len(addresses.secondary_cidrs),
-            allowed=f"at most {MOST_SECONDARY_CIDRS} beside `cidr`",
-            remedy="remove networks, or give larger ones",
+            allowed=f"at most {MOST_SECONDARY_CIDRS} in addition to `cidr`",
+            remedy="remove CIDR blocks, or use larger ones",
         )
     return sound
 
@@ -169,10 +169,12 @@ def _review_subnets(network: NewVpc, addresses: AddressPlan, review: Review) -> 
         elif not any(subnet.subnet_of(block) for block in blocks):
             review.refuse(
                 key,
-                "lies outside of the networks of the VPC",
+                "is outside of the CIDR blocks of the VPC",
                 found=cidr,
                 allowed=f"within {', '.join(addresses.blocks)}",
-                remedy="change it, or add its network to `network.secondary_cidrs`",
+                remedy=(
+                    "change it, or add a CIDR block that contains it to `network.secondary_cidrs`"
+                ),
             )
     _review_overlaps(subnets, review)
 
@@ -202,10 +204,10 @@ def _refuse_small_subnet(key: str, cidr: str, addresses: AddressPlan, review: Re
         return
     review.refuse(
         key,
-        "is smaller than the smallest subnet that EC2 makes",
+        "is smaller than the smallest subnet that EC2 supports",
         found=cidr,
         allowed=f"/{LARGEST_PREFIX} to /{SMALLEST_PREFIX}",
-        remedy="give a larger network",
+        remedy="use a larger CIDR block",
     )
 
 
@@ -218,5 +220,5 @@ def _review_overlaps(subnets: list[tuple[str, str]], review: Review) -> None:
                 key,
                 f"overlaps another subnet, {one}",
                 found=other,
-                remedy="give each subnet addresses of its own",
+                remedy="use a separate CIDR block for each subnet",
             )

@@ -37,18 +37,20 @@ def _review_script(
     if script.startswith("s3://") and re.fullmatch(_S3_OBJECT, script) is None:
         review.refuse(
             key,
-            "is not the address of an object in S3 (UrlValidator)",
+            "is not the URL of an S3 object (UrlValidator)",
             found=script,
             allowed="s3://BUCKET/KEY",
-            remedy="give bucket and key of the script",
+            remedy="set the bucket and the key of the script",
         )
     if not script_supports(script, operating_system):
         systems = POST_INSTALL_SCRIPTS[script].systems
         review.refuse(
             key,
-            f"does not run on {operating_system}; the nodes would end it with an error, and the "
-            "cluster would never come up",
+            (
+                f"does not support {operating_system}; it would fail on the nodes, and the cluster "
+                "creation would fail"
+            ),
             found=script,
-            allowed=f"with an operating system that begins with {', '.join(systems)}",
+            allowed=f"operating systems that begin with {', '.join(systems)}",
             remedy="remove the script, or change `architecture.operating_system`",
         )

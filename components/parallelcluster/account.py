@@ -52,9 +52,9 @@ from components.parallelcluster.rendering.cluster import render_cluster
 from components.parallelcluster.surge_review import surge_problems
 from components.parallelcluster.update_review import update_problems
 
-CLUSTER_CHANGES = Subject("architecture", "the cluster can become what the stack file says")
+CLUSTER_CHANGES = Subject("architecture", "ParallelCluster accepts the changes of the stack file")
 """What `update_problems` checks."""
-SURGES = Subject("architecture.queues", "no update needs more nodes than are reserved")
+SURGES = Subject("architecture.queues", "no update needs more nodes than the reservation has")
 """What `surge_problems` checks."""
 
 
@@ -63,12 +63,13 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
 
     needs = ArchitectureNeeds(
         nodes=NodeNeeds(
-            dns="ParallelCluster refuses such a VPC: its nodes find one another by name",
+            dns="ParallelCluster rejects such a VPC: nodes resolve each other by name",
             registry="AWS",
             endpoints=frozenset({"cloudformation", "dynamodb", "ec2", "logs", "s3"}),
             closed=(
-                "nodes here cannot configure themselves: no route out, and not every endpoint of "
-                "cloudformation, dynamodb, ec2, logs and s3"
+                "nodes here cannot configure themselves: the subnet has no default route, and the "
+                "VPC lacks an endpoint for at least one of cloudformation, dynamodb, ec2, logs "
+                "and s3"
             ),
             endpoint_owner="ParallelCluster",
         ),
@@ -143,7 +144,7 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
                 stack_file=stack_file,
                 fleet_stopped=facts.fleet_stopped,
             )
-            yield Check("room for both in reservations", surges, [SURGES])
+            yield Check("reservation capacity during updates", surges, [SURGES])
 
     @override
     def warnings(

@@ -60,7 +60,7 @@ def _review_name(config: ParallelClusterStackConfig, review: Review) -> None:
             "name",
             "is too long: ParallelCluster limits it (ClusterNameValidator)"
             if limit == NAME_LIMIT
-            else "is too long: the name of the role of the flow logs follows from it",
+            else "is too long: it is part of the name of the role of the flow logs",
             found=name,
             allowed=f"at most {limit} characters",
             remedy=review.set_command("name", "SHORTER"),
@@ -68,9 +68,9 @@ def _review_name(config: ParallelClusterStackConfig, review: Review) -> None:
     if re.fullmatch(NAME_PATTERN, name) is None:
         review.refuse(
             "name",
-            "is not a name that ParallelCluster takes (ClusterNameValidator)",
+            "is not a valid cluster name (ClusterNameValidator)",
             found=name,
-            allowed="letters, digits and hyphens; the first is a letter",
+            allowed="letters, digits and hyphens, beginning with a letter",
             remedy=review.set_command("name", "pc-" + re.sub(r"[^a-zA-Z0-9]+", "-", name)),
         )
 
@@ -102,8 +102,10 @@ def _review_cluster_tags(config: ParallelClusterStackConfig, review: Review) -> 
         if key.startswith(RESERVED_TAG_PREFIX):
             review.refuse(
                 "tags",
-                f"has a tag that begins with `{RESERVED_TAG_PREFIX}`, which ParallelCluster keeps "
-                "for itself",
+                (
+                    f"has a tag that begins with `{RESERVED_TAG_PREFIX}`, which ParallelCluster "
+                    "reserves"
+                ),
                 found=key,
                 remedy="rename the tag",
             )
@@ -111,7 +113,7 @@ def _review_cluster_tags(config: ParallelClusterStackConfig, review: Review) -> 
     if len(config.tags) + own > MAXIMUM_TAGS:
         review.refuse(
             "tags",
-            "has more tags than ParallelCluster takes (ComputeResourceTagsValidator)",
+            "has more tags than ParallelCluster supports (ComputeResourceTagsValidator)",
             found=len(config.tags),
             allowed=f"at most {MAXIMUM_TAGS - own}",
             remedy="remove tags",
@@ -123,8 +125,8 @@ def _review_image(architecture: ParallelClusterArchitecture, review: Review) -> 
     if system in OPERATING_SYSTEMS_WITHOUT_AMI and architecture.custom_ami_id is None:
         review.refuse(
             "architecture.custom_ami_id",
-            f"is missing: ParallelCluster publishes no image with {system} (OsCustomAmiValidator)",
-            allowed="an image that `pcluster build-image` made",
+            f"is missing: ParallelCluster publishes no AMI for {system} (OsCustomAmiValidator)",
+            allowed="an AMI built by `pcluster build-image`",
             remedy=review.set_command("architecture.custom_ami_id", "ami-…"),
         )
 
@@ -139,7 +141,10 @@ def _review_deployment(
     if deployment.provider_template_url is not None:
         review.refuse(
             f"{key}.provider_template_url",
-            "stands beside `provider_service_token`; a provider that exists needs no template",
+            (
+                "is given together with `provider_service_token`; an existing provider needs no "
+                "template"
+            ),
             found=deployment.provider_template_url,
             allowed="one of the two",
             remedy="remove one of the two",
@@ -148,10 +153,13 @@ def _review_deployment(
     if there != region:
         review.refuse(
             f"{key}.provider_service_token",
-            f"is a function in {there}, and CloudFormation calls one of the stack's region only",
+            (
+                f"is a function in {there}, but CloudFormation can only call a function in the "
+                "stack's region"
+            ),
             found=token,
             allowed=f"a function in {region}",
-            remedy=f"make a provider stack in {region}, or remove the key",
+            remedy=f"create a provider stack in {region}, or remove the key",
         )
 
 
@@ -162,7 +170,7 @@ def _note_capacity(config: ParallelClusterStackConfig, now: datetime, review: Re
             if resource.minimum and option in {"on-demand", "spot"}:
                 review.note(
                     f"compute resource {name}/{resource_name}: its {resource.minimum} static nodes "
-                    "have no reservation; where EC2 has no capacity for them the creation of the "
+                    "have no reservation; if EC2 has no capacity for them, the creation of the "
                     "cluster fails after 35 minutes (HeadNodeWaitCondition)"
                 )
     used = {pool.purchase_option for pool in config.pools()}
@@ -179,7 +187,7 @@ def _note_block(name: str, block: CapacityBlock, now: datetime, review: Review) 
     if block.starts_at is not None and now < block.starts_at:
         review.note(
             f"reservation {name}: the Capacity Block starts at {block.starts_at:%Y-%m-%d %H:%M} "
-            "UTC; the cluster comes up without its nodes, and they start then"
+            "UTC; the cluster is created without its nodes, which launch at that time"
         )
     if block.ends_at is not None and now < block.ends_at:
         review.note(

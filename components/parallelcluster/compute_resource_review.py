@@ -34,7 +34,9 @@ def review_compute_resource(
     resource = queue.compute_resources[name]
     if name == FORBIDDEN_NAME:
         review.refuse(
-            key, "has a name that ParallelCluster forbids (NameValidator)", remedy="rename it"
+            key,
+            "has a name that ParallelCluster does not allow (NameValidator)",
+            remedy="rename it",
         )
     if resource.purchase_option is not None:
         review_purchase_option(review, key, resource.purchase_option, context.config.reservations)
@@ -74,8 +76,10 @@ def _review_sizes(
     if block and resource.minimum != resource.maximum:
         review.refuse(
             f"{key}.minimum",
-            "is not `maximum`: ParallelCluster manages the instances of a Capacity Block as static "
-            "nodes, all of them (ComputeResourceSizeValidator)",
+            (
+                "is not equal to `maximum`: ParallelCluster manages all instances of a Capacity "
+                "Block as static nodes (ComputeResourceSizeValidator)"
+            ),
             found=resource.minimum,
             allowed=str(resource.maximum),
             remedy=review.set_command(f"{key}.minimum", str(resource.maximum)),
@@ -88,8 +92,10 @@ def _review_architecture(key: str, found: InstanceType, context: Context, review
         return
     review.refuse(
         f"{key}.instance_type",
-        f"is {found.architecture}, and the head node, {head.name}, is {head.architecture}; all "
-        "nodes run one operating system image (InstanceArchitectureCompatibilityValidator)",
+        (
+            f"is {found.architecture}, but the head node, {head.name}, is {head.architecture}; all "
+            "nodes use the same AMI (InstanceArchitectureCompatibilityValidator)"
+        ),
         found=found.name,
         allowed=f"a type with {head.architecture}",
         remedy="change this type, or `architecture.head_node.instance_type`",
@@ -106,7 +112,7 @@ def _review_memory(
         f"{key}.schedulable_memory_mib",
         f"is more than {found.name} has (SchedulableMemoryValidator)",
         found=wanted,
-        allowed=f"at most {found.memory_mib}; left out, 95 % of that",
+        allowed=f"at most {found.memory_mib}; if omitted, 95 % of that",
         remedy=review.set_command(
             f"{key}.schedulable_memory_mib", str(found.memory_mib * 95 // 100)
         ),

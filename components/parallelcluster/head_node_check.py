@@ -13,7 +13,7 @@ from components.config.problems import ROOT, Problem
 
 HEAD_NODE_SUBNET = Subject(
     "architecture.head_node",
-    "its subnet fits",
+    "its subnet gives nodes access",
     calls=("ec2:DescribeSubnets",),
 )
 """What `head_node_problems` checks."""
@@ -41,10 +41,11 @@ def _without_address(subnet: SubnetFacts) -> Problem:
     # a public subnet must get public addresses.
     return Problem(
         path=f"{HEAD_NODE}.subnet_id",
-        found=f"{subnet.subnet_id}, which gives no public addresses",
+        found=f"{subnet.subnet_id}, which assigns no public IP addresses",
         problem=(
-            "a head node here has no public address: it reaches neither the internet nor AWS "
-            "through the internet gateway, so the cluster never comes up, and nobody reaches it"
+            "a head node here has no public IP address: it cannot reach the internet or AWS "
+            "through the internet gateway, so the cluster creation fails, and users cannot "
+            "connect to it"
         ),
         allowed="a public subnet with MapPublicIpOnLaunch, or a private one",
         remedy=(

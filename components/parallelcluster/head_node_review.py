@@ -59,8 +59,10 @@ def _review_memory(found: InstanceType, context: Context, review: Review) -> Non
         return
     review.refuse(
         f"{KEY}.instance_type",
-        f"has {found.memory_mib // 1024} GiB of memory, too little for the scheduler of {nodes} "
-        "nodes (HeadNodeMemorySizeValidator)",
+        (
+            f"has {found.memory_mib // 1024} GiB of memory, too little for the Slurm controller of "
+            f"{nodes} nodes (HeadNodeMemorySizeValidator)"
+        ),
         found=found.name,
         allowed=f"a type with {math.ceil(needed)} GiB or more",
         remedy=review.set_command(f"{KEY}.instance_type", "m5.2xlarge"),
@@ -72,10 +74,10 @@ def _review_subnet(node: HeadNode, subnet: str, context: Context, review: Review
     if not isinstance(network, ExistingVpc):
         review.refuse(
             key,
-            "names a subnet, and the stack makes its own in a new VPC",
+            "names a subnet, but the stack creates the subnets of a new VPC itself",
             found=subnet,
             allowed=f"`availability_zone`: {', '.join(network.availability_zones)}",
-            remedy="remove it, and give `network` and `availability_zone`",
+            remedy="remove it, and set `network` and `availability_zone`",
         )
         return
     listed = (*network.public_subnet_ids, *network.private_subnet_ids)
@@ -90,7 +92,7 @@ def _review_subnet(node: HeadNode, subnet: str, context: Context, review: Review
     if node.availability_zone is not None:
         review.refuse(
             key,
-            "stands beside `availability_zone`; a subnet already lies in one zone",
+            "is given together with `availability_zone`; a subnet already determines the zone",
             found=subnet,
             allowed="one of `subnet_id` and `availability_zone`",
             remedy="remove one of the two",
@@ -103,7 +105,7 @@ def _review_kind(context: Context, review: Review) -> None:
     key = f"{KEY}.network"
     review.refuse(
         key,
-        "is public, and `network.public_subnet_ids` holds no subnet",
+        "is public, but `network.public_subnet_ids` has no subnet",
         found="public",
         allowed="private, or a public subnet in `network.public_subnet_ids`",
         remedy=review.set_command(key, "private"),
@@ -121,14 +123,14 @@ def _review_zone(node: HeadNode, context: Context, review: Review) -> None:
     known = [s.availability_zone for s in candidates if s.availability_zone is not None]
     if not context.subnets_known:
         review.note(
-            f"head node: stands in the {node.network} subnet in "
-            f"{zone or 'the zone of its queues'}, which only the account knows"
+            f"head node: launches in the {node.network} subnet in "
+            f"{zone or 'the zone of its queues'}, which can only be read from the account"
         )
         return
     review.refuse(
         f"{KEY}.availability_zone",
-        f"leads to no {node.network} subnet: the network has none in {zone}",
+        f"has no {node.network} subnet: the network has none in {zone}",
         found=node.availability_zone,
         allowed=", ".join(known or [s.name for s in candidates]),
-        remedy="give the zone of one of them, or `subnet_id`",
+        remedy="set the zone of one of them, or `subnet_id`",
     )

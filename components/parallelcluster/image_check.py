@@ -54,7 +54,7 @@ def image_problems(
                 path=use.path,
                 found=use.image_id,
                 problem="this image does not exist in this region, or is not shared with you",
-                remedy="give the id of an image of this region (`pcluster list-images`)",
+                remedy="set the id of an AMI in this region (`pcluster list-images`)",
             )
             continue
         yield from _state_problems(use, found)
@@ -69,9 +69,9 @@ def image_warnings(architecture: ParallelClusterArchitecture, facts: AccountFact
         missing = [tag for tag in (VERSION_TAG, SYSTEM_TAG) if found and tag not in found.tags]
         if missing:
             yield (
-                f"image {use.image_id} has no tag {' and '.join(missing)}, so nobody can tell that "
-                f"ParallelCluster {PARALLELCLUSTER_VERSION} has built it for "
-                f"{architecture.operating_system}; if it has not, the cluster fails to come up"
+                f"image {use.image_id} has no tag {' and '.join(missing)}, so it is unknown "
+                f"whether ParallelCluster {PARALLELCLUSTER_VERSION} built it for "
+                f"{architecture.operating_system}; if not, the cluster creation fails"
             )
 
 
@@ -105,9 +105,9 @@ def _state_problems(use: _Use, found: ImageFacts) -> Iterator[Problem]:
         yield Problem(
             path=use.path,
             found=f"{use.image_id}, state {found.state}",
-            problem="nothing launches from this image in the state that it is in",
+            problem="EC2 launches no instance from this AMI in its current state",
             allowed="an image that is available",
-            remedy="wait until it is available, or give another",
+            remedy="wait until it is available, or use another AMI",
         )
 
 
@@ -120,7 +120,7 @@ def _origin_problems(
         yield Problem(
             path=use.path,
             found=f"{use.image_id}, built by ParallelCluster {version}",
-            problem="a cluster runs only on images of its own version of ParallelCluster",
+            problem="a cluster needs an AMI of its own ParallelCluster version",
             allowed=f"an image with the tag {VERSION_TAG}={PARALLELCLUSTER_VERSION}",
             remedy=build,
         )
@@ -128,9 +128,9 @@ def _origin_problems(
         yield Problem(
             path=use.path,
             found=f"{use.image_id}, without the tag {BUILD_STATUS_TAG}",
-            problem="ParallelCluster refuses an image whose build it cannot see to have ended",
+            problem="ParallelCluster rejects an AMI without a tag that its build completed",
             allowed=f"an image with the tag {BUILD_STATUS_TAG}=available",
-            remedy="look at the stack that built it (`pcluster describe-image`), or give another",
+            remedy="check its build (`pcluster describe-image`), or use another AMI",
         )
     system = found.tags.get(SYSTEM_TAG)
     if system is not None and system != architecture.operating_system:
@@ -139,7 +139,7 @@ def _origin_problems(
             found=f"{use.image_id}, of {system}",
             problem=f"the nodes of the cluster run {architecture.operating_system}",
             allowed=f"an image with the tag {SYSTEM_TAG}={architecture.operating_system}",
-            remedy=f"set operating_system to {system} for a new cluster, or give another image",
+            remedy=f"set operating_system to {system} for a new cluster, or use another AMI",
         )
 
 
@@ -155,9 +155,9 @@ def _fit_problems(use: _Use, found: ImageFacts) -> Iterator[Problem]:
         yield Problem(
             path=use.path,
             found=f"{use.image_id}, for {found.architecture}",
-            problem=f"{', '.join(wrong)} cannot run it: these types are of another architecture",
+            problem=f"{', '.join(wrong)} cannot run it: these types have a different architecture",
             allowed=f"an image for {INSTANCE_TYPES[wrong[0]].architecture}",
-            remedy="give another image, or other instance types",
+            remedy="use another AMI, or other instance types",
         )
     for key, size_gib in use.root_volumes_gib:
         if size_gib < found.root_volume_gib:

@@ -26,18 +26,18 @@ def key_problems(
         key_name,
         facts,
         loss="the head node would not launch",
-        remedy="give `public_key` in place of `key_name`, and the stack imports it",
+        remedy="set `public_key` instead of `key_name`, which the stack imports",
     )
     system, key_type = architecture.operating_system, facts.key_pairs.get(key_name or "")
     if system in OPERATING_SYSTEMS_WITHOUT_RSA_KEYS and key_type == "rsa":
         yield Problem(
             path=KEY,
             found=f"{key_name}, of type rsa",
-            problem=f"{system} takes no RSA keys; nobody could log in",
+            problem=f"{system} does not accept RSA keys; no user could log in",
             allowed="a key pair of type ed25519",
             remedy=(
-                "make one (`aws ec2 create-key-pair --key-type ed25519 --key-name NAME`), and give "
-                "its name"
+                "create one (`aws ec2 create-key-pair --key-type ed25519 --key-name NAME`), and "
+                "set its name"
             ),
         )
 
@@ -61,12 +61,12 @@ def replaced_key_problems(
         path=PUBLIC_KEY,
         found=wanted,
         problem=(
-            "changes `HeadNode.Ssh.KeyName`: ParallelCluster never does that to a cluster that "
+            "changes `HeadNode.Ssh.KeyName`, which ParallelCluster cannot change in a cluster that "
             "exists"
         ),
         allowed=f"as deployed: {public_key if imported else deployed.name}",
         remedy=(
-            f"{'set it back' if imported else f'set key_name to {deployed.name} in its place'}; to "
-            "let others in, add their keys to ~/.ssh/authorized_keys on the head node"
+            f"{'set it back' if imported else f'set key_name to {deployed.name} instead'}; to give "
+            "other users access, add their keys to ~/.ssh/authorized_keys on the head node"
         ),
     )

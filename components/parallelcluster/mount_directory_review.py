@@ -43,7 +43,7 @@ def _refuse_missing(name: str, review: Review) -> None:
     key = f"storage.{name}.mount_directory"
     review.refuse(
         key,
-        "is missing: the directory of every node in which it is mounted",
+        "is missing: the directory where every node mounts it",
         allowed="an absolute path, such as /fsx",
         remedy=review.set_command(key, f"/{name.lower()}"),
     )
@@ -54,9 +54,9 @@ def _review_reserved(
 ) -> None:
     user = f"/home/{DEFAULT_USERS[config.architecture.operating_system]}"
     if directory in RESERVED_DIRECTORIES or directory == UNUSABLE:
-        why = "is a directory that the nodes need for themselves"
+        why = "is a directory that the operating system of the nodes needs"
     elif _overlap(directory, user) and directory != "/home":
-        why = f"would hide {user} with the keys of those who log in"
+        why = f"would hide {user}, which has the SSH keys of the users"
     else:
         return
     key = f"storage.{name}.mount_directory"
@@ -64,7 +64,7 @@ def _review_reserved(
         key,
         why,
         found=directory,
-        allowed="a directory of its own, such as /shared, or /home",
+        allowed="a separate directory, such as /shared, or /home",
         remedy=review.set_command(key, f"/{name.lower()}"),
     )
 
@@ -75,10 +75,12 @@ def _review_others(name: str, directory: str, mounted: Mapping[str, str], review
             same = directory == theirs
             review.refuse(
                 f"storage.{name}.mount_directory",
-                f"is {'also that' if same else 'in the way'} of storage.{other}, mounted in "
-                f"{theirs}: one would hide the other",
+                (
+                    f"is {'the same as' if same else 'in conflict with'} that of storage.{other}, "
+                    f"{theirs}: one mount would hide the other"
+                ),
                 found=directory,
-                allowed="directories of which none lies in another",
+                allowed="directories that do not contain one another",
                 remedy=review.set_command(f"storage.{name}.mount_directory", f"/{name.lower()}"),
             )
 
@@ -90,7 +92,7 @@ def _review_scratch(
         if _overlap(directory, scratch):
             review.refuse(
                 f"storage.{name}.mount_directory",
-                f"clashes with {scratch}, where {owner} mounts the disks of its instances",
+                f"conflicts with {scratch}, where {owner} mounts the instance store volumes",
                 found=directory,
                 allowed=f"a directory outside of {scratch}",
                 remedy=_scratch_remedy(owner, name, review),
@@ -105,10 +107,12 @@ def _review_scratch_directories(config: ParallelClusterStackConfig, review: Revi
             key = f"architecture.{owner}.scratch_directory"
             review.refuse(
                 key,
-                "is a directory that the nodes need for themselves; the disks of the instances "
-                "would hide it",
+                (
+                    "is a directory that the operating system of the nodes needs; the instance "
+                    "store volumes would hide it"
+                ),
                 found=scratch,
-                allowed="a directory of its own, such as /local_scratch",
+                allowed="a separate directory, such as /local_scratch",
                 remedy=review.set_command(key, "/local_scratch"),
             )
 

@@ -18,7 +18,7 @@ from components.storage.fsx_lustre_plan import LUSTRE_PORTS
 
 MOUNTED_STORAGE = Subject(
     "storage",
-    "the nodes reach it",
+    "the nodes can mount it",
     calls=(
         "elasticfilesystem:DescribeFileSystems",
         "elasticfilesystem:DescribeMountTargets",
@@ -64,16 +64,16 @@ def _volume(
             problem=f"the head node, which shares it, is in {head_node[0].availability_zone}",
             allowed=f"a volume in {head_node[0].availability_zone}",
             remedy=f"set architecture.head_node.availability_zone to {found.availability_zone}, "
-            "for a new cluster; or give another volume",
+            "for a new cluster; or use another volume",
         )
     # A volume that is attached to this cluster's head node is in use and valid.
     if found.state != AVAILABLE and facts.deployed_cluster is None:
         yield Problem(
             path=path,
-            found=f"{volume_id}, {found.state} by {found.attached_to or 'nobody'}",
-            problem="the head node cannot attach a volume that something else uses",
+            found=f"{volume_id}, {found.state} by {found.attached_to or 'no instance'}",
+            problem="the head node cannot attach a volume that is in use",
             allowed="a volume that is available",
-            remedy="detach it (`aws ec2 detach-volume`), or give another",
+            remedy="detach it (`aws ec2 detach-volume`), or use another volume",
         )
 
 
@@ -97,12 +97,14 @@ def _efs(
     if lacking:
         yield Problem(
             path=path,
-            found=f"{file_system_id}, reached in {', '.join(sorted(targets)) or 'no zone'}",
-            problem=f"nodes in {', '.join(lacking)} have no mount target to mount it from",
+            found=(
+                f"{file_system_id}, with mount targets in {', '.join(sorted(targets)) or 'no zone'}"
+            ),
+            problem=f"nodes in {', '.join(lacking)} have no mount target in their zone",
             allowed="a file system with a mount target in each zone of the cluster, in its VPC",
             remedy=(
-                f"make one (`aws efs create-mount-target --file-system-id {file_system_id} "
-                "--subnet-id subnet-…`), or give another file system"
+                f"create one (`aws efs create-mount-target --file-system-id {file_system_id} "
+                "--subnet-id subnet-…`), or use another file system"
             ),
         )
     for zone, target in targets.items():
@@ -138,9 +140,9 @@ def _open_zfs(
         yield Problem(
             path=path,
             found=f"{volume_id}, in {found.vpc_id}",
-            problem="this file system lies in another VPC, where the nodes do not reach it",
+            problem="this file system is in another VPC, where the nodes cannot reach it",
             allowed=f"a volume in {plan.network.vpc_id}",
-            remedy="give a volume of the cluster's VPC",
+            remedy="use a volume in the cluster's VPC",
         )
     elif facts.could_read("ec2:DescribeNetworkInterfaces"):
         groups, subnets = found.security_group_ids, _subnets(plan, facts)
@@ -159,7 +161,7 @@ def _missing(path: str, identifier: str, what: str) -> Problem:
         path=path,
         found=identifier,
         problem=f"this {what} does not exist in this account and region",
-        remedy=f"give the id of a {what} that exists, or correct aws:region",
+        remedy=f"set the id of an existing {what}, or correct aws:region",
     )
 
 
@@ -185,13 +187,13 @@ def _doors(
             path=path,
             found=", ".join(sorted(groups)),
             problem=(
-                "the file system does not let the nodes in on TCP "
+                "the security groups of the file system do not allow the nodes on TCP "
                 + " and ".join(described(each) for each in closed)
-                + "; ParallelCluster refuses it"
+                + "; ParallelCluster rejects it"
             ),
             allowed=f"TCP {wanted} from {', '.join(map(str, networks))}",
             remedy=(
                 f"aws ec2 authorize-security-group-ingress --group-id {first} --protocol tcp "
-                f"--port {described(closed[0])} --cidr {network}, and so on for the others"
+                f"--port {described(closed[0])} --cidr {network}, and the same for the others"
             ),
         )

@@ -21,8 +21,10 @@ def review_cluster_network(network: NewVpc, head_node: HeadNode, review: Review)
     if not network.public_subnets:
         review.refuse(
             "network.public_subnets",
-            "is false, and the head node gives its nodes names in Route 53, which has no endpoint "
-            "in a VPC: without a way to the internet it never comes up",
+            (
+                "is false, but the head node registers its nodes in Route 53, which has no VPC "
+                "endpoint: without internet access, the cluster creation fails"
+            ),
             found=False,
             allowed="true",
             remedy=review.set_command("network.public_subnets", "true"),
@@ -38,8 +40,7 @@ def review_cluster_network(network: NewVpc, head_node: HeadNode, review: Review)
         if missing:
             review.refuse(
                 f"network.{key}",
-                "lacks services without which no node joins the cluster where `nat_gateways` is "
-                "none",
+                "lacks services that nodes need to join the cluster if `nat_gateways` is none",
                 found=", ".join(given) or "none",
                 allowed=f"also {', '.join(missing)}",
                 remedy=(
@@ -50,8 +51,10 @@ def review_cluster_network(network: NewVpc, head_node: HeadNode, review: Review)
     if head_node.network == "private":
         review.refuse(
             "architecture.head_node.network",
-            "is private, and the head node gives its nodes names in Route 53, which has no "
-            "endpoint in a VPC: without a NAT gateway it never comes up",
+            (
+                "is private, but the head node registers its nodes in Route 53, which has no VPC "
+                "endpoint: without a NAT gateway, the cluster creation fails"
+            ),
             found="private",
             allowed="public, or `network.nat_gateways: single`",
             remedy=review.set_command("network.nat_gateways", "single"),

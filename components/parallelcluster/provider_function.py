@@ -42,7 +42,7 @@ def provider_rows(config: ParallelClusterStackConfig, more: PreflightFacts) -> I
             Problem(
                 path=f"{ROOT}.{key}",
                 found=arn if found is None else f"{arn}, {found.state}",
-                problem="no function answers for this provider, so the cluster is never made",
+                problem="this provider has no active function, so the cluster would not be created",
                 remedy="copy the output ServiceToken of the provider stack, or remove the key",
             ),
         )

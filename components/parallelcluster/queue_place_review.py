@@ -47,11 +47,13 @@ def _review_reserved_zones(place: PoolPlace, review: Review) -> None:
         if same_kind_of_zone(zone, other) and zone != other:
             review.refuse(
                 f"{place.key}.compute_resources",
-                "buy from reservations in two zones, and the nodes of a queue with a reservation "
-                "launch in one subnet",
+                (
+                    "use reservations in two zones, but the nodes of a queue with a reservation "
+                    "launch in one subnet"
+                ),
                 found=f"`{first}` in {zone}, `{option}` in {other}",
-                allowed="reservations of one zone",
-                remedy="give each reservation a queue of its own",
+                allowed="reservations in one zone",
+                remedy="use a separate queue for each reservation",
             )
 
 
@@ -63,16 +65,16 @@ def _review_subnets(key: str, queue: Queue, context: Context, review: Review) ->
     if not isinstance(network, ExistingVpc):
         review.refuse(
             key,
-            "names subnets, and the stack makes its own in a new VPC",
+            "names subnets, but the stack creates the subnets of a new VPC itself",
             found=", ".join(subnets),
             allowed=f"`availability_zone`: {', '.join(network.availability_zones)}",
-            remedy="remove it, and give `availability_zone`",
+            remedy="remove it, and set `availability_zone`",
         )
         return
     if queue.availability_zone is not None:
         review.refuse(
             key,
-            "stands beside `availability_zone`; a subnet already lies in one zone",
+            "is given together with `availability_zone`; a subnet already determines the zone",
             found=", ".join(subnets),
             allowed="one of `subnet_ids` and `availability_zone`",
             remedy="remove one of the two",
@@ -84,7 +86,7 @@ def _review_listed(key: str, subnets: Sequence[str], network: ExistingVpc, revie
     if len(set(subnets)) < len(subnets):
         review.refuse(
             key,
-            "holds a subnet twice; ParallelCluster refuses that (QueueSubnetsValidator)",
+            "lists a subnet twice, which ParallelCluster rejects (QueueSubnetsValidator)",
             found=", ".join(subnets),
             remedy="remove the second one",
         )
@@ -95,10 +97,10 @@ def _review_listed(key: str, subnets: Sequence[str], network: ExistingVpc, revie
         review.refuse(
             key,
             (
-                "holds a public subnet; nodes run in private ones, and an instance with several "
-                "interfaces gets no public address"
+                "has a public subnet; nodes run in private ones, and an instance with several "
+                "interfaces gets no public IP address"
                 if public
-                else "holds a subnet that is not one of `network.private_subnet_ids`"
+                else "has a subnet that is not one of `network.private_subnet_ids`"
             ),
             found=", ".join(public or foreign),
             allowed=", ".join(network.private_subnet_ids),
@@ -113,15 +115,15 @@ def _review_several_subnets(place: PoolPlace, queue: Queue, review: Review) -> N
     review.refuse(
         place.subnet_key,
         (
-            f"holds several subnets, and {', '.join(efa)} has EFA, whose traffic does not leave a "
+            f"has several subnets, but {', '.join(efa)} uses EFA, whose traffic cannot leave a "
             "zone (EfaMultiAzValidator)"
             if efa
-            else "holds several subnets, and a reservation by its id works in one subnet only "
+            else "has several subnets, but a reservation by id needs exactly one subnet "
             "(SingleInstanceTypeSubnetValidator)"
         ),
         found=", ".join(queue.subnet_ids),
         allowed="one subnet",
-        remedy="keep the one in the zone of the capacity, or turn EFA off"
+        remedy="keep the one in the zone of the capacity, or disable EFA"
         if efa
         else "keep the one in the zone of the reservation",
     )

@@ -32,7 +32,9 @@ def review_queue(name: str, queue: Queue, context: Context, review: Review) -> N
     key = f"architecture.queues.{name}"
     if name == FORBIDDEN_NAME:
         review.refuse(
-            key, "has a name that ParallelCluster forbids (NameValidator)", remedy="rename it"
+            key,
+            "has a name that ParallelCluster does not allow (NameValidator)",
+            remedy="rename it",
         )
     review_purchase_option(review, key, queue.purchase_option, context.config.reservations)
     review_place(name, queue, context, review)
@@ -60,10 +62,10 @@ def review_counts(architecture: ParallelClusterArchitecture, review: Review) -> 
         if count > limit:
             review.refuse(
                 "architecture.queues",
-                f"holds more {noun} than ParallelCluster takes (MaxCountValidator)",
+                f"has more {noun} than ParallelCluster supports (MaxCountValidator)",
                 found=count,
                 allowed=f"at most {limit}",
-                remedy="remove some, or make a second cluster",
+                remedy="remove some, or create a second cluster",
             )
 
 
@@ -81,8 +83,10 @@ def _review_markets(key: str, queue: Queue, context: Context, review: Review) ->
         if plan_capacity(own, reservations).market_type != market:
             review.refuse(
                 f"{key}.compute_resources.{name}.purchase_option",
-                f"buys in another market than its queue, `{queue.purchase_option}`; "
-                "`CapacityType` belongs to a queue",
+                (
+                    f"uses a different purchase option from its queue, `{queue.purchase_option}`; "
+                    "`CapacityType` applies to the whole queue"
+                ),
                 found=own,
                 allowed=", ".join(
                     each
@@ -90,7 +94,7 @@ def _review_markets(key: str, queue: Queue, context: Context, review: Review) ->
                     if plan_capacity(each, reservations).market_type == market
                 ),
                 remedy=(
-                    "move the compute resource to a queue of its own, or set "
+                    "move the compute resource to a separate queue, or set "
                     f"`{key}.purchase_option` to `{own}`"
                 ),
             )
@@ -104,7 +108,7 @@ def _review_allocation_strategy(key: str, queue: Queue, context: Context, review
     if reserved:
         review.refuse(
             f"{key}.allocation_strategy",
-            f"chooses among pools of capacity, and `{reserved[0]}` is one reservation "
+            f"selects among capacity pools, but `{reserved[0]}` is one reservation "
             "(CapacityReservationValidator, InstancesAllocationStrategyValidator)",
             found=strategy,
             allowed="none with a reservation",
@@ -130,7 +134,7 @@ def _review_devices(name: str, queue: Queue, review: Review) -> None:
     if queue.gpu_health_check and not any(_has_gpu(each) for each in types):
         review.refuse(
             f"{key}.gpu_health_check",
-            "is on, and no compute resource of the queue has an NVIDIA GPU to test",
+            "is on, but no compute resource of the queue has an NVIDIA GPU to test",
             found=True,
             allowed="false",
             remedy=review.set_command(f"{key}.gpu_health_check", "false"),
@@ -139,8 +143,8 @@ def _review_devices(name: str, queue: Queue, review: Review) -> None:
         each.local_nvme_disks for each in types
     ):
         review.note(
-            f"queue {name}: `scratch_directory` is of no use, because its instance types have no "
-            "NVMe disks of their own"
+            f"queue {name}: `scratch_directory` has no effect, because its instance types have no "
+            "NVMe instance store volumes"
         )
 
 

@@ -11,7 +11,7 @@ from components.config.problems import ROOT, Problem
 
 QUEUE_SUBNETS = Subject(
     "architecture.queues",
-    "their subnets fit",
+    "have at most one subnet in each zone",
     calls=("ec2:DescribeSubnets",),
 )
 """What `queue_subnet_problems` checks."""
@@ -36,7 +36,7 @@ def queue_subnet_problems(
                 yield Problem(
                     path=f"{ROOT}.architecture.queues.{name}.subnet_ids",
                     found=f"{first} and {subnet_id}, both in {subnet.availability_zone}",
-                    problem="a queue launches in one subnet of a zone; EC2 Fleet refuses two",
-                    allowed="at most one subnet of each zone",
+                    problem="a queue can have one subnet per zone; EC2 Fleet rejects two",
+                    allowed="at most one subnet in each zone",
                     remedy=f"remove {first} or {subnet_id}",
                 )

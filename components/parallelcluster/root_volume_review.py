@@ -15,7 +15,7 @@ def review_root_volume(
         return
     review.refuse(
         f"{key}.root_volume.size_gib",
-        "is less than ParallelCluster's own images need (RootVolumeSizeValidator)",
+        "is less than ParallelCluster's own AMIs need (RootVolumeSizeValidator)",
         found=volume.size_gib,
         allowed=f"{MINIMUM_ROOT_VOLUME_GIB} or more",
         remedy=review.set_command(f"{key}.root_volume.size_gib", str(MINIMUM_ROOT_VOLUME_GIB)),

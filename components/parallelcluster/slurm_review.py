@@ -20,7 +20,7 @@ def review_slurm(slurm: Slurm, review: Review) -> None:
         if name.lower() == "nodename" and any(mark in value for mark in MANAGED_NODE_MARKS):
             review.refuse(
                 f"{key}.{name}",
-                "names a node as ParallelCluster names those that it manages "
+                "has a node name that is reserved for nodes that ParallelCluster manages "
                 "(CustomSlurmNodeNamesValidator)",
                 found=value,
                 allowed="a name without `-st-` and `-dy-`",
@@ -44,10 +44,10 @@ def review_denied_settings(
 
 
 _INSTEAD = {
-    "oversubscribe": "remove it; `exclusive_jobs: true` gives each job its nodes",
+    "oversubscribe": "remove it; with `exclusive_jobs: true`, each job has its own nodes",
     "suspendtime": "remove it, and set `architecture.slurm.idle_minutes`",
-    "prolog": "put a script into /opt/slurm/etc/scripts/prolog.d with `custom_actions`",
-    "epilog": "put a script into /opt/slurm/etc/scripts/epilog.d with `custom_actions`",
+    "prolog": "add a script to /opt/slurm/etc/scripts/prolog.d with `custom_actions`",
+    "epilog": "add a script to /opt/slurm/etc/scripts/epilog.d with `custom_actions`",
     "cpus": "remove it, and set `simultaneous_multithreading`",
 }
 """Alternative to a parameter, by its lowercase name."""

@@ -27,7 +27,7 @@ def review_ssh(
     if ssh.key_name is not None and ssh.public_key is not None:
         review.refuse(
             f"{KEY}.public_key",
-            "stands beside `key_name`; a head node takes one key pair",
+            "is given together with `key_name`; a head node has one key pair",
             found=ssh.public_key,
             allowed="one of `key_name` and `public_key`",
             remedy="remove one of the two",
@@ -36,10 +36,10 @@ def review_ssh(
     if rsa and operating_system in OPERATING_SYSTEMS_WITHOUT_RSA_KEYS:
         review.refuse(
             f"{KEY}.public_key",
-            f"is an RSA key, which {operating_system} does not take (KeyPairValidator)",
+            f"is an RSA key, which {operating_system} does not accept (KeyPairValidator)",
             found=ssh.public_key,
             allowed="an ssh-ed25519 key",
-            remedy="make one: ssh-keygen -t ed25519",
+            remedy="create one: ssh-keygen -t ed25519",
         )
     _note_access(node, review, public=public)
 
@@ -49,16 +49,16 @@ def _note_access(node: HeadNode, review: Review, *, public: bool) -> None:
     has_key = ssh.key_name is not None or ssh.public_key is not None
     if not has_key and SESSION_MANAGER_POLICY not in node.iam_policies:
         review.note(
-            "head node: nobody can log in: it has no SSH key, and its role lacks "
+            "head node: no user can log in: it has no SSH key, and its role lacks "
             f"{SESSION_MANAGER_POLICY} for Session Manager"
         )
     if has_key and not public:
         review.note(
-            "head node: SSH reaches it from inside of the VPC only, or through Session Manager, "
-            "because its subnet is private"
+            "head node: SSH works only from inside the VPC or through Session Manager, because "
+            "its subnet is private"
         )
     if has_key and public and ssh.allowed_cidr == _EVERYBODY:
         review.note(
-            f"head node: SSH is open to the world; narrow it: "
+            f"head node: SSH is open to the internet; restrict it: "
             f"{review.set_command(f'{KEY}.allowed_cidr', 'YOUR.NET.WORK.0/24')}"
         )

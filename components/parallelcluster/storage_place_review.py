@@ -48,10 +48,13 @@ def review_places(config: ParallelClusterStackConfig, place: StoragePlace, revie
 def _refuse_new_vpc(name: str, kind: str, review: Review) -> None:
     review.refuse(
         f"storage.{name}.kind",
-        "is a file system that exists, which cannot lie in a VPC that is yet to be made",
+        "is an existing file system, which cannot be in a new VPC",
         found=kind,
         allowed=f"{kind.removeprefix('existing-')}, or network.kind: existing-vpc",
-        remedy="adopt the VPC of the file system, or let the stack make a file system",
+        remedy=(
+            "use the VPC of the file system with network.kind: existing-vpc, or create a new file "
+            "system"
+        ),
     )
 
 
@@ -61,13 +64,15 @@ def _review_protection(name: str, *, protected: bool, review: Review) -> None:
     key = f"storage.{name}.deletion_protection"
     review.refuse(
         key,
-        "keeps a file system in a VPC that goes with the stack: AWS deletes no subnet that a file "
-        "system lies in, so `destroy` would end half-way",
+        (
+            "keeps a file system in a VPC that `destroy` deletes: AWS does not delete a subnet "
+            "with a file system, so `destroy` would fail halfway"
+        ),
         found=True,
         allowed="false with network.kind: new-vpc",
         remedy=(
-            f"{review.set_command(key, 'false')}, and what is in it goes with the cluster; or put "
-            "the cluster into a VPC that outlives it, with network.kind: existing-vpc"
+            f"{review.set_command(key, 'false')}, and its data is deleted with the cluster; or use "
+            "a VPC outside of the stack, with network.kind: existing-vpc"
         ),
     )
 
@@ -79,21 +84,21 @@ def _review_lustre(
         return
     if not place.subnets_known and not _spread(config, place.network):
         review.note(
-            f"storage {name}: ParallelCluster makes it in the one subnet of the queues, which only "
-            "the account knows"
+            f"storage {name}: ParallelCluster creates it in the subnet of the queues, which can "
+            "only be read from the account"
         )
         return
     first = next(iter(config.architecture.queues))
     review.refuse(
         f"storage.{name}.kind",
-        "is made by ParallelCluster, which takes one subnet for all queues then; these are in "
-        + ", ".join(place.queue_subnets),
+        "is created by ParallelCluster, which then requires the same subnet for all queues; these "
+        "are in " + ", ".join(place.queue_subnets),
         found="fsx-lustre",
         allowed="queues in one subnet, or existing-fsx-lustre",
         remedy=(
-            f"give every queue the same subnet, as in architecture.queues.{first}.availability_zone"
-            " or subnet_ids; or make the file system in a stack of its own, and mount it as "
-            "kind: existing-fsx-lustre"
+            "use the same subnet for every queue, as in "
+            f"architecture.queues.{first}.availability_zone or subnet_ids; or create the file "
+            "system in a separate stack, and mount it as kind: existing-fsx-lustre"
         ),
     )
 
@@ -125,8 +130,8 @@ def _note_other_zones(name: str, place: StoragePlace, review: Review) -> None:
     others = _zones(place.queue_subnets, place.network) - head
     if len(head) == 1 and others:
         review.note(
-            f"storage {name}: the volume is in {head.pop()} with the head node; traffic of nodes "
-            f"in {', '.join(sorted(others))} is slower, and billed"
+            f"storage {name}: the volume is in {head.pop()} with the head node; traffic from nodes "
+            f"in {', '.join(sorted(others))} is slower, and AWS charges for it"
         )
 
 

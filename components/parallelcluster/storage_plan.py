@@ -102,11 +102,12 @@ def _beside_queues(name: str, place: StoragePlace, review: Review) -> tuple[str,
         return place.queue_subnets
     if not place.subnets_known:
         review.note(
-            f"storage {name}: lies in the first subnet of the queues, which only the account knows"
+            f"storage {name}: is in the first subnet of the queues, which can only be read from "
+            "the account"
         )
         return place.queue_subnets
     review.note(
-        f"storage {name}: lies in {place.queue_subnets[0]}; traffic of nodes in other zones is "
-        "slower, and billed"
+        f"storage {name}: is in {place.queue_subnets[0]}; traffic from nodes in other zones is "
+        "slower, and AWS charges for it"
     )
     return place.queue_subnets[:1]

@@ -27,22 +27,25 @@ _OF_KUBERNETES = ("claim_name", "claim_namespace", "mount_options")
 _EXISTING_LUSTRE_ID = re.compile(r"fs-[0-9a-f]{17}")
 
 _OWN_STACK = (
-    "make it in a stack of its own, and mount it here as kind: existing-fsx-lustre; or remove it"
+    "create it in a separate stack, and mount it here as kind: existing-fsx-lustre; or remove it"
 )
 _REMOVE = "remove"
 _BY_ITSELF = ("ParallelCluster reads it from the account itself", _REMOVE)
-_IN_QUEUES = ("ParallelCluster puts the file system into the subnet of the queues", _REMOVE)
+_IN_QUEUES = ("ParallelCluster creates the file system in the subnet of the queues", _REMOVE)
 _NOT_OF_NEW: Mapping[str, tuple[str, str]] = {
-    "efa_enabled": ("ParallelCluster makes no file system with EFA", _OWN_STACK),
-    "metadata_iops": ("ParallelCluster buys no metadata operations", _OWN_STACK),
+    "efa_enabled": ("ParallelCluster does not create file systems with EFA", _OWN_STACK),
+    "metadata_iops": ("ParallelCluster does not provision metadata IOPS", _OWN_STACK),
     "subnet_id": _IN_QUEUES,
     "availability_zone": _IN_QUEUES,
 }
 """Unsupported keys of a new FSx for Lustre file system: the reason and the remedy."""
 _NOT_OF_EXISTING: Mapping[str, tuple[str, str]] = {
     "security_group_id": (
-        "ParallelCluster makes the groups of the nodes itself, once the file system lets them in",
-        "let the subnets of the cluster in on TCP 988 and 1018-1023, and remove it",
+        (
+            "ParallelCluster creates the security groups of the nodes itself, after it has "
+            "checked that the file system allows their subnets"
+        ),
+        "allow the subnets of the cluster on TCP 988 and 1018-1023, and remove it",
     ),
     "dns_name": _BY_ITSELF,
     "mount_name": _BY_ITSELF,
@@ -68,7 +71,7 @@ _LIMITS = (
         "new FSx for Lustre file system",
         1,
         lambda wanted: isinstance(wanted, NewFsxLustre),
-        "make the others in a stack of their own, and mount them as kind: existing-fsx-lustre",
+        "create the others in a separate stack, and mount them as kind: existing-fsx-lustre",
     ),
     _Limit(
         "new EFS file system",
@@ -81,10 +84,10 @@ _LIMITS = (
         "EBS volumes without RAID",
         5,
         lambda wanted: wanted.kind.endswith("ebs") and not _is_raid(wanted),
-        "join them, with a larger size_gib, or use EFS or FSx",
+        "combine them with a larger size_gib, or use EFS or FSx",
     ),
     _Limit(
-        "existing FSx file systems, among them every OpenZFS volume",
+        "existing FSx file systems, including every OpenZFS volume",
         20,
         lambda wanted: wanted.kind == "existing-fsx-lustre" or wanted.kind.endswith("openzfs"),
         "remove some",
@@ -110,7 +113,7 @@ def _review_name(name: str, review: Review) -> None:
     if len(name) > LONGEST_NAME:
         review.refuse(
             f"storage.{name}",
-            f"has a name of {len(name)} characters, which ParallelCluster does not take",
+            f"has a name of {len(name)} characters, which ParallelCluster does not support",
             found=name,
             allowed=f"at most {LONGEST_NAME} characters",
             remedy=f"rename this entry, for example to `{name[:LONGEST_NAME].rstrip('-_')}`",
@@ -118,7 +121,7 @@ def _review_name(name: str, review: Review) -> None:
     if name == FORBIDDEN_NAME:
         review.refuse(
             f"storage.{name}",
-            "has a name that ParallelCluster keeps for itself",
+            "has a name that ParallelCluster reserves",
             found=name,
             allowed="another name",
             remedy="rename this entry, for example to `shared`",
@@ -130,9 +133,9 @@ def _review_kubernetes_keys(name: str, wanted: FileSystem, review: Review) -> No
         if key in wanted.model_fields_set:
             review.refuse(
                 f"storage.{name}.{key}",
-                "says how pods of an EKS cluster mount it; a ParallelCluster has none",
+                "sets how pods of an EKS cluster mount it; a ParallelCluster cluster has no pods",
                 found=getattr(wanted, key),
-                allowed=f"no {key}, and mount_directory in its place",
+                allowed=f"no {key}, and mount_directory instead",
                 remedy=review.remove_command(f"storage.{name}.{key}"),
             )
 
@@ -146,10 +149,10 @@ def _review_lustre(name: str, wanted: FileSystem, review: Review) -> None:
     if not _EXISTING_LUSTRE_ID.fullmatch(wanted.file_system_id):
         review.refuse(
             f"storage.{name}.file_system_id",
-            "is an id that ParallelCluster does not take",
+            "is an id that ParallelCluster does not accept",
             found=wanted.file_system_id,
             allowed="`fs-` and 17 hexadecimal digits",
-            remedy="give the whole id of the file system",
+            remedy="set the complete id of the file system",
         )
 
 
@@ -163,7 +166,7 @@ def _refuse_keys(
         remove = review.remove_command(f"storage.{name}.{key}")
         review.refuse(
             f"storage.{name}.{key}",
-            f"cannot be chosen: {reason}",
+            f"cannot be set: {reason}",
             found=value,
             allowed=f"no {key}",
             remedy=remove if way_out == _REMOVE else way_out,
@@ -176,8 +179,8 @@ def _review_counts(config: ParallelClusterStackConfig, review: Review) -> None:
         if len(names) > limit.most:
             review.refuse(
                 "storage",
-                f"has {len(names)} of these: {limit.what}; a ParallelCluster has at most "
-                f"{limit.most}",
+                f"has {len(names)} of these: {limit.what}; a ParallelCluster cluster can have at "
+                f"most {limit.most}",
                 found=", ".join(names),
                 allowed=f"at most {limit.most}",
                 remedy=limit.remedy,
@@ -192,7 +195,7 @@ def _review_ids(config: ParallelClusterStackConfig, review: Review) -> None:
         if other != name:
             review.refuse(
                 f"storage.{name}.{key}",
-                f"is mounted by storage.{other} already; ParallelCluster mounts it once",
+                f"is mounted by storage.{other} already; ParallelCluster can mount it only once",
                 found=value,
                 allowed="another one",
                 remedy=f"remove storage.{name}, and link its directory to that of storage.{other}",
@@ -216,6 +219,6 @@ def _note_busy_head_node(config: ParallelClusterStackConfig, review: Review) -> 
     shared = [name for name, wanted in config.storage.items() if wanted.kind.endswith("ebs")]
     if shared and nodes > BUSY_EBS_NODES:
         review.note(
-            f"storage {', '.join(shared)}: the head node alone shares it with up to {nodes} nodes; "
-            "EFS and FSx are faster"
+            f"storage {', '.join(shared)}: one head node shares it with up to {nodes} nodes; EFS "
+            "and FSx are faster"
         )

@@ -83,17 +83,17 @@ def _problem(name: _Name, comes: _Nodes, going: list[_Name], room: int, stack_fi
     queue, resource = name
     setting = ("Scheduling", "SlurmQueues", queue, "ComputeResources", resource, "MinCount")
     path, others = stack_key(setting), ", ".join("/".join(other) for other in going)
-    size = f"which has {room} instances" if room else "of whose size nothing is known"
+    size = f"which has {room} instances" if room else "whose size is unknown"
     return Problem(
         path=path,
         found=comes.least,
         problem=(
-            f"these nodes start in {comes.target}, {size}, while jobs may still run on those of "
-            f"{others}, which leave it in the same update"
+            f"these nodes launch into {comes.target}, {size}, while jobs can still run on the "
+            f"nodes of {others}, which the same update removes"
         ),
-        allowed="0 in an update that takes others out of the same reservation",
+        allowed="0 in an update that removes other nodes from the same reservation",
         remedy=(
-            f"two updates: {set_command(path, '0', stack_file=stack_file)} for this one, then "
+            f"use two updates: {set_command(path, '0', stack_file=stack_file)} for this one, then "
             f"{comes.least} again; or stop the compute fleet first"
         ),
     )

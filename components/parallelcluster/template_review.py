@@ -33,8 +33,10 @@ def review_dynamic_references(plan: ParallelClusterPlan, review: Review) -> None
         return
     review.refuse(
         "architecture",
-        f"holds `{_DYNAMIC}`: CloudFormation would put a parameter or a secret in its place, and "
-        "ParallelCluster would store that in clear text",
+        (
+            f"contains `{_DYNAMIC}`: CloudFormation would replace it with a parameter or a secret, "
+            "and ParallelCluster would store that in plain text"
+        ),
         found=found[0],
         allowed="any other text",
         remedy="read the parameter or the secret on the node, in a script of `custom_actions`",
@@ -62,8 +64,10 @@ def review_template_size(plan: ParallelClusterPlan, review: Review) -> None:
         return
     review.refuse(
         "architecture.queues",
-        "make a cluster file that is too long: CloudFormation takes the template that carries it "
-        "only up to a limit, and would refuse it after everything else was made",
+        (
+            "make the cluster configuration too large: CloudFormation limits the size of the "
+            "template that contains it, and would reject it after all other resources were created"
+        ),
         found=f"{size:,} bytes",
         allowed=f"at most {MAXIMUM_TEMPLATE_BYTES:,} bytes",
         remedy=(

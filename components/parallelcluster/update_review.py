@@ -17,18 +17,19 @@ from components.parallelcluster.update_verdicts import Update, Way, refused
 
 _STRATEGY = f"{ROOT}.architecture.slurm.queue_update_strategy"
 _WHY: Mapping[Way, str] = {
-    Way.NONE: "ParallelCluster never does that to a cluster that exists",
-    Way.STOP: "ParallelCluster does that only while no compute node runs",
+    Way.NONE: "ParallelCluster cannot change this in an existing cluster",
+    Way.STOP: "ParallelCluster changes this only while the compute fleet is stopped",
     Way.STOP_OR_TERMINATE: (
-        "ParallelCluster takes nodes away only with the queue update strategy TERMINATE, or while "
-        "no compute node runs"
+        "ParallelCluster removes nodes only with the queue update strategy TERMINATE, or while "
+        "the compute fleet is stopped"
     ),
     Way.STOP_OR_STRATEGY: (
         "ParallelCluster changes nodes only with the queue update strategy DRAIN or TERMINATE, or "
-        "while none runs"
+        "while the compute fleet is stopped"
     ),
     Way.WITHOUT_LUSTRE: (
-        "ParallelCluster would make its FSx for Lustre file system anew, and refuses"
+        "ParallelCluster would have to replace its FSx for Lustre file system, and rejects the "
+        "update"
     ),
 }
 
@@ -94,7 +95,7 @@ def _reference_in_words(reference: Reference) -> str:
 
 def _keep(_stack_file: str, _cluster_name: str) -> str:
     return (
-        "set it back; to have it, run `destroy` and `up`, or make another stack, with another "
+        "revert it; to apply it, run `destroy` and `up`, or create another stack, with another "
         "`name`"
     )
 
@@ -102,33 +103,32 @@ def _keep(_stack_file: str, _cluster_name: str) -> str:
 def _stop(_stack_file: str, cluster_name: str) -> str:
     pcluster = f"--cluster-name {cluster_name}"
     return (
-        f"`pcluster update-compute-fleet {pcluster} --status STOP_REQUESTED` ends nodes and jobs; "
-        f"when `pcluster describe-compute-fleet {pcluster}` says STOPPED, run `up` again, and "
-        "afterwards the first command with START_REQUESTED"
+        f"`pcluster update-compute-fleet {pcluster} --status STOP_REQUESTED` terminates nodes and "
+        f"jobs; when `pcluster describe-compute-fleet {pcluster}` returns STOPPED, run `up` again, "
+        "and then the first command with START_REQUESTED"
     )
 
 
 def _terminate(stack_file: str, cluster_name: str) -> str:
     command = set_command(_STRATEGY, "TERMINATE", stack_file=stack_file)
     return (
-        f"{command} for this update, which ends the jobs of the nodes that go; or stop the "
-        f"fleet first: {_stop(stack_file, cluster_name)}"
+        f"{command} for this update, which terminates the jobs on removed nodes; or stop the fleet "
+        f"first: {_stop(stack_file, cluster_name)}"
     )
 
 
 def _strategy(stack_file: str, cluster_name: str) -> str:
     command = set_command(_STRATEGY, "DRAIN", stack_file=stack_file)
     return (
-        f"{command}, which lets jobs end before their nodes are replaced; or stop the fleet first: "
-        f"{_stop(stack_file, cluster_name)}"
+        f"{command}, which waits for jobs to end before it replaces their nodes; or stop the fleet "
+        f"first: {_stop(stack_file, cluster_name)}"
     )
 
 
 def _without_lustre(_stack_file: str, _cluster_name: str) -> str:
     return (
-        "set the subnets back; or mount the file system by its id, as an entry of `storage` with "
-        "another name and `kind: existing-fsx-lustre`: it is kept where it has "
-        "`deletion_protection`"
+        "revert the subnets; or mount the file system by its id, as an entry of `storage` with "
+        "another name and `kind: existing-fsx-lustre`: it is kept if it has `deletion_protection`"
     )
 
 

@@ -47,10 +47,10 @@ class DryRun:
 def plan_dry_run(launch: NodePoolPlan, network: NetworkPlan, facts: AccountFacts) -> DryRun | str:
     """Return the request for one node, or the reason why there is none."""
     if network.is_new:
-        return "the stack makes its VPC itself, so there is no subnet to name"
+        return "the stack creates its VPC, so there is no subnet yet"
     reservation = facts.reservations.get(launch.capacity.reservation_id or "")
     if reservation is not None and reservation.state == "scheduled":
-        return f"{reservation.reservation_id} has not begun; until then EC2 refuses every launch"
+        return f"{reservation.reservation_id} has not started; until then EC2 rejects every launch"
     return DryRun(launch=launch, subnet_id=launch.subnets[0])
 
 

@@ -17,13 +17,13 @@ WOULD_HAVE_SUCCEEDED = "DryRunOperation"
 _MAY_NOT = frozenset({"UnauthorizedOperation", "AccessDenied", "AccessDeniedException"})
 _BUSY = frozenset({"RequestLimitExceeded", "Throttling", "InternalError", "Unavailable"})
 _UNAVAILABLE = {
-    "InsufficientInstanceCapacity": "there is no capacity at this moment",
-    "InsufficientCapacity": "there is no capacity at this moment",
-    "ReservationCapacityExceeded": "the reservation has no free instance at this moment",
-    "InsufficientFreeAddressesInSubnet": "the subnet has no free address left at this moment",
-    "InstanceLimitExceeded": "one more node would be beyond the quota of instances",
-    "VcpuLimitExceeded": "one more node would be beyond the quota of vCPUs",
-    "MaxSpotInstanceCountExceeded": "one more node would be beyond the quota of Spot Instances",
+    "InsufficientInstanceCapacity": "EC2 has no capacity at the moment",
+    "InsufficientCapacity": "EC2 has no capacity at the moment",
+    "ReservationCapacityExceeded": "the reservation has no available instance at the moment",
+    "InsufficientFreeAddressesInSubnet": "the subnet has no free IP address at the moment",
+    "InstanceLimitExceeded": "one more node would exceed the instance quota",
+    "VcpuLimitExceeded": "one more node would exceed the vCPU quota",
+    "MaxSpotInstanceCountExceeded": "one more node would exceed the Spot Instance quota",
 }
 """Error codes that are temporary or can be caused by the stack's own nodes: not refused."""
 
@@ -39,27 +39,32 @@ class _Refusal:
 _REFUSALS = {
     "Unsupported": _Refusal(
         "instance_type",
-        "EC2 does not launch such a node there",
-        "give a subnet in one of the zones that the message lists, or another type",
+        "EC2 cannot launch this node in this subnet",
+        "use a subnet in one of the zones that the message lists, or another instance type",
     ),
     "InvalidParameterCombination": _Refusal(
         "instance_type",
-        "EC2 refuses what the node is made of together",
-        "change what the message names: interfaces, placement group, market or reservation",
+        "EC2 rejects this combination of settings",
+        (
+            "change the setting that the message names: interfaces, placement group, market or "
+            "reservation"
+        ),
     ),
     "OptInRequired": _Refusal(
         "instance_type",
-        "the account has not subscribed to the image",
-        "subscribe at the address in the message, or give another image",
+        "the account has not subscribed to the AMI",
+        "subscribe at the URL in the message, or use another AMI",
     ),
     "InvalidCapacityReservationState": _Refusal(
         "purchase_option",
-        "nothing launches into the reservation in the state that it is in",
-        "give another reservation",
+        "EC2 launches no instance into the reservation in its current state",
+        "use another reservation",
     ),
 }
 _OTHER = _Refusal(
-    "instance_type", "EC2 refuses to launch such a node", "change what the message names"
+    "instance_type",
+    "EC2 rejects the launch of this node",
+    "change the setting that the message names",
 )
 
 

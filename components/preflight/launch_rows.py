@@ -19,7 +19,7 @@ from components.preflight.dry_run_row import LAUNCH, WOULD_HAVE_SUCCEEDED, Answe
 if TYPE_CHECKING:
     from components.architectures.registry import AnyPlan
 
-IMAGE = "the image runs on the type, and is of its reservation's platform"
+IMAGE = "the AMI fits the instance type and the platform of its reservation"
 _GET_PARAMETER = "ssm:GetParameter"
 _DESCRIBE_IMAGES = "ec2:DescribeImages"
 
@@ -45,7 +45,10 @@ def _rows(
     if image is None:
         denied = [line for line in reader.unreadable[before:] if _is_about_images(line)]
         why = denied[0] if denied else f"not found: {launch.image}"
-        return [skipped(launch.key, IMAGE, why), skipped(launch.key, LAUNCH, "no image to try")]
+        return [
+            skipped(launch.key, IMAGE, why),
+            skipped(launch.key, LAUNCH, "no AMI for the dry run"),
+        ]
     rows = [image_row(launch, image, facts)]
     dry_run = plan_dry_run(launch, plan.network, facts)
     if isinstance(dry_run, str):
@@ -74,15 +77,15 @@ def look_up_image(reader: AccountReader, source: ImageSource) -> ImageFacts | No
 def image_row(launch: NodePoolPlan, image: ImageFacts, facts: AccountFacts) -> Row:
     """Return the row on whether an AMI fits the type and the reservation of its nodes."""
     ours = launch.instance_type
-    found = f"{image.image_id}, {image.architecture}, {image.platform or 'platform not told'}"
+    found = f"{image.image_id}, {image.architecture}, {image.platform or 'platform unknown'}"
     reservation = facts.reservations.get(launch.capacity.reservation_id or "")
     if image.architecture and image.architecture != ours.architecture:
-        problem = f"{ours.name} cannot run an image for another architecture"
+        problem = f"{ours.name} cannot run an AMI for another architecture"
         return refused(IMAGE, _unfit(launch, found, problem, f"an image for {ours.architecture}"))
     if reservation and image.platform and image.platform != reservation.platform:
         problem = (
-            f"{reservation.reservation_id} is of platform {reservation.platform}, and EC2 launches "
-            "no image of another one into it"
+            f"{reservation.reservation_id} has the platform {reservation.platform}, and EC2 "
+            "launches only AMIs of the same platform into it"
         )
         return refused(
             IMAGE, _unfit(launch, found, problem, f"an image of platform {reservation.platform}")
@@ -96,7 +99,7 @@ def _unfit(launch: NodePoolPlan, found: str, problem: str, allowed: str) -> Prob
         found=found,
         problem=problem,
         allowed=allowed,
-        remedy="give such an image (custom_ami_id), another reservation, or another instance type",
+        remedy="set such an AMI (custom_ami_id), or use another reservation or instance type",
     )
 
 

@@ -15,9 +15,9 @@ from components.config.pools import OwnNodes
 from components.config.problems import ROOT, Problem
 from components.preflight.readings import DESCRIBE_TYPES, GET_DEFAULT_QUOTA, GET_QUOTA
 
-TYPE = "EC2 knows the type as the catalog does"
-MARKET = "the type is sold in this way"
-QUOTA = "the quota of vCPUs covers the nodes"
+TYPE = "the catalog matches the instance type in EC2"
+MARKET = "EC2 offers the purchase option for the instance type"
+QUOTA = "the vCPU quota is sufficient for the nodes"
 
 
 def type_rows(launches: Sequence[NodePoolPlan], more: PreflightFacts) -> Iterator[Row]:
@@ -48,10 +48,10 @@ def _agreement(launch: NodePoolPlan, facts: TypeFacts) -> Row:
                 path=f"{ROOT}.{launch.key}.instance_type",
                 found=found,
                 problem=(
-                    f"the nodes would ask for {launch.interfaces.efa_interfaces} EFA interfaces, "
-                    "and EC2 refuses more than the type has"
+                    f"the nodes would request {launch.interfaces.efa_interfaces} EFA interfaces, "
+                    "more than the instance type supports"
                 ),
-                allowed=f"{facts.efa_interfaces} at most",
+                allowed=f"at most {facts.efa_interfaces}",
                 remedy="set efa_enabled to false, or use another instance type",
             ),
         )
@@ -61,7 +61,7 @@ def _agreement(launch: NodePoolPlan, facts: TypeFacts) -> Row:
             Problem(
                 path=f"{ROOT}.{launch.key}.placement",
                 found=f"{ours.name}: {', '.join(sorted(facts.placement_strategies)) or 'none'}",
-                problem="EC2 takes this type into no cluster placement group",
+                problem="EC2 does not support this type in a cluster placement group",
                 remedy="set placement.group to none, or use another instance type",
             ),
         )
@@ -87,9 +87,9 @@ def _market(launch: NodePoolPlan, facts: TypeFacts) -> Iterator[Row]:
         Problem(
             path=f"{ROOT}.{launch.key}.purchase_option",
             found=launch.capacity.purchase_option,
-            problem=f"EC2 does not sell {launch.instance_type.name} as {market} in this region",
+            problem=f"EC2 does not offer {launch.instance_type.name} as {market} in this region",
             allowed=", ".join(sorted(facts.usage_classes)),
-            remedy="use one of these ways to buy it, or another instance type",
+            remedy="use one of these purchase options, or another instance type",
         ),
     )
 
@@ -113,8 +113,8 @@ def quota_rows(
 
     Args:
         launches: The planned node pools.
-        own: Nodes besides the pools. Those that are no planned pool, such as the head node, are one
-            On-Demand Instance.
+        own: Nodes besides the pools. Those that are not a planned pool, such as the head node, are
+            one On-Demand Instance.
         more: The quotas.
     """
     users: dict[VcpuQuota, list[_User]] = defaultdict(list)
@@ -140,25 +140,26 @@ def _quota_row(quota: VcpuQuota, launched: list[_User], more: PreflightFacts) ->
     reason = more.why_not(GET_QUOTA, GET_DEFAULT_QUOTA)
     held = more.quotas_vcpus.get(quota.code)
     if held is None:
-        return skipped(key, QUOTA, reason or f"{quota.name} ({quota.code}): no value is told")
+        return skipped(key, QUOTA, reason or f"{quota.name} ({quota.code}): the value is unknown")
     wanted = sum(each.wanted_vcpus for each in launched)
     most = sum(each.most_vcpus for each in launched)
-    found = f"{quota.name}: {held:g} vCPUs, {most} wanted by this stack"
+    found = f"{quota.name}: {held:g} vCPUs, {most} needed by this stack"
     if most <= held:
         return ok(key, QUOTA, found)
     if wanted <= held:
-        largest = f"{found} at its largest; EC2 refuses what jobs want beyond the quota"
+        largest = f"{found} at its maximum size; EC2 rejects nodes for jobs beyond the quota"
         return warning(key, QUOTA, largest)
     return refused(
         QUOTA,
         Problem(
             path=f"{ROOT}.{key}",
             found=found,
-            problem="EC2 refuses the nodes beyond the quota with VcpuLimitExceeded",
+            problem="EC2 rejects nodes beyond the quota with VcpuLimitExceeded",
             allowed=f"{held:g} vCPUs, shared by {', '.join(each.key for each in launched)}",
             remedy=(
-                "ask for more (`aws service-quotas request-service-quota-increase --service-code "
-                f"ec2 --quota-code {quota.code} --desired-value {most}`), or use fewer nodes"
+                "request an increase (`aws service-quotas request-service-quota-increase "
+                f"--service-code ec2 --quota-code {quota.code} --desired-value {most}`), or use "
+                "fewer nodes"
             ),
         ),
     )

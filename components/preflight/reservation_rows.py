@@ -17,10 +17,10 @@ from components.config.reservations import CapacityBlock, Reservation
 from components.config.stack import StackConfig
 from components.preflight.readings import GET_INVITATIONS
 
-FREE = "has room now for the nodes that are wanted"
+FREE = "has capacity for the nodes now"
 SHARED = "its resource share is accepted"
-RUNS = "runs now"
-READ = "the account says in which placement group it was made"
+RUNS = "is active now"
+READ = "its placement group can be read from the account"
 
 
 def reservation_rows(
@@ -44,7 +44,7 @@ def provenance_rows(asked: StackConfig, completed: StackConfig) -> Iterator[Row]
             continue
         key = f"reservations.{name}.provenance"
         if reservation.provenance == "auto" and found.provenance == "auto":
-            yield warning(key, READ, "not known: nodes are planned without a placement group")
+            yield warning(key, READ, "unknown: nodes are planned without a placement group")
         elif reservation.provenance == "auto":
             group = f"group {found.placement_group}" if found.placement_group else "no group"
             yield ok(key, READ, f"{found.provenance}: nodes launch into {group}")
@@ -62,7 +62,11 @@ def _share_rows(
     foreign = {each.owner_id for each in found if each.owner_id != facts.account_id}
     if found:
         if foreign and facts.account_id:
-            yield ok(key, SHARED, f"seen here; it is of account {', '.join(sorted(foreign))}")
+            yield ok(
+                key,
+                SHARED,
+                f"visible in this account; owned by account {', '.join(sorted(foreign))}",
+            )
         return
     reason = more.why_not(GET_INVITATIONS)
     waiting = [each for each in more.invitations if each.status == "PENDING"]
@@ -71,19 +75,23 @@ def _share_rows(
     elif asked.resource_share_arn is not None:
         yield _invitation_row(key, asked.resource_share_arn, more)
     elif waiting and facts.could_read(DESCRIBE):
-        yield warning(key, SHARED, f"not seen here; {_waiting(waiting)}")
+        yield warning(key, SHARED, f"not visible in this account; {_waiting(waiting)}")
 
 
 def _invitation_row(key: str, share: str, more: PreflightFacts) -> Row:
     named = next((each for each in more.invitations if each.share_arn == share), None)
     if named is None:
-        none = f"no invitation to {share} came to this account; its owner adds the account to it"
+        none = (
+            f"this account has no invitation to {share}; its owner must share it with this account"
+        )
         return warning(key, SHARED, none)
     if named.status == "PENDING":
         sender = named.sender_id
-        return ok(key, SHARED, f"the invitation of account {sender} waits; `up` accepts it")
+        return ok(key, SHARED, f"the invitation of account {sender} is pending; `up` accepts it")
     return warning(
-        key, SHARED, f"the invitation is {named.status}, and the reservation is not seen here"
+        key,
+        SHARED,
+        f"the invitation is {named.status}, but the reservation is not visible in this account",
     )
 
 
@@ -91,15 +99,15 @@ def _waiting(invitations: list[InvitationFacts]) -> str:
     named = ", ".join(f"{each.share_name} of account {each.sender_id}" for each in invitations)
     arn = invitations[0].share_arn
     return (
-        f"invitations wait that may hold it: {named}. Set resource_share_arn ({arn}), or accept it "
-        "with `aws ram accept-resource-share-invitation`"
+        f"pending invitations that can contain it: {named}. Set resource_share_arn ({arn}), or "
+        "accept it with `aws ram accept-resource-share-invitation`"
     )
 
 
 def _time_rows(key: str, found: list[ReservationFacts], now: datetime) -> Iterator[Row]:
     for each in found:
         if each.starts_at is not None and now < each.starts_at:
-            text = f"{each.reservation_id} begins at {_time(each.starts_at)}; until then no node"
+            text = f"{each.reservation_id} starts at {_time(each.starts_at)}; until then no node"
             yield warning(key, RUNS, text)
         elif each.ends_at is not None and now < each.ends_at:
             left = each.ends_at - now
@@ -112,16 +120,18 @@ def _address_row(key: str, name: str, found: list[ReservationFacts], config: Sta
     wanted = sum(pool.wanted for pool in config.pools() if pool.purchase_option == name)
     counted = [each for each in found if each.available_count is not None]
     if not counted:
-        return skipped(key, FREE, "EC2 tells no number of free instances")
+        return skipped(key, FREE, "EC2 did not return the number of available instances")
     free = sum(each.available_count or 0 for each in counted)
     held = sum(each.instance_count for each in found)
-    numbers = f"{free} of {held} are free, {wanted} wanted"
+    numbers = f"{free} of {held} are available, {wanted} needed"
     if all(each.state == "scheduled" for each in found):
-        return ok(key, FREE, f"{held} instances from its start on, {wanted} wanted")
+        return ok(key, FREE, f"{held} instances from its start, {wanted} needed")
     if free >= wanted:
         return ok(key, FREE, numbers)
     return warning(
-        key, FREE, f"{numbers}; right where nodes of this stack hold the others, else they wait"
+        key,
+        FREE,
+        f"{numbers}; sufficient if nodes of this stack use the others, otherwise nodes wait",
     )
 
 

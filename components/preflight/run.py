@@ -72,7 +72,7 @@ def run_preflight(
         further += launch_rows(reader, found.plan, facts)
     rows = [*judged, *further]
     rows += (skipped(CALLER, *_call_and_reason(line)) for line in _unshown(reader, rows))
-    rows += (warning("architecture", "what will happen", text) for text in found.warnings)
+    rows += (warning("architecture", "expected result", text) for text in found.warnings)
     beyond = (row.problem for row in further if row.problem is not None)
     return Preflight(
         account_id=facts.account_id,

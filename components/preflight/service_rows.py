@@ -18,7 +18,7 @@ from components.preflight.service_roles import service_roles
 if TYPE_CHECKING:
     from components.config.stack_models import AnyStackConfig
 
-ROLE = "the service-linked role exists or is made"
+ROLE = "the service-linked role exists or can be created"
 GROUP = "the placement group exists"
 
 
@@ -34,8 +34,10 @@ def role_rows(config: AnyStackConfig, more: PreflightFacts) -> Iterator[Row]:
             yield ok(
                 role.key,
                 ROLE,
-                f"{role.name}: not yet; AWS makes it on first use, for a caller who may "
-                f"iam:CreateServiceLinkedRole for {role.service}",
+                (
+                    f"{role.name}: does not exist; AWS creates it on first use if the caller has "
+                    f"iam:CreateServiceLinkedRole for {role.service}"
+                ),
             )
 
 
@@ -54,8 +56,11 @@ def group_rows(config: AnyStackConfig, more: PreflightFacts) -> Iterator[Row]:
                 Problem(
                     path=f"{ROOT}.{key}",
                     found=name if state is None else f"{name}, {state}",
-                    problem="nothing launches into this placement group: it is not available here",
-                    allowed="a placement group of this account and region that is available",
+                    problem=(
+                        "EC2 launches no instance into this placement group: it is not available "
+                        "in this account and region"
+                    ),
+                    allowed="an available placement group in this account and region",
                     remedy="copy a name from `aws ec2 describe-placement-groups`",
                 ),
             )

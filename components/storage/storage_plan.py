@@ -61,9 +61,9 @@ def plan_storage(
 
 def _refuse_kind(name: str, wanted: FileSystem, review: Review) -> None:
     reasons = {
-        "efs": "NFS is too slow for the data of a training job",
-        "fsx-openzfs": "it serves home directories, which pods have none of",
-        "ebs": "it is a disk of a head node, which EKS has none of; use addons.ebs_csi_driver",
+        "efs": "NFS is too slow for training data",
+        "fsx-openzfs": "it serves home directories, which pods do not have",
+        "ebs": "it is a volume of a head node, which EKS does not have; use addons.ebs_csi_driver",
     }
     review.refuse(
         f"storage.{name}.kind",
@@ -78,8 +78,10 @@ def _refuse_mount_directory(name: str, wanted: FileSystem, review: Review) -> No
     if wanted.mount_directory is not None:
         review.refuse(
             f"storage.{name}.mount_directory",
-            "is a directory of the nodes of a ParallelCluster; on EKS each container says where "
-            "it mounts a claim",
+            (
+                "is a directory on the nodes of a ParallelCluster cluster; on EKS each container "
+                "sets where it mounts a claim"
+            ),
             found=wanted.mount_directory,
             allowed="no mount_directory",
             remedy=review.remove_command(f"storage.{name}.mount_directory"),
@@ -105,17 +107,19 @@ def _subnets_of_neighbours(name: str, place: StoragePlace, review: Review) -> tu
     open_ = [group.name for group in anchors if group.in_one_zone and len(group.subnets) > 1]
     if open_ and not place.subnets_known:
         review.note(
-            f"storage {name}: lies in the subnet of node group {', '.join(open_)}, which only the "
-            "account knows"
+            f"storage {name}: is in the subnet of node group {', '.join(open_)}, which can only be "
+            "read from the account"
         )
         return candidates
     review.refuse(
         f"storage.{name}.subnet_id",
-        "is missing, and the node groups do not decide it: a file system lies in one subnet, "
-        "best in that of the nodes that read it",
+        (
+            "is missing, and the node groups do not determine it: a file system is in one subnet, "
+            "preferably that of the nodes that read it"
+        ),
         allowed=", ".join(candidates),
         remedy=(
-            f"give storage.{name}.availability_zone"
+            f"set storage.{name}.availability_zone"
             if place.network.is_new
             else review.set_command(
                 f"storage.{name}.subnet_id", candidates[0] if candidates else ""
@@ -129,7 +133,7 @@ def _review_efa(name: str, wanted: NewFsxLustre, place: StoragePlace, review: Re
     if wanted.efa_enabled and not any(group.efa for group in place.neighbours):
         review.refuse(
             f"storage.{name}.efa_enabled",
-            "is on, and no node group has EFA to reach it with",
+            "is on, but no node group has EFA",
             found=True,
             allowed="false, or a node group with efa_enabled: true",
             remedy=review.set_command(f"storage.{name}.efa_enabled", "false"),
@@ -142,17 +146,20 @@ def _review_existing(
     if place.network.is_new:
         review.refuse(
             f"storage.{name}.kind",
-            "is a file system that exists, which cannot lie in a VPC that is yet to be made",
+            "is an existing file system, which cannot be in a new VPC",
             found=wanted.kind,
             allowed="fsx-lustre, or network.kind: existing-vpc",
-            remedy="adopt the VPC of the file system, or let the stack make a file system",
+            remedy=(
+                "use the VPC of the file system with network.kind: existing-vpc, or create a new "
+                "file system"
+            ),
         )
         return
     for key, value in (("dns_name", wanted.dns_name), ("mount_name", wanted.mount_name)):
         if value is None and place.subnets_known:
             review.refuse(
                 f"storage.{name}.{key}",
-                "is missing, and the account did not say it",
+                "is missing, and could not be read from the account",
                 remedy=(
                     "allow fsx:DescribeFileSystems, or "
                     + review.set_command(f"storage.{name}.{key}", "VALUE")
@@ -168,8 +175,8 @@ def _review_claims(planned: Sequence[FsxLustrePlan], review: Review) -> None:
         if other != each.name:
             review.refuse(
                 f"storage.{each.name}.claim_name",
-                f"is also the claim of storage.{other}: pods would not know which is meant",
+                f"is also the claim of storage.{other}, in the same namespace",
                 found="/".join(claim),
-                allowed="a name of its own in the namespace",
+                allowed="a name that is unique in the namespace",
                 remedy=review.set_command(f"storage.{each.name}.claim_name", "NAME"),
             )

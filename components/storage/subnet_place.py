@@ -44,13 +44,13 @@ def _review_subnet(name: str, subnet_id: str, network: NetworkPlan, review: Revi
     if subnet_id not in private:
         review.refuse(
             f"storage.{name}.subnet_id",
-            "is not a private subnet of the network, so that nodes would not reach it",
+            "is not a private subnet of the network, so nodes could not reach the file system",
             found=subnet_id,
             allowed=", ".join(private),
             remedy=(
-                "give availability_zone in its place"
+                "set availability_zone instead"
                 if network.is_new
-                else "give one of them, or add it to network.private_subnet_ids"
+                else "use one of them, or add it to network.private_subnet_ids"
             ),
         )
 
@@ -70,7 +70,8 @@ def _subnets_in_zone(
     )
     if open_ and not subnets_known:
         review.note(
-            f"storage {name}: lies in the private subnet in {zone}, which only the account knows"
+            f"storage {name}: is in the private subnet in {zone}, which can only be read from the "
+            "account"
         )
         return open_
     review.refuse(
@@ -78,6 +79,6 @@ def _subnets_in_zone(
         "is a zone in which the network has no private subnet",
         found=zone,
         allowed=", ".join(subnet.availability_zone or subnet.name for subnet in private),
-        remedy="give the zone of one of them, or give the network a subnet in this zone",
+        remedy="set the zone of one of them, or add a private subnet in this zone to the network",
     )
     return tuple(subnet.name for subnet in private)

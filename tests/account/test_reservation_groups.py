@@ -131,7 +131,7 @@ def test_a_group_that_exists_is_judged_by_its_members(facts, odcr):
     ("groups", "said"),
     [
         pytest.param({}, "does not exist", id="no-group"),
-        pytest.param({ARN: ()}, "holds no capacity reservation", id="empty-group"),
+        pytest.param({ARN: ()}, "contains no capacity reservation", id="empty-group"),
     ],
 )
 def test_a_group_without_reservations_is_refused(facts, groups, said):

@@ -118,8 +118,8 @@ def test_an_image_that_fits_is_accepted():
     ("facts", "key", "said"),
     [
         (None, "custom_ami_id", "INVALID"),
-        (image(state="pending", tags={}), "custom_ami_id", "nothing launches"),
-        (image(architecture="arm64", tags={}), "custom_ami_id", "another architecture"),
+        (image(state="pending", tags={}), "custom_ami_id", "EC2 launches no instance"),
+        (image(architecture="arm64", tags={}), "custom_ami_id", "different architecture"),
         (image(root_volume_gib=2000, tags={}), "root_volume.size_gib", "needs 2000 GiB"),
     ],
 )
@@ -161,13 +161,13 @@ def test_an_image_of_another_region_is_refused_where_nodes_reach_ecr_through_end
     definition = {"compute_environment": "p4d", "image": image, "command": ["true"]}
     raw = p4d(architecture__job_definitions={"own": definition})
     refused = problems(raw, closed_vpc())["architecture.job_definitions.own.image"]
-    assert "ECR in us-west-2" in refused.problem
+    assert "private ECR registries in us-west-2" in refused.problem
 
 
 def test_a_public_image_is_refused_where_nodes_reach_ecr_through_endpoints_only():
     found = problems(p4d(), closed_vpc())
     refused = found["architecture.job_definitions.nccl-multi.image"]
-    assert "never pulled" in refused.problem
+    assert "cannot pull the image" in refused.problem
     assert "image: repository" in refused.remedy
 
 

@@ -31,7 +31,7 @@ def test_all_that_the_type_has_is_not_too_much():
 def test_memory_that_ecs_may_not_offer_is_a_note():
     """The job of Neuron's samples asks for 500,000 of 524,288 MiB."""
     raw = job(TRN1, "nccom-multi", memory_mib=500_000)
-    assert "ECS surely offers 479486" in notes(raw)
+    assert "ECS offers at least 479486" in notes(raw)
     assert definition(raw, "nccom-multi").container.memory_mib == 500_000
     assert "surely" not in notes(TRN1)
 

@@ -138,7 +138,9 @@ def _keeps_the_rules_of_nodes(plan: BatchPlan) -> None:
         taken = [i for i in nodes.interfaces.interfaces if i.network_card_index == 0]
         assert len(taken) < card.maximum_interfaces
         assert nodes.interfaces.efa_interfaces == nodes.instance_type.efa_interfaces
-        assert len(nodes.subnets) == 1 or "only the account knows" in "\n".join(plan.notes)
+        assert len(nodes.subnets) == 1 or "can only be read from the account" in "\n".join(
+            plan.notes
+        )
 
 
 def _fits_its_nodes(job: JobDefinitionPlan, plan: BatchPlan) -> None:

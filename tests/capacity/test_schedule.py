@@ -68,7 +68,7 @@ def test_a_managed_group_is_filled_by_a_schedule_and_emptied_by_eks():
     assert (before.scale_up_at, before.scale_up_minimum, before.scale_up_desired) == (START, 0, 2)
     assert before.scale_down_at is None
     assert before.wait_for_capacity is False
-    assert "launch by themselves" in before.message
+    assert "launch automatically" in before.message
 
 
 def test_a_managed_group_in_an_active_block_has_no_schedule_of_ours():

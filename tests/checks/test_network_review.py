@@ -25,4 +25,4 @@ def test_in_a_network_alone_they_are_sent_to_the_stack_that_mounts_them():
 
 def test_a_subnet_that_is_public_and_private_is_refused():
     raw = raw_config(RAW, network__public_subnet_ids=RAW["network"]["private_subnet_ids"])
-    assert "routes one way" in problems(raw)["network.private_subnet_ids"].problem
+    assert "only one default route" in problems(raw)["network.private_subnet_ids"].problem

@@ -113,4 +113,7 @@ def test_subnets_that_nobody_could_look_at_are_left_to_the_plan():
         reservations={}, subnets={}, unreadable=("ec2:DescribeSubnets: AccessDenied",)
     )
     found = batch.problems(raw, facts)
-    assert "the account did not say" in found[f"{POOL.replace('__', '.')}.subnet_id"].problem
+    assert (
+        "could not be read from the account"
+        in found[f"{POOL.replace('__', '.')}.subnet_id"].problem
+    )

@@ -98,9 +98,9 @@ def test_a_zone_without_subnet_is_refused_with_the_command_that_adds_it(in_zones
     [
         pytest.param("us-west-2f", "no such zone", id="name"),
         pytest.param("usw2-az9", "no such zone", id="id"),
-        pytest.param("us-west-2-lax-1a", "a zone of the region itself", id="local-zone"),
-        pytest.param("us-west-2c", "places no control plane", id="without-eks"),
-        pytest.param("usw2-az2", "given twice", id="twice"),
+        pytest.param("us-west-2-lax-1a", "not a Local Zone", id="local-zone"),
+        pytest.param("us-west-2c", "does not support control planes", id="without-eks"),
+        pytest.param("usw2-az2", "listed twice", id="twice"),
     ],
 )
 def test_a_zone_that_cannot_be_used_is_refused_with_those_that_can(in_zones, facts, zone, words):

@@ -139,7 +139,7 @@ def test_problems_in_different_places_are_reported_at_once():
         pytest.param(
             p5(labels={"team name": "x"}),
             'architecture.node_groups.p5.labels["team name"]',
-            "is not a name",
+            "is not a valid name",
             id="label-key",
         ),
         pytest.param(changed(name="x" * 101), "name", "at most 100", id="cluster-name"),
@@ -280,7 +280,7 @@ def test_the_message_has_a_paragraph_for_each_problem():
 def test_a_stack_does_not_live_in_its_own_network(name):
     """It would look for outputs that it does not have before it is up."""
     found = schema_problems(changed(network={"kind": "stack-reference", "stack": name}))
-    assert "this very stack" in found["network.stack"].problem
+    assert "is the stack itself" in found["network.stack"].problem
     assert "kind: new-vpc" in found["network.stack"].remedy
 
 

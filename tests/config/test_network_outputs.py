@@ -43,13 +43,13 @@ def test_the_ids_of_a_network_stack_are_those_of_an_existing_vpc() -> None:
 
 def test_a_stack_that_does_not_exist_is_refused_with_how_to_make_it() -> None:
     problem = refused(None)
-    assert "is not in this backend" in problem.problem
+    assert "does not exist in this backend" in problem.problem
     assert "./trainyard up vpc-one-az" in problem.remedy
 
 
 def test_a_stack_that_is_not_up_is_refused_with_how_to_bring_it_up() -> None:
     problem = refused({}, stack="acme/trainyard/vpc-one-az")
-    assert "it is not up" in problem.problem
+    assert "it is not deployed" in problem.problem
     assert "./trainyard up vpc-one-az" in problem.remedy
 
 
@@ -60,7 +60,7 @@ def test_a_stack_with_other_outputs_is_refused_with_what_it_lacks(missing: str) 
     empty = None if missing == "public_subnet_ids" else []
     for outputs in (without, {**OUTPUTS, missing: empty}):
         problem = refused(outputs)
-        assert f"it exports no {missing}" in problem.problem
+        assert f"it does not export {missing}" in problem.problem
         assert "kind: network" in problem.remedy
 
 

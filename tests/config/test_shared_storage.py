@@ -135,7 +135,7 @@ def test_what_parallelcluster_takes_is_accepted(raw):
             "64, 128, 256", "256", id="zfs-generation",
         ),
         pytest.param(
-            storage(ZFS, backup_time="03:00"), "backup_time", "backup_retention_days", "add",
+            storage(ZFS, backup_time="03:00"), "backup_time", "backup_retention_days", "set",
             id="zfs-backup",
         ),
         pytest.param(
@@ -177,8 +177,8 @@ def test_two_directories_in_one_mount_directory_are_two_entries():
     """TRN-07, DF-08: ParallelCluster takes the blank, and no line of /etc/fstab can hold it."""
     raw = storage(EFS, mount_directory="/neuron_shared /efs")
     problem = schema_problems(raw)["storage.data.mount_directory"]
-    assert "without blanks" in problem.problem
-    assert "two entries of `storage`" in problem.problem
+    assert "without spaces" in problem.problem
+    assert "add two entries to `storage`" in problem.problem
     assert problem.remedy.endswith("storage.data.mount_directory' /fsx")
 
 

@@ -167,7 +167,7 @@ def test_what_fsx_makes_is_accepted(raw):
                     {"file_system_path": path, "s3_path": "s3://data/"} for path in ("/a/b", "/a")
                 ]
             ),
-            "data_repositories[1].file_system_path", "none lies in another", "change",
+            "data_repositories[1].file_system_path", "do not contain one another", "change",
             id="F4-overlap",
         ),
         pytest.param(
@@ -183,7 +183,7 @@ def test_what_fsx_makes_is_accepted(raw):
             id="backup-scratch",
         ),
         pytest.param(
-            lustre(backup_time="03:00"), "backup_time", "backup_retention_days", "add",
+            lustre(backup_time="03:00"), "backup_time", "backup_retention_days", "set",
             id="backup-time",
         ),
         pytest.param(

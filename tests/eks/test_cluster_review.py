@@ -15,7 +15,7 @@ from tests.support.stack_files import NOW, PUBLIC, changed, config, p5, plan, pl
         pytest.param(
             changed(network__private_subnet_ids=[PUBLIC[1]]),
             "network.private_subnet_ids",
-            "given as public too",
+            "also listed as public",
             "one of the two lists",
             id="public-subnets-given-as-private",
         ),

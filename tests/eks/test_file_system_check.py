@@ -82,7 +82,7 @@ def test_names_and_size_of_an_existing_file_system_come_from_the_account(configu
 @pytest.mark.parametrize(
     ("changes", "key", "words"),
     [
-        pytest.param({"type": "OPENZFS"}, "file_system_id", "no Lustre", id="type"),
+        pytest.param({"type": "OPENZFS"}, "file_system_id", "not a Lustre", id="type"),
         pytest.param({"lifecycle": "CREATING"}, "file_system_id", "state", id="lifecycle"),
         pytest.param({"vpc_id": "vpc-2"}, "file_system_id", "another VPC", id="F7-vpc"),
         pytest.param({"lets_in": ()}, "security_group_id", "988 and 1018-1023", id="F7-closed"),

@@ -60,7 +60,7 @@ def test_a_reservation_without_its_zone_waits_for_the_account():
     raw = with_odcr()
     del raw["reservations"]["block"]["availability_zone"]
     planned = plan(in_new_vpc(raw))
-    assert any("only the account knows" in note for note in planned.notes)
+    assert any("can only be read from the account" in note for note in planned.notes)
     key = "architecture.node_groups.p5.availability_zone"
     assert (
         "us-west-2a, us-west-2b" in plan_problems(in_new_vpc(raw), subnets_known=True)[key].allowed

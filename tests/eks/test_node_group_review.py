@@ -24,7 +24,7 @@ def on_demand(**group):
         pytest.param(
             p5(instance_type="p5.24xlarge"),
             f"{P5}.instance_type",
-            "is not an instance type that the catalog knows",
+            "is not an instance type in the catalog",
             "p5.4xlarge",
             id="E1-type-that-does-not-exist",
         ),
@@ -52,7 +52,7 @@ def on_demand(**group):
         pytest.param(
             on_demand(),
             f"{P5}.availability_zone",
-            "does not leave a zone",
+            "cannot leave a zone",
             "availability_zone' ZONE",
             id="A6-E12-efa-without-a-zone",
         ),
@@ -73,7 +73,7 @@ def on_demand(**group):
         pytest.param(
             with_odcr({"placement_group": "g"}, placement={"group": "create"}),
             f"{P5}.placement.group",
-            "in which the reservation was made",
+            "in which the reservation was created",
             "remove `placement`",
             id="B9-other-group-than-the-reservations",
         ),
@@ -87,7 +87,7 @@ def on_demand(**group):
         pytest.param(
             on_demand(availability_zone="us-east-1a"),
             f"{P5}.availability_zone",
-            "outside of the stack's region",
+            "not in the stack's region",
             "`aws:region`",
             id="zone-of-another-region",
         ),
@@ -108,7 +108,7 @@ def on_demand(**group):
         pytest.param(
             p5(subnet_id=PRIVATE[1], availability_zone="us-west-2b"),
             f"{P5}.subnet_id",
-            "stands beside `availability_zone`",
+            "given together with `availability_zone`",
             "remove one",
             id="E13-subnet-and-zone",
         ),

@@ -53,7 +53,7 @@ def test_a_block_that_has_not_started_tells_when_nodes_come():
 def test_without_the_account_a_group_keeps_its_candidate_subnets_and_says_so():
     planned = plan(p5())
     assert planned.node_groups[1].subnets == tuple(PRIVATE)
-    assert any("only the account knows" in note for note in planned.notes)
+    assert any("can only be read from the account" in note for note in planned.notes)
 
 
 def test_with_the_account_a_group_without_its_subnet_is_refused():

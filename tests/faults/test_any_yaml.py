@@ -91,7 +91,7 @@ def test_a_file_that_is_too_much_or_ambiguous_is_refused_with_its_line(
     [
         (b"a: \xff\n", "line 1: .*not UTF-8"),
         ("a: 1\n".encode("utf-16"), "not UTF-8"),
-        (b"config:\n  5: a\n", "none that Pulumi takes"),
+        (b"config:\n  5: a\n", "Pulumi does not accept"),
         (b"config: [1]\n", "not a stack file"),
         (b"text", "not a stack file"),
     ],
@@ -136,7 +136,7 @@ def test_a_name_that_leads_out_of_its_directory_is_no_stack(tmp_path: Path, stac
     path = tmp_path / "stack.yaml"
     path.write_text(SOUND, encoding="utf-8")
     for given_path in (None, path):
-        with pytest.raises(StackFileError, match="no name of a stack") as refusal:
+        with pytest.raises(StackFileError, match="not a valid stack name") as refusal:
             find_stack_file(stack, path=given_path)
         assert "\x1b" not in str(refusal.value)
 
@@ -212,5 +212,5 @@ def test_a_depth_that_came_another_way_is_refused_by_the_schema() -> None:
     value: Any = 1
     for _ in range(100_000):
         value = [value]
-    with pytest.raises(ConfigError, match="nested deeper"):
+    with pytest.raises(ConfigError, match="nested too deeply"):
         load_stack_config({"name": "x", "tags": value}, stack_file="Pulumi.x.yaml")

@@ -89,7 +89,7 @@ def test_nodes_that_never_joined_are_named_with_the_causes(life: Life) -> None:
     """The Auto Scaling group is content: only the judge of the cluster sees it."""
     said = life.said("nodes outside")
     assert "node group p5: 0 of 2 p5.48xlarge nodes are Ready" in said
-    assert "run and have not joined the cluster; look for the cause in this order:" in said
+    assert "are running but have not joined the cluster; check these causes in order:" in said
     # The role is let in, which is known, so it is not the first to look at.
     assert said.index("1. user data") < said.index("2. route") < said.index("3. security group")
 

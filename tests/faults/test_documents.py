@@ -67,7 +67,7 @@ def test_the_cluster_file_and_its_template_hold_texts_as_they_were_written(text:
 
 
 def test_what_cloudformation_would_fill_in_is_refused() -> None:
-    with pytest.raises(ConfigError, match="parameter or a secret in its place"):
+    with pytest.raises(ConfigError, match="replace it with a parameter or a secret"):
         slurm_plan(FILLED_IN)
 
 

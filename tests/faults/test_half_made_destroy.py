@@ -71,7 +71,7 @@ def test_destroy_of_a_half_made_stack_keeps_and_names_what_is_protected(
     (group,) = _new(before, after, "ec2:security-group")
     assert _new(before, after, "fsx:file-system") == [file_system]
     assert {line.split()[1] for line in remains(before, after)} == KEPT_KINDS
-    assert f"{STACK} is destroyed but for what is protected:" in done.stdout
+    assert f"{STACK} was destroyed, except for protected resources:" in done.stdout
     told = done.stdout[done.stdout.index("is protected:") :]
     assert f"  {file_system}  aws:fsx/lustreFileSystem:LustreFileSystem" in told
     assert f"  {group}  aws:ec2/securityGroup:SecurityGroup" in told
@@ -93,9 +93,10 @@ def test_destroy_of_a_cluster_that_is_being_made_takes_it_up_and_names_what_stay
     done = sandbox.must("destroy", SLURM, "--sandbox", "--yes")
     after = sandbox.inventory()
     # On a quick machine CloudFormation may be done with it by now, so that nothing is waited for.
-    assert f"took up aws:cloudformation/stack:Stack {SLURM}-deployment" in done.stderr
-    assert f"{SLURM} is gone; ParallelCluster has kept what deletion_protection covers:" in (
-        done.stdout
+    assert f"added aws:cloudformation/stack:Stack {SLURM}-deployment" in done.stderr
+    assert (
+        f"{SLURM} is deleted; ParallelCluster has kept the storage with deletion_protection:"
+        in (done.stdout)
     )
     kinds = {line.split()[1] for line in remains(before, after)}
     assert kinds == KEPT_KINDS | {"ec2:volume"}

@@ -86,7 +86,7 @@ def test_the_lock_of_an_account_is_respected_while_its_engine_lives_and_cleared_
         with pytest.raises(StackLockedError) as raised:
             refused()
         said = str(raised.value)
-        assert f"another command works on stack {STACK}: process {engine.pid} on " in said
+        assert f"another command uses stack {STACK}: process {engine.pid} on " in said
         assert f"wait until it ends, or stop it with `kill -INT {engine.pid}`," in said
     assert told == []
 
@@ -94,7 +94,7 @@ def test_the_lock_of_an_account_is_respected_while_its_engine_lives_and_cleared_
     engine.wait()
     assert len(list((project.directory / "state" / LOCKS).glob("*.json"))) == 1
     look()
-    assert told == [f"cleared the lock of process {engine.pid}, which is gone"]
+    assert told == [f"removed the lock of process {engine.pid}, which no longer runs"]
     command.output(again)
 
 
@@ -124,9 +124,9 @@ def test_an_engine_that_outlives_its_launcher_keeps_its_stack(slow: Sandbox) -> 
         pid = json.loads(lock.read_text(encoding="utf-8"))["pid"]
         refused = quick.run(*up)
         assert refused.exit_code == 1
-        assert f"another command works on stack {STACK}: process {pid} on " in refused.stderr
+        assert f"another command uses stack {STACK}: process {pid} on " in refused.stderr
         assert f"stop it with `kill -INT {pid}`" in refused.stderr
         os.kill(pid, signal.SIGKILL)
         process.communicate(timeout=TIMEOUT_SECONDS)
 
-    assert f"cleared the lock of process {pid}, which is gone" in quick.must(*up).said
+    assert f"removed the lock of process {pid}, which no longer runs" in quick.must(*up).said

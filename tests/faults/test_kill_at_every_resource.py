@@ -71,6 +71,6 @@ def test_destroy_removes_the_nodes_that_a_killed_up_has_made(
     assert set(killed.held) == set(moments)
     assert f"the engine was killed during the up of {STACK}" in killed.said
     said = harness.sandbox.warm().must("destroy", STACK, "--sandbox", "--yes").said
-    assert "took up aws:eks/nodeGroup:NodeGroup" in said
-    assert "took up aws:autoscaling/group:Group" in said
+    assert "added aws:eks/nodeGroup:NodeGroup" in said
+    assert "added aws:autoscaling/group:Group" in said
     assert not difference(reference.before, harness.sandbox.inventory())

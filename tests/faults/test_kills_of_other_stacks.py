@@ -109,7 +109,7 @@ def test_an_engine_whose_launcher_was_killed_is_found_by_the_next_command(
     orphan = harness.killed("up", *first).engine_pid
     refused = account.run("up", LIGHT, "--sandbox", "--yes")
     assert refused.exit_code == 1
-    assert f"another command works on stack {LIGHT}: " in refused.said
+    assert f"another command uses stack {LIGHT}: " in refused.said
     # What the message tells the user to do.
     assert f"kill -INT {orphan}" in refused.said
     os.kill(orphan, signal.SIGINT)

@@ -9,7 +9,7 @@ BEFORE = [SUBNET.format(9)]
 GROUP = "ec2:security-group sg-5395d087be15f0fa5 name=a"
 INTERFACE = "ec2:network-interface eni-44b842b17e734ddc7 groups=sg-5395d087be15f0fa5"
 SYSTEM = "fsx:file-system fs-6b694d066b3556906 type=LUSTRE"
-LISTED = "p5-cb is destroyed but for what is protected:\n  fs-6b694d066b3556906\n"
+LISTED = "p5-cb was destroyed, except for protected resources:\n  fs-6b694d066b3556906\n"
 
 
 def test_what_is_left_is_compared_without_the_ids_that_aws_made_up() -> None:

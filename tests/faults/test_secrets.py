@@ -170,6 +170,6 @@ def test_a_stack_file_with_a_secret_for_the_program_is_refused_without_it() -> N
     with pytest.raises(ConfigError, match=r"tags\.token"):
         load_stack_config(encrypted, stack_file="Pulumi.x.yaml")
     handed_on = {**P5_CB, "tags": {"token": CANARY}}
-    with pytest.raises(ConfigError, match="holds an encrypted value") as refusal:
+    with pytest.raises(ConfigError, match="has an encrypted value") as refusal:
         load_stack_config(handed_on, stack_file="Pulumi.x.yaml", encrypted=True)
     assert CANARY not in str(refusal.value)

@@ -72,7 +72,7 @@ def test_two_ups_of_a_stack_and_one_of_another_in_the_same_moment(
     assert (done.exit_code, other.exit_code) == (0, 0), done.said + other.said
     assert refused.exit_code == 1
     holder = processes[(first, second).index(done)].pid
-    assert f"another command works on stack {ONE}: `up`, process {holder} on " in refused.stderr
+    assert f"another command uses stack {ONE}: `up`, process {holder} on " in refused.stderr
     assert "and run this again; nothing was changed" in refused.stderr
 
     for each in map(ended, [start("destroy", stack) for stack in copies]):

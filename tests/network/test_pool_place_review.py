@@ -87,7 +87,7 @@ def test_which_subnet_of_an_existing_vpc_lies_in_the_zone_the_account_says(
 ):
     offline, asked = reviewed(**settings), reviewed(**settings, zones_known=True)
     assert not offline.problems
-    assert "only the account knows" in offline.notes[0]
+    assert "can only be read from the account" in offline.notes[0]
     assert [each.path for each in asked.problems] == [f"{KEY}.subnet_id"]
 
 

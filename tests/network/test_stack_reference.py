@@ -72,7 +72,7 @@ def test_refuses_a_stack_that_was_never_up(deploy):
 
 
 def test_refuses_a_stack_that_is_no_network(deploy):
-    assert "exports no vpc_id" in refusal(deploy, calls=answer({"kubeconfig": "x"}))
+    assert "does not export vpc_id" in refusal(deploy, calls=answer({"kubeconfig": "x"}))
 
 
 def test_says_in_the_words_of_the_engine_why_a_stack_cannot_be_read(deploy, engine_says):

@@ -71,7 +71,7 @@ def test_what_ec2_can_make_is_not_refused(values):
         pytest.param(
             {"public_subnets": False},
             "network.nat_gateways",
-            "stands in a public subnet",
+            "needs a public subnet",
             id="a NAT gateway without a public subnet",
         ),
         pytest.param(
@@ -87,13 +87,13 @@ def test_what_ec2_can_make_is_not_refused(values):
         pytest.param(
             {"availability_zones": ("us-west-2a", "us-east-1a")},
             "network.availability_zones",
-            "outside of the stack's region, us-west-2",
+            "not in the stack's region, us-west-2",
             id="region",
         ),
         pytest.param(
             {"availability_zones": tuple(f"us-west-2{c}" for c in "abcde")},
             "network.availability_zones",
-            "more zones than the addresses of `eksctl` reach for",
+            "more zones than the addresses of `eksctl` support",
             id="zones",
         ),
         pytest.param(
@@ -108,31 +108,31 @@ def test_what_ec2_can_make_is_not_refused(values):
         pytest.param(
             {"addresses": "vpc-multi-az", "cidr": "10.7.0.0/16"},
             "network.cidr",
-            "is not the network of the template",
+            "is not the CIDR block of the template",
             id="template",
         ),
         pytest.param(
             {"secondary_cidrs": ("192.168.128.0/17",)},
             "network.secondary_cidrs[0]",
-            "overlaps another network of the VPC",
+            "overlaps another CIDR block of the VPC",
             id="networks",
         ),
         pytest.param(
             {"secondary_cidrs": tuple(f"10.{i}.0.0/16" for i in range(5))},
             "network.secondary_cidrs",
-            "more networks than a VPC may have",
+            "more CIDR blocks than a VPC can have",
             id="quota",
         ),
         pytest.param(
             {"private_subnet_cidrs": ("192.168.64.0/19",)},
             "network.private_subnet_cidrs",
-            "one network for each of `availability_zones`",
+            "one CIDR block for each of `availability_zones`",
             id="short",
         ),
         pytest.param(
             {"private_subnet_cidrs": ("192.168.64.0/19", "10.0.0.0/19")},
             "network.private_subnet_cidrs[1]",
-            "outside of the networks of the VPC",
+            "outside of the CIDR blocks of the VPC",
             id="outside",
         ),
         pytest.param(

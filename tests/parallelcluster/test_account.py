@@ -116,16 +116,18 @@ def test_an_imported_key_does_not_replace_a_key_pair_of_the_user():
     ("change", "words"),
     [
         pytest.param({"state": "pending"}, "state", id="state"),
-        pytest.param({"architecture": "arm64"}, "another architecture", id="architecture"),
+        pytest.param({"architecture": "arm64"}, "different architecture", id="architecture"),
         pytest.param(
-            {"tags": {"parallelcluster:version": "3.9.0"}}, "its own version", id="version"
+            {"tags": {"parallelcluster:version": "3.9.0"}},
+            "its own ParallelCluster version",
+            id="version",
         ),
         pytest.param(
             {"tags": {**image().tags, "parallelcluster:os": "rhel9"}}, "alinux2023", id="system"
         ),
         pytest.param(
             {"tags": {k: v for k, v in image().tags.items() if not k.endswith("status")}},
-            "whose build",
+            "build completed",
             id="build-status",
         ),
     ],

@@ -31,7 +31,7 @@ def block(**times: str) -> dict[str, Any]:
         (raw_config(name="a" * 61), "name", "ClusterNameValidator"),
         (raw_config(name="pc_g4dn"), "name", "ClusterNameValidator"),
         (raw_config(name="a" * 34, network=NEW_VPC), "name", "flow logs"),
-        (raw_config(tags={"parallelcluster:team": "x"}), "tags", "keeps for itself"),
+        (raw_config(tags={"parallelcluster:team": "x"}), "tags", "ParallelCluster reserves"),
         (raw_config(tags={f"t{n}": "x" for n in range(40)}), "tags", "more tags"),
         (
             raw_config(architecture__operating_system="rocky9"),
@@ -51,7 +51,7 @@ def block(**times: str) -> dict[str, Any]:
                 }
             ),
             "architecture.deployment.provider_template_url",
-            "stands beside",
+            "is given together with",
         ),
     ],
 )
@@ -90,6 +90,6 @@ def test_static_nodes_without_reservation_are_noted():
 def test_the_times_of_a_block_are_noted():
     """The cluster does not wait for the nodes of a block, unlike for other static nodes."""
     found = notes(block(starts_at="2026-12-01T11:30:00Z", ends_at="2026-12-08T11:30:00Z"))
-    assert "the Capacity Block starts at 2026-12-01 11:30 UTC; the cluster comes up" in found
+    assert "the Capacity Block starts at 2026-12-01 11:30 UTC; the cluster is created" in found
     assert "ends at 2026-12-08 11:30 UTC" in found
     assert "Capacity Block starts" not in notes(block(starts_at="2026-11-01T11:30:00Z"))

@@ -25,14 +25,18 @@ def head(**changes: Any) -> dict[str, Any]:
     [
         (head(instance_type="m5.hugh"), "instance_type", "catalog"),
         (head(subnet_id="subnet-" + "f" * 17), "subnet_id", "not a subnet"),
-        (head(subnet_id=PUBLIC_A, availability_zone="us-west-2a"), "subnet_id", "stands beside"),
+        (
+            head(subnet_id=PUBLIC_A, availability_zone="us-west-2a"),
+            "subnet_id",
+            "is given together with",
+        ),
         (head(availability_zone="eu-west-1a"), "availability_zone", "region"),
         (
             raw_config(network=NEW_VPC, architecture__head_node__subnet_id=PUBLIC_A),
             "subnet_id",
-            "makes its own",
+            "creates the subnets",
         ),
-        (head(root_volume={"size_gib": 44}), "root_volume.size_gib", "images need"),
+        (head(root_volume={"size_gib": 44}), "root_volume.size_gib", "AMIs need"),
     ],
 )
 def test_a_head_node_that_does_not_work_is_refused(raw: dict[str, Any], key: str, says: str):
@@ -51,7 +55,7 @@ def test_a_head_node_has_the_memory_that_its_nodes_need(nodes: int, *, refused: 
 
 def test_offline_the_zone_of_the_head_node_is_noted():
     raw = head(availability_zone="us-west-2b")
-    assert "head node: stands in the public subnet in us-west-2b" in notes(raw)
+    assert "head node: launches in the public subnet in us-west-2b" in notes(raw)
 
 
 def test_a_zone_without_subnet_is_refused_once_the_account_was_asked():

@@ -31,16 +31,16 @@ def test_directories_beside_one_another_are_accepted(wanted):
 @pytest.mark.parametrize(
     ("wanted", "refused"),
     [
-        (("/shared", "/shared"), "also that of storage.s0"),
-        (("/shared", "/shared/efs"), "in the way of storage.s0"),
-        (("/shared/efs", "/shared"), "in the way of storage.s0"),
+        (("/shared", "/shared"), "the same as that of storage.s0"),
+        (("/shared", "/shared/efs"), "in conflict with that of storage.s0"),
+        (("/shared/efs", "/shared"), "in conflict with that of storage.s0"),
     ],
 )
 def test_one_directory_inside_of_another_is_refused(wanted, refused):
     """TRN-27, DF-09: two entries are two file systems, each in a directory of its own."""
     problem = directories(*wanted)["storage.s1.mount_directory"]
     assert refused in problem.problem
-    assert problem.allowed == "directories of which none lies in another"
+    assert problem.allowed == "directories that do not contain one another"
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_one_directory_inside_of_another_is_refused(wanted, refused):
 def test_directories_of_the_nodes_themselves_are_refused(directory):
     problem = directories(directory)["storage.s0.mount_directory"]
     assert problem.found == directory
-    assert "need for themselves" in problem.problem
+    assert "operating system of the nodes needs" in problem.problem
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_efs_without_a_mount_target_in_a_zone_of_the_cluster_is_refused():
 def test_a_mount_target_in_another_vpc_does_not_count():
     foreign = replace(TARGET, vpc_id="vpc-0fffffffffffffff0")
     efs = {EFS: EfsFacts(file_system_id=EFS, targets=(foreign,))}
-    assert "reached in no zone" in str(only(problems("efs", efs=efs)).found)
+    assert "with mount targets in no zone" in str(only(problems("efs", efs=efs)).found)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Zones and subnets of queues: what is wrong, and what only the account knows."""
+"""Zones and subnets of queues: what is wrong, and what can only be read from the account."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def queue(**changes: Any) -> dict[str, Any]:
         (
             queue(subnet_ids=[PRIVATE_A], availability_zone="us-west-2a"),
             f"{QUEUE}.subnet_ids",
-            "stands beside",
+            "is given together with",
         ),
         (
             raw_config(network=NEW_VPC, architecture__queues__compute__subnet_ids=[PRIVATE_A]),
             f"{QUEUE}.subnet_ids",
-            "makes its own",
+            "creates the subnets",
         ),
         (
             queue(compute_resources__g4dn__efa_enabled=True),
@@ -93,7 +93,7 @@ def test_what_the_account_did_not_say_is_refused():
 
 def test_a_zone_id_beside_zone_names_only_the_account_compares():
     raw = raw_config(network=NEW_VPC, architecture__queues__compute__availability_zone="usw2-az1")
-    assert "only the account knows" in notes(raw)
+    assert "can only be read from the account" in notes(raw)
     assert "network.availability_zones[2]" in problems(raw, subnets_known=True)
 
 

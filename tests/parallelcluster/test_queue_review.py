@@ -24,11 +24,11 @@ def queue(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("raw", "key", "says"),
     [
-        (queue(purchase_option="odcr"), f"{QUEUE}.purchase_option", "neither a way"),
+        (queue(purchase_option="odcr"), f"{QUEUE}.purchase_option", "neither a purchase option"),
         (
             queue(compute_resources__g4dn__purchase_option="spot"),
             f"{QUEUE}.compute_resources.g4dn.purchase_option",
-            "another market",
+            "different purchase option",
         ),
         (
             queue(allocation_strategy="capacity-optimized"),
@@ -87,7 +87,7 @@ def test_a_gpu_health_check_of_gpus_passes():
 def test_a_scratch_directory_without_disks_is_noted():
     without = {"instance_type": "c5.4xlarge", "maximum": 1}
     raw = queue(scratch_directory="/local", compute_resources={"c5": without})
-    assert "queue compute: `scratch_directory` is of no use" in notes(raw)
+    assert "queue compute: `scratch_directory` has no effect" in notes(raw)
     assert "scratch_directory" not in notes(queue(scratch_directory="/local"))
 
 

@@ -45,9 +45,9 @@ def test_a_head_node_takes_one_key_of_a_type_that_it_knows(raw: dict[str, Any], 
 @pytest.mark.parametrize(
     ("raw", "says"),
     [
-        (ssh(key_name="sandbox"), "SSH is open to the world"),
+        (ssh(key_name="sandbox"), "SSH is open to the internet"),
         (ssh(key_name="sandbox", allowed_cidr="10.0.0.0/8"), ""),
-        (ssh(network="private", key_name="sandbox"), "from inside of the VPC only"),
+        (ssh(network="private", key_name="sandbox"), "only from inside the VPC"),
         (ssh(), ""),
     ],
 )
@@ -59,4 +59,4 @@ def test_who_gets_in_is_noted(raw: dict[str, Any], says: str):
 def test_a_head_node_that_nobody_reaches_is_noted():
     raw = ssh()
     raw["architecture"]["head_node"]["iam_policies"] = []
-    assert "nobody can log in" in notes(raw)
+    assert "no user can log in" in notes(raw)

@@ -56,7 +56,7 @@ def test_queues_that_name_different_subnets_are_refused_without_the_account():
 def test_a_subnet_that_only_the_account_knows_is_left_to_it():
     found = planned({"fsx": LUSTRE}, queue_subnets=BOTH, subnets_known=False)
     assert found.problems == {}
-    assert any("only the account knows" in note for note in found.review.notes)
+    assert any("can only be read from the account" in note for note in found.review.notes)
     assert set(planned({"fsx": LUSTRE}, queue_subnets=BOTH).problems) == {"storage.fsx.kind"}
 
 
@@ -115,10 +115,10 @@ def test_openzfs_lies_with_the_queues_and_lets_the_head_node_in():
 def test_openzfs_of_queues_in_several_subnets_lies_in_the_first():
     found = planned({"zfs": ZFS}, queue_subnets=BOTH)
     assert found.storage.open_zfs[0].subnets == (PRIVATE_A,)
-    assert "traffic of nodes in other zones" in found.review.notes[0]
+    assert "traffic from nodes in other zones" in found.review.notes[0]
     offline = planned({"zfs": ZFS}, queue_subnets=BOTH, subnets_known=False)
     assert offline.storage.open_zfs[0].subnets == BOTH
-    assert "only the account knows" in offline.review.notes[0]
+    assert "can only be read from the account" in offline.review.notes[0]
 
 
 def test_openzfs_lies_where_the_stack_file_says():

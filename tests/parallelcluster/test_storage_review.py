@@ -40,7 +40,7 @@ def many(base, count, **changes):
             "storage_capacity_gib",
             "from the account itself",
         ),
-        ({**OLD_LUSTRE, "file_system_id": "fs-01234567"}, "file_system_id", "does not take"),
+        ({**OLD_LUSTRE, "file_system_id": "fs-01234567"}, "file_system_id", "does not accept"),
         ({**LUSTRE, "claim_name": "data"}, "claim_name", "pods"),
         ({**LUSTRE, "claim_namespace": "training"}, "claim_namespace", "pods"),
         ({**OLD_LUSTRE, "mount_options": ["flock"]}, "mount_options", "pods"),

@@ -45,8 +45,8 @@ def test_nodes_of_another_name_do_not_start_beside_those_that_go(old):
     """PR-04: ParallelCluster would take the change with TERMINATE, and launch at once."""
     (problem,) = review(old, RENAMED)
     assert problem.path == f"{ROOT}.architecture.queues.gpu.compute_resources.new.minimum"
-    assert f"start in {ODCR}, which has 2 instances" in problem.problem
-    assert "while jobs may still run on those of gpu/old" in problem.problem
+    assert f"launch into {ODCR}, which has 2 instances" in problem.problem
+    assert "while jobs can still run on the nodes of gpu/old" in problem.problem
     assert "compute_resources.new.minimum' 0 for this one, then 2 again" in problem.remedy
 
 
@@ -76,7 +76,7 @@ def test_an_update_that_needs_no_more_than_the_reservation_is_taken(old, new):
 def test_where_there_is_room_for_both_both_may_run():
     assert not review(OLD, RENAMED, room=4)
     assert review(OLD, RENAMED, room=3)
-    assert "nothing is known" in review(OLD, RENAMED, room=None)[0].problem
+    assert "is unknown" in review(OLD, RENAMED, room=None)[0].problem
 
 
 def test_a_stopped_fleet_has_no_nodes_that_go():

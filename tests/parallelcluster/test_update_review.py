@@ -78,10 +78,10 @@ def test_what_never_changes_says_what_is_deployed_and_how_to_have_it_otherwise()
     put("HeadNode.InstanceType", "m5.4xlarge")(new)
     (problem,) = review(old, new)
     assert problem.problem == (
-        "changes `HeadNode.InstanceType`: ParallelCluster never does that to a cluster that exists"
+        "changes `HeadNode.InstanceType`: ParallelCluster cannot change this in an existing cluster"
     )
     assert (problem.found, problem.allowed) == ("m5.4xlarge", "as deployed: m5.8xlarge")
-    assert "set it back" in problem.remedy
+    assert "revert it" in problem.remedy
     assert "`destroy` and `up`" in problem.remedy
     assert problem.remedy.endswith("with another `name`")
 
@@ -111,7 +111,7 @@ def test_a_subnet_beside_a_lustre_file_system_says_how_to_keep_the_data():
     put(f"{QUEUE}.Networking.SubnetIds", ["subnet-00000000000000b99"])(new)
     (problem,) = review(old, new)
     assert "`kind: existing-fsx-lustre`" in problem.remedy
-    assert "anew" in problem.problem
+    assert "have to replace its FSx for Lustre file system" in problem.problem
 
 
 def test_a_queue_that_goes_is_shown_by_its_name():

@@ -144,7 +144,7 @@ def test_the_group_is_the_target_of_the_queue(registered):
     (arn,) = cluster["Scheduling"]["SlurmQueues"][0]["CapacityReservationTarget"].values()
     assert arn.startswith("arn:aws:resource-groups:us-west-2:")
     elsewhere = "arn:aws:ec2:sa-east-1:123456789012:capacity-reservation/cr-00d00000000000004"
-    with pytest.raises(ConfigError, match="of another region"):
+    with pytest.raises(ConfigError, match="in a different region"):
         planned("pc-gpu", reservations__training={**GROUPED, "members": [elsewhere]})
 
 

@@ -43,7 +43,7 @@ def test_zones_keep_their_order(changed_network):
     assert made.plan.network.availability_zones == ("us-west-2c", "usw2-az1")
     private = {s.name: s.inputs["cidrBlock"] for s in made.every("subnet:Subnet")}
     assert private[f"{STACK}-network-private-us-west-2c"] == "10.1.0.0/17"
-    with pytest.raises(ConfigError, match="given twice"):
+    with pytest.raises(ConfigError, match="listed twice"):
         planned_stack(STACK, network__availability_zones=["us-west-2b", "usw2-az1"])
 
 

@@ -76,7 +76,7 @@ def test_a_block_that_has_not_begun_is_not_tried(facts):
     said = plan_dry_run(
         launch, planned.network, replace(facts, reservations={RESERVATION: scheduled})
     )
-    assert "has not begun" in str(said)
+    assert "has not started" in str(said)
 
 
 @pytest.mark.parametrize(

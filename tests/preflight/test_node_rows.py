@@ -98,7 +98,7 @@ def test_a_quota_too_small_for_all_that_jobs_may_bring_is_a_warning(more):
     small = replace(more, quotas_vcpus={"L-417A185B": 192})
     (row,) = quota_rows([p5], (), small)
     assert (row.verdict, row.subject) == ("warning", p5.key)
-    assert "192 vCPUs, 384 wanted by this stack at its largest" in row.found
+    assert "192 vCPUs, 384 needed by this stack at its maximum size" in row.found
 
 
 def test_the_head_node_counts_towards_the_quota_of_its_family(more):

@@ -41,7 +41,7 @@ def test_too_few_free_instances_are_a_warning_for_the_stack_may_hold_them(rows, 
     """C12: a second check of a stack that runs must not be refused."""
     row = rows(replace(block, available_count=0))[FREE]
     assert row.verdict == "warning"
-    assert "nodes of this stack hold the others" in row.found
+    assert "nodes of this stack use the others" in row.found
 
 
 def test_a_number_that_is_not_told_is_skipped(rows, block):
@@ -52,7 +52,7 @@ def test_a_number_that_is_not_told_is_skipped(rows, block):
     ("now", "verdict", "words"),
     [
         (NOW, "ok", "155 hours from now"),
-        (STARTED - timedelta(days=1), "warning", "begins at 2026-11-20 11:30 UTC"),
+        (STARTED - timedelta(days=1), "warning", "starts at 2026-11-20 11:30 UTC"),
         (ENDS - timedelta(minutes=20), "warning", "0 hours from now"),
     ],
 )
@@ -65,7 +65,7 @@ def test_the_times_of_a_block_are_held_against_now(rows, block, now, verdict, wo
 
 def test_a_block_that_has_not_begun_counts_in_full(rows, block):
     row = rows(replace(block, state="scheduled", available_count=0))[FREE]
-    assert (row.verdict, row.found) == ("ok", "2 instances from its start on, 2 wanted")
+    assert (row.verdict, row.found) == ("ok", "2 instances from its start, 2 needed")
 
 
 def test_an_own_reservation_has_no_row_about_sharing(rows, block):

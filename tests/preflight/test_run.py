@@ -106,7 +106,7 @@ def test_a_block_that_has_not_begun_passes_and_is_not_launched_into():
 def test_a_new_vpc_has_no_subnet_to_launch_in():
     found = preflight("eks-g4dn")
     row = one(found, "architecture.node_groups.g4dn", LAUNCH)
-    assert (row.verdict, "makes its VPC" in row.found) == ("skipped", True)
+    assert (row.verdict, "creates its VPC" in row.found) == ("skipped", True)
     assert one(found, "architecture.node_groups.g4dn", IMAGE).verdict == "ok"
     assert one(found, "architecture.node_groups.g4dn", QUOTA).verdict == "ok"
 

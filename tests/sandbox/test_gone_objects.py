@@ -60,7 +60,7 @@ def test_what_was_deleted_and_cannot_be_read_leaves_the_state(
     recovered: Callable[[str, str], list[str]], engine: RecordedEngine, urn: str, identifier: str
 ) -> None:
     (said,) = recovered(urn, identifier)
-    assert said.endswith("is gone: an earlier command deleted it before it was killed")
+    assert said.endswith("is deleted: an earlier command deleted it before it was killed")
     assert engine.resources() == []
 
 
@@ -68,7 +68,7 @@ def test_what_was_being_deleted_and_exists_is_read_anew(
     recovered: Callable[[str, str], list[str]], engine: RecordedEngine, account: Account
 ) -> None:
     (said,) = recovered(RULE, rule_of(account))
-    assert "it is read anew" in said
+    assert "it is read again" in said
     (kept,) = engine.resources()
     assert kept["refreshBeforeUpdate"] is True
 

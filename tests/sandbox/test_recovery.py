@@ -78,8 +78,8 @@ def test_what_was_made_is_in_the_state(
     identifier = vpc(account)
     (said,) = recovered(creating(VPC, tags=TAG))
     assert said == (
-        f"took up aws:ec2/vpc:Vpc p5-vpc ({identifier}), which an earlier command made before it "
-        "was killed"
+        f"added aws:ec2/vpc:Vpc p5-vpc ({identifier}) to the state, which an earlier command "
+        "created before it was killed"
     )
     (made,) = engine.resources()
     assert (made["id"], made["refreshBeforeUpdate"]) == (identifier, True)
@@ -87,7 +87,7 @@ def test_what_was_made_is_in_the_state(
 
 def test_what_was_not_made_is_forgotten(recovered: Recover, engine: RecordedEngine) -> None:
     (said,) = recovered(creating(VPC, tags=TAG))
-    assert said.startswith("aws:ec2/vpc:Vpc p5-vpc was never made")
+    assert said.startswith("aws:ec2/vpc:Vpc p5-vpc was not created")
     assert engine.resources() == []
 
 
@@ -107,7 +107,7 @@ def test_what_is_somebody_else_s_is_left_alone(
 ) -> None:
     account.role("p5-role")
     (said,) = recovered(creating(ROLE, name="p5-role", tags={"trainyard:cluster": "p5"}))
-    assert "is not this stack's, because it has no tag trainyard:cluster" in said
+    assert "does not belong to this stack, because it has no tag trainyard:cluster" in said
     assert engine.resources() == []
 
 
@@ -137,7 +137,7 @@ def test_what_aws_is_making_is_waited_for(
     making = Found("vpc-1", Progress.MAKING, "CREATING")
     seen_as(monkeypatch, [making], [making], [Found("vpc-1")])
     waiting, _ = recovered(creating(VPC, tags=TAG))
-    assert waiting == "waiting for aws:ec2/vpc:Vpc p5-vpc, which AWS is making (CREATING)"
+    assert waiting == "waiting for aws:ec2/vpc:Vpc p5-vpc, which AWS is creating (CREATING)"
     assert engine.resources()[0]["id"] == "vpc-1"
 
 
@@ -188,5 +188,5 @@ def test_what_was_being_changed_is_waited_for_and_read_anew(
 
     monkeypatch.setattr(recovery, "way_of", lambda *_, **__: Way(By.NAME, "", ready))
     (said,) = recovered({**creating(ROLE), "type": "updating"})
-    assert said == "p5-role was being changed when an earlier command was killed: it is read anew"
+    assert said == "p5-role was being updated when an earlier command was killed: it is read anew"
     assert looked == [ROLE]

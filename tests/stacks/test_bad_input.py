@@ -137,7 +137,7 @@ def up(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
                 },
                 f"{P5}.placement": {"group": "create"},
             },
-            [f"trainyard:cluster.{P5}.placement", "AWS made this reservation"],
+            [f"trainyard:cluster.{P5}.placement", "AWS created this reservation"],
             id="placement-group-forced-on-an-aws-assisted-odcr",
         ),
         pytest.param(

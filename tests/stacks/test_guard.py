@@ -51,7 +51,7 @@ def test_nodes_of_a_block_go_only_by_name(own_sandbox, tmp_path):
         assert refused.exit_code == 2
         assert "its nodes in Capacity Block cr-0123456789abcdef0" in refused.said
         assert "the block:    runs until" in refused.said
-        assert f"asked for by: {POOL} is gone" in refused.said
+        assert f"caused by:    {POOL}: removed" in refused.said
         assert "--replace p5-cb-p5-nodes" in refused.said
     assert previewed(refused.said) == foreseen(f"{POOL}: removed")
     assert sandbox.inventory() == before

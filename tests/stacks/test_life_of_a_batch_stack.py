@@ -162,7 +162,7 @@ def test_a_network_that_is_not_up_is_named_with_the_command_that_brings_it_up(li
 
 def test_a_protected_network_outlives_destroy_untouched(life: Life) -> None:
     done = life.done["destroy of a protected network"]
-    assert f"nothing of {NETWORK} is destroyed" in done.stdout
+    assert f"nothing of {NETWORK} was destroyed" in done.stdout
     assert "trainyard:cluster.architecture.deletion_protection" in done.stdout
     assert life.inventory["protected"] == life.inventory["network"]
 

@@ -61,7 +61,7 @@ def test_a_stack_is_named_with_its_organization_too(project):
 def test_a_stack_that_does_not_exist_is_refused_and_nothing_is_kept(project):
     project.run("config", "set", "--stack", "test", "stack", "missing")
     said = project.run("up", "--yes", "--skip-preview", "--stack", "test", code=1)
-    assert "is not in this backend" in said
+    assert "does not exist in this backend" in said
     assert "./trainyard up missing" in said
     assert "StackReference" not in project.run("stack", "export", "--stack", "test")
 

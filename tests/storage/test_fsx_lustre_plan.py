@@ -36,7 +36,7 @@ def test_offline_it_lies_in_a_subnet_that_only_the_account_knows():
     raw = changed(storage={"data": PERSISTENT_2})
     found = plan(raw)
     assert found.file_systems[0].subnets == tuple(PRIVATE)
-    assert any(note.startswith("storage data: lies in the subnet of") for note in found.notes)
+    assert any(note.startswith("storage data: is in the subnet of") for note in found.notes)
 
 
 def test_a_subnet_that_is_given_is_taken():
@@ -99,7 +99,7 @@ def test_what_eks_does_not_mount_here_is_refused_with_a_reason(system, kind):
 
 def test_a_directory_of_the_nodes_is_refused_on_eks():
     problem = plan_problems(lustre(mount_directory="/fsx"))["storage.data.mount_directory"]
-    assert "each container says where" in problem.problem
+    assert "each container sets where" in problem.problem
     assert problem.remedy.startswith("pulumi config rm ")
 
 

@@ -67,7 +67,7 @@ BLOCK = CapacityPlan(
     availability_zone="us-west-2b",
     eks_capacity_type="CAPACITY_BLOCK",
 )
-NO_PLACEMENT = PlacementPlan(group="none", reason="the capacity already has its place")
+NO_PLACEMENT = PlacementPlan(group="none", reason="the location of the capacity is fixed")
 NEW_PLACEMENT = PlacementPlan(group="create", reason="training with EFA runs fastest")
 
 

@@ -87,7 +87,7 @@ BLOCK = CapacityPlan(
 NO_PLACEMENT = PlacementPlan(group="none", reason="only training needs instances close together")
 MANAGED_PLACEMENT = PlacementPlan(group="create", reason="training with EFA runs fastest")
 NAMED_PLACEMENT = PlacementPlan(
-    group="existing", name="training-group", reason="the reservation was made in it"
+    group="existing", name="training-group", reason="the reservation was created in it"
 )
 
 
@@ -226,7 +226,7 @@ def p4de_plan(**changes: Any) -> ParallelClusterPlan:
         maximum=4,
         efa_enabled=True,
         capacity=ODCR,
-        placement=PlacementPlan(group="none", reason="the reservation already has its place"),
+        placement=PlacementPlan(group="none", reason="the location of the reservation is fixed"),
     )
     policies = ("AmazonSSMManagedInstanceCore", "AmazonS3ReadOnlyAccess")
     access = NodeAccess(

@@ -26,9 +26,9 @@ class ChangedKey:
         """The change as text."""
         key = ".".join(self.path)
         if self.after is None:
-            return f"{key} is gone"
+            return f"{key}: removed"
         if self.before is None:
-            return f"{key}: {show(self.after)}, which is new"
+            return f"{key}: {show(self.after)} (new)"
         return f"{key}: {show(self.before)} -> {show(self.after)}"
 
 

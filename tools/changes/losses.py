@@ -36,20 +36,20 @@ _POOL = "AWS::EC2::CapacityReservationPool"
 _HOLDS: Mapping[str, tuple[Kind, str]] = {
     "aws:fsx/lustreFileSystem:LustreFileSystem": (
         "data",
-        "every file of the file system that no bucket has",
+        "every file that is not in a linked S3 bucket",
     ),
     "aws:fsx/openZfsFileSystem:OpenZfsFileSystem": ("data", "every file and snapshot in it"),
     "aws:fsx/openZfsVolume:OpenZfsVolume": ("data", "every file and snapshot in it"),
-    "aws:efs/fileSystem:FileSystem": ("data", "every file of the file system"),
+    "aws:efs/fileSystem:FileSystem": ("data", "every file in the file system"),
     "aws:ebs/volume:Volume": ("data", "everything on the volume"),
     "aws:ecr/repository:Repository": ("data", "every image in the repository"),
     "kubernetes:core/v1:PersistentVolume": (
         "data",
-        "the volume by which pods mount their file system: pods that use it cannot start again",
+        "the volume through which pods mount their file system: pods that use it cannot restart",
     ),
     "kubernetes:core/v1:PersistentVolumeClaim": (
         "data",
-        "the claim by which pods mount their file system: pods that use it cannot start again",
+        "the claim through which pods mount their file system: pods that use it cannot restart",
     ),
     SLURM_CLUSTER: (
         "cluster",
@@ -59,10 +59,10 @@ _HOLDS: Mapping[str, tuple[Kind, str]] = {
         "cluster",
         "the control plane: every workload, Secret and volume claim of the cluster",
     ),
-    "aws:ec2/vpc:Vpc": ("network", "the network: everything that is in it goes first"),
+    "aws:ec2/vpc:Vpc": ("network", "the network, after everything in it is deleted"),
     "aws:ec2/capacityReservation:CapacityReservation": (
         "capacity",
-        "the reservation: what it held may be somebody else's a moment later",
+        "the reservation: other AWS customers can take its capacity immediately",
     ),
 }
 
@@ -108,7 +108,7 @@ def _losses_of(step: Step, groups: ReservedGroups) -> Iterator[Loss]:
         lost = f"its nodes in {capacity.words}, and the jobs on them"
         yield Loss(step=step, name=step.name, kind="capacity", lost=lost, capacity=capacity)
     elif step.type == RESERVATION_GROUP and _is_pool(step):
-        lost = "the group that node groups launch through: none of them starts another node"
+        lost = "the group that node groups launch into: they can launch no further nodes"
         yield Loss(step=step, name=step.name, kind="capacity", lost=lost)
     elif step.type in _HOLDS:
         kind, lost = _HOLDS[step.type]

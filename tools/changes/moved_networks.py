@@ -8,10 +8,10 @@ from tools.changes.steps import Step
 
 VPC = "aws:ec2/vpc:Vpc"
 _STAYS: Mapping[str, str] = {
-    "aws:eks/cluster:Cluster": "the control plane, which EKS never moves to another VPC",
+    "aws:eks/cluster:Cluster": "the control plane, which EKS cannot move to another VPC",
     "aws:ec2/natGateway:NatGateway": (
-        "a NAT gateway, which keeps its address from its successor and the internet gateway in its "
-        "VPC"
+        "a NAT gateway, which holds the Elastic IP address that its successor needs, and keeps "
+        "the internet gateway in its VPC"
     ),
 }
 """Text for the resource types that prevent the replacement of a VPC.

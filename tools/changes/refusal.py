@@ -80,7 +80,9 @@ def explanation(verdict: Verdict, background: Background) -> str:
     """Return a message: what would be lost, why, and the command that allows it."""
     deployed = background.deployed
     changes = [] if deployed is None else changed_keys(deployed, background.wanted)
-    lines = ["nothing was changed, because this update would lose what it was not told to lose:"]
+    lines = [
+        "nothing was changed, because this update would delete what you have not allowed it to:"
+    ]
     if not verdict.losses:
         lines = ["nothing was changed, because this update cannot succeed:"]
     for loss in verdict.losses:
@@ -106,19 +108,19 @@ def _loss(loss: Loss, causes: Sequence[ChangedKey], background: Background) -> I
         yield (
             "    the block:    "
             + (f"runs until {ends}; " if ends else "")
-            + "what is paid for it is not given back for the time without nodes"
+            + "AWS gives no refund for the time without nodes"
         )
     for cause in causes:
-        yield f"    asked for by: {cause.line}"
+        yield f"    caused by:    {cause.line}"
 
 
 def _happens(loss: Loss) -> str:
     if loss.kind == "storage of the cluster":
         return "ParallelCluster deletes it with its entry in the cluster"
     if loss.step.operation == "delete":
-        return "it is deleted, because nothing in the stack file asks for it any more"
-    reasons = ", ".join(loss.step.reasons) or "what it was made in is replaced"
-    return f"it is deleted and another one is made, because of {show(reasons)}"
+        return "it is deleted, because the stack file no longer contains it"
+    reasons = ", ".join(loss.step.reasons) or "the object that contains it is replaced"
+    return f"it is deleted and replaced by a new one, because of {show(reasons)}"
 
 
 def _collision(collision: Collision) -> Iterator[str]:
@@ -126,23 +128,23 @@ def _collision(collision: Collision) -> Iterator[str]:
     place, size = collision.capacity.words, _SIZE_KEYS.get(collision.comes.type, "desired")
     itself = comes == goes
     yield (
-        f"\n  new nodes of {comes} would start in {place} beside its old ones"
+        f"\n  new nodes of {comes} would start in {place} while its old ones still run"
         if itself
-        else f"\n  {comes} would start in {place} beside {goes}"
+        else f"\n  {comes} would start in {place} while {goes} still runs"
     )
     yield (
-        "    why not: what is new comes before what is gone is deleted, and the reservation is not "
-        "known to have instances for both (`instance_count` of the reservation says how many)"
+        "    why not: new nodes start before old ones are deleted, and it is not known that the "
+        "reservation has instances for both (set `instance_count` of the reservation)"
     )
     if itself:
         yield (
             f"    instead: two updates: first this one with `{size}: 0`, so that nodes start only "
-            "for jobs, when old ones have gone; then one with the number again"
+            "for jobs, after the old ones are deleted; then one with the original number"
         )
         return
     yield (
         f"    instead: two updates: first one without either entry (it needs --replace {goes}), "
-        f"then one with the new entry; or give the new group no nodes (`{size}: 0`) in the first"
+        f"then one with the new entry; or set `{size}: 0` for the new group in the first"
     )
 
 
@@ -151,20 +153,22 @@ _SIZE_KEYS = {COMPUTE_ENVIRONMENT: "minimum"}
 
 
 def _running_block(step: Step) -> Iterator[str]:
-    yield f"\n  {printable(step.name)} has nodes in a Capacity Block, and would get others"
+    yield (
+        f"\n  {printable(step.name)} has nodes in a Capacity Block, which this update would replace"
+    )
     yield "    why not: EKS updates the node group of a block only while its desired size is 0"
     yield (
-        "    instead: three updates: one with `desired: 0`, which ends nodes and jobs while "
-        "the block runs on; this change; one with the size again"
+        "    instead: three updates: one with `desired: 0`, which terminates nodes and jobs while "
+        "the block continues; this change; one with the original size"
     )
 
 
 def _moved_network(step: Step, staying: Sequence[str], background: Background) -> Iterator[str]:
-    yield f"\n  {printable(step.name)} would be replaced while what is in it stays"
-    yield f"    why not: in it is {', and '.join(staying)}; the update would stop half-way"
+    yield f"\n  {printable(step.name)} would be replaced, but resources in it cannot move"
+    yield f"    why not: it contains {', and '.join(staying)}; the update would fail halfway"
     yield (
-        "    instead: set the stack file back; or remove the stack with everything in it, and make "
-        "it anew:"
+        "    instead: revert the stack file; or destroy the stack with everything in it, and "
+        "create it again:"
     )
     yield f"      {background.destroy}"
     yield f"      {background.command}"
@@ -175,5 +179,5 @@ def _ways_out(verdict: Verdict, command: str) -> Iterator[str]:
         return
     names = dict.fromkeys(loss.name for loss in verdict.losses)
     flags = " ".join(f"--replace {shlex.quote(name)}" for name in names)
-    yield "\nto keep it, set the stack file back; to let it go, name it:"
+    yield "\nto keep it, revert the stack file; to allow the deletion, name it:"
     yield f"  {command} {flags}"

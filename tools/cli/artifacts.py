@@ -25,12 +25,12 @@ def outputs(
     stack: options.Stack,
     sandbox: options.Sandbox = False,
     show_secrets: Annotated[
-        bool, typer.Option("--show-secrets", help="Show secret outputs in clear text.")
+        bool, typer.Option("--show-secrets", help="Show secret outputs in plain text.")
     ] = False,
     stack_file: options.StackFilePath = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Print the outputs of the stack that is up."""
+    """Print the outputs of a deployed stack."""
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     values = _outputs(found, sandbox=sandbox, show_secrets=show_secrets)
     if as_json:
@@ -42,21 +42,21 @@ def outputs(
 
 def artifact(
     stack: options.Stack,
-    name: Annotated[str, typer.Argument(help="Which document: kubeconfig, cluster-config.")],
+    name: Annotated[str, typer.Argument(help="Name of the document: kubeconfig, cluster-config.")],
     sandbox: options.Sandbox = False,
     stack_file: options.StackFilePath = None,
 ) -> None:
-    """Print a document that the stack makes."""
+    """Print a document that the stack exports."""
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     made = ARTIFACTS.get(found.architecture, {})
     if name not in made:
         raise failures.WrongUseError(
-            f"{stack} makes no artifact {name!r}; there is: {', '.join(made) or 'none'}"
+            f"{stack} has no artifact {name!r}; available: {', '.join(made) or 'none'}"
         )
     values = _outputs(found, sandbox=sandbox, show_secrets=True)
     if made[name] not in values:
         raise failures.CommandError(
-            f"{stack} has no {name} yet; bring it up first: {found.command('up', sandbox=sandbox)}"
+            f"{stack} has no {name} yet; deploy it first: {found.command('up', sandbox=sandbox)}"
         )
     text = document(values[made[name]])
     if name == KUBECONFIG:
@@ -90,7 +90,7 @@ def _outputs(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> dic
     if not values:
         stack = stack_file.stack
         raise failures.CommandError(
-            f"{stack} has no outputs yet; bring it up: {stack_file.command('up', sandbox=sandbox)}"
+            f"{stack} has no outputs yet; deploy it: {stack_file.command('up', sandbox=sandbox)}"
         )
     return values
 

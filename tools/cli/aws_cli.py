@@ -38,9 +38,9 @@ def aws_cli_version() -> str:
             timeout=_ANSWER_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{command} does not run: {error}"
+        return f"{command} cannot be run: {error}"
     said = done.stdout.strip() or done.stderr.strip()
-    return said or f"{command} does not say its version"
+    return said or f"{command} prints no version"
 
 
 def is_new_enough(said: str) -> bool:
@@ -61,10 +61,9 @@ def require_aws_cli() -> None:
     said = aws_cli_version()
     if not is_new_enough(said):
         raise failures.WrongUseError(
-            f"EKS stacks need the AWS CLI, {NEEDED}, on the PATH: pulumi-eks looks for it in every "
-            "preview and update, and the kubeconfig of the cluster calls `aws eks get-token`; "
-            f"found {said or 'none'}\n"
-            f"  install it: {INSTALL}"
+            f"EKS stacks need the AWS CLI, {NEEDED}, on the PATH: pulumi-eks checks for it in "
+            "every preview and update, and the kubeconfig of the cluster calls `aws eks "
+            f"get-token`; found {said or 'none'}\n  install it: {INSTALL}"
         )
 
 

@@ -41,7 +41,8 @@ def environment_of(settings: Sequence[str]) -> dict[str, str]:
     wrong = [setting for setting, match in found.items() if match is None]
     if wrong:
         raise failures.WrongUseError(
-            f"--env takes NAME=VALUE, and no name that begins with AWS_BATCH: {', '.join(wrong)}"
+            "--env requires NAME=VALUE, and a name that does not begin with AWS_BATCH: "
+            f"{', '.join(wrong)}"
         )
     return {match[1]: match[2] for match in found.values() if match}
 
@@ -123,7 +124,7 @@ def _explain(
             reservation_ids=[*single, *members],
         )
     except (BotoCoreError, ClientError) as error:
-        return [f"the account does not say why: {error}"]
+        return [f"the reason cannot be read from the account: {error}"]
     return why_it_waits(queued)
 
 
@@ -152,8 +153,8 @@ def _submit(
     except (BotoCoreError, ClientError) as error:
         command = stack_file.command("up", sandbox=sandbox)
         raise failures.CommandError(
-            f"Batch did not take the job: {explained('batch:SubmitJob', error)}\n"
-            f"  if the stack is not up yet:  {command}"
+            f"Batch rejected the job: {explained('batch:SubmitJob', error)}\n"
+            f"  if the stack is not deployed yet:  {command}"
         ) from error
 
 
@@ -168,7 +169,7 @@ def _follow(region: str, job_id: str, submission: BatchSubmission) -> list[str]:
     describe = f"aws batch describe-jobs --region {region} --output text"
     stream = f"$({describe} --jobs '{main}' --query 'jobs[0].container.logStreamName')"
     return [
-        "follow it:",
+        "commands for this job:",
         f"{describe} --jobs {job_id} --query 'jobs[0].[status,statusReason]'",
         f'aws logs tail {LOG_GROUP} --region {region} --follow --log-stream-names "{stream}"',
         f"aws batch terminate-job --region {region} --job-id {job_id} --reason unneeded",

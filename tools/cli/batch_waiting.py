@@ -51,7 +51,7 @@ def wait_for(batch: Any, job_id: str, explain: Explain, wait: JobWait | None = N
         _wait(batch, job_id, explain, wait or JobWait())
     except (BotoCoreError, ClientError) as error:
         raise failures.CommandError(
-            f"AWS does not say any more how the job {job_id} does, which goes on: {error}"
+            f"the state of the job {job_id} can no longer be read; the job continues: {error}"
         ) from error
 
 
@@ -75,11 +75,11 @@ def _wait(batch: Any, job_id: str, explain: Explain, wait: JobWait) -> None:
         wait.pause(POLL_SECONDS)
     if seen == "FAILED":
         reason = job.get("statusReason")
-        raise failures.CommandError(f"the job {job_id} failed: {reason or 'its log says why'}")
+        raise failures.CommandError(f"the job {job_id} failed: {reason or 'see its log'}")
 
 
 def _tell(job: Mapping[str, Any], why: list[str]) -> None:
-    console.progress("\n  ".join([f"{job['jobId']} does not start yet", *_said(job), *why]))
+    console.progress("\n  ".join([f"{job['jobId']} has not started yet", *_said(job), *why]))
 
 
 def _said(job: Mapping[str, Any]) -> list[str]:
@@ -92,7 +92,7 @@ def _gave_up(job: Mapping[str, Any], why: list[str], wait: JobWait) -> str:
         [
             (
                 f"after {wait.start_limit_minutes:g} minutes the job {job['jobId']} is still "
-                f"{job['status']}; it waits on until it starts or is terminated"
+                f"{job['status']}; it stays in the queue until it starts or is terminated"
             ),
             *_said(job),
             *why,

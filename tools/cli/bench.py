@@ -1,4 +1,4 @@
-"""`bench`: what the program costs, each figure beside another of the same run."""
+"""`bench`: the cost of the program, as ratios of figures of the same run."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ def bench(
             "cold-up; or all."
         ),
     ] = None,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds after the first.")] = 5,
+    rounds: Annotated[
+        int, typer.Option("--rounds", min=1, help="Number of rounds after the first one.")
+    ] = 5,
     directory: Annotated[
-        Path | None, typer.Option("--output", help="Where bench.json and the pictures go.")
+        Path | None, typer.Option("--output", help="Directory for bench.json and the charts.")
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Measure the program: time as a multiple of what it is compared with, and growth.
+    """Measure the program: times as multiples of a reference in the same run, and growth.
 
-    `preview`, `parallelcluster` and `cold-up` need a sandbox that runs.
+    `preview`, `parallelcluster` and `cold-up` need a running sandbox.
     """
     from benchmarks import report
     from tools.workspace.stack_files import OWN_FILES
@@ -35,7 +37,7 @@ def bench(
     unknown = [name for name in names or [] if name not in known]
     if unknown:
         raise failures.WrongUseError(
-            f"there is no benchmark {', '.join(unknown)}; there are {', '.join(known)}"
+            f"there is no benchmark {', '.join(unknown)}; available: {', '.join(known)}"
         )
     results = report.measure(names or known, rounds, console.progress)
     target = directory or OWN_FILES / "bench"

@@ -22,7 +22,7 @@ class CheckResult:
     stack_file: StackFile
     error: ConfigError | None = None
     stage: Stage = "schema"
-    """The stage that rejected the file; without meaning if there is no error."""
+    """The stage that rejected the file; undefined if there is no error."""
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     preflight: Preflight | None = None
@@ -150,4 +150,6 @@ def refuse_two_forms(*, as_json: bool, as_sarif: bool) -> None:
         WrongUseError: both formats are requested.
     """
     if as_json and as_sarif:
-        raise failures.WrongUseError("--json and --sarif are two forms of one answer; choose one")
+        raise failures.WrongUseError(
+            "--json and --sarif are alternative output formats; choose one"
+        )

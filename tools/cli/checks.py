@@ -19,13 +19,13 @@ def check(
     sandbox: options.Sandbox = False,
     live: Annotated[
         bool,
-        typer.Option("--live", help="Ask the AWS account too, without a change to it."),
+        typer.Option("--live", help="Also check the AWS account, read-only."),
     ] = False,
     stack_file: options.StackFilePath = None,
     as_json: options.AsJson = False,
     as_sarif: options.AsSarif = False,
 ) -> None:
-    """Check stack files: schema and plan, and with --live what the account says."""
+    """Check stack files: schema and plan, and the AWS account with --live."""
     refuse_two_forms(as_json=as_json, as_sarif=as_sarif)
     if stack_file is not None and len(stacks) > 1:
         raise failures.WrongUseError("--stack-file replaces the file of one stack; name one stack")

@@ -46,7 +46,7 @@ class _Commands(TyperGroup):
         except (typer.Exit, typer.Abort):
             raise
         except KeyboardInterrupt:
-            console.problem("interrupted; run the same command again to go on")
+            console.problem("interrupted; run the same command again to continue")
             raise typer.Exit(failures.WORK_FAILED) from None
         except Exception as error:
             exit_code = failures.exit_code_of(error)
@@ -69,7 +69,7 @@ def command_line(arguments: Sequence[str] = ()) -> typer.Typer:
         cls=_Commands,
         name="trainyard",
         help="Clusters for distributed training on AWS, from one stack file.",
-        epilog="Exit codes: 0 done, 1 the work failed, 2 wrong use or wrong configuration.",
+        epilog="Exit codes: 0 success, 1 failure, 2 invalid usage or configuration.",
         no_args_is_help=True,
         invoke_without_command=True,
         add_completion=False,

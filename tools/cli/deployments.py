@@ -26,7 +26,7 @@ def up(
     stack_file: options.StackFilePath = None,
     replace: options.Replace = None,
 ) -> None:
-    """Bring the stack up to what its file says; previews first, always."""
+    """Deploy the stack file; always shows a preview first."""
     from tools.cli.guarded_update import Guard
     from tools.cli.waiting import wait_seconds
 
@@ -64,7 +64,7 @@ def preview(
     as_json: options.AsJson = False,
     as_sarif: options.AsSarif = False,
 ) -> None:
-    """Show what `up` would change, checked by the policy pack; changes nothing."""
+    """Show what `up` would change, checked by the policy pack. Changes nothing."""
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     if as_json or as_sarif:
         from tools.cli.check_result import refuse_two_forms
@@ -87,7 +87,7 @@ def destroy(
     stack_file: options.StackFilePath = None,
     cluster_gone: options.ClusterGone = False,
 ) -> None:
-    """Delete everything that the stack made but for what is protected, and say what that is."""
+    """Delete the resources of the stack, except protected ones, and list those."""
     _require_answer(yes=yes, command="destroy")
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     if sandbox:
@@ -97,7 +97,7 @@ def destroy(
         # An `up` that has just started has no resources yet.
         refuse_occupied(found, sandbox=True)
         if not holds_stack(stack):
-            console.answer(f"the sandbox holds no stack {stack}: nothing to destroy")
+            console.answer(f"the sandbox has no stack {stack}: nothing to destroy")
             return
     workspace = _open(found, "destroy", sandbox=sandbox, checks_config=False)
     variables = _variables(workspace, cluster_gone=cluster_gone, sandbox=sandbox)
@@ -144,7 +144,7 @@ def refresh(
     stack_file: options.StackFilePath = None,
     cluster_gone: options.ClusterGone = False,
 ) -> None:
-    """Read what exists into the state; changes nothing in the account."""
+    """Update the state from the account. Changes nothing in the account."""
     _require_answer(yes=yes, command="refresh")
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     if sandbox:
@@ -187,7 +187,7 @@ def _forget_gone(workspace: Workspace, *, sandbox: bool) -> None:
 def _require_answer(*, yes: bool, command: str) -> None:
     if not yes and not console.at_a_terminal():
         raise failures.WrongUseError(
-            f"there is no terminal to ask on; add --yes to let `{command}` change things"
+            f"there is no terminal for the confirmation; add --yes to let `{command}` make changes"
         )
 
 
@@ -231,25 +231,24 @@ def _finish(result: EngineResult, workspace: Workspace, operation: str, *, sandb
     again = workspace.stack_file.command(operation, sandbox=sandbox)
     if result.exit_code < 0:
         message = (
-            f"the engine was killed during the {operation} of {stack}; what was finished is "
-            "recorded, and what was under way is looked for when you\n"
-            f"  go on:  {again}"
+            f"the engine was killed during the {operation} of {stack}; completed operations are "
+            f"recorded, and the next command looks up the others\n  continue:  {again}"
         )
     elif result.interrupted:
         message = (
-            f"{operation} of {stack} was interrupted; what was finished is kept and recorded\n"
-            f"  go on:  {again}"
+            f"{operation} of {stack} was interrupted; completed operations are kept and recorded\n"
+            f"  continue:  {again}"
         )
     elif operation == "preview":
         message = (
-            f"the preview of {stack} failed; nothing was changed. The reason stands above\n"
+            f"the preview of {stack} failed; nothing was changed. See the reason above\n"
             f"{_reasons(result, workspace, sandbox=sandbox)}"
         ).rstrip()
     else:
         message = (
-            f"{operation} of {stack} did not finish; the reason stands above. What was finished "
-            f"is kept and recorded\n{_reasons(result, workspace, sandbox=sandbox)}"
-            f"{_go_on(result, again)}"
+            f"{operation} of {stack} did not complete; see the reason above. Completed operations "
+            "are kept and "
+            f"recorded\n{_reasons(result, workspace, sandbox=sandbox)}{_go_on(result, again)}"
         ).rstrip()
     console.problem(message)
     raise typer.Exit(failures.WORK_FAILED)
@@ -271,7 +270,7 @@ def _go_on(result: EngineResult, again: str) -> str:
 
     if any(is_unreachable(error) for error in result.errors):
         return ""  # a retry would fail again; the reasons name the commands that help
-    return f"  go on after the cause is gone:  {again}"
+    return f"  continue after the cause is fixed:  {again}"
 
 
 def _reasons(result: EngineResult, workspace: Workspace, *, sandbox: bool) -> str:

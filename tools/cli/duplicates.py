@@ -35,7 +35,7 @@ def tell_duplicates(workspace: Workspace, *, sandbox: bool) -> None:
                 timeouts=timeouts_of(sandbox=sandbox),
             )
     except (BotoCoreError, ClientError, EngineFailedError, failures.CommandError) as error:
-        console.progress(f"whether {file.stack} has anything twice could not be looked up: {error}")
+        console.progress(f"could not check whether {file.stack} has duplicate objects: {error}")
         return
     if found:
         console.answer(explanation(found, stack=file.stack, region=file.region))
@@ -45,9 +45,15 @@ def explanation(found: Iterable[Duplicate], *, stack: str, region: str) -> str:
     """Return a message: which objects are not in the state, why, and how to delete them."""
     return "\n".join(
         [
-            f"the account has more of {stack} than its state, because an answer of AWS was lost:",
+            (
+                f"the account has objects of {stack} that are not in its state, because a response "
+                "of AWS was lost:"
+            ),
             *(f"  {each.command} --region {region}  # {each.resource}" for each in found),
-            "nothing uses these, and no command of this stack deletes them. Run the lines above,",
+            (
+                "nothing uses these, and no command of this stack deletes them. Run the commands "
+                "above,"
+            ),
             f"unless another Pulumi backend has a stack {stack} in this account",
         ]
     )

@@ -41,8 +41,8 @@ def why_it_failed(
     if any(exists_already(error) for error in errors):
         preview = file.command("preview", sandbox=sandbox)
         found += [
-            "the cluster has an object that this update was to create, and the state does not have",
-            f"  the commands that remove or adopt it:  {preview}",
+            "the cluster has an object that this update would create, but the state does not have",
+            f"  to list the commands that delete or import it:  {preview}",
         ]
     try:
         config = config_of(file)

@@ -42,15 +42,16 @@ class ExistingObjects:
         """Return a message: which objects exist, and the commands that resolve the conflict."""
         lines = [
             (
-                "nothing was changed, because the cluster has what this update would create, and "
-                'the state of the stack does not have it; it would fail with "already exists":'
+                "nothing was changed, because the cluster already has objects that this update "
+                "would create and that are not in the state of the stack; it would fail with "
+                '"already exists":'
             )
         ]
         for each in self.found:
             lines.append(f"  {each.kind} {each.identifier} ({each.logical_name})")
             lines += [f"    {line}" for line in self._commands(each)]
         again = self._file.command("up", sandbox=self._sandbox)
-        return "\n".join([*lines, f"  then go on:  {again}"])
+        return "\n".join([*lines, f"  then continue:  {again}"])
 
     def _commands(self, each: KubernetesCreate) -> list[str]:
         from tools.cli.rollout_failure import kubectl_command
@@ -58,12 +59,12 @@ class ExistingObjects:
 
         path = kubeconfig_path(self._file.stack, sandbox=self._sandbox)
         found = [
-            f"remove it:  {kubectl_command(path, sandbox=self._sandbox)} {each.delete_command()}"
+            f"delete it:  {kubectl_command(path, sandbox=self._sandbox)} {each.delete_command()}"
         ]
         if each.parent and not self._sandbox:
             extra = [] if self._file.is_tracked else ["--config-file", str(self._file.path)]
             adopt = each.import_command(stack=self._file.stack, extra=extra)
-            found.append(f"or adopt it:  {adopt}")
+            found.append(f"or import it:  {adopt}")
         return found
 
     def _existing(
@@ -86,9 +87,9 @@ class ExistingObjects:
         except (AccountUnreachableError, ClusterUnreadableError, failures.CommandError) as error:
             why = str(error)
         except (LookupError, TypeError, AttributeError):
-            why = "its answer cannot be used"
+            why = "its response is invalid"
         console.progress(
-            f"whether cluster {cluster} has objects of the same names could not be looked up: {why}"
+            f"could not check whether cluster {cluster} has objects of the same names: {why}"
         )
         return []
 

@@ -21,11 +21,13 @@ _LABEL = 10
 def explain(
     rule: Annotated[
         str | None,
-        typer.Argument(help="A policy such as efa-interface-count, or a rule such as A4."),
+        typer.Argument(
+            help="Name of a policy, such as efa-interface-count, or of a rule, such as A4."
+        ),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Explain a rule: what must hold, why, and what enforces it; without one, list all."""
+    """Explain a rule: what it requires, why, and what enforces it. Without a name, list all."""
     from tools.policies.explanation import listing
 
     every = listing()
@@ -52,7 +54,7 @@ def _found(name: str, every: Listing) -> dict[str, Any]:
     except UnknownRuleError as error:
         near = f"did you mean {' or '.join(error.nearest)}? " if error.nearest else ""
         raise failures.WrongUseError(
-            f"there is no rule {name!r}; {near}`./trainyard explain` lists all"
+            f"there is no rule {name!r}; {near}`./trainyard explain` lists all rules"
         ) from error
     if isinstance(found, tuple):
         return requirement_as_json(*found)
@@ -120,7 +122,9 @@ def _enforced(found: Mapping[str, Any]) -> Iterator[str]:
 def _suppression(name: str, example: Mapping[str, Any]) -> Iterator[str]:
     (entry,) = example[name]["suppressions"]
     yield ""
-    yield "  To accept it for one resource until a day, in the stack file under trainyard:cluster:"
+    yield (
+        "  To suppress it for one resource until a date, in the stack file under trainyard:cluster:"
+    )
     yield ""
     yield "    policies:"
     yield f"      {name}:"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 WORK_FAILED = 1
-"""Exit code: the work started and failed."""
+"""Exit code: the operation started and failed."""
 WRONG_USE = 2
-"""Exit code: wrong use or wrong configuration; nothing was started."""
+"""Exit code: invalid usage or configuration; nothing was started."""
 
 
 class CommandError(Exception):

@@ -65,7 +65,7 @@ def run_guarded(
     if gate.failure is not None:
         raise gate.failure
     for name in sorted(unused):
-        console.progress(f"--replace {name}: nothing of that name would be lost")
+        console.progress(f"--replace {name}: the update would delete no object of that name")
     for found in verdicts:
         if found.refuses:
             text = explanation(found, _background(found, workspace, sandbox=sandbox))

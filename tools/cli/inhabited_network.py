@@ -57,7 +57,7 @@ def _look_up(
         return found
     # These may be network interfaces of the stack's own gateways.
     calls = ", ".join(reader.unreadable)
-    console.progress(f"warning: not checked whether others live in {vpc_id}: {calls}")
+    console.progress(f"warning: could not check whether other resources use {vpc_id}: {calls}")
     return ()
 
 
@@ -67,14 +67,14 @@ def refusal(inhabitants: Iterable[Inhabitant], *, stack: str, vpc_id: str, sandb
     flag = " --sandbox" if sandbox else ""
     clusters = sorted({each.cluster for each in everything if each.cluster})
     reason = (
-        f"others live in the network of {stack}; nothing was changed. Without it they have no way "
-        f"out, and AWS deletes {vpc_id} only when they are gone:"
+        f"other resources use the network of {stack}; nothing was changed. Without it they have no "
+        f"internet access, and AWS deletes {vpc_id} only after they are deleted:"
     )
     return "\n".join(
         [
             reason,
             *(f"  {_line(each)}" for each in everything),
-            *(["the stacks among them, by their `name`:"] if clusters else []),
+            *(["destroy these stacks first, by their `name`:"] if clusters else []),
             *(f"  ./trainyard destroy {cluster}{flag}" for cluster in clusters),
         ]
     )

@@ -41,62 +41,73 @@ class Scaling(StrEnum):
 
 def job(
     stack: options.Stack,
-    name: Annotated[str, typer.Argument(help=f"Which job: {', '.join(_EVERY_JOB)}.")],
+    name: Annotated[str, typer.Argument(help=f"Name of the job: {', '.join(_EVERY_JOB)}.")],
     nodes: Annotated[
         int | None,
         typer.Option(
             "--nodes",
             min=1,
-            help="How many nodes; if not set, all that the group wants, or that Slurm may have.",
+            help=(
+                "Number of nodes. Default: the desired size of the group, or the maximum in Slurm."
+            ),
         ),
     ] = None,
     group: Annotated[
-        str | None, typer.Option("--group", help="EKS: node group; needed where several fit.")
+        str | None, typer.Option("--group", help="EKS: node group. Required if several match.")
     ] = None,
     namespace: Annotated[
         str | None,
-        typer.Option("--namespace", "-n", help="EKS: namespace, which must exist; default if not."),
+        typer.Option("--namespace", "-n", help="EKS: an existing namespace. Default: default."),
     ] = None,
     queue: Annotated[
-        str | None, typer.Option("--queue", help="Slurm: queue; needed where several fit.")
+        str | None, typer.Option("--queue", help="Slurm: queue. Required if several match.")
     ] = None,
     compute_resource: Annotated[
         str | None,
-        typer.Option("--compute-resource", help="Slurm: needed where several of a queue fit."),
+        typer.Option(
+            "--compute-resource",
+            help="Slurm: compute resource. Required if several of a queue match.",
+        ),
     ] = None,
     scaling: Annotated[
         Scaling | None,
         typer.Option(
-            "--scaling", help="bert-pretraining: keep the global batch (strong), or grow it (weak)."
+            "--scaling",
+            help="bert-pretraining: keep the global batch size (strong), or increase it (weak).",
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Slurm: directory to write; ./<stack>-<job> if not."),
+        typer.Option(
+            "--output", "-o", help="Slurm: directory to write to. Default: ./<stack>-<job>."
+        ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Slurm: write into a directory that is not empty.")
+        bool, typer.Option("--force", help="Slurm: write to a directory that is not empty.")
     ] = False,
     definition: Annotated[
         str | None,
-        typer.Option("--definition", help="Batch: job definition; needed where several fit."),
+        typer.Option("--definition", help="Batch: job definition. Required if several match."),
     ] = None,
     env: Annotated[
         list[str] | None,
         typer.Option("--env", metavar="NAME=VALUE", help="Batch: environment variable of the job."),
     ] = None,
     submit: Annotated[
-        bool, typer.Option("--submit", help="Batch: submit the job, and print its id.")
+        bool, typer.Option("--submit", help="Batch: submit the job and print its id.")
     ] = False,
     wait: Annotated[
-        bool, typer.Option("--wait", help="Batch: with --submit, wait until the job has ended.")
+        bool, typer.Option("--wait", help="Batch: with --submit, wait until the job ends.")
     ] = False,
     wait_minutes: Annotated[
         float | None,
         typer.Option(
             "--wait-minutes",
             min=0,
-            help="Batch: with --wait, how long the job may wait for its nodes; 30 if not set.",
+            help=(
+                "Batch: with --wait, maximum minutes that the job can wait for its nodes. "
+                "Default: 30."
+            ),
         ),
     ] = None,
     sandbox: options.Sandbox = False,
@@ -104,17 +115,16 @@ def job(
 ) -> None:
     """Generate a job for the stack: a manifest on standard output, Slurm scripts, or a request.
 
-    An EKS stack's manifest is piped into `kubectl apply -f -`; a ParallelCluster stack's scripts
-    are written into a directory to copy to the head node; a Batch stack's request is printed, or
-    submitted with --submit.
+    EKS: pipe the manifest into `kubectl apply -f -`. ParallelCluster: copy the directory of scripts
+    to the head node. Batch: the request is printed, or submitted with --submit.
     """
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     kind = found.architecture
     if name not in JOBS.get(kind, _EVERY_JOB):
         raise failures.WrongUseError(
-            f"there is no job {name!r} for {stack}; there is: "
+            f"there is no job {name!r} for {stack}; available: "
             + (", ".join(JOBS.get(kind, _EVERY_JOB)) or "none")
-            + ("; --definition chooses a job definition" if kind == BATCH else "")
+            + ("; --definition selects a job definition" if kind == BATCH else "")
         )
     given = {
         EKS: {"--group": group, "--namespace": namespace},
@@ -141,7 +151,7 @@ def job(
         _print_manifest(found, name, group=group, nodes=nodes, namespace=namespace or "default")
         return
     if name != slurm_jobs.BERT_PRETRAINING:
-        _refuse({"--scaling": scaling}, f"{name} trains nothing")
+        _refuse({"--scaling": scaling}, f"{name} is not a training job")
     from tools.jobs.slurm.nodes import SlurmRequest
 
     request = SlurmRequest(
@@ -157,7 +167,7 @@ def job(
 def _refuse_foreign(given: Mapping[str, Mapping[str, object]], kind: str, stack: str) -> None:
     for other, values in given.items():
         if other != kind:
-            _refuse(values, f"{stack} is no {_TITLES[other]} stack")
+            _refuse(values, f"{stack} is not a stack of {_TITLES[other]}")
 
 
 def _batch_job(
@@ -171,10 +181,10 @@ def _batch_job(
     from tools.jobs.batch_request import BatchRequest
 
     if given["--wait"] and not given["--submit"]:
-        raise failures.WrongUseError("--wait waits for the job that --submit submits: add it")
+        raise failures.WrongUseError("--wait requires --submit")
     minutes = given["--wait-minutes"]
     if minutes is not None and not given["--wait"]:
-        raise failures.WrongUseError("--wait-minutes says how long --wait waits: add it")
+        raise failures.WrongUseError("--wait-minutes requires --wait")
     test = batch_jobs.JOBS[batch_jobs.JOBS.index(name)]
     asked = BatchRequest(
         definition=given["--definition"],
@@ -193,7 +203,7 @@ def _batch_job(
 def _refuse(given: Mapping[str, object], reason: str) -> None:
     wrong = [option for option, value in given.items() if value is not None]
     if wrong:
-        raise failures.WrongUseError(f"{reason}: leave out {' and '.join(wrong)}")
+        raise failures.WrongUseError(f"{reason}: omit {' and '.join(wrong)}")
 
 
 def _print_manifest(

@@ -34,7 +34,7 @@ def _table(summary: Summary) -> FactsTable:
     for name, group_id in outputs["security_group_ids"].items():
         table.add_fact(f"security group {name}", str(group_id))
     reference = f"network: {{kind: stack-reference, stack: {summary.stack}}}"
-    table.add_fact("to live in it", reference)
+    table.add_fact("to use it", reference)
     for note in outputs.get("notes") or []:
         table.add_fact("note", str(note))
     return table

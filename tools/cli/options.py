@@ -12,32 +12,37 @@ from tools.workspace.stack_files import StackFile, completed, find_stack_file
 
 Stack = Annotated[str, typer.Argument(help="Name of the stack, such as p5-cb.")]
 Sandbox = Annotated[
-    bool, typer.Option("--sandbox", help="Work in the sandbox on this machine, not in AWS.")
+    bool, typer.Option("--sandbox", help="Use the sandbox on this machine instead of AWS.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before something changes.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
 AsSarif = Annotated[
-    bool, typer.Option("--sarif", help="Print what was found as SARIF 2.1.0, for code scanning.")
+    bool, typer.Option("--sarif", help="Print the findings as SARIF 2.1.0, for code scanning.")
 ]
 Replace = Annotated[
     list[str] | None,
     typer.Option(
         "--replace",
         metavar="NAME",
-        help="Let the update lose this object, which a refusal has named; once for each object.",
+        help=(
+            "Allow the update to delete this object, as named in the error message. Repeat for "
+            "each object."
+        ),
     ),
 ]
 ClusterGone = Annotated[
     bool,
     typer.Option(
         "--cluster-gone",
-        help="The EKS cluster was deleted outside Pulumi: forget what was in it. The account is "
-        "asked first, and the command is refused where the cluster exists.",
+        help=(
+            "The EKS cluster was deleted outside Pulumi: remove its objects from the state. Fails "
+            "if the account still has the cluster."
+        ),
     ),
 ]
 StackFilePath = Annotated[
     Path | None,
-    typer.Option("--stack-file", help="A stack file to use in place of Pulumi.<stack>.yaml."),
+    typer.Option("--stack-file", help="Stack file to use instead of Pulumi.<stack>.yaml."),
 ]
 
 

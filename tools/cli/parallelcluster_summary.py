@@ -87,7 +87,7 @@ def _nodes(queue: str, resource: str, nodes: Mapping[str, Any]) -> str:
 
 
 def _file_system(system: Mapping[str, Any]) -> str:
-    kept = ", outlives the cluster" if system.get("outlives_the_cluster") else ""
+    kept = ", kept after the cluster" if system.get("outlives_the_cluster") else ""
     return f"{system['type']} at {system['mount_directory']}{kept}"
 
 

@@ -17,7 +17,7 @@ def plan(
     stack_file: options.StackFilePath = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show every resource that the stack would register from nothing; changes nothing."""
+    """Show every resource of a new deployment of the stack. Changes nothing."""
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     result = _plan(found, sandbox=sandbox)
     if as_json:

@@ -46,6 +46,6 @@ def counted(found: Preflight) -> str:
 
 
 def _title(stack: str, found: Preflight) -> Text:
-    account = found.account_id or "an account that does not tell its id"
+    account = found.account_id or "an account with unknown id"
     caller = f" as {found.caller_arn}" if found.caller_arn else ""
     return plain(f"{stack}: {account}{caller}, {found.region}")

@@ -81,12 +81,19 @@ def explanation(
     stack = stack_file.stack
     return "\n".join(
         [
-            f"nothing of {stack} is destroyed; it is protected:"
+            f"nothing of {stack} was destroyed, because all of it is protected:"
             if untouched
-            else f"{stack} is destroyed but for what is protected:",
+            else f"{stack} was destroyed, except for protected resources:",
             *(f"  {each.line}" for each in everything if each.protected),
-            *(["kept because these need it:", *(f"  {line}" for line in needed)] if needed else []),
-            "the next `up` takes them up again. To remove them, and lose what is in them:",
+            *(
+                [
+                    "kept because protected resources depend on them:",
+                    *(f"  {line}" for line in needed),
+                ]
+                if needed
+                else []
+            ),
+            "the next `up` uses them again. To delete them and their data:",
             *(f"  {command}" for command in _unprotect(everything, stack_file.name)),
             f"  {stack_file.command('up', sandbox=sandbox)} --yes",
             f"  {stack_file.command('destroy', sandbox=sandbox)} --yes",

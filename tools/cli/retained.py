@@ -88,15 +88,17 @@ def what_stays(cluster_name: str, region: str) -> str:
     try:
         if _exists(account, cluster_name):
             return (
-                f"the cluster {cluster_name} stays with all that it has, as "
-                "architecture.deployment.deletion_policy: retain says, and its nodes cost money\n"
-                "to end it:\n"
-                f"  pcluster delete-cluster --cluster-name {cluster_name} --region {region}"
+                f"the cluster {cluster_name} and its resources are kept, because of "
+                "architecture.deployment.deletion_policy: retain, and AWS continues to charge for "
+                "its nodes\nto delete it:\n  pcluster delete-cluster --cluster-name "
+                f"{cluster_name} --region {region}"
             )
         kept = tuple(retained_objects(account, cluster_name))
     except (BotoCoreError, ClientError) as error:
         return unknown(error, cluster_name=cluster_name, region=region)
-    gone = f"{cluster_name} is gone; ParallelCluster has kept what deletion_protection covers:"
+    gone = (
+        f"{cluster_name} is deleted; ParallelCluster has kept the storage with deletion_protection:"
+    )
     return explanation(gone, kept, region=region) if kept else ""
 
 
@@ -115,8 +117,8 @@ def what_failed_creations_left(cluster_name: str, region: str) -> str:
         # The reason for the failed `up` is more important.
         return ""
     none = (
-        f"there is no cluster {cluster_name}; of what was tried before, ParallelCluster has kept "
-        "what deletion_protection covers:"
+        f"there is no cluster {cluster_name}; ParallelCluster has kept storage with "
+        "deletion_protection from earlier attempts:"
     )
     return explanation(none, kept, region=region) if kept else ""
 
@@ -162,15 +164,15 @@ def explanation(heading: str, kept: Iterable[Retained], *, region: str) -> str:
     # Objects in use cannot be removed, so security groups come last.
     everything = sorted(kept, key=lambda each: each.kind is Kind.GROUP)
     kinds = dict.fromkeys(each.kind.kind for each in everything if each.kind.kind)
-    again = "the next `up` makes new ones; to use these again, give their ids with kind: {}"
+    again = "the next `up` creates new ones; to use these again, set their ids with kind: {}"
     return "\n".join(
         [
             heading,
             *(each.line for each in everything),
             *([again.format(", ".join(kinds))] if kinds else []),
-            "to remove them with what is in them (mount targets of EFS first):"
+            "to delete them with their data (delete EFS mount targets first):"
             if any(each.kind is Kind.EFS for each in everything)
-            else "to remove them with what is in them:",
+            else "to delete them with their data:",
             *(
                 f"  aws {each.kind.removal} {each.identifier} --region {region}"
                 for each in everything
@@ -198,7 +200,10 @@ def unknown(reason: object, *, cluster_name: str, region: str) -> str:
     )
     return "\n".join(
         [
-            f"{cluster_name} is gone; what deletion_protection keeps could not be asked for:",
+            (
+                f"{cluster_name} is deleted; storage kept by deletion_protection could not be "
+                "looked up:"
+            ),
             f"  {reason}",
             "to find it:",
             *(f"  aws {each} --region {region}" for each in commands),

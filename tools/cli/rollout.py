@@ -1,6 +1,6 @@
 """Wait until a cluster matches its stack: nodes are Ready and every plugin runs on its nodes.
 
-The rollout status is not sufficient, because a DaemonSet that wants no pods counts as rolled out.
+The rollout status is not sufficient, because a DaemonSet with no desired pods counts as rolled out.
 Therefore every DaemonSet is checked on each node where it must run, and every node for its devices.
 """
 
@@ -94,7 +94,7 @@ class ClusterState:
                 )
         for device, count in group.devices.items():
             found += [
-                f"node group {group.name}: {node.name} offers {node.devices.get(device, '0')} of "
+                f"node group {group.name}: {node.name} has {node.devices.get(device, '0')} of "
                 f"{count} {device}"
                 for node in ready
                 if _count(node.devices.get(device)) < count
@@ -180,8 +180,8 @@ def look_at(kubeconfig: str) -> tuple[ClusterState | None, str]:
     except (ConfigException, HTTPError) as error:
         why = type(error).__name__
     except (ValueError, TypeError, AttributeError):
-        why = "its answer cannot be used"
-    return None, f"the API server of the cluster does not say what is there ({why})"
+        why = "its response is invalid"
+    return None, f"the state of the cluster cannot be read from its API server ({why})"
 
 
 def _node(node: Any) -> NodeState:

@@ -1,4 +1,4 @@
-"""What the outputs of a stack promise of its cluster: nodes, devices, and plugins on each node."""
+"""What a cluster must have according to its stack outputs: nodes, devices and plugins."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class GroupExpectation:
 
 
 def expected_of(outputs: Mapping[str, Any]) -> tuple[GroupExpectation, ...]:
-    """Return the node groups that the outputs of a stack promise, in order."""
+    """Return the node groups that the outputs of a stack describe, in order."""
     found: dict[str | tuple[str, str], GroupExpectation] = {}
     for name, group in outputs.get("node_groups", {}).items():
         expected = _group(name, group, outputs)

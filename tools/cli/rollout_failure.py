@@ -1,4 +1,4 @@
-"""Messages for a cluster that came up without all of its nodes or plugins."""
+"""Messages for a cluster that is deployed without all of its nodes or plugins."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def reasons(
 
     Args:
         outputs: Outputs of the stack.
-        expected: The node groups that the outputs promise.
+        expected: The node groups that the outputs describe.
         state: The observed state.
         stack_file: The stack, for its account.
         sandbox: Whether the account is the sandbox's.
@@ -116,7 +116,7 @@ def _groups(
                 for name, output in outputs.get("node_groups", {}).items()
             ]
     except (BotoCoreError, ClientError) as error:
-        return [f"the account does not say why: {error}"]
+        return [f"the reason cannot be read from the account: {error}"]
     except (LookupError, TypeError) as error:  # for example, of a node group that was never created
-        return [f"the account does not say why: an answer has no {error}"]
+        return [f"the reason cannot be read from the account: a response has no {error}"]
     return [sentence for group in groups for sentence in what_it_lacks(group, joined, place)]

@@ -22,7 +22,7 @@ def use_schedule(path: Path) -> list[dict[str, Any]]:
         text = path.read_bytes()
     except OSError as error:
         raise failures.WrongUseError(
-            f"cannot read {path}: {error.strerror}; give the path of a schedule of faults "
+            f"cannot read {path}: {error.strerror}; give the path of a fault schedule "
             "(docs/faults.md)"
         ) from error
     return _ask("POST", text, source=str(path))
@@ -57,7 +57,7 @@ def _line(entry: dict[str, Any]) -> str:
     what = shown.pop("happens")
     where = shown.pop("call", "")
     settings = ", ".join(f"{key} {value}" for key, value in shown.items())
-    happened = f"happened {counted['happened']}x"
+    happened = f"occurred {counted['happened']}x"
     return " ".join(filter(None, [where, what, f"({settings}):", happened])) + (
         f" in {counted['matched']} calls" if where else ""
     )
@@ -68,4 +68,4 @@ def _ask(method: str, body: bytes | None = None, source: str = "") -> list[dict[
         return ask(method, "faults", body)
     except urllib.error.HTTPError as error:
         message = json.load(error)["message"]
-        raise failures.WrongUseError(f"{source} is no schedule of faults:\n{message}") from error
+        raise failures.WrongUseError(f"{source} is not a fault schedule:\n{message}") from error

@@ -55,9 +55,9 @@ class RunningSandbox:
         """
         if stack_file.region != self.status.region:
             raise failures.WrongUseError(
-                f"{stack_file.name}: aws:region is {stack_file.region}, and the sandbox's account "
+                f"{stack_file.name}: aws:region is {stack_file.region}, but the sandbox's account "
                 f"is in {self.status.region}; set aws:region: {self.status.region} in a copy and "
-                "give it with --stack-file"
+                "use it with --stack-file"
             )
         project = project_of(self.directory)
         engine = ensure_pulumi(report)
@@ -150,14 +150,15 @@ def _check_plugins(directory: SandboxDirectory, chosen: Mapping[str, Path] | Non
     if not running:
         raise failures.CommandError(
             f"the sandbox in {directory.path} was started by an earlier version of trainyard. Its "
-            "resources were made by a stand-in for the AWS provider, and the real provider cannot "
-            "go on with them. End that account and start a new one: ./trainyard sandbox reset"
+            "resources were created by an emulated AWS provider, and the real provider cannot "
+            "manage them. Delete that account and start a new one: ./trainyard sandbox reset"
         )
     others = [name for name, path in (chosen or {}).items() if running.get(name) != path]
     if others:
         raise failures.CommandError(
-            f"the running sandbox has another plugin for {', '.join(sorted(others))}, and a state "
-            "belongs to the plugin that wrote it. Stop it first: ./trainyard sandbox stop"
+            f"the running sandbox uses another plugin for {', '.join(sorted(others))}, and only "
+            "the plugin that wrote a state can use it. Stop the sandbox first: ./trainyard "
+            "sandbox stop"
         )
 
 
@@ -179,7 +180,9 @@ def running_sandbox() -> RunningSandbox:
     directory = sandbox_directory()
     status = directory.read_status()
     if status is None:
-        raise failures.CommandError("the sandbox does not run; start it: ./trainyard sandbox start")
+        raise failures.CommandError(
+            "the sandbox is not running; start it: ./trainyard sandbox start"
+        )
     return RunningSandbox(directory, status)
 
 
@@ -199,7 +202,7 @@ def require_stack(stack_file: StackFile) -> None:
     stack = stack_file.stack
     if not holds_stack(stack):
         raise failures.CommandError(
-            f"the sandbox holds no stack {stack}; bring it up: "
+            f"the sandbox has no stack {stack}; deploy it: "
             + stack_file.command("up", sandbox=True)
         )
 

@@ -20,22 +20,23 @@ app = typer.Typer(
 
 
 Port = Annotated[
-    int, typer.Option(help="Port of the AWS endpoint on the loopback; 0 takes a free one.")
+    int,
+    typer.Option(help="Port of the AWS endpoint on the loopback interface. 0 selects a free port."),
 ]
 ScheduleFile = Annotated[
-    Path | None, typer.Argument(metavar="FILE", help="Schedule of faults to put in force, YAML.")
+    Path | None, typer.Argument(metavar="FILE", help="Fault schedule to apply, in YAML.")
 ]
-ClearFaults = Annotated[bool, typer.Option("--clear", help="End the schedule in force.")]
+ClearFaults = Annotated[bool, typer.Option("--clear", help="End the current schedule.")]
 Latency = Annotated[
     float | None,
     typer.Option(
         min=0,
         max=1,
         metavar="SCALE",
-        help="Share of AWS's time that every resource takes; 0 ends it.",
+        help="Share of AWS's time that every resource takes. 0 removes the delay.",
     ),
 ]
-Hours = Annotated[float, typer.Option(min=0, help="How far, in hours.")]
+Hours = Annotated[float, typer.Option(min=0, help="Number of hours.")]
 
 
 Plugins = Annotated[
@@ -43,25 +44,25 @@ Plugins = Annotated[
     typer.Option(
         "--plugin",
         metavar="PROVIDER=DIRECTORY",
-        help="A provider plugin of your choice for aws, eks or kubernetes; may be repeated.",
+        help="Provider plugin to use for aws, eks or kubernetes. Can be repeated.",
     ),
 ]
 
 
 @app.command()
 def start(port: Port = 0, latency: Latency = None, plugin: Plugins = None) -> None:
-    """Start the sandbox with its account as the fixture describes it."""
+    """Start the sandbox, with an account as described in the fixture."""
     from tools.cli.sandbox_session import started_sandbox
     from tools.engine import parse_choices
 
     plugins = parse_choices(plugin) if plugin else None
     sandbox = started_sandbox(console.progress, port=port, latency=latency, plugins=plugins)
-    console.answer(f"the sandbox runs; AWS endpoint {sandbox.aws_endpoint}")
+    console.answer(f"the sandbox is running; AWS endpoint {sandbox.aws_endpoint}")
 
 
 @app.command()
 def stop() -> None:
-    """End the sandbox: its processes, its account and the record of its stacks."""
+    """Stop the sandbox and delete its account and the state of its stacks."""
     from tools.cli.sandbox_session import nobody_at_work
 
     with nobody_at_work("sandbox stop") as directory:
@@ -71,7 +72,7 @@ def stop() -> None:
 
 @app.command()
 def reset() -> None:
-    """End the sandbox, remove everything of it, and start it again with a new account."""
+    """Stop the sandbox, delete all its files, and start it with a new account."""
     from tools.cli.sandbox_session import nobody_at_work
 
     with nobody_at_work("sandbox reset") as directory:
@@ -81,7 +82,7 @@ def reset() -> None:
 
 @app.command()
 def status(as_json: options.AsJson = False) -> None:
-    """Say whether the sandbox runs, and where its endpoint, clusters and logs are."""
+    """Show whether the sandbox is running, and its endpoint, clusters and logs."""
     from tools.cli.sandbox_status import describe
 
     described = describe()
@@ -95,7 +96,7 @@ def status(as_json: options.AsJson = False) -> None:
 
 @app.command()
 def advance(hours: Hours) -> None:
-    """Move the sandbox's clock forward: Capacity Blocks begin and end, scheduled actions run."""
+    """Move the sandbox's clock forward: Capacity Blocks start and end, scheduled actions run."""
     from tools.cli.sandbox_session import advance_clock
 
     console.answer(f"it is {advance_clock(hours):%Y-%m-%d %H:%M} UTC in the sandbox")
@@ -105,7 +106,7 @@ def advance(hours: Hours) -> None:
 def faults(
     file: ScheduleFile = None, clear: ClearFaults = False, as_json: options.AsJson = False
 ) -> None:
-    """Put a schedule of faults in force, end it, or show the one in force (docs/faults.md)."""
+    """Apply a fault schedule, end it, or show the current one (docs/faults.md)."""
     from tools.cli import sandbox_faults
 
     if file is not None and clear:
@@ -116,7 +117,7 @@ def faults(
     if as_json:
         console.answer_json(in_force)
         return
-    for line in sandbox_faults.lines(in_force) or ["no fault is in force"]:
+    for line in sandbox_faults.lines(in_force) or ["no fault schedule is active"]:
         console.answer(line)
 
 
@@ -125,7 +126,7 @@ def inventory(as_json: options.AsJson = False) -> None:
     """Print one line for every object in the account and its clusters, sorted."""
     if _directory().read_status() is None:
         raise failures.CommandError(
-            "the sandbox does not run, so it holds nothing; start it: ./trainyard sandbox start"
+            "the sandbox is not running and has no objects; start it: ./trainyard sandbox start"
         )
     from tools.cli.sandbox_session import inventory_lines
 

@@ -61,11 +61,11 @@ def require_credentials() -> None:
         ) from error
     if credentials is None:
         raise failures.WrongUseError(
-            "there are no AWS credentials; nothing was done\n"
-            "  looked at: AWS_ACCESS_KEY_ID, AWS_PROFILE, the files ~/.aws/credentials and "
+            "no AWS credentials found; nothing was done\n"
+            "  searched: AWS_ACCESS_KEY_ID, AWS_PROFILE, the files ~/.aws/credentials and "
             "~/.aws/config,\n             container and instance credentials\n"
             "  to log in: `aws configure sso`, then `aws sso login`, or set AWS_PROFILE\n"
-            "  to try it without an account: add --sandbox"
+            "  to run without an account: add --sandbox"
         )
 
 
@@ -155,9 +155,9 @@ def _tell_foreign_ids(stack_file: StackFile) -> None:
     own = overruled(stack_file.cluster, completion(stack_file.stack))
     if own:
         console.progress(
-            f"{stack_file.name} names {', '.join(own)} itself; the sandbox's account is another "
-            "than yours and knows only its own ids: without these keys, in a copy given with "
-            "--stack-file, it fills them in"
+            f"{stack_file.name} sets {', '.join(own)}, but the sandbox's account has other ids. "
+            "Remove these keys in a copy, and use it with --stack-file: the sandbox then fills "
+            "them in"
         )
 
 

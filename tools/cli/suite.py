@@ -26,15 +26,15 @@ MAXIMUM_PROCESSES = 4
 WHOLE = ("changes", "corpus", "faults", "preflight", "sandbox", "stacks")
 """Directories of tests that run the emulated account, a plugin, or every stack."""
 UNIT = "unit"
-"""Marker of the other tests that need no program besides; `tests/conftest.py` sets it."""
+"""Marker of the other tests, which need no additional program; `tests/conftest.py` sets it."""
 
 
 def test(context: typer.Context) -> None:
-    """Run every check and test; arguments go to pytest, and select tests only.
+    """Run every check and test. Arguments go to pytest and select tests only.
 
-    Style, types and unit tests come first, side by side, and need no program, so that there is an
-    answer before the engine and the plugins are built. With arguments only pytest runs, for the
-    part that is being worked on.
+    Style, types and unit tests run first, in parallel. They need no additional program, so their
+    results are available before the engine and the plugins are built. With arguments, only pytest
+    runs.
     """
     if context.args:
         passed = _passes_tests(context.args)
@@ -50,7 +50,7 @@ def test(context: typer.Context) -> None:
         seconds = time.monotonic() - started
         console.progress(f"style, types and unit tests: {answer}, {seconds:.0f} s")
         _get_programs()
-        # An `up` waits for the account, the cluster and its own parts half of the time.
+        # An `up` spends half of its time waiting for the account, the cluster and its own parts.
         whole = _passes_tests([*_side_by_side(2 * _processors()), "-m", f"not {UNIT}"])
         passed = quick and whole and not failed
     if not passed:
@@ -71,9 +71,9 @@ def _processors() -> int:
 def _side_by_side(processes: int) -> list[str]:
     """Return the arguments that spread groups of tests over processes.
 
-    A group stays in one process: it shares a stack that comes up once for all of its tests.
-    `tests/conftest.py` says what a group is, and puts the slowest first. Every process may run a
-    sandbox, so there are never more than four.
+    A group stays in one process, because its tests share a stack that is deployed once.
+    `tests/conftest.py` defines the groups and sorts them, the slowest first. Every process can run
+    a sandbox, so there are at most four.
     """
     return [
         "-n",
@@ -85,13 +85,13 @@ def _side_by_side(processes: int) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment without what would make every engine compile the SDKs anew."""
+    """Return the environment without variables that make every engine recompile the SDKs."""
     return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 
 @contextlib.contextmanager
 def _checks_in_background() -> Iterator[Callable[[], list[str]]]:
-    """Run all static checks; give a function that shows what they say and returns what failed."""
+    """Run all static checks; yield a function that shows their output and returns failures."""
     with ThreadPoolExecutor() as side_by_side:
         running = {name: side_by_side.submit(_checked, cmd) for name, cmd in STATIC_CHECKS}
         yield lambda: [name for name, check in running.items() if not _passes(check.result())]
@@ -107,7 +107,7 @@ class _Checked:
 
 
 def _passes(check: _Checked) -> bool:
-    """Show what a check says, and return whether it passed."""
+    """Show the output of a check, and return whether it passed."""
     console.progress(check.summary)
     if check.output:
         console.answer(check.output)
@@ -136,7 +136,7 @@ def _checked(command: list[str]) -> _Checked:
 
 
 def _get_programs() -> None:
-    """Get every program and plugin before the first test waits for it."""
+    """Install every program and plugin before the first test needs it."""
     from tools.engine import ensure_kubernetes, ensure_plugins, ensure_pulumi
     from tools.parallelcluster.environment import parallelcluster_python
 

@@ -60,9 +60,9 @@ def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: b
             kubectl=cluster.kubectl,
         )
         raise failures.CommandError(
-            f"the cluster is up, but after {deadline:.0f} s:\n"
+            f"the cluster is deployed, but after {deadline:.0f} s:\n"
             + "".join(f"  {sentence}\n" for sentence in (*missing, *why))
-            + f"  once that is mended:  ./trainyard up {summary.stack}{summary.options}"
+            + f"  after fixing the cause:  ./trainyard up {summary.stack}{summary.options}"
         )
 
 

@@ -66,7 +66,7 @@ def variables_of_gone_cluster(workspace: Workspace, *, sandbox: bool) -> dict[st
     answer = _ask(workspace, sandbox=sandbox)
     if not answer.gone:
         raise failures.WrongUseError(f"{OPTION}: {answer.said}; nothing was done")
-    console.progress(f"{answer.said}: its Kubernetes objects are taken for gone")
+    console.progress(f"{answer.said}: its Kubernetes objects are treated as deleted")
     return {DELETE_UNREACHABLE: "true"}
 
 
@@ -80,17 +80,17 @@ def why_it_is_unreachable(workspace: Workspace, *, sandbox: bool) -> list[str]:
         )
         return [
             f"{answer.said}: it was deleted outside Pulumi, with everything in it",
-            f"  to remove the rest of the stack:  {destroy}",
-            f"  to make the cluster anew:         {refresh}",
+            f"  to delete the rest of the stack:  {destroy}",
+            f"  to create the cluster again:      {refresh}",
             f"                             then:  {file.command('up', sandbox=sandbox)}",
         ]
     if answer.active and not sandbox:
         return [
-            f"the API server of the cluster does not answer here; {answer.said}",
-            "  a private endpoint answers only within the VPC, a public one only to",
+            f"the API server of the cluster does not respond; {answer.said}",
+            "  a private endpoint is reachable only within the VPC, a public one only from",
             "  architecture.endpoint.public_access_cidrs, and `aws eks get-token` must work",
         ]
-    return [f"the API server of the cluster does not answer; {answer.said}"]
+    return [f"the API server of the cluster does not respond; {answer.said}"]
 
 
 def recorded_cluster(resources: Iterable[Mapping[str, Any]], *, named: str) -> RecordedCluster:
@@ -123,7 +123,7 @@ def _ask(workspace: Workspace, *, sandbox: bool) -> Answer:
         with account_access(sandbox=sandbox, profile=file.profile):
             return _asked(recorded, file)
     except (BotoCoreError, ClientError, EngineFailedError, failures.CommandError) as error:
-        return Answer(f"whether the account has the cluster could not be looked up: {error}")
+        return Answer(f"could not check whether the account has the cluster: {error}")
 
 
 def _asked(recorded: RecordedCluster, file: StackFile) -> Answer:
@@ -139,7 +139,7 @@ def _asked(recorded: RecordedCluster, file: StackFile) -> Answer:
     where = f"account {account} in {file.region}"
     if account not in recorded.accounts or recorded.regions - {file.region}:
         recorded_in = ", ".join(sorted(recorded.accounts | recorded.regions)) or "no account"
-        return Answer(f"this is {where}, and the state of {file.stack} is of {recorded_in}")
+        return Answer(f"this is {where}, but the state of {file.stack} is for {recorded_in}")
     cluster = f"cluster {shell_word(recorded.name)}"
     try:
         status = eks.describe_cluster(name=recorded.name)["cluster"].get("status", "")
@@ -147,4 +147,4 @@ def _asked(recorded: RecordedCluster, file: StackFile) -> Answer:
         if error.response.get("Error", {}).get("Code") != _NOT_FOUND:
             raise
         return Answer(f"{where} has no {cluster}", gone=True)
-    return Answer(f"{where} has the {cluster}, and it is {status}", active=status == "ACTIVE")
+    return Answer(f"{where} has the {cluster}, with status {status}", active=status == "ACTIVE")

@@ -23,8 +23,8 @@ def unwritable(error: OSError) -> str | None:
     name, reason = str(path or "a file"), os.strerror(error.errno)
     if error.errno in _FULL:
         return (
-            f"there is no room to write {name} ({reason}{_free(path)}); what was there before is "
-            f"kept. Make room, or {_elsewhere(path)}, and run the same command again"
+            f"not enough disk space to write {name} ({reason}{_free(path)}); the previous content "
+            f"is kept. Free disk space, or {_elsewhere(path)}, and run the same command again"
         )
     return f"{name} cannot be used ({reason}); make it writable, or {_elsewhere(path)}"
 
@@ -35,13 +35,13 @@ def _elsewhere(path: Path | None) -> str:
 
     sandbox = sandbox_directory().path
     if path is not None and (path.is_relative_to(sandbox) or sandbox.is_relative_to(path)):
-        return "set TRAINYARD_SANDBOX to a directory elsewhere for what the sandbox writes"
+        return "set TRAINYARD_SANDBOX to another directory for the files of the sandbox"
     with contextlib.suppress(EngineError):
         if path is not None and path.is_relative_to(cache_directory()):
-            return "set TRAINYARD_CACHE to a directory elsewhere for the programs that are kept"
+            return "set TRAINYARD_CACHE to another directory for downloaded programs"
     if path is not None and path.is_relative_to(ROOT):
-        return "use a copy of the repository elsewhere"
-    return "place it elsewhere"
+        return "use a copy of the repository on another disk"
+    return "use another location"
 
 
 def _free(path: Path | None) -> str:

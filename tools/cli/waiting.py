@@ -25,6 +25,6 @@ def wait_seconds(*, sandbox: bool, environment: Mapping[str, str] | None = None)
         return SANDBOX_SECONDS if sandbox else ACCOUNT_SECONDS
     if not given.isdecimal():
         raise failures.WrongUseError(
-            f"{VARIABLE} is {given!r}; it takes a whole number of seconds, such as 1800"
+            f"{VARIABLE} is {given!r}; it must be a whole number of seconds, such as 1800"
         )
     return float(given)

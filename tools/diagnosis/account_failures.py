@@ -31,11 +31,11 @@ def taken(error: EngineError, *, region: str) -> list[str]:
     This happens when the response to a create is lost: the provider repeats the request, which
     conflicts with the object that the first request created.
     """
-    name = error.resource_name or "what was to be made"
+    name = error.resource_name or "the new object"
     found = [
         (
-            f"{name}: an object like it exists, and the state has none. Either its answer was lost "
-            "on the way and it is this stack's own, or it is somebody else's"
+            f"{name}: such an object already exists, but is not in the state. Either it belongs to "
+            "this stack and the response to its creation was lost, or it belongs to another owner"
         )
     ]
     if error.resource_name:
@@ -46,7 +46,7 @@ def taken(error: EngineError, *, region: str) -> list[str]:
             name=error.resource_name,
         )
         found += [
-            f"  it is this stack's own if it has the tag {RESOURCE_TAG}={value}; see with",
+            f"  it belongs to this stack if it has the tag {RESOURCE_TAG}={value}; to check:",
             (
                 f"  aws resourcegroupstaggingapi get-resources --region {region} --tag-filters "
                 f"'Key={RESOURCE_TAG},Values={value}'"
@@ -54,7 +54,10 @@ def taken(error: EngineError, *, region: str) -> list[str]:
         ]
     return [
         *found,
-        "  its own: delete it, nothing uses it yet, and go on; another's: choose another name",
+        (
+            "  if it belongs to this stack, delete it (nothing uses it yet) and continue; "
+            "otherwise choose another name"
+        ),
     ]
 
 
@@ -62,8 +65,8 @@ def limit(error: EngineError) -> list[str]:
     """Return advice for a quota of the account that is reached."""
     return [
         (
-            f"{error.resource_name or 'the account'}: a quota of the account is used up. Its page "
-            "is https://console.aws.amazon.com/servicequotas/; raise it, or delete what is not "
-            "in use, and go on"
+            f"{error.resource_name or 'the account'}: a quota of the account is reached. Request "
+            "an increase at https://console.aws.amazon.com/servicequotas/, or delete unused "
+            "resources, and continue"
         )
     ]

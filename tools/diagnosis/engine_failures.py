@@ -53,7 +53,7 @@ def _advice_on(error: EngineError, stack: FailedStack) -> Iterator[str]:
 
 def _expired(_: EngineError, stack: FailedStack) -> list[str]:
     return [
-        "the AWS credentials have expired while the engine worked; every later call was refused",
+        "the AWS credentials expired during the operation; AWS rejected every later call",
         (
             "renew them: `aws sso login`, or new AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and "
             "AWS_SESSION_TOKEN"
@@ -64,14 +64,16 @@ def _expired(_: EngineError, stack: FailedStack) -> list[str]:
 def _capacity(error: EngineError, stack: FailedStack) -> list[str]:
     pool = stack.pool_of(error)
     if pool is None:
-        return ["EC2 has no capacity for these instances now; try again later"]
+        return ["EC2 currently has no capacity for these instances; try again later"]
     return capacity_advice(pool)
 
 
 def _quota(error: EngineError, stack: FailedStack) -> list[str]:
     pool = stack.pool_of(error)
     if pool is None:
-        return ["a quota of EC2 is used up: `aws service-quotas list-service-quotas` names it"]
+        return [
+            "an EC2 quota is reached: `aws service-quotas list-service-quotas` lists the quotas"
+        ]
     return quota_advice(pool, region=stack.region)
 
 
@@ -84,8 +86,8 @@ def _not_joined(error: EngineError, stack: FailedStack) -> list[str]:
     )
     return [
         (
-            f"{name}: its instances run and have not joined the cluster; look for the cause in "
-            "this order:"
+            f"{name}: its instances are running but have not joined the cluster; check these "
+            "causes in order:"
         ),
         *(f"  {each}" for each in causes(role_arn="", let_in=None, managed=True)),
         *(f"  {each}" for each in look),
@@ -97,7 +99,7 @@ def _addresses(error: EngineError, stack: FailedStack) -> list[str]:
     return [
         (
             f"{pool.described if pool else 'the nodes'}: the subnets have too few free addresses; "
-            "give larger ones, or free some"
+            "use larger subnets, or release addresses"
         )
     ]
 
@@ -105,19 +107,19 @@ def _addresses(error: EngineError, stack: FailedStack) -> list[str]:
 def _identity(_: EngineError, stack: FailedStack) -> list[str]:
     return [
         (
-            "IAM shows a new role to the other services only after some seconds, and this once it "
-            "took longer than the provider waits: going on is all that it needs"
+            "a new IAM role is visible to other services only after some seconds, and this took "
+            "longer than the provider waits: run the command again"
         )
     ]
 
 
 def _never_registered(error: EngineError, stack: FailedStack) -> list[str]:
     if stack.sandbox:
-        return ["nodes that Slurm always has did not start; the reason stands in the message"]
+        return ["static nodes did not start; the message has the reason"]
     return [
         (
-            "nodes that Slurm always has start and do not register, ten times in a row (protected "
-            "mode). Their own log and Slurm's outlive the cluster in its log group:"
+            "static nodes started but did not register, ten times in a row (protected mode). "
+            "Their logs and the Slurm logs are kept in the log group of the cluster:"
         ),
         (
             f"  aws logs describe-log-groups --region {stack.region} --log-group-name-prefix "
@@ -128,18 +130,18 @@ def _never_registered(error: EngineError, stack: FailedStack) -> list[str]:
 
 
 def _busy(_: EngineError, stack: FailedStack) -> list[str]:
-    return ["AWS took no more calls for a while, or broke itself; the stack is not the cause"]
+    return ["AWS throttled calls or had an internal error; the stack is not the cause"]
 
 
 def _gone(error: EngineError, stack: FailedStack) -> list[str]:
     return [
         (
-            f"{error.resource_type} {error.resource_name} does not exist any more, and the AWS "
-            "provider cannot read what is gone "
+            f"{error.resource_type} {error.resource_name} no longer exists, and the AWS provider "
+            "cannot read deleted objects "
             "(https://github.com/hashicorp/terraform-provider-aws/issues/45303)"
         ),
-        f"  look in the account and forget it:  {stack.command('refresh')}",
-        f"                      make it anew:  {stack.command('up')}",
+        f"  to remove it from the state:  {stack.command('refresh')}",
+        f"           to create it again:  {stack.command('up')}",
     ]
 
 

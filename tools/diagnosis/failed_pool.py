@@ -68,15 +68,18 @@ def capacity_advice(pool: FailedPool) -> list[str]:
 
 def _without_reservation(pool: FailedPool) -> list[str]:
     if pool.purchase_option not in ("on-demand", "spot"):
-        return [f"{pool.described}: reservation {pool.purchase_option} had no room for its nodes"]
+        return [
+            f"{pool.described}: reservation {pool.purchase_option} had no capacity for its nodes"
+        ]
     return [
         (
-            f"{pool.described}: AWS has no more {pool.instance_type} ({pool.purchase_option}) in "
-            "this zone now"
+            f"{pool.described}: AWS currently has no {pool.instance_type} ({pool.purchase_option}) "
+            "available in this zone"
         ),
         (
-            f"try again later, name another zone (availability_zone of {pool.launch_key}), or "
-            "reserve them: `aws ec2 create-capacity-reservation`, and `purchase_option` names it"
+            f"try again later, use another zone (availability_zone of {pool.launch_key}), or "
+            "reserve capacity with `aws ec2 create-capacity-reservation` and set "
+            "`purchase_option` to the reservation"
         ),
     ]
 
@@ -84,17 +87,17 @@ def _without_reservation(pool: FailedPool) -> list[str]:
 def _remedy(pool: FailedPool, use: ReservationUse) -> str:
     place = f"reservations.{pool.purchase_option}"
     if use.state == "scheduled":
-        return "its nodes come by themselves when it begins"
+        return "its nodes launch automatically when it starts"
     if use.state != "active":
-        return f"name another one in {place}; `check --live` says whether it fits"
+        return f"use another one in {place}; `check --live` shows whether it fits"
     if use.available < 1:
         return (
-            f"free it where it is held, lower the nodes of {pool.key}, or name another one in "
-            f"{place}"
+            f"terminate other instances in it, reduce the nodes of {pool.key}, or use another one "
+            f"in {place}"
         )
     return (
-        "it has room: instances that ask for another placement group than it was made in get this "
-        f"answer too; compare `placement_group` and `provenance` of {place}"
+        "it has capacity: instances in a placement group other than that of the reservation also "
+        f"get this error; compare `placement_group` and `provenance` of {place}"
     )
 
 
@@ -104,16 +107,16 @@ def quota_advice(pool: FailedPool, *, region: str) -> list[str]:
     family = pool.instance_type.partition(".")[0]
     quota = vcpu_quota(family, "spot" if pool.purchase_option == "spot" else "on-demand")
     if known is None or quota is None:
-        return [f"{pool.described}: a quota of EC2 for {pool.instance_type} is used up"]
+        return [f"{pool.described}: an EC2 quota for {pool.instance_type} is reached"]
     vcpus = pool.nodes * known.vcpus
     return [
         (
             f"{pool.described}: the quota {quota.name} is too small for its {pool.nodes} nodes, "
-            f"{vcpus} vCPUs, beside what runs already"
+            f"{vcpus} vCPUs, in addition to running instances"
         ),
         (
-            f"raise it: aws service-quotas request-service-quota-increase --region {region} "
-            f"--service-code ec2 --quota-code {quota.code} --desired-value {vcpus}    # and what "
-            "runs beside it"
+            "request an increase: aws service-quotas request-service-quota-increase --region "
+            f"{region} --service-code ec2 --quota-code {quota.code} --desired-value {vcpus}    # "
+            "plus the vCPUs of other instances"
         ),
     ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-LOOK_AT_SANDBOX = "look at: daemon.log in the directory that `./trainyard sandbox status` names"
+LOOK_AT_SANDBOX = "see: daemon.log in the directory that `./trainyard sandbox status` shows"
 
 
 def causes(*, role_arn: str, let_in: bool | None, managed: bool) -> list[str]:
@@ -25,13 +25,13 @@ def causes(*, role_arn: str, let_in: bool | None, managed: bool) -> list[str]:
     role = role_arn or "of the nodes"
     access = f"access: the role {role} must be in aws-auth or have an access entry"
     if let_in is not None:
-        access += "; it is" if let_in else "; it is in neither, and `./trainyard up` puts it back"
-    user_data = "user data: nodeadm ends where its NodeConfig is refused, or names another cluster"
+        access += "; it is" if let_in else "; it is in neither, and `./trainyard up` restores it"
+    user_data = "user data: nodeadm exits if its NodeConfig is invalid or names another cluster"
     route = (
-        "route: the subnet needs a way to the API server, STS, EC2, ECR and S3, through a NAT "
+        "route: the subnet needs a route to the API server, STS, EC2, ECR and S3, through a NAT "
         "gateway or endpoints"
     )
-    group = "security group: the cluster's own must admit the nodes on port 443"
+    group = "security group: that of the cluster must allow the nodes on port 443"
     found = [route, group] if let_in else [access, route, group]
     if not managed:
         found.insert(0 if let_in else 1, user_data)

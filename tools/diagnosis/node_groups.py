@@ -104,14 +104,15 @@ def what_it_lacks(group: GroupFacts, joined: Collection[str], place: Place) -> l
     if len(group.instance_ids) < group.desired:
         found.append(
             f"node group {group.name}: {len(group.instance_ids)} of {group.desired} instances are "
-            "in service; " + (f"EC2 says: {group.refusal}" if group.refusal else "others start")
+            "in service; "
+            + (f"EC2 says: {group.refusal}" if group.refusal else "others are starting")
         )
     found += [f"node group {group.name}: EKS says: {issue}" for issue in group.issues]
     absent = [each for each in group.instance_ids if each not in joined]
     if absent:
         found.append(
-            f"node group {group.name}: {', '.join(absent)} run and have not joined the cluster; "
-            "look for the cause in this order:"
+            f"node group {group.name}: {', '.join(absent)} are running but have not joined the "
+            "cluster; check these causes in order:"
         )
         found += [
             f"  {cause}"

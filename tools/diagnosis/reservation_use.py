@@ -45,21 +45,24 @@ class ReservationUse:
         """Return its state in one sentence, with the owners of its instances if it is full."""
         what = f"{self.reservation_id} ({self.total} x {self.instance_type})"
         if self.state == "scheduled":
-            return f"{what} begins at {_moment(self.starts_at)}; nothing launches into it before"
+            return (
+                f"{what} starts at {_moment(self.starts_at)}; EC2 launches no instance into it "
+                "before"
+            )
         if self.state != "active":
-            return f"{what} is {self.state}: nothing launches into it any more"
+            return f"{what} is {self.state}: EC2 no longer launches instances into it"
         end = f"; it ends at {_moment(self.ends_at)}" if self.ends_at else ""
         if self.available > 0:
-            return f"{what} has {self.available} of {self.total} free{end}"
+            return f"{what} has {self.available} of {self.total} instances available{end}"
         return f"{what} is full: {self._held()}{end}"
 
     def _held(self) -> str:
         parts = [
-            f"{len(ids)} held by {owner} ({', '.join(ids)})" for owner, ids in self.holders.items()
+            f"{len(ids)} used by {owner} ({', '.join(ids)})" for owner, ids in self.holders.items()
         ]
         others = self.total - self.available - sum(map(len, self.holders.values()))
         if others > 0:
-            parts.append(f"{others} by instances that this account does not see")
+            parts.append(f"{others} by instances in other accounts")
         return ", ".join(parts)
 
 
@@ -111,6 +114,4 @@ def _owner(tags: Iterable[Mapping[str, str]]) -> str:
 
 
 def _moment(moment: datetime | None) -> str:
-    return (
-        f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment else "a time that EC2 does not say"
-    )
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment else "an unknown time"

@@ -20,20 +20,20 @@ _AHEAD = ("RUNNABLE", "STARTING", "RUNNING")
 
 _REMEDIES: Mapping[str, str] = {
     "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE": (
-        "raise `maximum` of architecture.compute_environments.{environment}, or ask for fewer "
+        "increase `maximum` of architecture.compute_environments.{environment}, or request fewer "
         "nodes with --nodes"
     ),
     "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT": (
-        "no node of compute environment {environment} has what the job's containers ask for: "
-        "lower vcpus, memory_mib or gpus of the job definition"
+        "no node of compute environment {environment} has the resources that the job's containers "
+        "request: reduce vcpus, memory_mib or accelerators of the job definition"
     ),
     "MISCONFIGURATION:SERVICE_ROLE_PERMISSIONS": (
-        "Batch may not work in this account: make its service-linked role, `aws iam "
+        "Batch has no permissions in this account: create its service-linked role, `aws iam "
         "create-service-linked-role --aws-service-name batch.amazonaws.com`"
     ),
     "MISCONFIGURATION:EC2_INSTANCE_CONFIGURATION_UNSUPPORTED": (
-        "EC2 does not take the launch template of compute environment {environment} for these "
-        "instances: compare its image and type"
+        "EC2 rejects the launch template of compute environment {environment} for these "
+        "instances: check its AMI and instance type"
     ),
 }
 """Advice by the code at the start of Batch's reason."""
@@ -108,18 +108,18 @@ def why_it_waits(job: QueuedJob) -> list[str]:
     own = [i for each in job.reservations for i in each.holders.get(job.stack, ())]
     if own and not job.ahead and not found[:-1]:
         found.append(
-            f"its nodes run ({', '.join(own)}) and take no job: they have not registered with ECS. "
-            "In the order of likelihood: no route to the endpoints of ECS and ECR, a role without "
-            "AmazonEC2ContainerServiceforEC2Role, user data that ends with an error"
+            f"its nodes are running ({', '.join(own)}) but accept no job: they have not registered "
+            "with ECS. Most likely causes first: no route to the endpoints of ECS and ECR, a role "
+            "without AmazonEC2ContainerServiceforEC2Role, user data that fails"
         )
     return found or [
-        "nothing found that holds it up: nodes of large types take up to ten minutes to start"
+        "no cause found: nodes of large instance types take up to ten minutes to start"
     ]
 
 
 def _environment_problem(found: Sequence[Mapping[str, Any]]) -> str:
     if not found:
-        return "its compute environment does not exist any more"
+        return "its compute environment no longer exists"
     environment = found[0]
     name, status = environment["computeEnvironmentName"], environment["status"]
     if environment["state"] != "ENABLED":

@@ -157,5 +157,5 @@ def _holder(descriptor: int) -> Holder:
         pid, since, command = int(content["pid"]), str(content["since"]), str(content["command"])
     except (ValueError, KeyError, TypeError):
         # The process has the lock but has not written its name yet.
-        return Holder(pid=0, hostname=here, since="this moment")
+        return Holder(pid=0, hostname=here, since="a moment ago")
     return Holder(pid=pid, hostname=here, since=since, command=command)

@@ -72,7 +72,7 @@ def _watch(path: Path, ended: threading.Event, report: Callable[[str], None]) ->
             path.unlink(missing_ok=True)
             report(
                 f"the disk of {path.parent} is full: the {RESERVED_BYTES // 2**20} MiB that were "
-                "kept for the state are free now; make room before they are used up"
+                "reserved for the state are released now; free disk space before they are used up"
             )
             return
 

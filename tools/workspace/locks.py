@@ -131,8 +131,8 @@ def locked_message(living: Sequence[Holder], stack: str) -> str:
         where = "" if first.is_here else f" on {first.hostname}"
         stop = f", or stop it with `kill -INT {first.pid}`{where},"
     return (
-        f"another command works on stack {stack}: {', '.join(each.described for each in living)}; "
-        f"wait until it ends{stop} and run this again; nothing was changed"
+        f"another command uses stack {stack}: {', '.join(each.described for each in living)}; wait "
+        f"until it ends{stop} and run this again; nothing was changed"
     )
 
 
@@ -148,13 +148,14 @@ def locked_out(said: str, *, stack: str) -> str | None:
             return locked_message(living, stack)
         gone = ", ".join(f"process {each.pid}" for each in found)
         return (
-            f"an engine that is gone left its lock on stack {stack} behind: {gone}; nothing was "
-            f"changed. Clear the lock, and run this again:\n  pulumi cancel --stack {stack} --yes"
+            f"a Pulumi engine that no longer runs left a lock on stack {stack}: {gone}; nothing "
+            f"was changed. Remove the lock, and run this again:\n  pulumi cancel --stack {stack} "
+            "--yes"
         )
     if _CONFLICT in said:
         return (
-            f"another update works on stack {stack}, says your Pulumi backend; nothing was "
-            "changed. Wait until it ends, and run this again; where it ended long ago and left its "
-            f"lock behind:\n  pulumi cancel --stack {stack} --yes"
+            f"your Pulumi backend reports another update of stack {stack}; nothing was changed. "
+            "Wait until it ends, and run this again; if it has already ended and left its lock:\n "
+            f" pulumi cancel --stack {stack} --yes"
         )
     return None

@@ -121,8 +121,8 @@ def find_stack_file(stack: str, *, path: Path | None = None) -> StackFile:
     """
     if _STACK_NAME.fullmatch(stack) is None:
         raise StackFileError(
-            f"{stack!r} is no name of a stack: at most 100 letters, digits, `-`, `_` and `.` that "
-            f"begin with a letter or a digit; stacks: {', '.join(stack_names()) or 'none'}"
+            f"{stack!r} is not a valid stack name: use at most 100 letters, digits, `-`, `_` and "
+            f"`.`, beginning with a letter or a digit; stacks: {', '.join(stack_names()) or 'none'}"
         )
     if path is None:
         path = _tracked(stack)
@@ -150,7 +150,7 @@ def _unknown_stack(stack: str) -> str:
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     return (
         f"there is no stack {stack!r} (no Pulumi.{stack}.yaml in {ROOT}); {hint}"
-        f"stacks: {', '.join(names) or 'none'}; or name a file with --stack-file"
+        f"stacks: {', '.join(names) or 'none'}; or set a file with --stack-file"
     )
 
 
@@ -170,8 +170,8 @@ def _read(path: Path) -> Mapping[str, Any]:
     wrong = [key for key in content.get("config") or {} if ":" not in str(key)]
     if wrong:
         raise StackFileError(
-            f"{path} is not a stack file: the key {wrong[0]!r} below `config` is none that Pulumi "
-            f"takes; write it as NAMESPACE:KEY, such as `{CLUSTER_KEY}`"
+            f"{path} is not a stack file: Pulumi does not accept the key {wrong[0]!r} under "
+            f"`config`; write it as NAMESPACE:KEY, such as `{CLUSTER_KEY}`"
         )
     return content
 

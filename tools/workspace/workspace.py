@@ -150,7 +150,7 @@ class AccountWorkspace:
             remove_broken_sidecars(state_file(backend, stack))
         if not self.exists():
             raise StackMissingError(
-                f"the Pulumi backend that you are logged in to has no stack {stack}; make it:\n"
+                f"the Pulumi backend that you are logged in to has no stack {stack}; create it:\n"
                 f"  pulumi stack init {stack}"
             )
         if backend is not None:
@@ -195,7 +195,7 @@ class AccountWorkspace:
 
 def _clear_dead_locks(directory: Path, stack: str, report: Report) -> None:
     for lock in clear_dead_locks(directory, stack=stack):
-        report(f"cleared the lock of process {lock.holder.pid}, which is gone")
+        report(f"removed the lock of process {lock.holder.pid}, which no longer runs")
 
 
 def run(

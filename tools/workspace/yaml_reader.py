@@ -58,15 +58,13 @@ def read_yaml(path: Path) -> Any:
 
 def _unreadable(path: Path, line: int | None, problem: str) -> UnreadableYamlError:
     at = f", line {line}" if line else ""
-    return UnreadableYamlError(
-        f"{path}{at}: is not YAML that can be used: {problem}; correct it and retry"
-    )
+    return UnreadableYamlError(f"{path}{at}: is not valid YAML: {problem}; correct it and retry")
 
 
 def _text(path: Path) -> str:
     try:
         if not path.is_file():
-            raise _unreadable(path, None, "it is no regular file")
+            raise _unreadable(path, None, "it is not a regular file")
         with path.open("rb") as file:
             raw = file.read(LARGEST_BYTES + 1)
     except OSError as error:
@@ -81,7 +79,7 @@ def _text(path: Path) -> str:
     control = _CONTROL.search(text)
     if control:
         line = text.count("\n", 0, control.start()) + 1
-        problem = f"it holds the control character U+{ord(control[0]):04X}"
+        problem = f"it contains the control character U+{ord(control[0]):04X}"
         raise _unreadable(path, line, problem)
     return text
 
@@ -141,7 +139,7 @@ class _Excess:
         problem = _key_fault(event, inside) or _tag_fault(event)
         if isinstance(event, yaml.AliasEvent):
             if any(each.anchor == event.anchor for each in self._open):
-                return f"what `*{event.anchor}` stands for contains itself"
+                return f"the alias `*{event.anchor}` contains itself"
             inside.size += self._sizes.get(event.anchor, 1)
         elif isinstance(event, yaml.ScalarEvent):
             inside.size += 1
@@ -150,9 +148,9 @@ class _Excess:
             is_mapping = isinstance(event, yaml.MappingStartEvent)
             self._open.append(_Collection(event.anchor, is_mapping))
         if len(self._open) > DEEPEST:
-            return f"more than {DEEPEST} levels stand within one another"
+            return f"it is nested more than {DEEPEST} levels deep"
         if inside.size > MOST_NODES:
-            return f"it holds more than {MOST_NODES} values, each alias counted as what it is"
+            return f"it has more than {MOST_NODES} values, counting those of each alias"
         return problem
 
 
@@ -165,7 +163,7 @@ def _key_fault(event: Any, inside: _Collection) -> str | None:
     if not isinstance(event, yaml.ScalarEvent):
         return "a key is not text"
     if event.value in inside.keys:
-        return f"the key {event.value!r} stands there twice"
+        return f"the key {event.value!r} is there twice"
     inside.keys.add(event.value)
     return None
 
@@ -174,7 +172,7 @@ def _tag_fault(event: Any) -> str | None:
     tag = getattr(event, "tag", None)
     if tag in (None, _STRING_TAG):
         return None
-    return f"it holds the tag {tag!r}; write the value without a tag"
+    return f"it has the tag {tag!r}; write the value without a tag"
 
 
 class _EngineLoader(_FastLoader):
@@ -233,7 +231,7 @@ def _with_plain_octal(node: yaml.ScalarNode) -> yaml.ScalarNode:
 def _go_float(loader: _EngineLoader, node: yaml.ScalarNode) -> float | int | str:
     del loader
     if _NOT_FINITE.match(node.value):
-        raise _refused_number(node, "no number")
+        raise _refused_number(node, "not a number")
     value = float(node.value.replace("_", ""))
     if value in (float("inf"), float("-inf")):
         return node.value  # out of range for a number: also text for the engine

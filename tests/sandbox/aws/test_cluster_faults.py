@@ -91,7 +91,7 @@ def test_a_job_that_finds_its_block_full_names_who_holds_it(account: Account) ->
     job = batch.submit("mnp")
     assert batch.job(job)["statusReason"].startswith("CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY")
     said = why(batch, job, "p5", reservation_ids=[BLOCK])
-    assert said.startswith(f"reservation {BLOCK} (2 x p5.48xlarge) is full: 2 held by p5-cb")
+    assert said.startswith(f"reservation {BLOCK} (2 x p5.48xlarge) is full: 2 used by p5-cb")
 
 
 def test_a_job_of_an_environment_that_takes_none_is_told_so(account: Account) -> None:
@@ -143,7 +143,7 @@ def test_instances_that_never_joined_are_named_and_those_that_did_are_not(accoun
     group = create(account)
     first, second = (each["InstanceId"] for each in account.instances())
     said = lacks(account, {"node_group": group["nodegroupName"]}, [first])
-    assert f"node group p5: {second} run and have not joined" in said
+    assert f"node group p5: {second} are running but have not joined" in said
     assert first not in said
 
 

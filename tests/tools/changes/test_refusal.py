@@ -37,8 +37,8 @@ def test_it_says_what_goes_why_and_how_to_let_it_go():
     assert text.startswith("nothing was changed")
     assert f"p5-cb-storage-data-fs  ({LUSTRE} p5-cb-storage-data-fs-1)" in text
     assert "because of storageType" in text
-    assert "every file of the file system that no bucket has" in text
-    assert "asked for by: storage.data.storage_type: SSD -> HDD" in text
+    assert "every file that is not in a linked S3 bucket" in text
+    assert "caused by:    storage.data.storage_type: SSD -> HDD" in text
     assert text.endswith(f"{COMMAND} --replace p5-cb-storage-data-fs")
 
 
@@ -50,7 +50,7 @@ def test_keys_of_other_entries_are_not_blamed():
 
 def test_what_belongs_to_no_entry_is_blamed_on_what_belongs_to_none():
     text = said(step("replace", "aws:ec2/vpc:Vpc", "p5-cb-network", reasons=("cidrBlock",)))
-    assert "asked for by: tags.team is gone" in text
+    assert "caused by:    tags.team: removed" in text
     assert "storage.data" not in text
 
 
@@ -106,7 +106,7 @@ def test_an_environment_that_would_start_nodes_beside_its_own_says_how_it_goes()
     ]
     text = said(*steps, instances={ODCR: 2})
     assert text.startswith("nothing was changed, because this update cannot succeed:")
-    assert f"new nodes of batch-p4d-environment would start in reservation {ODCR} beside" in text
+    assert f"new nodes of batch-p4d-environment would start in reservation {ODCR} while" in text
     assert "first this one with `minimum: 0`" in text
     assert "--replace" not in text
 
@@ -114,8 +114,8 @@ def test_an_environment_that_would_start_nodes_beside_its_own_says_how_it_goes()
 @pytest.mark.parametrize(
     ("inhabitant", "words"),
     [
-        ("aws:eks/cluster:Cluster", "control plane, which EKS never moves"),
-        ("aws:ec2/natGateway:NatGateway", "NAT gateway, which keeps its address"),
+        ("aws:eks/cluster:Cluster", "control plane, which EKS cannot move"),
+        ("aws:ec2/natGateway:NatGateway", "NAT gateway, which holds the Elastic IP address"),
     ],
 )
 @pytest.mark.parametrize("operation", ["same", "update", "replace"])
@@ -126,7 +126,7 @@ def test_no_name_moves_a_network_under_what_is_in_it(inhabitant, words, operatio
     text = said(*steps, allowed=["p5-cb-network-vpc", "in-it"])
     assert text.startswith("nothing was changed, because this update cannot succeed:")
     assert words in text
-    assert "half-way" in text
+    assert "fail halfway" in text
     assert text.endswith(f"{DESTROY}\n      {COMMAND}")
 
 
@@ -138,7 +138,7 @@ def test_a_network_with_nothing_in_it_may_be_replaced_by_name():
 
 
 def test_without_a_known_update_before_no_key_is_blamed():
-    assert "asked for by" not in said(FILE_SYSTEM, deployed=None)
+    assert "caused by" not in said(FILE_SYSTEM, deployed=None)
 
 
 def test_control_characters_of_a_stack_file_do_not_reach_the_terminal():

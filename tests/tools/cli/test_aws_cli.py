@@ -67,5 +67,5 @@ def test_one_that_is_too_old_is_named_with_what_is_needed(aws) -> None:
 
 def test_one_that_does_not_run_is_none_that_can_be_used(aws) -> None:
     aws(f"#!{os.sep}nowhere\n")
-    assert "does not run" in aws_cli_version()
+    assert "cannot be run" in aws_cli_version()
     assert aws_cli_row().verdict == "warning"

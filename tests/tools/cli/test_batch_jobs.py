@@ -77,8 +77,8 @@ def test_nodes_and_variables_are_the_users(trainyard) -> None:
         pytest.param(["--env", "AWS_BATCH_JOB_ID=1"], "AWS_BATCH", id="name-of-batch"),
         pytest.param(["--wait"], "--submit", id="nothing-to-wait-for"),
         pytest.param(["--submit", "--wait-minutes", "5"], "--wait", id="no-wait-to-limit"),
-        pytest.param(["--queue", "p5"], "no ParallelCluster stack", id="slurm-option"),
-        pytest.param(["--group", "p5"], "no EKS stack", id="eks-option"),
+        pytest.param(["--queue", "p5"], "not a stack of ParallelCluster", id="slurm-option"),
+        pytest.param(["--group", "p5"], "not a stack of EKS", id="eks-option"),
     ],
 )
 def test_wrong_use_is_refused(trainyard, arguments, said) -> None:
@@ -92,7 +92,7 @@ def test_wrong_use_is_refused(trainyard, arguments, said) -> None:
     [
         pytest.param("batch-p5", "efa-smoke", "nccl-tests, nccom-tests", id="job-of-eks"),
         pytest.param("batch-trn1", "nccl-tests", "no compute environment", id="other-devices"),
-        pytest.param("vpc-one-az", "nccl-tests", "there is: none", id="network"),
+        pytest.param("vpc-one-az", "nccl-tests", "available: none", id="network"),
     ],
 )
 def test_a_stack_has_the_jobs_of_its_kind(trainyard, stack, name, said) -> None:
@@ -104,7 +104,7 @@ def test_a_stack_has_the_jobs_of_its_kind(trainyard, stack, name, said) -> None:
 def test_options_of_batch_are_refused_for_other_stacks(trainyard) -> None:
     result = trainyard("job", "pc-gpu", "nccl-tests", "--submit", "--sandbox")
     assert result.exit_code == 2
-    assert "no Batch stack: leave out --submit" in result.stderr
+    assert "not a stack of Batch: omit --submit" in result.stderr
 
 
 def submit(plan, batch: Batch, **changes: Any) -> None:

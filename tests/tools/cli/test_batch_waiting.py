@@ -14,7 +14,7 @@ FULL = (
     "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - Service cannot fulfill the capacity requested for "
     "instance type p5.48xlarge"
 )
-HELD = "reservation cr-0 (2 x p5.48xlarge) is full: 2 held by p5-cb (i-1, i-2)"
+HELD = "reservation cr-0 (2 x p5.48xlarge) is full: 2 used by p5-cb (i-1, i-2)"
 
 
 class Clock:
@@ -78,7 +78,14 @@ def test_waiting_for_nodes_ends_at_the_limit_with_the_reason() -> None:
         wait_for(Batch(("RUNNABLE", FULL, 1)), "7d1c", lambda _: [HELD], clock.wait(2))
     assert clock.seconds == 120
     assert caught.value.exit_code == failures.WORK_FAILED
-    for words in ("after 2 minutes", "still RUNNABLE", "waits on", FULL, HELD, "--wait-minutes"):
+    for words in (
+        "after 2 minutes",
+        "still RUNNABLE",
+        "stays in the queue",
+        FULL,
+        HELD,
+        "--wait-minutes",
+    ):
         assert words in str(caught.value)
 
 
@@ -99,5 +106,8 @@ def test_a_job_goes_on_where_the_account_answers_no_more() -> None:
             fault = {"Code": "ExpiredTokenException", "Message": "The security token is expired"}
             raise ClientError({"Error": fault}, "DescribeJobs")
 
-    with pytest.raises(failures.CommandError, match=r"7d1c does, which goes on: .*ExpiredToken"):
+    with pytest.raises(
+        failures.CommandError,
+        match=r"7d1c can no longer be read; the job continues: .*ExpiredToken",
+    ):
         wait_for(Expired(("RUNNABLE", None, 1)), "7d1c", lambda _: [], Clock().wait())

@@ -74,7 +74,7 @@ def test_refuses_one_file_for_two_stacks(trainyard, stack_file) -> None:
 def test_refuses_to_ask_an_account_without_credentials(trainyard, stack_file) -> None:
     result = trainyard("check", "p5-cb", "--live", "--stack-file", stack_file(COMPLETE))
     assert result.exit_code == 2
-    assert "there are no AWS credentials" in result.stderr
+    assert "no AWS credentials found" in result.stderr
     assert "--sandbox" in result.stderr
 
 

@@ -45,7 +45,7 @@ def test_an_account_that_cannot_be_asked_ends_no_command(
     tell_duplicates(workspace, sandbox=False)
     out, err = capsys.readouterr()
     assert out == ""
-    assert "whether p5 has anything twice could not be looked up: " in err
+    assert "could not check whether p5 has duplicate objects: " in err
     assert "http://127.0.0.1:9" in err
 
 
@@ -55,7 +55,7 @@ def test_a_sandbox_that_has_ended_meanwhile_ends_no_command(
     tell_duplicates(workspace, sandbox=True)
     out, err = capsys.readouterr()
     assert out == ""
-    assert "could not be looked up: the sandbox does not run" in err
+    assert "duplicate objects: the sandbox is not running" in err
 
 
 def test_a_state_that_cannot_be_read_ends_no_command(
@@ -66,4 +66,4 @@ def test_a_state_that_cannot_be_read_ends_no_command(
 
     monkeypatch.setattr("tools.workspace.recovery.duplicates.duplicates", found)
     tell_duplicates(workspace, sandbox=False)
-    assert "could not be looked up: the backend does not answer" in capsys.readouterr().err
+    assert "duplicate objects: the backend does not answer" in capsys.readouterr().err

@@ -91,8 +91,8 @@ def test_an_object_that_exists_leads_to_the_commands_that_remove_or_adopt_it(
 ) -> None:
     error = EngineError(PLUGIN, 'daemonsets.apps "nvidia-device-plugin-daemonset" already exists')
     assert why_it_failed([error], workspace, sandbox=True) == [
-        "the cluster has an object that this update was to create, and the state does not have",
-        "  the commands that remove or adopt it:  ./trainyard preview p5-cb --sandbox",
+        "the cluster has an object that this update would create, but the state does not have",
+        "  to list the commands that delete or import it:  ./trainyard preview p5-cb --sandbox",
     ]
 
 

@@ -50,8 +50,8 @@ def test_the_object_is_named_with_the_commands_that_remove_and_adopt_it(asked: l
         "DaemonSet kube-system/nvidia-device-plugin-daemonset (p5-cb-plugins-nvidia-daemon" in said
     )
     assert "delete daemonset.v1.apps --namespace kube-system nvidia-device-plugin-daemonset" in said
-    assert "or adopt it:  pulumi import --stack p5-cb --parent" in said
-    assert said.endswith("then go on:  ./trainyard up p5-cb")
+    assert "or import it:  pulumi import --stack p5-cb --parent" in said
+    assert said.endswith("then continue:  ./trainyard up p5-cb")
     assert asked
 
 
@@ -76,7 +76,7 @@ def test_an_answer_of_another_shape_is_none(
 ) -> None:
     monkeypatch.setattr("components.eks.cluster_access.get", lambda *_: answer or [1])
     assert not objects().look(steps(HAS_CLUSTER, created(PLUGIN)))
-    assert "its answer cannot be used" in capsys.readouterr().err
+    assert "its response is invalid" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("asked")
@@ -88,4 +88,4 @@ def test_a_cluster_that_does_not_answer_does_not_stop_the_update(
 
     monkeypatch.setattr("components.eks.cluster_access.get", silent)
     assert not objects().look(steps(HAS_CLUSTER, created(PLUGIN)))
-    assert "could not be looked up: https://endpoint cannot be used" in capsys.readouterr().err
+    assert "objects of the same names: https://endpoint cannot be used" in capsys.readouterr().err

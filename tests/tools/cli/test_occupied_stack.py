@@ -48,7 +48,7 @@ def other(trainyard, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 def test_what_changes_the_stack_is_refused(trainyard, other, command: str) -> None:
     result = trainyard(command, STACK, "--sandbox", "--yes")
     assert result.exit_code == 1
-    assert f"another command works on stack {STACK}: `up`, process {other.pid}" in result.stderr
+    assert f"another command uses stack {STACK}: `up`, process {other.pid}" in result.stderr
     assert f"kill -INT {other.pid}`" in result.stderr
     assert result.stdout == ""
 
@@ -66,7 +66,7 @@ def test_a_job_is_not_submitted_to_a_stack_that_is_being_changed(trainyard, tmp_
         process.kill()
     assert printed.exit_code == 0
     assert submitted.exit_code == 1
-    assert "another command works on stack batch-p4d: `up`, process" in submitted.stderr
+    assert "another command uses stack batch-p4d: `up`, process" in submitted.stderr
 
 
 def test_another_stack_and_what_changes_nothing_go_on(trainyard, other) -> None:
@@ -91,7 +91,7 @@ def test_the_sandbox_is_not_ended_under_a_command(trainyard, other, tmp_path, co
     kept.write_text("of the account", encoding="utf-8")
     result = trainyard("sandbox", command)
     assert result.exit_code == 1
-    assert f"another command works on stack {STACK}: `up`, process {other.pid} on" in result.stderr
+    assert f"another command uses stack {STACK}: `up`, process {other.pid} on" in result.stderr
     assert f"or stop it with `kill -INT {other.pid}`" in result.stderr
     assert result.stdout == ""
     assert kept.exists()

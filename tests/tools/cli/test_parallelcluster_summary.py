@@ -76,7 +76,7 @@ def printed(capsys: pytest.CaptureFixture[str]):
         SESSION,
         "4 x p4de.24xlarge  compute-gpu-st-distributed-ml-[1-4]",
         "1 to 10 x g5.12xlarge  inference-st-g5-1, inference-dy-g5-[1-9]",
-        "FsxLustre at /fsx, outlives the cluster",
+        "FsxLustre at /fsx, kept after the cluster",
         "/aws/parallelcluster/pc-gpu-202611211200",
         "reservation training: no compute resource uses it",
         "Resources: 5 changed (5 create), 0 unchanged",

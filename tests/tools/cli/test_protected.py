@@ -61,15 +61,15 @@ def test_an_empty_state_holds_nothing():
 
 def test_what_stays_is_told_apart_from_what_it_needs():
     lines = said(GROUP, FILE_SYSTEM).splitlines()
-    assert lines[0] == "dev is destroyed but for what is protected:"
+    assert lines[0] == "dev was destroyed, except for protected resources:"
     assert lines[1].startswith("  fs-1  aws:fsx/lustreFileSystem")
-    assert lines[2] == "kept because these need it:"
+    assert lines[2] == "kept because protected resources depend on them:"
     assert lines[3].startswith("  sg-1  ")
 
 
 def test_a_destroy_that_had_nothing_to_destroy_says_so():
     lines = said(GROUP, FILE_SYSTEM, gone=()).splitlines()
-    assert lines[0] == "nothing of dev is destroyed; it is protected:"
+    assert lines[0] == "nothing of dev was destroyed, because all of it is protected:"
 
 
 def test_the_commands_that_remove_it_are_complete():

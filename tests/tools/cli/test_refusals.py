@@ -26,7 +26,7 @@ def test_refuses_to_work_in_an_account_without_credentials(
 ) -> None:
     result = trainyard(*arguments, "--stack-file", stack_file(COMPLETE))
     assert result.exit_code == 2
-    assert "there are no AWS credentials; nothing was done" in result.stderr
+    assert "no AWS credentials found; nothing was done" in result.stderr
     assert result.stdout == ""
 
 
@@ -101,20 +101,20 @@ def test_an_artifact_of_another_architecture_is_answered_with_those_there_are(
     """PC-01: a cluster file is made by ParallelCluster stacks, a kubeconfig by EKS stacks."""
     result = trainyard("artifact", stack, artifact, "--sandbox")
     assert result.exit_code == 2
-    assert f"there is: {there_is}" in result.stderr
+    assert f"available: {there_is}" in result.stderr
 
 
 def test_an_unknown_artifact_is_answered_with_those_there_are(trainyard) -> None:
     result = trainyard("artifact", "p5-cb", "kubeconf", "--sandbox")
     assert result.exit_code == 2
-    assert "there is: kubeconfig" in result.stderr
+    assert "available: kubeconfig" in result.stderr
 
 
 def test_a_file_of_another_place_makes_a_stack_known_to_destroy(trainyard, stack_file) -> None:
     path = stack_file(COMPLETE)
     result = trainyard("destroy", "of-my-own", "--sandbox", "--yes", "--stack-file", path)
     assert result.exit_code == 0
-    assert result.stdout == "the sandbox holds no stack of-my-own: nothing to destroy\n"
+    assert result.stdout == "the sandbox has no stack of-my-own: nothing to destroy\n"
 
 
 def test_an_unknown_stack_is_wrong_use_and_no_empty_stack(trainyard) -> None:

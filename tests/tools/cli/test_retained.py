@@ -67,7 +67,7 @@ def test_a_sandbox_that_has_ended_meanwhile_hides_no_failure_of_an_up(
     tell_what_stays(file, destroyed=False, sandbox=True)
     assert capsys.readouterr().out == ""
     tell_what_stays(file, destroyed=True, sandbox=True)
-    assert "  the sandbox does not run; start it" in capsys.readouterr().out
+    assert "  the sandbox is not running; start it" in capsys.readouterr().out
 
 
 def test_a_cluster_that_is_kept_itself_is_named_with_the_command_that_ends_it(

@@ -53,12 +53,12 @@ def test_nothing_is_missing_when_every_node_and_plugin_is_there() -> None:
         ),
         pytest.param(
             cluster(node("a"), node("b", devices={**DEVICES, "nvidia.com/gpu": "7"})),
-            ["node group p5: b offers 7 of 8 nvidia.com/gpu"],
+            ["node group p5: b has 7 of 8 nvidia.com/gpu"],
             id="a-node-with-a-broken-gpu",
         ),
         pytest.param(
             cluster(node("a"), node("b", devices={"nvidia.com/gpu": "8"})),
-            ["node group p5: b offers 0 of 32 vpc.amazonaws.com/efa"],
+            ["node group p5: b has 0 of 32 vpc.amazonaws.com/efa"],
             id="a-node-without-efa",
         ),
         pytest.param(

@@ -89,7 +89,7 @@ def test_an_api_server_that_refuses_connections_ends_the_wait_in_its_time() -> N
     )
     assert state.nodes == ()
     assert missing == [
-        "the API server of the cluster does not say what is there (NewConnectionError)"
+        "the state of the cluster cannot be read from its API server (NewConnectionError)"
     ]
 
 

@@ -130,10 +130,10 @@ def test_the_stacks_of_the_tutorial_have_its_job(trainyard, tmp_path, stack):
         pytest.param(
             raw_p4de(),
             ("efa-smoke",),
-            "there is: nccl-tests, nccom-tests, bert-pretraining",
+            "available: nccl-tests, nccom-tests, bert-pretraining",
             id="job-of-eks",
         ),
-        pytest.param(p5(), ("bert-pretraining",), "there is: nccl-tests, nccom-tests, efa-smoke"),
+        pytest.param(p5(), ("bert-pretraining",), "available: nccl-tests, nccom-tests, efa-smoke"),
         pytest.param(
             raw_p4de(), ("bert-pretraining",), "no compute resource with Neuron devices", id="gpu"
         ),
@@ -146,19 +146,19 @@ def test_the_stacks_of_the_tutorial_have_its_job(trainyard, tmp_path, stack):
         pytest.param(
             raw_p4de(),
             ("nccl-tests", "--group", "p4de", "-n", "vision"),
-            "leave out --group and --namespace",
+            "omit --group and --namespace",
             id="options-of-eks",
         ),
         pytest.param(
             p5(),
             ("nccl-tests", "--queue", "compute", "--output", "there"),
-            "leave out --queue and --output",
+            "omit --queue and --output",
             id="options-of-slurm",
         ),
         pytest.param(
             raw_p4de(),
             ("nccl-tests", "--scaling", "weak"),
-            "nccl-tests trains nothing: leave out --scaling",
+            "nccl-tests is not a training job: omit --scaling",
             id="scaling",
         ),
         pytest.param(

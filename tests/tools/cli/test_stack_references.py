@@ -52,13 +52,13 @@ def test_the_network_of_a_stack_of_the_sandbox_is_read_from_its_state(backend, n
 @pytest.mark.parametrize("name", ["vpc-multi-az", "acme/trainyard/vpc-one-az"])
 def test_a_stack_that_the_sandbox_does_not_have_is_refused(backend, name) -> None:
     record(backend, "vpc-one-az", OUTPUTS)
-    with pytest.raises(ConfigError, match="is not in this backend"):
+    with pytest.raises(ConfigError, match="does not exist in this backend"):
         network_reader(stack_file(NETWORK), sandbox=True)(reference(name))
 
 
 def test_a_stack_that_was_destroyed_is_refused(backend) -> None:
     record(backend, "vpc-one-az", None)
-    with pytest.raises(ConfigError, match="it is not up"):
+    with pytest.raises(ConfigError, match="it is not deployed"):
         network_reader(stack_file(NETWORK), sandbox=True)(reference())
 
 

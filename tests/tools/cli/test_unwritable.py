@@ -53,15 +53,15 @@ def test_a_full_disk_says_where_and_that_nothing_is_lost(tmp_path: Path) -> None
     error = OSError(errno.ENOSPC, "No space left on device", str(tmp_path / "new" / "file"))
     said = unwritable(error)
     assert said is not None
-    assert said.startswith(f"there is no room to write {tmp_path}/new/file (No space left")
+    assert said.startswith(f"not enough disk space to write {tmp_path}/new/file (No space left")
     assert f"MiB free in {tmp_path})" in said
-    assert "what was there before is kept. Make room, or place it elsewhere" in said
+    assert "the previous content is kept. Free disk space, or use another location" in said
 
 
 def test_a_full_disk_that_names_no_file_is_told_too() -> None:
     said = unwritable(OSError(errno.ENOSPC, "No space left on device"))
     assert said is not None
-    assert said.startswith("there is no room to write a file (No space left on device)")
+    assert said.startswith("not enough disk space to write a file (No space left on device)")
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_a_full_disk_that_names_no_file_is_told_too() -> None:
         pytest.param("sandbox/pulumi/Pulumi.yaml", "set TRAINYARD_SANDBOX to", id="sandbox"),
         pytest.param("", "set TRAINYARD_SANDBOX to", id="above-the-sandbox"),
         pytest.param("cache/pulumi/.3.lock", "set TRAINYARD_CACHE to", id="cache"),
-        pytest.param(ROOT / "x", "use a copy of the repository elsewhere", id="checkout"),
-        pytest.param("job/hosts.sh", "place it elsewhere", id="somewhere"),
+        pytest.param(ROOT / "x", "use a copy of the repository on another disk", id="checkout"),
+        pytest.param("job/hosts.sh", "use another location", id="somewhere"),
     ],
 )
 def test_a_file_that_may_not_be_written_has_another_place(

@@ -13,11 +13,11 @@ URN = "urn:pulumi:dev::trainyard::trainyard:eks:Cluster$aws:iam/role:Role::node"
 
 def test_an_object_that_exists_is_told_from_somebody_elses_by_its_tag() -> None:
     lines = taken(EngineError(URN, "EntityAlreadyExists: Role"), region="us-west-2")
-    assert lines[0].startswith("node: an object like it exists, and the state has none")
+    assert lines[0].startswith("node: such an object already exists, but is not in the state")
     assert "trainyard:resource=" in lines[1]
     assert "dev" in lines[1]
     assert "aws resourcegroupstaggingapi get-resources --region us-west-2" in lines[2]
-    assert "delete it, nothing uses it yet, and go on" in lines[3]
+    assert "delete it (nothing uses it yet) and continue" in lines[3]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_every_code_of_a_lost_answer_is_known(code: str) -> None:
 )
 def test_a_used_up_quota_is_known(message: str) -> None:
     assert LIMIT.search(message)
-    assert "quota of the account is used up" in limit(EngineError(URN, message))[0]
+    assert "quota of the account is reached" in limit(EngineError(URN, message))[0]
 
 
 def test_throttling_is_no_quota() -> None:

@@ -57,21 +57,21 @@ def of(pool: FailedPool | None) -> FailedStack:
 def test_a_full_reservation_names_pool_reservation_holder_and_what_helps() -> None:
     found = "\n".join(advice([ASG], STACK))
     assert (
-        "node group p5: reservation block: cr-0 (2 x p5.48xlarge) is full: 2 held by batch-p5"
+        "node group p5: reservation block: cr-0 (2 x p5.48xlarge) is full: 2 used by batch-p5"
         in (found)
     )
-    assert "lower the nodes of architecture.node_groups.p5" in found
-    assert "name another one in reservations.block" in found
+    assert "reduce the nodes of architecture.node_groups.p5" in found
+    assert "use another one in reservations.block" in found
 
 
 @pytest.mark.parametrize(
     ("use", "words"),
     [
         pytest.param(
-            replace(FULL, state="expired"), "name another one in reservations.block", id="over"
+            replace(FULL, state="expired"), "use another one in reservations.block", id="over"
         ),
-        pytest.param(replace(FULL, state="scheduled"), "come by themselves", id="to-come"),
-        pytest.param(replace(FULL, available=2), "another placement group", id="room"),
+        pytest.param(replace(FULL, state="scheduled"), "launch automatically", id="to-come"),
+        pytest.param(replace(FULL, available=2), "in a placement group other than", id="room"),
     ],
 )
 def test_what_helps_follows_from_the_reservations_state(use: ReservationUse, words: str) -> None:
@@ -85,7 +85,7 @@ def test_without_a_reservation_another_zone_or_one_helps() -> None:
     )
     pool = replace(P5, instance_type="g4dn.8xlarge", purchase_option="on-demand", reservations=())
     found = said(EKS_ISSUE.format(f"eks-p5: AsgInstanceLaunchFailures: {message}"), of(pool))
-    assert "AWS has no more g4dn.8xlarge (on-demand) in this zone now" in found
+    assert "AWS currently has no g4dn.8xlarge (on-demand) available in this zone" in found
     assert "availability_zone of architecture.node_groups.p5" in found
 
 
@@ -126,7 +126,7 @@ def test_nodes_that_never_joined_come_with_causes_and_commands() -> None:
 def test_expired_credentials_are_to_be_renewed_and_said_once(message: str) -> None:
     errors = [ASG, *(replace(ASG, urn=f"{n}", message=message) for n in range(9))]
     found = advice(errors[1:], STACK)
-    assert "credentials have expired" in found[0]
+    assert "credentials expired" in found[0]
     assert "aws sso login" in found[1]
     assert len(found) == 2
 
@@ -139,7 +139,7 @@ def test_an_object_that_cannot_be_read_because_it_is_gone_is_forgotten_and_made_
         "resource identity data after having no errors in the resource read.",
     )
     what, forget, anew = advice([error], STACK)
-    assert "p5-cb-efa-ingress-self does not exist any more" in what
+    assert "p5-cb-efa-ingress-self no longer exists" in what
     assert forget.endswith("  ./trainyard refresh p5-cb")
     assert anew.endswith("  ./trainyard up p5-cb")
 
@@ -158,7 +158,7 @@ def test_a_provider_that_is_unavailable_is_no_word_of_aws() -> None:
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ("Invalid IAM Instance Profile name", "going on is all"),
+        ("Invalid IAM Instance Profile name", "run the command again"),
         ("InsufficientFreeAddresses: subnet", "too few free addresses"),
         (
             (

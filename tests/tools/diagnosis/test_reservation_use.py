@@ -42,12 +42,12 @@ def test_a_full_block_names_whose_instances_hold_it(account: Account) -> None:
     assert list(held) == ["p5-cb"]
     assert ", ".join(held["p5-cb"]) == ids
     assert (use.available, use.total) == (0, 2)
-    assert f"{BLOCK} (2 x p5.48xlarge) is full: 2 held by p5-cb (" in use.described()
+    assert f"{BLOCK} (2 x p5.48xlarge) is full: 2 used by p5-cb (" in use.described()
 
 
 def test_a_free_block_says_how_much_is_free_and_when_it_ends(account: Account) -> None:
     (use,) = read_reservations(account.ec2, [BLOCK])
-    assert "has 2 of 2 free; it ends at 20" in use.described()
+    assert "has 2 of 2 instances available; it ends at 20" in use.described()
 
 
 def test_every_id_is_read_and_nothing_is_asked_for_none(account: Account) -> None:
@@ -60,7 +60,10 @@ def test_every_id_is_read_and_nothing_is_asked_for_none(account: Account) -> Non
 
 @pytest.mark.parametrize(
     ("reservation_id", "said"),
-    [(SCHEDULED, "nothing launches into it before"), (EXPIRED, "is expired: nothing launches")],
+    [
+        (SCHEDULED, "EC2 launches no instance into it before"),
+        (EXPIRED, "is expired: EC2 no longer launches instances"),
+    ],
 )
 def test_a_reservation_that_is_not_active_says_so(
     account: Account, reservation_id: str, said: str
@@ -82,6 +85,6 @@ def test_what_another_account_holds_is_told_apart_from_ours() -> None:
         {"p5-cb": ("i-1",), "batch-p5": ("i-2", "i-3")},
     )
     assert use.described() == (
-        "cr-0 (4 x p5.48xlarge) is full: 1 held by p5-cb (i-1), 2 held by batch-p5 (i-2, i-3), 1 "
-        "by instances that this account does not see; it ends at 2026-12-02 00:00 UTC"
+        "cr-0 (4 x p5.48xlarge) is full: 1 used by p5-cb (i-1), 2 used by batch-p5 (i-2, i-3), 1 "
+        "by instances in other accounts; it ends at 2026-12-02 00:00 UTC"
     )

@@ -27,12 +27,14 @@ def why(**change: object) -> str:
 
 
 def test_a_reservation_that_another_stack_holds_is_named_with_its_holder() -> None:
-    assert "is full: 2 held by p5-cb (i-1, i-2)" in why(reservations=(FULL,))
+    assert "is full: 2 used by p5-cb (i-1, i-2)" in why(reservations=(FULL,))
 
 
 def test_a_reservation_that_is_over_is_named() -> None:
     over = replace(FREE, state="cancelled", available=0)
-    assert "cr-0 (2 x p5.48xlarge) is cancelled: nothing launches" in why(reservations=(over,))
+    assert "cr-0 (2 x p5.48xlarge) is cancelled: EC2 no longer launches instances" in why(
+        reservations=(over,)
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,14 +43,14 @@ def test_a_reservation_that_is_over_is_named() -> None:
         pytest.param(
             "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE - CE(s) associated with the job "
             "queue have insufficient maxvCpus (384).",
-            "raise `maximum` of architecture.compute_environments.p5",
+            "increase `maximum` of architecture.compute_environments.p5",
             id="too-few-vcpus",
         ),
         pytest.param(
             "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT - The job resource requirement "
             "(vCPU/memory/GPU) is higher than that can be met by the CE(s) attached to the job "
             "queue.",
-            "lower vcpus, memory_mib or gpus",
+            "reduce vcpus, memory_mib or accelerators",
             id="too-large-a-job",
         ),
         pytest.param(
@@ -74,11 +76,14 @@ def test_jobs_before_it_and_a_broken_environment_are_named() -> None:
 
 def test_own_nodes_that_take_no_job_have_not_registered() -> None:
     said = why(reservations=(OWN,))
-    assert "its nodes run (i-3, i-4) and take no job: they have not registered with ECS" in said
+    assert (
+        "its nodes are running (i-3, i-4) but accept no job: they have not registered with ECS"
+        in said
+    )
     assert said.index("no route") < said.index("a role without") < said.index("user data")
 
 
 def test_a_job_that_only_waits_for_its_nodes_says_how_long_that_takes() -> None:
     assert why() == (
-        "nothing found that holds it up: nodes of large types take up to ten minutes to start"
+        "no cause found: nodes of large instance types take up to ten minutes to start"
     )

@@ -99,7 +99,7 @@ def test_a_process_has_its_own_turn_already(path) -> None:
 
 def test_a_holder_that_has_not_signed_yet_holds_all_the_same(path, other) -> None:
     os.truncate(path, 0)
-    with pytest.raises(StackLockedError, match="since this moment; wait until it ends and run"):
+    with pytest.raises(StackLockedError, match="since a moment ago; wait until it ends and run"):
         take(path)
 
 
@@ -131,7 +131,7 @@ def test_of_many_that_begin_in_the_same_moment_one_goes_on(path) -> None:
             holding.append(process)
     for process in processes:
         _, said = process.communicate()
-        refused += "another command works on stack p5-cb" in said
+        refused += "another command uses stack p5-cb" in said
     assert (len(holding), refused) == (1, 3)
 
 

@@ -40,7 +40,7 @@ def test_it_is_given_up_when_the_disk_fills_up(tmp_path: Path, free) -> None:
         assert told.wait(10)
         assert not path.exists()
     (line,) = said
-    assert line.startswith(f"the disk of {tmp_path} is full: the 16 MiB that were kept")
+    assert line.startswith(f"the disk of {tmp_path} is full: the 16 MiB that were reserved")
 
 
 def test_without_that_much_room_nothing_begins(

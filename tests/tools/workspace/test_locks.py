@@ -103,7 +103,7 @@ def test_the_lock_of_another_machine_comes_out_in_our_words() -> None:
     """A backend in S3: nobody here can look whether that process lives."""
     said = locked_out(engine_words(("elsewhere", 7)), stack="p5-cb")
     assert said == (
-        "another command works on stack p5-cb: process 7 on elsewhere since 2026-11-21T10:00:00Z; "
+        "another command uses stack p5-cb: process 7 on elsewhere since 2026-11-21T10:00:00Z; "
         "wait until it ends, or stop it with `kill -INT 7` on elsewhere, and run this again; "
         "nothing was changed"
     )
@@ -122,7 +122,7 @@ def test_a_lock_that_a_dead_engine_left_elsewhere_is_cleared_by_a_command() -> N
     pid = pid_of_ended_process()
     said = locked_out(engine_words((socket.gethostname(), pid)), stack="p5-cb")
     assert said is not None
-    assert f"left its lock on stack p5-cb behind: process {pid}; nothing was changed" in said
+    assert f"left a lock on stack p5-cb: process {pid}; nothing was changed" in said
     assert said.endswith("  pulumi cancel --stack p5-cb --yes")
 
 
@@ -135,7 +135,7 @@ def test_a_conflict_in_a_service_comes_out_in_our_words() -> None:
         stack="p5-cb",
     )
     assert said is not None
-    assert said.startswith("another update works on stack p5-cb, says your Pulumi backend")
+    assert said.startswith("your Pulumi backend reports another update of stack p5-cb")
 
 
 def test_other_errors_are_no_locks() -> None:

@@ -101,7 +101,7 @@ def test_a_file_of_another_shape_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_broken_yaml_is_named_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(StackFileError, match=r"(?s)is not YAML.*line 2"):
+    with pytest.raises(StackFileError, match=r"(?s)is not valid YAML.*line 2"):
         find_stack_file("p5-cb", path=write(tmp_path / "a.yaml", "config:\n  a: [1\n"))
 
 

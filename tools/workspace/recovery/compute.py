@@ -59,11 +59,11 @@ WAYS: dict[str, Way] = {
     "aws:ec2/keyPair:KeyPair": by_name("ec2:DescribeKeyPairs", _key_pair),
     "aws:autoscaling/group:Group": by_name("autoscaling:DescribeAutoScalingGroups", _group),
     "aws:autoscaling/schedule:Schedule": repeated(
-        "`PutScheduledUpdateGroupAction` under the same name changes what is there; it goes with "
-        "its Auto Scaling group"
+        "`PutScheduledUpdateGroupAction` with the same name updates the existing action, which is "
+        "deleted with its Auto Scaling group"
     ),
     "aws:autoscaling/lifecycleHook:LifecycleHook": repeated(
-        "`PutLifecycleHook` under the same name changes what is there; it goes with its Auto "
-        "Scaling group"
+        "`PutLifecycleHook` with the same name updates the existing hook, which is deleted with "
+        "its Auto Scaling group"
     ),
 }

@@ -2,4 +2,4 @@
 
 
 class CreatesPendingError(Exception):
-    """The account may hold objects that are not in the state; the message says what to do."""
+    """The account can have objects that are not in the state; the message explains the fix."""

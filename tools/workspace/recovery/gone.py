@@ -92,7 +92,7 @@ def forget_gone(
             objects = [(r["urn"], r["id"]) for r in candidates if _is_of(r, region, own)]
             missing = gone(account, objects, timeouts=timeouts, written=written_at(deployment))
         except (BotoCoreError, ClientError) as error:
-            report(f"whether something was deleted outside Pulumi could not be looked up: {error}")
+            report(f"could not check whether objects were deleted outside Pulumi: {error}")
             return
     if not missing:
         return
@@ -100,7 +100,7 @@ def forget_gone(
     for urn, identifier in sorted(missing):
         report(
             f"{type_of(urn)} {name_of(urn)} ({identifier}) was deleted outside Pulumi: the next "
-            "`up` makes it anew"
+            "`up` creates it again"
         )
 
 

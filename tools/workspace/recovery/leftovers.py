@@ -42,7 +42,7 @@ def end_leftovers(environment: Mapping[str, str], *, stack: str) -> list[int]:
     engines = [pid for pid, program in found.items() if program == _ENGINE]
     if engines:
         raise StackLockedError(
-            f"another command works on stack {stack}: process {engines[0]}; wait until it ends, or "
+            f"another command uses stack {stack}: process {engines[0]}; wait until it ends, or "
             f"stop it with `kill -INT {engines[0]}`, and run this again"
         )
     for pid in found:

@@ -57,7 +57,7 @@ def _half_made(group: dict[str, Any], create: PendingCreate) -> tuple[Progress, 
     https://github.com/hashicorp/terraform-provider-aws. Nothing uses the group yet.
     """
     if group.get("IpPermissionsEgress") and not create.inputs.get("egress"):
-        return Progress.FAILED, "it still has the rule that AWS puts into every new group"
+        return Progress.FAILED, "it still has the default rule of a new group"
     return Progress.READY, ""
 
 

@@ -59,7 +59,7 @@ def recover(
     if not is_pending(deployment) and not halves:
         return
     for pid in end_leftovers(command.environment, stack=stack):
-        report(f"ended process {pid}, which a killed command left behind")
+        report(f"terminated process {pid}, which a killed command left running")
     lookup = _LookUp(stack, timeouts, report, written_at(deployment))
     with process_environment(profile_environment(command.environment, profile)):
         account = Account(region)
@@ -71,10 +71,10 @@ def recover(
     deleted = {urn for urn, _ in missing}
     for urn in changes_begun(deployment):
         if urn in deleted:
-            report(f"{name_of(urn)} is gone: an earlier command deleted it before it was killed")
+            report(f"{name_of(urn)} is deleted: an earlier command deleted it before it was killed")
         else:
             report(
-                f"{name_of(urn)} was being changed when an earlier command was killed: it is read "
+                f"{name_of(urn)} was being updated when an earlier command was killed: it is read "
                 "anew"
             )
 
@@ -93,7 +93,7 @@ class _LookUp:
             way = self._way(create)
             if way.look is None:
                 if way is not IN_STATE:
-                    self.report(f"{_described(create)} is made again: {way.asks}")
+                    self.report(f"{_described(create)} is created again: {way.asks}")
                 continue
             each = self._found(account, create, way)
             if each is not None:
@@ -110,14 +110,14 @@ class _LookUp:
                 continue
             found = self._finished(account, half, way)
             if found is None or found.progress is not Progress.FAILED:
-                self.report(f"{_described(half)} was not finished: it is read anew")
+                self.report(f"{_described(half)} was not completed: it is read again")
             elif way.fixed_name:
                 self.report(
-                    f"{_described(half)} failed ({found.said}) and its name is taken while it "
-                    "exists: delete it, or run destroy and up"
+                    f"{_described(half)} failed ({found.said}) and blocks its name: delete it, or "
+                    "run destroy and up"
                 )
             else:
-                self.report(f"{_described(half)} failed ({found.said}): it is made anew")
+                self.report(f"{_described(half)} failed ({found.said}): it is created again")
                 given_up.add(half.urn)
         return given_up
 
@@ -139,10 +139,10 @@ class _LookUp:
         way = way_of(create.type_token, custom=create.custom)
         if way is None:
             raise CreatesPendingError(
-                self._refused(create, "it is of a type that is not looked for")
+                self._refused(create, "objects of its type are not looked up")
             )
         if way.by is By.TAG and not is_tagged(create):
-            reason = "it was begun by a version of the program that did not tag its objects"
+            reason = "it was created by a version of the program that did not tag its objects"
             raise CreatesPendingError(self._refused(create, reason))
         return way
 
@@ -153,14 +153,14 @@ class _LookUp:
             return object_
         if object_ is None:
             self.report(
-                f"{_described(create)} was never made: an earlier command was killed before it was"
+                f"{_described(create)} was not created: an earlier command was killed before"
             )
             return None
         missing = _missing_tags(create, object_)
         if missing:
             self.report(
-                f"{_described(create)} exists ({object_.identifier}) and is not this stack's, "
-                f"because it has no tag {missing[0]}: it is left alone"
+                f"{_described(create)} exists ({object_.identifier}) but does not belong to this "
+                f"stack, because it has no tag {missing[0]}: it is not changed"
             )
             return None
         self.report(_taken_up(create, object_, way))
@@ -178,11 +178,13 @@ class _LookUp:
                 return found
             if time.monotonic() > deadline:
                 raise CreatesPendingError(
-                    f"AWS is still making {_described(create)} ({found.identifier}, {found.said}); "
-                    "nothing was changed; run this again when it is done"
+                    f"AWS is still creating {_described(create)} ({found.identifier}, "
+                    f"{found.said}); nothing was changed; run this again when it is done"
                 )
             if not told:
-                self.report(f"waiting for {_described(create)}, which AWS is making ({found.said})")
+                self.report(
+                    f"waiting for {_described(create)}, which AWS is creating ({found.said})"
+                )
                 told = True
             time.sleep(self.timeouts.poll)
 
@@ -203,13 +205,12 @@ class _LookUp:
 
     def _refused(self, create: PendingCreate, reason: str) -> str:
         return (
-            f"an earlier command on {self.stack} was killed while it created\n"
-            f"  {create.urn}\n"
-            f"and it cannot be told whether that exists: {reason}\n"
-            "nothing was changed. Look in the account; delete it where it exists, or write it into "
-            "the state with `pulumi import`; then drop the unfinished create with\n"
-            f"  pulumi refresh --stack {self.stack} --clear-pending-creates\n"
-            "because creating it again would make a second one that nobody counts"
+            f"an earlier command on {self.stack} was killed while it created\n  {create.urn}\nand "
+            f"it is unknown whether that object exists: {reason}\nnothing was changed. Check the "
+            "account; if the object exists, delete it or import it with `pulumi import`; then "
+            f"clear the pending create with\n  pulumi refresh --stack {self.stack} "
+            "--clear-pending-creates\nbecause creating it again would leave a second object that "
+            "is not in the state"
         )
 
 
@@ -227,14 +228,14 @@ def _missing_tags(create: PendingCreate, found: Found) -> list[str]:
 
 def _taken_up(create: PendingCreate, found: Found, way: Way) -> str:
     said = (
-        f"took up {_described(create)} ({found.identifier}), which an earlier command made before "
-        "it was killed"
+        f"added {_described(create)} ({found.identifier}) to the state, which an earlier command "
+        "created before it was killed"
     )
     if found.progress is not Progress.FAILED:
         return said
     if way.fixed_name:
         return (
-            f"{said}; it failed ({found.said}) and its name is taken while it exists: delete it, "
-            "or run destroy and up"
+            f"{said}; it failed ({found.said}) and blocks its name: delete it, or run destroy and "
+            "up"
         )
     return f"{said}; it failed ({found.said}) and is replaced"

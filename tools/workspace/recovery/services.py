@@ -93,14 +93,15 @@ WAYS: dict[str, Way] = {
     "aws:cloudwatch/logGroup:LogGroup": by_name("logs:DescribeLogGroups", _log_group),
     "aws:ecr/repository:Repository": by_name("ecr:DescribeRepositories", _repository),
     "aws:ecr/lifecyclePolicy:LifecyclePolicy": repeated(
-        "`PutLifecyclePolicy` writes the same again; it goes with its repository"
+        "`PutLifecyclePolicy` overwrites it with the same policy; it is deleted with its repository"
     ),
     "aws:ecr/repositoryPolicy:RepositoryPolicy": repeated(
-        "`SetRepositoryPolicy` writes the same again; it goes with its repository"
+        "`SetRepositoryPolicy` overwrites it with the same policy; it is deleted with its "
+        "repository"
     ),
     "aws:resourcegroups/group:Group": by_name("resource-groups:GetGroup", _resource_group),
     "aws:resourcegroups/resource:Resource": repeated(
-        "`GroupResources` of a member changes nothing; it goes with its group"
+        "`GroupResources` of a member changes nothing; the membership is deleted with its group"
     ),
     "aws:ram/resourceShareAccepter:ResourceShareAccepter": by_name(
         "ram:GetResourceShareInvitations", _accepted_share

@@ -18,7 +18,7 @@ from tools.workspace.recovery import (
 )
 from tools.workspace.recovery.ways import Way, repeated
 
-IN_STATE = repeated("it is only in the state")
+IN_STATE = repeated("exists only in the state")
 """Providers and components."""
 
 WAYS: dict[str, Way] = {

@@ -15,11 +15,11 @@ LookById = Callable[[Account, str], list[Found]]
 class By(Enum):
     """The property by which an object is found."""
 
-    TAG = "the tag that names the resource"
+    TAG = "the tag with the resource name"
     NAME = "its name"
-    CONTENT = "what it connects"
+    CONTENT = "the objects that it connects"
     READ = "its id, which the provider reads"
-    NOTHING = "not looked for"
+    NOTHING = "not looked up"
 
 
 @dataclass(frozen=True, slots=True)

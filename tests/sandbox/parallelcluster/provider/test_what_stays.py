@@ -60,6 +60,6 @@ def test_an_account_that_cannot_be_asked_is_no_reason_to_fail(
     clients: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    assert "could not be asked for" in what_stays("c", "us-west-2")
+    assert "could not be looked up" in what_stays("c", "us-west-2")
     # Why the `up` failed stands there already.
     assert what_failed_creations_left("c", "us-west-2") == ""
