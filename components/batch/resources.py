@@ -138,7 +138,9 @@ class BatchArchitecture(pulumi.ComponentResource):
         if definition.container.image is not None:
             return definition.container.image
         if self._repository is None:
-            raise ValueError(f"the image of {definition.name} is in a repository that nobody makes")
+            raise ValueError(
+                f"the image of {definition.name} is in a repository that the plan does not have"
+            )
         # Image tags are immutable, so no tag can name the newest image.
         return pulumi.Output.concat(self._repository.url, ":", definition.name)
 

@@ -144,7 +144,7 @@ def test_an_image_of_the_stacks_own_repository_has_the_name_of_its_job(architect
 
 def test_fails_where_an_image_is_in_a_repository_that_nobody_makes(architecture):
     lost = plan(job_definitions=(job_definition(container=container(image=None)),))
-    with pytest.raises(ValueError, match="nccl-single is in a repository that nobody makes"):
+    with pytest.raises(ValueError, match="nccl-single is in a repository that the plan"):
         architecture(lost)
 
 

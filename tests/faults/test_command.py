@@ -44,10 +44,10 @@ def test_a_schedule_is_put_in_force_shown_counted_and_ended(
     assert [(each["happens"], each["matched"], each["happened"]) for each in shown] == [
         ("throttled", 0, 0)
     ]
-    line = "ec2:CreateVpc throttled (nth 2, times 1): happened 0x in 0 calls"
+    line = "ec2:CreateVpc throttled (nth 2, times 1): occurred 0x in 0 calls"
     assert line in run("faults").stdout
     assert line in run("status").stdout
-    assert "no fault is in force" in run("faults", "--clear").stdout
+    assert "no fault schedule is active" in run("faults", "--clear").stdout
     assert faulty.happened() == []
 
 

@@ -127,7 +127,7 @@ def test_a_type_that_is_not_looked_for_is_refused_with_the_way_out(
 
 def test_what_may_be_repeated_is_not_looked_for(recovered: Recover, engine: RecordedEngine) -> None:
     (said,) = recovered(creating(f"{PREFIX}aws:autoscaling/schedule:Schedule::end"))
-    assert "is made again: `PutScheduledUpdateGroupAction`" in said
+    assert "is created again: `PutScheduledUpdateGroupAction`" in said
     assert engine.resources() == []
 
 
@@ -145,7 +145,7 @@ def test_what_takes_too_long_ends_the_command(
     recovered: Recover, engine: RecordedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen_as(monkeypatch, [Found("vpc-1", Progress.MAKING, "CREATING")])
-    with pytest.raises(CreatesPendingError, match=r"still making .* nothing was changed"):
+    with pytest.raises(CreatesPendingError, match=r"still creating .* nothing was changed"):
         recovered(creating(VPC, tags=TAG), timeouts=NEVER)
     assert not engine.imports.exists()
 
@@ -188,5 +188,5 @@ def test_what_was_being_changed_is_waited_for_and_read_anew(
 
     monkeypatch.setattr(recovery, "way_of", lambda *_, **__: Way(By.NAME, "", ready))
     (said,) = recovered({**creating(ROLE), "type": "updating"})
-    assert said == "p5-role was being updated when an earlier command was killed: it is read anew"
+    assert said == "p5-role was being updated when an earlier command was killed: it is read again"
     assert looked == [ROLE]

@@ -75,7 +75,7 @@ def recover(
         else:
             report(
                 f"{name_of(urn)} was being updated when an earlier command was killed: it is read "
-                "anew"
+                "again"
             )
 
 
