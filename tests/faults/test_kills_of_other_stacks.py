@@ -93,7 +93,7 @@ def test_a_program_that_is_killed_ends_the_command_and_leaves_nothing_unknown(
     first, *_ = by_waves(reference.points, Victim.PROGRAM)
     killed = harness.killed("up", *first)
     assert killed.exit_code == 1
-    assert f"up of {LIGHT} did not finish" in killed.said
+    assert f"up of {LIGHT} did not complete" in killed.said
     state = harness.state()
     assert not state.get("pending_operations")
     assert set(killed.held) <= {each["urn"] for each in state["resources"] if each.get("id")}

@@ -42,7 +42,7 @@ def test_fewer_efa_interfaces_than_the_nodes_ask_for_are_refused(launched, p5_fa
     """A1, A4."""
     row = only(type_rows(list(launched(block()).values()), p5_facts(efa_interfaces=4)), TYPE)
     assert row.verdict == "refused"
-    assert row.problem.allowed == "4 at most"
+    assert row.problem.allowed == "at most 4"
 
 
 def test_other_facts_than_the_catalogs_are_a_warning(launched, p5_facts):
@@ -107,7 +107,7 @@ def test_the_head_node_counts_towards_the_quota_of_its_family(more):
     small = replace(more, quotas_vcpus={"L-1216C47A": 16})
     (row,) = quota_rows([], own, small)
     assert (row.verdict, row.subject) == ("refused", "architecture.head_node")
-    assert "32 wanted" in row.found
+    assert "32 needed" in row.found
 
 
 def test_a_quota_that_may_not_be_read_is_skipped_with_the_reason(launched, more):

@@ -34,7 +34,7 @@ def rows(configure, facts, more):
 def test_free_instances_are_compared_with_what_is_wanted(rows, block):
     """C12."""
     row = rows(replace(block, available_count=2))[FREE]
-    assert (row.verdict, row.found) == ("ok", "2 of 2 are free, 2 wanted")
+    assert (row.verdict, row.found) == ("ok", "2 of 2 are available, 2 needed")
 
 
 def test_too_few_free_instances_are_a_warning_for_the_stack_may_hold_them(rows, block):

@@ -123,7 +123,7 @@ def test_a_share_that_nobody_has_accepted_is_found_waiting():
     }
     found = preflight("pc-p4de-ami", waiting)
     told = [row.found for row in found.rows if row.subject == "reservations.training"]
-    assert any("the invitation of account 999988887777 waits" in text for text in told)
+    assert any("the invitation of account 999988887777 is pending" in text for text in told)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def test_nodes_come_when_the_block_begins_and_go_before_it_ends(
         tmp_path / "scheduled.yaml", {"reservations.block.reservation_id": SCHEDULED_BLOCK}
     )
     up = at_once.must("up", STACK, "--sandbox", "--yes", "--stack-file", path)
-    assert "until then there are no nodes, then 2 launch by themselves" in up.stdout
+    assert "until then there are no nodes, then 2 launch automatically" in up.stdout
     assert p5_nodes(own_sandbox) == []
 
     own_sandbox.must("sandbox", "advance", "--hours", "49")

@@ -10,7 +10,7 @@ from tests.support.sandbox import Sandbox
 
 _ID = re.compile(r"\b[a-z]+-[0-9a-f]{17}\b")
 """An id of EC2, FSx or EFS."""
-_LISTED = re.compile(r"is protected:$|has kept what deletion_protection covers:$", re.MULTILINE)
+_LISTED = re.compile(r"protected(?: resources)?:$|ParallelCluster has kept .*:$", re.MULTILINE)
 """The words of `destroy` before what it keeps."""
 
 
