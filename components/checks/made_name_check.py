@@ -66,12 +66,13 @@ def made_name_problems(
         yield _taken_by_others(use, found, context)
         return
     stack, cluster = creator
-    if cluster != context.config.name or (stack and context.stack and stack != context.stack):
-        yield _taken_by_a_stack(use, found, stack or f"with the name {cluster}")
+    # The name in the stack file can change without a new repository.
+    knows_stacks = bool(stack and context.stack)
+    if (stack != context.stack) if knows_stacks else (cluster != context.config.name):
+        yield _taken_by_a_stack(use, found, context, stack or f"with the name {cluster}")
 
 
 def _taken_by_others(use: Named, found: OwnerFacts, context: NamedContext) -> Problem:
-    name = context.config.name
     return Problem(
         path=f"{ROOT}.{use.key}",
         found=_found(use, found),
@@ -81,14 +82,13 @@ def _taken_by_others(use: Named, found: OwnerFacts, context: NamedContext) -> Pr
         ),
         allowed="a name that is not in use",
         remedy=(
-            f"{_rename(use)}. If it was imported into this stack (`pulumi import`), tag it: aws "
-            f"resourcegroupstaggingapi tag-resources --resource-arn-list {found.arn} --tags "
-            f"{CLUSTER_TAG}={name}"
+            f"{_rename(use)}. If it was imported into this stack (`pulumi import`), tag it: "
+            f"{_tag_command(found, context)}"
         ),
     )
 
 
-def _taken_by_a_stack(use: Named, found: OwnerFacts, stack: str) -> Problem:
+def _taken_by_a_stack(use: Named, found: OwnerFacts, context: NamedContext, stack: str) -> Problem:
     return Problem(
         path=f"{ROOT}.{use.key}",
         found=_found(use, found),
@@ -98,10 +98,19 @@ def _taken_by_a_stack(use: Named, found: OwnerFacts, stack: str) -> Problem:
         ),
         allowed="a name that is not in use",
         remedy=(
-            f"{_rename(use)}. If this is that stack under a new name, remove the old tag: aws "
-            f"resourcegroupstaggingapi untag-resources --resource-arn-list {found.arn} --tag-keys "
-            f"{RESOURCE_TAG}"
+            f"{_rename(use)}. If this is that stack under a new name, tag it: "
+            f"{_tag_command(found, context)}"
         ),
+    )
+
+
+def _tag_command(found: OwnerFacts, context: NamedContext) -> str:
+    """Return the command that makes an object part of this stack."""
+    tag = f"{CLUSTER_TAG}={context.config.name}"
+    if context.stack:
+        tag += f",{RESOURCE_TAG}={context.stack}::{ROOT.partition(':')[0]}"
+    return (
+        f"aws resourcegroupstaggingapi tag-resources --resource-arn-list {found.arn} --tags {tag}"
     )
 
 

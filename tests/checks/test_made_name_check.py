@@ -32,7 +32,9 @@ def with_cluster(facts):
     return _with
 
 
-@pytest.mark.parametrize("found", [None, owner("p5-cb", "p5-cb"), owner("", "p5-cb")])
+@pytest.mark.parametrize(
+    "found", [None, owner("p5-cb", "p5-cb"), owner("p5-cb", "before"), owner("", "p5-cb")]
+)
 def test_a_name_that_is_free_or_of_this_stack_is_accepted(with_cluster, found):
     """An interrupted `up` continues with what it has made."""
     assert with_cluster(found) == {}
@@ -54,6 +56,7 @@ def test_a_name_of_somebody_else_is_refused_with_the_way_to_rename_and_to_import
     assert "no stack of this program created" in problem.problem
     assert "set `name` to another name" in problem.remedy
     assert f"--resource-arn-list {ARN} --tags {CLUSTER_TAG}=p5-cb" in problem.remedy
+    assert f"{RESOURCE_TAG}=p5-cb::trainyard" in problem.remedy
 
 
 @pytest.mark.parametrize(
