@@ -1,7 +1,8 @@
 """Lengths of physical resource names, and ARNs.
 
-Only the cluster has an explicit physical name. Pulumi appends random digits to the names of other
-resources, so that a replacement can exist next to the original.
+Clusters, CloudFormation stacks, job queues, job definitions, repositories and reservation groups
+have explicit physical names (`made_names` of each architecture's `account` module). Pulumi appends
+random digits to the names of other resources, so that a replacement can exist next to the original.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ LAUNCH, TEMPLATE = "-launch", "-template"
 """Suffixes of the logical names of a node pool's resources, after `CLUSTER-POOL`: the EKS node
 group, the Auto Scaling group, the compute environment, the launch template (`LAUNCH` and
 `TEMPLATE`)."""
+
+RESERVATION_GROUP = "reservations-"
+"""Prefix of the names of reservation groups: AWS refuses names that begin with `aws`."""
 
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 IAM_ROLE_NAME_LIMIT = 64

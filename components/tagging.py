@@ -53,6 +53,16 @@ def resource_tag_prefix(*, stack: str, project: str) -> str:
     return _NOT_ALLOWED.sub("_", f"{stack}::{project}::")
 
 
+def creator_of(tags: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the stack and the cluster in the tags of an object, or None without such tags.
+
+    The stack is empty for children of the `eks` plugin, which have no `RESOURCE_TAG`.
+    """
+    stack = tags.get(RESOURCE_TAG, "").partition("::")[0]
+    cluster = tags.get(CLUSTER_TAG, "")
+    return (stack, cluster) if stack or cluster else None
+
+
 def tag_fault(key: str, value: str) -> str | None:
     """Return why AWS would refuse a user tag, or None."""
     if key.lower().startswith("aws:"):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.account.facts import DefaultRoute, ImageFacts, ReservationFacts
+from components.account.facts import DefaultRoute, ReservationFacts
+from components.account.named_facts import ImageFacts
 
 
 def default_route(routes: list[dict[str, Any]]) -> DefaultRoute:
@@ -37,6 +38,9 @@ def image(answer: dict[str, Any]) -> ImageFacts:
         architecture=answer.get("Architecture", ""),
         root_volume_gib=volumes.get(root, 0),
         platform=answer.get("PlatformDetails", ""),
+        name=answer.get("Name", ""),
+        from_amazon=answer.get("ImageOwnerAlias") == "amazon",
+        root_device=root or "",
         tags={tag["Key"]: tag["Value"] for tag in answer.get("Tags", [])},
     )
 

@@ -10,7 +10,15 @@ Sources of caller and service errors:
 from __future__ import annotations
 
 NOT_ALLOWED = frozenset(
-    {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "OptInRequired"}
+    {
+        "AccessDenied",
+        "AccessDeniedException",
+        "UnauthorizedOperation",
+        "OptInRequired",
+        # HEAD requests of S3, whose responses have no body:
+        # https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html
+        "403",
+    }
 )
 NOT_FOUND = frozenset(
     {
@@ -35,6 +43,13 @@ NOT_FOUND = frozenset(
         "ParameterNotFound",
         "NoSuchResourceException",
         "InvalidPlacementGroup.Unknown",
+        # https://docs.aws.amazon.com/efs/latest/ug/API_DescribeAccessPoints.html
+        "AccessPointNotFound",
+        # https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_DescribeImages.html
+        "RepositoryNotFoundException",
+        "ImageNotFoundException",
+        # HEAD requests of S3.
+        "404",
     }
 )
 EXPIRED = frozenset(

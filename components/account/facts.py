@@ -8,6 +8,7 @@ from datetime import datetime
 from ipaddress import IPv4Network
 from typing import Any, Literal
 
+from components.account.named_facts import Found, ImageFacts, NamedFacts
 from components.network.network_plan import RESERVED_ADDRESSES
 
 DefaultRoute = Literal["internet-gateway", "nat", "other", "none"]
@@ -207,22 +208,6 @@ class KeyPairFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImageFacts:
-    """An existing AMI."""
-
-    image_id: str
-    state: str
-    """EC2 value: `available`, `pending`, `failed` …"""
-    architecture: str
-    """`x86_64` or `arm64`."""
-    root_volume_gib: int
-    """Size of the snapshot of its root volume; 0 without one."""
-    tags: Mapping[str, str]
-    platform: str = ""
-    """`PlatformDetails`, such as `Linux/UNIX`; empty if unknown."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AddonOffer:
     """Versions of an EKS add-on that EKS offers for the stack's Kubernetes version."""
 
@@ -277,6 +262,8 @@ class AccountFacts:
     """Key pair of its head node; None without one, or if the stack imports none."""
     fleet_stopped: bool = False
     """Whether its compute fleet was stopped."""
+    named: NamedFacts = field(default_factory=dict[tuple[str, str], "Found | None"])
+    """Objects that the stack file names, and owners of names that the stack takes."""
     unreadable: tuple[str, ...] = ()
     """Calls that were denied, each with the reason from AWS. Checks that need them are skipped."""
 

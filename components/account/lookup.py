@@ -21,12 +21,12 @@ from components.account.error_codes import NOT_ALLOWED as NOT_ALLOWED
 from components.account.error_codes import NOT_FOUND as NOT_FOUND
 from components.account.facts import (
     DefaultRoute,
-    ImageFacts,
     ReservationFacts,
     SubnetFacts,
     VpcFacts,
     ZoneFacts,
 )
+from components.account.named_facts import ImageFacts
 from components.config.provider_settings import is_region
 
 _MOST_PAGES = 1000
@@ -94,8 +94,10 @@ class AccountReader:
         """Return the denied calls, without duplicates and in a stable order."""
         return tuple(sorted(set(self.unreadable)))
 
-    def ask(self, call: str, do: Callable[..., Any], **arguments: Any) -> Any:
-        """Return the response of one call, or None if it is denied or finds nothing.
+    def ask(
+        self, call: str, do: Callable[..., Any], *, if_denied: Any = None, **arguments: Any
+    ) -> Any:
+        """Return the response, None if it finds nothing, or `if_denied` if the call is denied.
 
         Raises:
             AccountUnreachableError: no credentials, no answer, or an answer that does not match the
@@ -114,7 +116,7 @@ class AccountReader:
                 return None
             if code in NOT_ALLOWED:
                 self.unreadable.append(f"{call}: {code}")
-                return None
+                return if_denied
             raise AccountUnreachableError(explained(call, error)) from error
         except BotoCoreError as error:
             raise AccountUnreachableError(explained(call, error)) from error

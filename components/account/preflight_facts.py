@@ -42,14 +42,6 @@ class VersionFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionFacts:
-    """An existing Lambda function."""
-
-    state: str
-    """`Active`, `Pending`, `Inactive` or `Failed`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PreflightFacts:
     """Facts that could be read. A requested key that is missing does not exist."""
 
@@ -63,12 +55,6 @@ class PreflightFacts:
     """Existing service-linked roles among the requested ones, by name; always True."""
     kubernetes_versions: Mapping[str, VersionFacts] = field(default_factory=dict[str, VersionFacts])
     """By version."""
-    placement_groups: Mapping[str, str] = field(default_factory=dict[str, str])
-    """States of the requested groups that exist, by name."""
-    provider_functions: Mapping[str, FunctionFacts] = field(
-        default_factory=dict[str, FunctionFacts]
-    )
-    """Function of the ParallelCluster provider stack in the stack file, by ARN."""
     unreadable: tuple[str, ...] = ()
     """Calls that were denied, each with the reason from AWS."""
 

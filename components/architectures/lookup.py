@@ -11,6 +11,8 @@ from components.account.lookup import AccountReader
 from components.account.readings import Reading, read_side_by_side
 from components.account.reservations import look_up_reservation_groups, look_up_reservations
 from components.architectures.registry import account_of
+from components.checks.named_check import named_readings
+from components.config.named import Named, names_in
 from components.config.network import NewVpc
 
 if TYPE_CHECKING:
@@ -46,8 +48,14 @@ def account_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[
     yield lambda: {"file_systems": look_up_file_systems(reader, config, places_file_systems=places)}
     for name in _types(config):
         yield lambda name=name: {"offered_zone_ids": {name: reader.offered_zone_ids(name)}}
+    yield from named_readings(reader, all_names(config))
     for name in sorted(config.architecture.key_names()):
         yield lambda name=name: _key_pair(reader, name)
+
+
+def all_names(config: AnyStackConfig) -> tuple[Named, ...]:
+    """Return the objects that the stack file names, and the names that the stack takes."""
+    return (*names_in(config), *account_of(config).made_names(config))
 
 
 def _reservations(reader: AccountReader, config: AnyStackConfig) -> Mapping[str, Any]:

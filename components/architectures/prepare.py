@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING
 from components.account.facts import AccountFacts
 from components.account.launch_place import offered_zones, pools_without_subnet
 from components.architectures.complete import complete
+from components.architectures.lookup import all_names
 from components.architectures.lookup import look_up as look_up
 from components.architectures.plan_stack import plan_stack
 from components.architectures.registry import account_of
 from components.checks.check import Check
 from components.checks.file_system_check import file_system_problems, file_system_subjects
+from components.checks.named_check import named_checks, named_warnings
 from components.checks.needs import ArchitectureNeeds
 from components.checks.network_check import network_problems, network_subjects
 from components.checks.network_reference import at_reference
+from components.checks.noun import NamedContext
+from components.checks.placement_group_check import shared_group_problems
 from components.checks.pool_check import offering_subjects, pool_problems
 from components.checks.reservation_check import reservation_problems, reservation_subjects
 from components.checks.reservation_use_check import STATED_VALUES, stated_problems
@@ -88,6 +92,9 @@ def examine(
         *_shared_checks(completed, facts, account.needs),
         *account.checks(completed, facts, stack_file=stack_file),
     ]
+    names = all_names(config)
+    context = NamedContext(completed, facts, region, stack_file)
+    checks.extend(named_checks(names, context))
     if config.reservations:
         stated = stated_problems(config, facts)
         checks.append(Check("values of reservations", stated, [STATED_VALUES]))
@@ -110,7 +117,10 @@ def examine(
         config=completed,
         plan=plan,
         checks=tuple(_named_for_people(check, config) for check in checks),
-        warnings=() if plan is None else tuple(account.warnings(completed, plan, facts)),
+        warnings=(
+            *named_warnings(names, context),
+            *(() if plan is None else account.warnings(completed, plan, facts)),
+        ),
     )
 
 
@@ -131,5 +141,6 @@ def _shared_checks(
     reservations = reservation_problems(config, facts)
     yield Check("reservations", reservations, reservation_subjects(config, facts))
     yield Check("offered types", pool_problems(config, facts), offering_subjects(config, facts))
+    yield Check("placement groups", shared_group_problems(config, facts))
     storage = file_system_problems(config, facts)
     yield Check("file systems", storage, file_system_subjects(config))

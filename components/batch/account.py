@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from typing_extensions import override
 
@@ -18,16 +18,24 @@ from components.batch.default_group_check import (
     look_up_default_group,
 )
 from components.batch.egress_check import IMAGES_OF_JOBS, egress_problems
-from components.batch.image_check import image_problems
+from components.batch.image_check import image_problems, image_warnings
 from components.batch.plan import BatchPlan
+from components.batch.repository_plan import plan_repository
 from components.checks.account_part import AccountPart
 from components.checks.check import Check
 from components.checks.image_subjects import image_subjects
 from components.checks.key_pair_check import key_pair_subjects, pool_key_problems
+from components.checks.made_name_check import (
+    JOB_DEFINITION,
+    JOB_QUEUE,
+    REPOSITORY,
+    group_names,
+)
 from components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
 from components.checks.pool_check import ADDRESSES, address_problems
 from components.config.batch import BatchArchitecture
 from components.config.batch_stack import BatchStackConfig
+from components.config.named import Named
 from components.config.network import ExistingVpc
 
 
@@ -64,6 +72,21 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
         if isinstance(config.network, ExistingVpc) and multi_node:
             vpc_id = config.network.vpc_id
             yield lambda: {"default_group": look_up_default_group(reader, vpc_id)}
+
+    @override
+    def made_names(self, config: BatchStackConfig) -> Iterator[Named]:
+        """Yield the names of queues, job definitions, repository and reservation groups."""
+        architecture, at = config.architecture, "architecture"
+        for name in architecture.compute_environments:
+            queue = f"{config.name}-{name}"
+            yield Named(JOB_QUEUE, queue, f"{at}.compute_environments.{name}")
+        for name in architecture.job_definitions:
+            definition = f"{config.name}-{name}"
+            yield Named(JOB_DEFINITION, definition, f"{at}.job_definitions.{name}")
+        repository = plan_repository(config)
+        if repository is not None:
+            yield Named(REPOSITORY, repository.name, f"{at}.repository.name")
+        yield from group_names(config)
 
     @override
     def completed(self, config: BatchStackConfig, facts: AccountFacts) -> BatchArchitecture:
@@ -103,6 +126,7 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
     @override
     def warnings(
         self, config: BatchStackConfig, plan: BatchPlan, facts: AccountFacts
-    ) -> Iterable[str]:
-        """Return warnings to show before any change."""
-        return unseen_reservation_warnings(config, facts)
+    ) -> Iterator[str]:
+        """Yield warnings to show before any change."""
+        yield from image_warnings(config.architecture, facts)
+        yield from unseen_reservation_warnings(config, facts)

@@ -7,12 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.facts import AccountFacts, ImageFacts
+from components.account.facts import AccountFacts
+from components.account.named_facts import ImageFacts
 from components.catalog.instance_types import INSTANCE_TYPES
+from components.compute.root_volume import ROOT_DEVICE
 from components.config.batch import BatchArchitecture, ComputeEnvironment
 from components.config.problems import ROOT, Problem
 
 AVAILABLE = "available"
+WITHOUT_AGENT = (
+    "al2023-ami-2023",
+    "al2023-ami-minimal-",
+    "amazon-eks-",
+    "amzn2-ami-hvm-",
+    "amzn2-ami-kernel-",
+    "amzn2-ami-minimal-",
+    "aws-parallelcluster-",
+    "ubuntu/images/",
+    "ubuntu-eks/",
+)
+"""Beginnings of the names of AMIs that AWS and Canonical publish without the ECS agent.
+
+https://docs.aws.amazon.com/linux/al2023/ug/ec2.html
+https://docs.aws.amazon.com/eks/latest/userguide/eks-optimized-ami.html
+https://docs.aws.amazon.com/parallelcluster/latest/ug/pcluster.list-official-images-v3.html
+https://documentation.ubuntu.com/aws/aws-how-to/instances/find-ubuntu-images/
+"""
 
 
 def image_problems(architecture: BatchArchitecture, facts: AccountFacts) -> Iterator[Problem]:
@@ -38,6 +58,19 @@ def image_problems(architecture: BatchArchitecture, facts: AccountFacts) -> Iter
             yield from _fit_problems(path, environment, found)
 
 
+def image_warnings(architecture: BatchArchitecture, facts: AccountFacts) -> Iterator[str]:
+    """Yield AMIs whose root volume does not get the size in the stack file."""
+    for name, environment in architecture.compute_environments.items():
+        found = facts.images.get(environment.custom_ami_id or "")
+        if found is not None and found.root_device not in ("", ROOT_DEVICE):
+            yield (
+                f"architecture.compute_environments.{name}.custom_ami_id: the root device of "
+                f"{found.image_id} is {found.root_device}, and root_volume is the volume "
+                f"{ROOT_DEVICE}: the nodes get a second volume, and the root volume keeps the "
+                f"{found.root_volume_gib} GiB of the image"
+            )
+
+
 def _fit_problems(
     path: str, environment: ComputeEnvironment, found: ImageFacts
 ) -> Iterator[Problem]:
@@ -48,6 +81,16 @@ def _fit_problems(
             problem="EC2 launches no instance from this AMI in its current state",
             allowed="an image that is available",
             remedy="wait until it is available, or use another AMI",
+        )
+    if found.from_amazon and found.name.startswith(WITHOUT_AGENT):
+        yield Problem(
+            path=f"{path}.custom_ami_id",
+            found=f"{found.image_id}, {found.name}",
+            problem=(
+                "this image has no ECS agent, so its nodes never register, and jobs stay RUNNABLE"
+            ),
+            allowed="an ECS-optimized image, or one made from it",
+            remedy="set `image` to auto, or give an image with the ECS agent",
         )
     known = INSTANCE_TYPES.get(environment.instance_type)
     if known is not None and known.architecture != found.architecture:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from components.checks.check import Check
     from components.checks.needs import ArchitectureNeeds
     from components.checks.row import Row
+    from components.config.named import Named
     from components.config.stack import Architecture
 
 Config = TypeVar("Config", bound=StackConfig)
@@ -30,6 +31,11 @@ class AccountPart(Generic[Config, Plan]):
     def readings(self, reader: AccountReader, config: Config) -> Iterable[Reading]:
         """Return the readings of `AccountFacts` that only this architecture needs."""
         del reader, config
+        return ()
+
+    def made_names(self, config: Config) -> Iterable[Named]:
+        """Return the fixed names under which the stack creates objects."""
+        del config
         return ()
 
     def completed(self, config: Config, facts: AccountFacts) -> Architecture:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.naming import partition
+from components.naming import RESERVATION_GROUP, partition
 
 POOL = "AWS::EC2::CapacityReservationPool"
 GENERIC = "AWS::ResourceGroups::Generic"
@@ -36,8 +36,6 @@ class ReservationGroupArgs:
 class ReservationGroup(pulumi.ComponentResource):
     """A group of reservations that a launch template can target.
 
-    Its name has a prefix, because AWS refuses group names that begin with `aws`.
-
     Children: `<name>-group` (`aws.resourcegroups.Group`), `<name>-<reservation id>`
     (`aws.resourcegroups.Resource`) for each member.
     """
@@ -58,7 +56,7 @@ class ReservationGroup(pulumi.ComponentResource):
 
         group = aws.resourcegroups.Group(
             f"{name}-group",
-            name=f"reservations-{name}",
+            name=f"{RESERVATION_GROUP}{name}",
             configurations=[
                 aws.resourcegroups.GroupConfigurationArgs(type=POOL),
                 aws.resourcegroups.GroupConfigurationArgs(

@@ -7,6 +7,9 @@ from typing import Literal
 
 from components.config.node_pool import RootVolume as RootVolumeConfig
 
+ROOT_DEVICE = "/dev/xvda"
+"""Root device of the AMIs of Amazon Linux, which the EKS and ECS-optimized ones are based on."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RootVolume:
@@ -16,7 +19,7 @@ class RootVolume:
     volume_type: Literal["gp3"] = "gp3"
     iops: int = 3000
     throughput_mibps: int = 125
-    device_name: str = "/dev/xvda"
+    device_name: str = ROOT_DEVICE
 
 
 def plan_root_volume(volume: RootVolumeConfig) -> RootVolume:

@@ -81,6 +81,8 @@ class Form:
     example: str
     lines: bool = False
     """Whether the text may have several lines."""
+    names: str = ""
+    """Kind of the AWS object that it names: a key of `components.checks.named_check.NOUNS`."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -182,6 +184,7 @@ PlacementGroupName = Annotated[
         pattern=r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?",
         expected="the name of a placement group: at most 255 ASCII characters",
         example="training-group",
+        names="placement-group",
     ),
 ]
 # https://docs.aws.amazon.com/kms/latest/developerguide/concepts-key-id.html: no alias, because EKS
@@ -192,6 +195,7 @@ KmsKeyArn = Annotated[
         pattern=r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[a-z0-9-]+",
         expected="the ARN of a KMS key",
         example="arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+        names="kms-key",
     ),
 ]
 KubernetesVersion = Annotated[

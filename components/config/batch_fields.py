@@ -33,6 +33,7 @@ ContainerImage = Annotated[
             "and a tag or a digest"
         ),
         example="public.ecr.aws/hpc-cloud/nccl-tests:cuda12.8.1-efa1.42.0-ofiv1.16.0-ncclv2.27.5-1-testsv2.16.4",
+        names="container-image",
     ),
 ]
 # https://docs.aws.amazon.com/batch/latest/APIReference/API_KeyValuePair.html: `AWS_BATCH` is a

@@ -22,6 +22,7 @@ PolicyName = Annotated[
         pattern=r"(?:[\w+=,.@-]+/)*[\w+=,.@-]{1,128}",
         expected="the name of an AWS managed policy, with its path if any",
         example="CloudWatchAgentServerPolicy",
+        names="iam-policy",
     ),
 ]
 KeyName = Annotated[

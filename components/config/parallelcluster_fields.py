@@ -46,6 +46,7 @@ ScriptLocation = Annotated[
             "`docker`, `pyxis`, `nccl`, `neuron`, or the `https://` or `s3://` URL of a script"
         ),
         example="pyxis",
+        names="script",
     ),
 ]
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
@@ -55,6 +56,7 @@ BucketName = Annotated[
         pattern=r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]",
         expected="the name of an S3 bucket",
         example="training-scripts",
+        names="s3-bucket",
     ),
 ]
 # https://docs.aws.amazon.com/parallelcluster/latest/ug/HeadNode-v3.html, `S3Access/KeyName`
@@ -119,6 +121,7 @@ LambdaArn = Annotated[
         pattern=r"arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:[A-Za-z0-9_-]{1,64}",
         expected="the ARN of the Lambda function of a ParallelCluster provider stack",
         example="arn:aws:lambda:us-west-2:123456789012:function:pcluster-cfn-provider",
+        names="lambda-function",
     ),
 ]
 TemplateUrl = Annotated[

@@ -51,6 +51,7 @@ AccessPointId = Annotated[
         pattern=r"fsap-[0-9a-f]{17}",
         expected="the id of an EFS access point: `fsap-` and 17 hexadecimal digits",
         example="fsap-0123456789abcdef0",
+        names="access-point",
     ),
 ]
 # https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeVolumes.html, `VolumeIds`
@@ -85,6 +86,7 @@ S3Path = Annotated[
         pattern=r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[^\r\n]{0,800})?",
         expected="an S3 bucket with an optional prefix",
         example="s3://training-data/imagenet/",
+        names="s3-path",
     ),
 ]
 FileSystemPath = Annotated[

@@ -15,11 +15,13 @@ from components.account.readings import Reading
 from components.checks.account_part import AccountPart
 from components.checks.check import Check
 from components.checks.key_pair_check import key_pair_subjects, pool_key_problems
+from components.checks.made_name_check import EKS_CLUSTER, group_names
 from components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
 from components.checks.pool_check import ADDRESSES, address_problems
 from components.checks.row import Row
 from components.config.eks import EksArchitecture
 from components.config.eks_stack import EksStackConfig
+from components.config.named import Named
 from components.config.network import ExistingVpc
 from components.eks.addon_version_check import (
     addon_version_problems,
@@ -83,6 +85,12 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
             "cluster": look_up_cluster(reader, config.name, with_aws_auth=needs_aws_auth(config))
         }
         yield lambda: {"addon_offers": look_up_addon_offers(reader, config)}
+
+    @override
+    def made_names(self, config: EksStackConfig) -> Iterator[Named]:
+        """Yield the name of the cluster, and those of reservation groups."""
+        yield Named(EKS_CLUSTER, config.name, "name")
+        yield from group_names(config)
 
     @override
     def completed(self, config: EksStackConfig, facts: AccountFacts) -> EksArchitecture:

@@ -30,7 +30,6 @@ from components.eks.node_group_plan import (
 from components.eks.node_group_review import review_node_group
 from components.eks.plan import EksPlan
 from components.eks.storage_plan import plan_file_systems
-from components.eks.version_review import review_secrets_key
 from components.network.pool_place_review import review_launch_zones
 from components.network.vpc_review import review_new_vpc
 from components.tagging import common_tags
@@ -45,7 +44,6 @@ def plan_stack(context: Context, review: Review) -> EksPlan:
     config, region = context.config, context.region
     review_names(config, review)
     review_cluster(config, context.now, review)
-    review_secrets_key(config.architecture, region, review)
     if isinstance(config.network, NewVpc):
         review_new_vpc(config.network, region, review)
         review_eks_network(config.network, config.architecture, review)

@@ -1,4 +1,4 @@
-"""Checks of a cluster's Kubernetes version and KMS key.
+"""Checks of a cluster's Kubernetes version.
 
 `components.eks.version_check` checks the upgrade of an existing cluster.
 """
@@ -49,22 +49,6 @@ def review_version(architecture: EksArchitecture, now: datetime, review: Review)
             f"{'day' if days == 1 else 'days'}: from then on the cluster costs "
             f"{EXTENDED_SUPPORT_COSTS} and this program refuses the version; {way} "
             "(docs/upgrades.md)"
-        )
-
-
-def review_secrets_key(architecture: EksArchitecture, region: str, review: Review) -> None:
-    """Refuse a KMS key of another region, which EKS cannot use.
-
-    https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html
-    """
-    arn = architecture.secrets_key_arn
-    if arn is not None and arn.split(":")[3] != region:
-        review.refuse(
-            "architecture.secrets_key_arn",
-            f"is a key of another region than the cluster's, {region}",
-            found=arn,
-            allowed=f"a symmetric key of {region}",
-            remedy=review.set_command("architecture.secrets_key_arn", f"arn:aws:kms:{region}:…"),
         )
 
 

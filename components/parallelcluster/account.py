@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import date
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from typing_extensions import override
 
 from components.account.facts import AccountFacts
 from components.account.lookup import AccountReader
-from components.account.preflight_facts import PreflightFacts
 from components.account.readings import Reading
 from components.account.reservations import unseen_reservation_warnings
 from components.checks.account_part import AccountPart
 from components.checks.check import Check, Subject
 from components.checks.image_subjects import image_subjects
 from components.checks.key_pair_check import key_pair_subjects
+from components.checks.made_name_check import (
+    CLOUDFORMATION_STACK,
+    SLURM_CLUSTER,
+    group_names,
+)
 from components.checks.needs import ArchitectureNeeds, NodeNeeds
 from components.checks.pool_check import ADDRESSES, address_problems
-from components.checks.row import Row
+from components.config.named import Named
 from components.config.network import ExistingVpc
 from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
@@ -46,7 +49,6 @@ from components.parallelcluster.mounted_storage_lookup import (
     look_up_volumes,
 )
 from components.parallelcluster.plan import ParallelClusterPlan, deployment_stack_name
-from components.parallelcluster.provider_function import look_up_function, provider_rows
 from components.parallelcluster.queue_subnet_check import QUEUE_SUBNETS, queue_subnet_problems
 from components.parallelcluster.rendering.cluster import render_cluster
 from components.parallelcluster.surge_review import surge_problems
@@ -88,6 +90,13 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
         yield lambda: {"efs": look_up_efs(reader, config)}
         yield lambda: {"open_zfs": look_up_open_zfs(reader, config)}
         yield lambda: {"volumes": look_up_volumes(reader, config)}
+
+    @override
+    def made_names(self, config: ParallelClusterStackConfig) -> Iterator[Named]:
+        """Yield the names of the CloudFormation stacks, and those of reservation groups."""
+        yield Named(CLOUDFORMATION_STACK, deployment_stack_name(config.name), "name")
+        yield Named(SLURM_CLUSTER, config.name, "name")
+        yield from group_names(config)
 
     @override
     def completed(
@@ -153,21 +162,6 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
         """Yield warnings to show before any change."""
         yield from image_warnings(config.architecture, facts)
         yield from unseen_reservation_warnings(config, facts)
-
-    @override
-    def preflight_readings(
-        self, reader: AccountReader, config: ParallelClusterStackConfig
-    ) -> Iterator[Reading]:
-        """Yield the reading of the provider function, if the stack file has one."""
-        if arn := config.architecture.deployment.provider_service_token:
-            yield lambda: {"provider_functions": look_up_function(reader, arn)}
-
-    @override
-    def preflight_rows(
-        self, config: ParallelClusterStackConfig, more: PreflightFacts, today: date
-    ) -> Iterable[Row]:
-        """Return the row of the provider function."""
-        return provider_rows(config, more)
 
 
 def _deployed(reader: AccountReader, config: ParallelClusterStackConfig) -> Mapping[str, Any]:

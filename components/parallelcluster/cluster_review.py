@@ -46,7 +46,7 @@ def review_cluster(
     else:
         review_existing_vpc(config.network, review)
     _review_image(config.architecture, review)
-    _review_deployment(config.architecture, region, review)
+    _review_deployment(config.architecture, review)
     _note_capacity(config, now, review)
 
 
@@ -131,12 +131,9 @@ def _review_image(architecture: ParallelClusterArchitecture, review: Review) -> 
         )
 
 
-def _review_deployment(
-    architecture: ParallelClusterArchitecture, region: str, review: Review
-) -> None:
+def _review_deployment(architecture: ParallelClusterArchitecture, review: Review) -> None:
     deployment, key = architecture.deployment, "architecture.deployment"
-    token = deployment.provider_service_token
-    if token is None:
+    if deployment.provider_service_token is None:
         return
     if deployment.provider_template_url is not None:
         review.refuse(
@@ -148,18 +145,6 @@ def _review_deployment(
             found=deployment.provider_template_url,
             allowed="one of the two",
             remedy="remove one of the two",
-        )
-    there = token.split(":")[3]
-    if there != region:
-        review.refuse(
-            f"{key}.provider_service_token",
-            (
-                f"is a function in {there}, but CloudFormation can only call a function in the "
-                "stack's region"
-            ),
-            found=token,
-            allowed=f"a function in {region}",
-            remedy=f"create a provider stack in {region}, or remove the key",
         )
 
 

@@ -8,11 +8,10 @@ Sources:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
-from botocore.exceptions import ClientError
-
+from components.account.cloudformation_stacks import none_without_stack
 from components.account.facts import KeyPairFacts
 from components.account.lookup import AccountReader
 from components.parallelcluster.cluster_template import CLUSTER
@@ -112,22 +111,4 @@ _CALLS = {"DescribeStacks": "describe_stacks", "GetTemplate": "get_template"}
 
 def _asked(reader: AccountReader, call: str, **arguments: Any) -> Any:
     do = getattr(reader.client("cloudformation"), _CALLS[call])
-    return reader.ask(f"cloudformation:{call}", _none_without_stack(do), **arguments)
-
-
-def _none_without_stack(do: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a call so that it returns None for a stack that does not exist.
-
-    CloudFormation has no specific error for this, only ValidationError.
-    """
-
-    def call(**arguments: Any) -> Any:
-        try:
-            return do(**arguments)
-        except ClientError as error:
-            said = error.response.get("Error", {})
-            if said.get("Code") == "ValidationError" and "not exist" in said.get("Message", ""):
-                return None
-            raise
-
-    return call
+    return reader.ask(f"cloudformation:{call}", none_without_stack(do), **arguments)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.account.facts import AccountFacts, ImageFacts
+from components.account.facts import AccountFacts
+from components.account.named_facts import ImageFacts
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.config.parallelcluster import ParallelClusterArchitecture

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from components.account.call_failures import explained, says_nothing_of_the_request
-from components.account.facts import AccountFacts, ImageFacts
+from components.account.facts import AccountFacts
 from components.account.lookup import AccountReader, AccountUnreachableError
+from components.account.named_facts import ImageFacts
 from components.account.readings import read_side_by_side
 from components.checks.row import Row, ok, refused, skipped
 from components.compute.node_pool_plan import ImageSource, NodePoolPlan

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from components.config.stack_models import AnyStackConfig
 
 DESCRIBE_TYPES = "ec2:DescribeInstanceTypes"
-DESCRIBE_GROUPS = "ec2:DescribePlacementGroups"
 GET_QUOTA = "servicequotas:GetServiceQuota"
 GET_DEFAULT_QUOTA = "servicequotas:GetAWSDefaultServiceQuota"
 GET_INVITATIONS = "ram:GetResourceShareInvitations"
@@ -42,8 +41,6 @@ def preflight_readings(reader: AccountReader, config: AnyStackConfig) -> Iterato
         yield lambda: {"invitations": _invitations(reader)}
     for role in service_roles(config):
         yield lambda role=role: {"role_names": _role(reader, role.name)}
-    for name in sorted(group_names(config)):
-        yield lambda name=name: {"placement_groups": _group(reader, name)}
     account = account_of(config)
     yield from account.preflight_readings(reader, config)
 
@@ -58,20 +55,6 @@ def quotas(config: AnyStackConfig) -> tuple[VcpuQuota, ...]:
         if option == "on-demand" or option == "spot"
     ]
     return tuple(dict.fromkeys(quota for quota in found if quota is not None))
-
-
-def group_names(config: AnyStackConfig) -> dict[str, str]:
-    """Return the placement groups in the stack file, each with its key."""
-    named = {
-        pool.placement.name: f"{pool.key}.placement.name"
-        for pool in config.pools()
-        if pool.placement.name is not None
-    }
-    for name, reservation in config.reservations.items():
-        group = None if isinstance(reservation, CapacityBlock) else reservation.placement_group
-        if group is not None:
-            named.setdefault(group, f"reservations.{name}.placement_group")
-    return named
 
 
 def _caller(reader: AccountReader) -> str:
@@ -132,10 +115,3 @@ def _invitations(reader: AccountReader) -> tuple[InvitationFacts, ...]:
 def _role(reader: AccountReader, name: str) -> Mapping[str, bool]:
     answer = reader.ask_or_none(GET_ROLE, reader.client("iam").get_role, RoleName=name)
     return {} if answer is None else {name: True}
-
-
-def _group(reader: AccountReader, name: str) -> dict[str, str]:
-    answer = reader.ask_or_none(
-        DESCRIBE_GROUPS, reader.ec2.describe_placement_groups, GroupNames=[name]
-    )
-    return {each["GroupName"]: each["State"] for each in (answer or {}).get("PlacementGroups", [])}

@@ -21,10 +21,7 @@ from components.preflight.launch_rows import launch_rows
 from components.preflight.node_rows import quota_rows, type_rows
 from components.preflight.readings import preflight_readings
 from components.preflight.reservation_rows import provenance_rows, reservation_rows
-from components.preflight.service_rows import (
-    group_rows,
-    role_rows,
-)
+from components.preflight.service_rows import role_rows
 
 if TYPE_CHECKING:
     from components.architectures.registry import AnyPlan
@@ -100,7 +97,6 @@ def _rows(
 ) -> Iterator[Row]:
     config = found.config
     yield from reservation_rows(config, facts, more, now)
-    yield from group_rows(config, more)
     account = account_of(config)
     yield from account.preflight_rows(config, more, now.date())
     yield from role_rows(config, more)

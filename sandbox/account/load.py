@@ -15,7 +15,13 @@ from sandbox.account.reservations import (
     load_reservations,
     load_resource_shares,
 )
-from sandbox.account.storage import load_buckets, load_file_systems, load_security_groups
+from sandbox.account.storage import (
+    load_buckets,
+    load_file_systems,
+    load_kms_keys,
+    load_repositories,
+    load_security_groups,
+)
 from sandbox.aws.environment import ACCOUNT_ID
 
 
@@ -39,3 +45,5 @@ def load_account(region: str) -> None:
     load_security_groups(ec2, account["security_groups"], account["vpc"])
     load_buckets(region, account["buckets"])
     load_file_systems(region, account["file_systems"])
+    load_kms_keys(region, account["kms_keys"])
+    load_repositories(region, account["repositories"])

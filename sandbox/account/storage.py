@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from moto.ecr.models import ecr_backends
 from moto.efs.models import efs_backends
 from moto.fsx.models import fsx_backends
+from moto.kms.models import kms_backends
 from moto.s3.models import s3_backends
 
 from sandbox.aws.environment import ACCOUNT_ID
@@ -55,11 +57,33 @@ def load_buckets(region: str, buckets: Sequence[Mapping[str, Any]]) -> None:
     """Make the buckets with their objects."""
     s3 = s3_backends[ACCOUNT_ID][_PARTITION]
     for wanted in buckets:
-        s3.create_bucket(wanted["name"], region)
+        s3.create_bucket(wanted["name"], wanted.get("region", region))
         # ParallelCluster refuses a bucket of one's own without it.
         s3.put_bucket_versioning(wanted["name"], "Enabled")
         for key, content in wanted.get("objects", {}).items():
             s3.put_object(wanted["name"], key, content.encode())
+
+
+def load_kms_keys(region: str, keys: Sequence[Mapping[str, str]]) -> None:
+    """Make the KMS keys, with the ids and states of the fixture."""
+    kms: Any = kms_backends[ACCOUNT_ID][region]
+    for wanted in keys:
+        usage = wanted.get("usage", "ENCRYPT_DECRYPT")
+        spec = wanted.get("spec", "SYMMETRIC_DEFAULT")
+        key = kms.create_key("", usage, spec, "", [])
+        del kms.keys[key.id]
+        key.arn, key.id = key.arn.replace(key.id, wanted["id"]), wanted["id"]
+        kms.keys[key.id] = key
+        if wanted["state"] == "PendingDeletion":
+            kms.schedule_key_deletion(key.id, 7)
+        elif wanted["state"] == "Disabled":
+            kms.disable_key(key.id)
+
+
+def load_repositories(region: str, names: Sequence[str]) -> None:
+    """Make the repositories of ECR, without tags and images."""
+    for name in names:
+        ecr_backends[ACCOUNT_ID][region].create_repository(name, ACCOUNT_ID, {}, {}, "MUTABLE", [])
 
 
 def load_file_systems(region: str, systems: Mapping[str, Any]) -> None:
@@ -94,7 +118,7 @@ def load_file_systems(region: str, systems: Mapping[str, Any]) -> None:
 
 
 def _efs(region: str, wanted: Mapping[str, Any]) -> None:
-    """Make an EFS file system with a mount target in each subnet; moto's ids are short."""
+    """Make an EFS file system with mount targets and an access point; moto's ids are short."""
     efs: Any = efs_backends[ACCOUNT_ID][region]
     system = efs.create_file_system(
         creation_token=wanted["name"],
@@ -114,3 +138,10 @@ def _efs(region: str, wanted: Mapping[str, Any]) -> None:
     efs.tagging_service.tag_resource(wanted["id"], [{"Key": "Name", "Value": wanted["name"]}])
     for subnet in wanted["subnets"]:
         efs.create_mount_target(wanted["id"], subnet, security_groups=[wanted["security_group"]])
+    point = efs.create_access_point(wanted["name"], [], wanted["id"], {}, {"Path": "/"})
+    del efs.access_points[point.access_point_id]
+    point.access_point_arn = point.access_point_arn.replace(
+        point.access_point_id, wanted["access_point"]
+    )
+    point.access_point_id = wanted["access_point"]
+    efs.access_points[point.access_point_id] = point

@@ -43,6 +43,7 @@ _INSTANCE_FILTERS = {
 
 _RESOURCE_GROUPS_CALLS = (
     "delete-group",
+    "get-group",
     "get-group-configuration",
     "get-group-query",
     "group-resources",

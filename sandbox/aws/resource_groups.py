@@ -34,6 +34,12 @@ class SandboxResourceGroupsResponse(ResourceGroupsResponse):
         self._members().clear()
         return super().delete_group()
 
+    def get_group(self) -> str:
+        """GetGroup: moto does not know a group by `Group`, which replaces `GroupName`."""
+        group = self._group()
+        described = {"GroupArn": group.arn, "Name": group.name, "Description": group.description}
+        return json.dumps({"Group": described})
+
     def list_group_resources(self) -> str:  # type: ignore[override] - moto's is a stub
         """ListGroupResources."""
         identifiers: list[dict[str, Any]] = [

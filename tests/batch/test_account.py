@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from ipaddress import IPv4Network
 
 import pytest
@@ -129,6 +130,34 @@ def test_an_image_that_nodes_cannot_start_from_is_refused(facts, key, said):
     assert said in found[f"{ENVIRONMENT}.{key}"].problem
 
 
+@pytest.mark.parametrize(
+    ("name", "from_amazon", "accepted"),
+    [
+        ("al2023-ami-ecs-gpu-hvm-2023.0.20260101-kernel-6.1-x86_64", True, True),
+        ("al2023-ami-2023.9.20260101.0-kernel-6.12-x86_64", True, False),
+        ("amzn2-ami-ecs-gpu-hvm-2.0.20260101-x86_64-ebs", True, True),
+        ("amzn2-ami-hvm-2.0.20260101-x86_64-gp2", True, False),
+        ("amazon-eks-node-al2023-x86_64-nvidia-1.35-v20260101", True, False),
+        ("aws-parallelcluster-3.16.1-amzn2023-hvm-x86_64", True, False),
+        ("ubuntu/images/hvm-ssd/ubuntu-jammy-22.04-amd64-server", True, False),
+        ("al2023-ami-2023-with-the-agent", False, True),
+    ],
+)
+def test_an_image_that_is_published_without_the_agent_of_ecs_is_refused(
+    name, from_amazon, accepted
+):
+    facts = fitting(images={AMI: replace(PLAIN, name=name, from_amazon=from_amazon)})
+    found = problems(with_image(), facts)
+    assert (f"{ENVIRONMENT}.custom_ami_id" not in found) == accepted
+
+
+@pytest.mark.parametrize(("device", "told"), [("/dev/xvda", False), ("/dev/sda1", True)])
+def test_a_root_volume_that_keeps_its_size_is_told(device, told):
+    facts = fitting(images={AMI: replace(PLAIN, root_device=device)})
+    warnings = prepared(with_image(), facts).warnings
+    assert any(device in warning for warning in warnings) == told
+
+
 def test_an_image_that_may_not_be_read_is_not_checked():
     hidden = fitting(unreadable=("ec2:DescribeImages: UnauthorizedOperation",))
     assert problems(with_image(), hidden) == {}
@@ -232,6 +261,11 @@ def test_a_local_zone_is_refused_in_the_words_of_batch():
 
 class Reader:
     """An account with one image and nothing else."""
+
+    region = "us-west-2"
+
+    def client(self, _service):
+        return self
 
     def images(self, image_id):
         return {AMI: image(AMI)} if image_id == AMI else {}

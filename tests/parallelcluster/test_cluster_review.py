@@ -10,7 +10,7 @@ from tests.support.parallelcluster_configs import raw_config, raw_p4de
 from tests.support.parallelcluster_plans import RESERVATION
 from tests.support.parallelcluster_reviews import notes, problems
 
-TOKEN = "arn:aws:lambda:us-east-1:123456789012:function:pcluster-cfn-provider"
+TOKEN = "arn:aws:lambda:us-west-2:123456789012:function:pcluster-cfn-provider"
 NEW_VPC = {"kind": "new-vpc", "availability_zones": ["us-west-2a"], "flow_logs": True}
 
 
@@ -39,14 +39,9 @@ def block(**times: str) -> dict[str, Any]:
             "OsCustomAmiValidator",
         ),
         (
-            raw_config(architecture__deployment={"provider_service_token": TOKEN}),
-            "architecture.deployment.provider_service_token",
-            "us-east-1",
-        ),
-        (
             raw_config(
                 architecture__deployment={
-                    "provider_service_token": TOKEN.replace("us-east-1", "us-west-2"),
+                    "provider_service_token": TOKEN,
                     "provider_template_url": "https://example.org/provider.yaml",
                 }
             ),

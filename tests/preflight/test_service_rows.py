@@ -1,14 +1,10 @@
-"""Service-linked roles and placement groups that a stack depends on."""
+"""Service-linked roles that a stack depends on."""
 
 from dataclasses import replace
 
-import pytest
-
-from components.preflight.service_rows import group_rows, role_rows
-from tests.support.stack_files import OTHER_RESERVATION
+from components.preflight.service_rows import role_rows
 
 NODE_GROUP_ROLE = "AWSServiceRoleForAmazonEKSNodegroup"
-ODCR = {"kind": "odcr", "reservation_id": OTHER_RESERVATION, "placement_group": "mine"}
 
 
 def test_a_role_that_does_not_exist_yet_is_made_by_aws(configure, more):
@@ -30,14 +26,3 @@ def test_spot_nodes_need_a_role_of_their_own(configure, more):
 def test_roles_that_may_not_be_read_are_skipped(configure, more):
     denied = replace(more, unreadable=("iam:GetRole: AccessDenied",))
     assert {row.verdict for row in role_rows(configure(), denied)} == {"skipped"}
-
-
-@pytest.mark.parametrize(
-    ("groups", "verdict"),
-    [({"mine": "available"}, "ok"), ({"mine": "deleting"}, "refused"), ({}, "refused")],
-)
-def test_a_placement_group_that_is_named_must_be_available(configure, more, groups, verdict):
-    """B3."""
-    config = configure(reservations__block=ODCR)
-    (row,) = group_rows(config, replace(more, placement_groups=groups))
-    assert (row.subject, row.verdict) == ("reservations.block.placement_group", verdict)

@@ -8,11 +8,11 @@ from typing import Any
 
 from components.account.facts import (
     AccountFacts,
-    ImageFacts,
     ReservationFacts,
     SubnetFacts,
     VpcFacts,
 )
+from components.account.named_facts import ImageFacts
 from components.architectures.prepare import Prepared, prepare
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.config.load import load_stack_config

@@ -15,12 +15,12 @@ import yaml
 
 from components.account.facts import (
     AccountFacts,
-    ImageFacts,
     ReservationFacts,
     SubnetFacts,
     VpcFacts,
     ZoneFacts,
 )
+from components.account.named_facts import ImageFacts
 from components.architectures.build import build
 from components.architectures.prepare import Prepared, prepare
 from components.catalog.instance_types import INSTANCE_TYPES

@@ -1,0 +1,126 @@
+"""Facts about the objects that a stack file names, as plain records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageFacts:
+    """An existing AMI."""
+
+    image_id: str
+    state: str
+    """EC2 value: `available`, `pending`, `failed` …"""
+    architecture: str
+    """`x86_64` or `arm64`."""
+    root_volume_gib: int
+    """Size of the snapshot of its root volume; 0 without one."""
+    tags: Mapping[str, str]
+    platform: str = ""
+    """`PlatformDetails`, such as `Linux/UNIX`; empty if unknown."""
+    name: str = ""
+    from_amazon: bool = False
+    """Whether AWS publishes it: `ImageOwnerAlias` is `amazon`."""
+    root_device: str = ""
+    """`RootDeviceName`; empty if unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyFacts:
+    """An existing AWS managed policy."""
+
+    name: str
+    """Its name with its path, which can differ from the requested path."""
+    attachable: bool
+    """`IsAttachable`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KmsKeyFacts:
+    """An existing KMS key."""
+
+    state: str
+    """`KeyState`: `Enabled`, `Disabled`, `PendingDeletion` …"""
+    usage: str
+    """`KeyUsage`: `ENCRYPT_DECRYPT`, `SIGN_VERIFY` …"""
+    spec: str
+    """`KeySpec`: `SYMMETRIC_DEFAULT`, `RSA_4096` …"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacementGroupFacts:
+    """An existing placement group."""
+
+    state: str
+    """`pending`, `available`, `deleting` or `deleted`."""
+    strategy: str
+    """`cluster`, `spread` or `partition`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketFacts:
+    """An existing S3 bucket."""
+
+    region: str
+    """Empty if S3 does not report it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectFacts:
+    """An existing object in S3."""
+
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessPointFacts:
+    """An existing EFS access point."""
+
+    file_system_id: str
+    state: str
+    """`LifeCycleState`: `available`, `creating`, `deleting` …"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionFacts:
+    """An existing Lambda function."""
+
+    state: str
+    """`Active`, `Pending`, `Inactive` or `Failed`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerImageFacts:
+    """An existing image in a repository of ECR."""
+
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerFacts:
+    """An existing object with a name that the stack takes for its own."""
+
+    arn: str
+    state: str = ""
+    """Its state in the words of the service; empty if it has none."""
+    tags: Mapping[str, str]
+    """Its tags, which name the stack that created it."""
+
+
+Found: TypeAlias = (
+    PolicyFacts
+    | KmsKeyFacts
+    | PlacementGroupFacts
+    | BucketFacts
+    | ObjectFacts
+    | AccessPointFacts
+    | FunctionFacts
+    | ContainerImageFacts
+    | OwnerFacts
+)
+NamedFacts: TypeAlias = Mapping[tuple[str, str], Found | None]
+"""By kind and name: None if the object does not exist. Objects that could not be read are missing.
+"""

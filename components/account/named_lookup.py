@@ -1,0 +1,195 @@
+"""Look up the objects that a stack file names.
+
+Sources: the API references of the calls, such as
+    https://docs.aws.amazon.com/IAM/latest/APIReference/API_GetPolicy.html
+    https://docs.aws.amazon.com/kms/latest/APIReference/API_DescribeKey.html
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribePlacementGroups.html
+    https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html and API_HeadObject.html
+    https://docs.aws.amazon.com/efs/latest/ug/API_DescribeAccessPoints.html
+    https://docs.aws.amazon.com/lambda/latest/api/API_GetFunctionConfiguration.html
+    https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_DescribeImages.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from components.account.lookup import AccountReader, AccountUnreachableError
+from components.account.named_facts import (
+    AccessPointFacts,
+    BucketFacts,
+    ContainerImageFacts,
+    Found,
+    FunctionFacts,
+    KmsKeyFacts,
+    ObjectFacts,
+    PlacementGroupFacts,
+    PolicyFacts,
+)
+from components.naming import dns_suffix, managed_policy_arns, partition
+
+
+class NotReadError(Exception):
+    """The object could not be read, or is not one that this account can look up."""
+
+
+LookUp = Callable[[AccountReader, str], Found | None]
+"""Returns the object with a name, or None if it does not exist.
+
+Raises:
+    NotReadError: see there.
+"""
+
+GET_POLICY = "iam:GetPolicy"
+DESCRIBE_KEY = "kms:DescribeKey"
+DESCRIBE_GROUPS = "ec2:DescribePlacementGroups"
+HEAD_BUCKET = "s3:HeadBucket"
+HEAD_OBJECT = "s3:HeadObject"
+DESCRIBE_ACCESS_POINTS = "elasticfilesystem:DescribeAccessPoints"
+GET_FUNCTION = "lambda:GetFunctionConfiguration"
+DESCRIBE_CONTAINER_IMAGES = "ecr:DescribeImages"
+
+_POLICY_PATHS = ("", "service-role/", "job-function/")
+"""Paths of AWS managed policies that can be attached to any role.
+
+https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html
+"""
+_S3_ADDRESS = re.compile(r"s3://(?P<bucket>[^/]+)(?:/(?P<key>.*))?", re.DOTALL)
+_DENIED = object()
+
+
+def find(reader: AccountReader, call: str, do: Callable[..., Any], **arguments: Any) -> Any:
+    """Return the response of a call, or None if it finds nothing.
+
+    Raises:
+        NotReadError: the call was denied or failed; `reader.unreadable` has the reason.
+    """
+    try:
+        answer = reader.ask(call, do, if_denied=_DENIED, **arguments)
+    except AccountUnreachableError as error:
+        reader.unreadable.append(f"{call}: {error}")
+        raise NotReadError from error
+    if answer is _DENIED:
+        raise NotReadError
+    return answer
+
+
+def look_up_policy(reader: AccountReader, name: str) -> PolicyFacts | None:
+    """Return the AWS managed policy; if there is none at its path, one of the same name."""
+    own, base = name, name.rpartition("/")[2]
+    for each in dict.fromkeys((own, *(f"{path}{base}" for path in _POLICY_PATHS))):
+        (arn,) = managed_policy_arns((each,), reader.region)
+        answer = find(reader, GET_POLICY, reader.client("iam").get_policy, PolicyArn=arn)
+        if answer:
+            return PolicyFacts(name=each, attachable=answer["Policy"].get("IsAttachable", True))
+    return None
+
+
+def look_up_kms_key(reader: AccountReader, arn: str) -> KmsKeyFacts | None:
+    """Return the key; another account's key can be read if its policy allows it.
+
+    Raises:
+        NotReadError: also for a key of another region, which the plan refuses.
+    """
+    if not _is_here(arn, reader):
+        raise NotReadError
+    answer = find(reader, DESCRIBE_KEY, reader.client("kms").describe_key, KeyId=arn)
+    if not answer:
+        return None
+    key = answer["KeyMetadata"]
+    return KmsKeyFacts(
+        state=key["KeyState"],
+        usage=key.get("KeyUsage", ""),
+        # `KeySpec` replaces `CustomerMasterKeySpec`, which has the same value.
+        spec=key.get("KeySpec", key.get("CustomerMasterKeySpec", "")),
+    )
+
+
+def look_up_placement_group(reader: AccountReader, name: str) -> PlacementGroupFacts | None:
+    """Return the placement group of this account."""
+    answer = find(reader, DESCRIBE_GROUPS, reader.ec2.describe_placement_groups, GroupNames=[name])
+    for group in (answer or {}).get("PlacementGroups", []):
+        return PlacementGroupFacts(state=group["State"], strategy=group.get("Strategy", "cluster"))
+    return None
+
+
+def look_up_bucket(reader: AccountReader, name: str) -> BucketFacts | None:
+    """Return the bucket of a name or of an `s3://` address."""
+    address = _S3_ADDRESS.fullmatch(name)
+    bucket = address["bucket"] if address else name
+    answer = find(reader, HEAD_BUCKET, reader.client("s3").head_bucket, Bucket=bucket)
+    return None if answer is None else BucketFacts(region=answer.get("BucketRegion", ""))
+
+
+def look_up_script(reader: AccountReader, location: str) -> ObjectFacts | None:
+    """Return the object of an `s3://` address.
+
+    Raises:
+        NotReadError: also for a built-in script, an `https://` address, and a bucket alone.
+    """
+    address = _S3_ADDRESS.fullmatch(location)
+    if address is None or not address["key"]:
+        raise NotReadError
+    do = reader.client("s3").head_object
+    answer = find(reader, HEAD_OBJECT, do, Bucket=address["bucket"], Key=address["key"])
+    return None if answer is None else ObjectFacts(size_bytes=answer.get("ContentLength", 0))
+
+
+def look_up_access_point(reader: AccountReader, identifier: str) -> AccessPointFacts | None:
+    """Return the access point."""
+    do = reader.client("efs").describe_access_points
+    answer = find(reader, DESCRIBE_ACCESS_POINTS, do, AccessPointId=identifier)
+    for point in (answer or {}).get("AccessPoints", []):
+        return AccessPointFacts(
+            file_system_id=point["FileSystemId"], state=point.get("LifeCycleState", "available")
+        )
+    return None
+
+
+def look_up_function(reader: AccountReader, arn: str) -> FunctionFacts | None:
+    """Return the function.
+
+    Raises:
+        NotReadError: also for a function of another region, which the plan refuses.
+    """
+    if not _is_here(arn, reader):
+        raise NotReadError
+    do = reader.client("lambda").get_function_configuration
+    answer = find(reader, GET_FUNCTION, do, FunctionName=arn)
+    return FunctionFacts(state=answer.get("State", "Active")) if answer else None
+
+
+def look_up_container_image(reader: AccountReader, image: str) -> ContainerImageFacts | None:
+    """Return the image of a private ECR repository in this region.
+
+    Raises:
+        NotReadError: also for an image of another registry or region.
+    """
+    pattern = (
+        rf"(?P<registry>\d{{12}})\.dkr\.ecr\.{re.escape(reader.region)}\."
+        rf"{re.escape(dns_suffix(reader.region))}/(?P<repository>[^:@]+)"
+        r"(?::(?P<tag>[^@]+))?(?:@(?P<digest>.+))?"
+    )
+    found = re.fullmatch(pattern, image)
+    if found is None:
+        raise NotReadError
+    # A digest identifies the image also if the tag has moved.
+    wanted = {"imageDigest": found["digest"]} if found["digest"] else {"imageTag": found["tag"]}
+    answer = find(
+        reader,
+        DESCRIBE_CONTAINER_IMAGES,
+        reader.client("ecr").describe_images,
+        registryId=found["registry"],
+        repositoryName=found["repository"],
+        imageIds=[wanted],
+    )
+    for each in (answer or {}).get("imageDetails", []):
+        return ContainerImageFacts(digest=each.get("imageDigest", ""))
+    return None
+
+
+def _is_here(arn: str, reader: AccountReader) -> bool:
+    """Return whether an ARN is of the partition and region of the reader."""
+    return arn.split(":")[1:4:2] == [partition(reader.region), reader.region]

@@ -1,0 +1,176 @@
+"""Account checks of the fixed names under which a stack creates objects.
+
+The tags of an existing object tell who created it. An object of this stack is no problem: the
+update keeps it, or completes it after an interruption (`tools/workspace/recovery`).
+
+Sources: the errors of the calls that create the objects, such as
+    https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html,
+    `ResourceInUseException`
+    https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_CreateRepository.html,
+    `RepositoryAlreadyExistsException`
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html,
+    `AlreadyExistsException`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from components.account import owner_lookup
+from components.account.named_facts import OwnerFacts
+from components.account.named_lookup import LookUp
+from components.checks.noun import NamedContext, Noun
+from components.config.named import Named
+from components.config.problems import ROOT, Problem
+from components.config.reservations import OdcrGroup
+from components.config.stack import StackConfig
+from components.naming import RESERVATION_GROUP
+from components.tagging import CLUSTER_TAG, RESOURCE_TAG, creator_of
+
+EKS_CLUSTER = "eks-cluster"
+REPOSITORY = "ecr-repository"
+JOB_QUEUE = "job-queue"
+JOB_DEFINITION = "job-definition"
+CLOUDFORMATION_STACK = "cloudformation-stack"
+SLURM_CLUSTER = "slurm-cluster"
+RESOURCE_GROUP = "resource-group"
+
+_NOUNS = {
+    EKS_CLUSTER: "an EKS cluster",
+    REPOSITORY: "an ECR repository",
+    JOB_QUEUE: "a job queue",
+    JOB_DEFINITION: "a job definition",
+    CLOUDFORMATION_STACK: "a CloudFormation stack",
+    SLURM_CLUSTER: "a CloudFormation stack",
+    RESOURCE_GROUP: "a resource group",
+}
+
+
+def group_names(config: StackConfig) -> Iterator[Named]:
+    """Yield the reservation groups that the stack creates."""
+    used = {pool.purchase_option for pool in config.pools()}
+    for name, reservation in config.reservations.items():
+        if name in used and isinstance(reservation, OdcrGroup) and reservation.members:
+            group = f"{RESERVATION_GROUP}{config.name}-{name}"
+            yield Named(RESOURCE_GROUP, group, f"reservations.{name}.members")
+
+
+def made_name_problems(
+    use: Named, found: OwnerFacts | None, context: NamedContext
+) -> Iterator[Problem]:
+    """Yield a problem if the name is taken by something that this stack did not create."""
+    if found is None:
+        return
+    creator = creator_of(found.tags)
+    if creator is None:
+        yield _taken_by_others(use, found, context)
+        return
+    stack, cluster = creator
+    # The name in the stack file can change without a new repository.
+    knows_stacks = bool(stack and context.stack)
+    if (stack != context.stack) if knows_stacks else (cluster != context.config.name):
+        yield _taken_by_a_stack(use, found, context, stack or f"with the name {cluster}")
+
+
+def _taken_by_others(use: Named, found: OwnerFacts, context: NamedContext) -> Problem:
+    return Problem(
+        path=f"{ROOT}.{use.key}",
+        found=_found(use, found),
+        problem=(
+            f"this account has {_NOUNS[use.kind]} of this name that no stack of this program "
+            "created; `up` would fail, or change what is not its own"
+        ),
+        allowed="a name that is not in use",
+        remedy=(
+            f"{_rename(use)}. If it was imported into this stack (`pulumi import`), tag it: "
+            f"{_tag_command(found, context)}"
+        ),
+    )
+
+
+def _taken_by_a_stack(use: Named, found: OwnerFacts, context: NamedContext, stack: str) -> Problem:
+    return Problem(
+        path=f"{ROOT}.{use.key}",
+        found=_found(use, found),
+        problem=(
+            f"{_NOUNS[use.kind]} of this name is part of another stack of this program, {stack}; "
+            "`up` would fail, or change what is not its own"
+        ),
+        allowed="a name that is not in use",
+        remedy=(
+            f"{_rename(use)}. If this is that stack under a new name, tag it: "
+            f"{_tag_command(found, context)}"
+        ),
+    )
+
+
+def _tag_command(found: OwnerFacts, context: NamedContext) -> str:
+    """Return the command that makes an object part of this stack."""
+    tag = f"{CLUSTER_TAG}={context.config.name}"
+    if context.stack:
+        tag += f",{RESOURCE_TAG}={context.stack}::{ROOT.partition(':')[0]}"
+    return (
+        f"aws resourcegroupstaggingapi tag-resources --resource-arn-list {found.arn} --tags {tag}"
+    )
+
+
+def slurm_cluster_problems(
+    use: Named, found: OwnerFacts | None, context: NamedContext
+) -> Iterator[Problem]:
+    """Yield a problem if ParallelCluster would refuse a new cluster of this name.
+
+    A cluster without the CloudFormation stack in which this program deploys it was created in
+    another way, or retained by `destroy`.
+    """
+    outer = [
+        state for (kind, _), state in context.facts.named.items() if kind == CLOUDFORMATION_STACK
+    ]
+    if found is None or outer != [None]:
+        return
+    yield Problem(
+        path=f"{ROOT}.{use.key}",
+        found=_found(use, found),
+        problem=(
+            "a CloudFormation stack of this name exists, and ParallelCluster gives each cluster a "
+            "stack of its name; it refuses to create the cluster"
+        ),
+        allowed="a name that is not in use",
+        remedy=f"{_rename(use)}, or delete the old cluster (`pcluster delete-cluster`)",
+    )
+
+
+def _found(use: Named, found: OwnerFacts) -> str:
+    return f"{use.name}, {found.state}" if found.state else use.name
+
+
+def _rename(use: Named) -> str:
+    key = use.key if use.key.endswith("name") else "name"
+    return f"set `{key}` to another name" if key == use.key else "rename the entry, or set `name`"
+
+
+def _noun(calls: tuple[str, ...], look_up: LookUp) -> Noun:
+    return Noun(
+        check="names",
+        asked="the name is free, or taken by this stack",
+        calls=calls,
+        look_up=look_up,
+        problems=made_name_problems,
+    )
+
+
+MADE: Mapping[str, Noun] = {
+    EKS_CLUSTER: _noun(owner_lookup.CLUSTER_CALLS, owner_lookup.look_up_cluster_owner),
+    REPOSITORY: _noun(owner_lookup.REPOSITORY_CALLS, owner_lookup.look_up_repository_owner),
+    JOB_QUEUE: _noun(owner_lookup.QUEUE_CALLS, owner_lookup.look_up_queue_owner),
+    JOB_DEFINITION: _noun(owner_lookup.DEFINITION_CALLS, owner_lookup.look_up_definition_owner),
+    CLOUDFORMATION_STACK: _noun(owner_lookup.STACK_CALLS, owner_lookup.look_up_stack_owner),
+    SLURM_CLUSTER: Noun(
+        check="names",
+        asked="no other cluster has the name",
+        calls=owner_lookup.STACK_CALLS,
+        look_up=owner_lookup.look_up_stack_owner,
+        problems=slurm_cluster_problems,
+    ),
+    RESOURCE_GROUP: _noun(owner_lookup.GROUP_CALLS, owner_lookup.look_up_group_owner),
+}
+"""By kind of a derived name."""

@@ -1,0 +1,51 @@
+"""Account checks of the IAM policies that a stack file names.
+
+Sources:
+    https://docs.aws.amazon.com/IAM/latest/APIReference/API_AttachRolePolicy.html: the ARN must be
+    exact; `PolicyNotAttachable` for policies of service-linked roles
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html: the path is part of
+    an ARN
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.account.named_facts import PolicyFacts
+from components.checks.noun import NamedContext
+from components.config.named import Named
+from components.config.problems import ROOT, Problem
+
+
+def policy_problems(
+    use: Named, found: PolicyFacts | None, context: NamedContext
+) -> Iterator[Problem]:
+    """Yield why IAM would not attach the policy."""
+    path = f"{ROOT}.{use.key}"
+    if found is None:
+        yield Problem(
+            path=path,
+            found=use.name,
+            problem="AWS has no managed policy of this name; `up` would fail to attach it",
+            allowed="the name of an AWS managed policy, with its path",
+            remedy="copy a name from `aws iam list-policies --scope AWS`",
+        )
+    elif found.name != use.name:
+        yield Problem(
+            path=path,
+            found=use.name,
+            problem=(
+                f"AWS has this policy only as {found.name}: the path is part of the ARN, and `up` "
+                "would fail to attach another one"
+            ),
+            allowed=found.name,
+            remedy=f"write {found.name}",
+        )
+    elif not found.attachable:
+        yield Problem(
+            path=path,
+            found=use.name,
+            problem="IAM does not attach this policy to a role",
+            allowed="a policy with IsAttachable: true",
+            remedy="remove it, or give another policy",
+        )

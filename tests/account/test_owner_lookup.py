@@ -1,0 +1,148 @@
+"""Who has a name already, from the sandbox's account."""
+
+from __future__ import annotations
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.support.sandbox_aws import Account  # before boto3 makes a client
+
+from components.account import owner_lookup  # isort: skip
+from components.account.lookup import AccountReader  # isort: skip
+from components.account.named_lookup import NotReadError  # isort: skip
+from components.tagging import CLUSTER_TAG, RESOURCE_TAG, creator_of  # isort: skip
+from sandbox.aws.server import AwsServer  # isort: skip
+
+TAGS = {CLUSTER_TAG: "mine", RESOURCE_TAG: "dev::trainyard::type::name"}
+
+
+@pytest.fixture(scope="module")
+def server():
+    """One account for all tests; each has names of its own."""
+    with AwsServer(region="us-west-2", keep_time=False) as running:
+        yield Account(running)
+
+
+@pytest.fixture
+def reader(server, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.server.endpoint)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    return AccountReader(region="us-west-2")
+
+
+@pytest.mark.parametrize(
+    "look_up",
+    [
+        owner_lookup.look_up_cluster_owner,
+        owner_lookup.look_up_repository_owner,
+        owner_lookup.look_up_queue_owner,
+        owner_lookup.look_up_definition_owner,
+        owner_lookup.look_up_stack_owner,
+        owner_lookup.look_up_group_owner,
+    ],
+)
+def test_a_name_that_is_free_has_no_owner(reader, look_up):
+    assert look_up(reader, "free") is None
+    assert reader.not_read() == ()
+
+
+def test_a_repository_is_read_with_its_tags(reader):
+    tags = [{"Key": key, "Value": value} for key, value in TAGS.items()]
+    reader.client("ecr").create_repository(repositoryName="mine", tags=tags)
+    found = owner_lookup.look_up_repository_owner(reader, "mine")
+    assert found is not None
+    assert found.tags == TAGS
+    assert found.arn.endswith(":repository/mine")
+    foreign = owner_lookup.look_up_repository_owner(reader, "team-images")
+    assert foreign is not None
+    assert creator_of(foreign.tags) is None
+
+
+def test_a_resource_group_is_read_with_its_tags(reader):
+    found = owner_lookup.look_up_group_owner(reader, "p4de-reservations")
+    assert found is not None
+    assert creator_of(found.tags) is None
+
+
+class Fake:
+    """A reader whose clients answer from a table."""
+
+    region = "us-west-2"
+
+    def __init__(self, **answers):
+        self.answers = answers
+
+    def client(self, _service):
+        return self
+
+    @property
+    def eks(self):
+        return self
+
+    @property
+    def ec2(self):
+        return self
+
+    def __getattr__(self, name):
+        return lambda **_arguments: self.answers[name]
+
+    def ask(self, _call, do, *, if_denied, **arguments):
+        try:
+            return do(**arguments)
+        except ClientError:
+            return if_denied
+
+
+def cluster(**tags):
+    return {"cluster": {"arn": "arn", "status": "ACTIVE", "tags": tags}}
+
+
+def template(stack, name="mine"):
+    tags = {CLUSTER_TAG: name, RESOURCE_TAG: f"{stack}::trainyard::type::name"}
+    return {"Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}
+
+
+@pytest.mark.parametrize(
+    ("templates", "stack"),
+    [
+        ([template("dev"), template("dev")], "dev"),
+        ([template("dev"), template("prod")], ""),
+        ([template("prod", "another")], ""),
+        ([], ""),
+    ],
+)
+def test_launch_templates_tell_the_stack_of_a_cluster(templates, stack):
+    answers = {
+        "describe_cluster": cluster(**{CLUSTER_TAG: "mine"}),
+        "describe_launch_templates": {"LaunchTemplates": templates},
+    }
+    found = owner_lookup.look_up_cluster_owner(Fake(**answers), "mine")
+    assert found is not None
+    assert creator_of(found.tags) == (stack, "mine")
+
+
+def test_a_foreign_cluster_is_not_asked_for_templates():
+    found = owner_lookup.look_up_cluster_owner(Fake(describe_cluster=cluster()), "mine")
+    assert found is not None
+    assert creator_of(found.tags) is None
+
+
+def test_the_newest_revision_of_a_job_definition_counts():
+    revisions = [
+        {"jobDefinitionArn": "arn:1", "revision": 1, "tags": {}},
+        {"jobDefinitionArn": "arn:2", "revision": 2, "tags": TAGS},
+    ]
+    answers = {"describe_job_definitions": {"jobDefinitions": revisions}}
+    found = owner_lookup.look_up_definition_owner(Fake(**answers), "mine")
+    assert found is not None
+    assert (found.arn, found.tags) == ("arn:2", TAGS)
+
+
+def test_a_name_that_may_not_be_asked_for_is_unknown(reader):
+    class Denied(Fake):
+        def ask(self, _call, _do, *, if_denied, **_arguments):
+            return if_denied
+
+    with pytest.raises(NotReadError):
+        owner_lookup.look_up_queue_owner(Denied(describe_job_queues={}), "mine")

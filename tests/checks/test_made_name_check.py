@@ -1,0 +1,100 @@
+"""Fixed names under which a stack creates objects, and who has them already."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from components.account.named_facts import (
+    OwnerFacts,
+)
+from components.tagging import CLUSTER_TAG, RESOURCE_TAG
+from tests.support.batch_plans import P4D, raw_config
+from tests.support.named_objects import in_batch, in_slurm, judged, refused
+from tests.support.parallelcluster_configs import raw_p4de
+from tests.support.stack_files import changed
+
+ARN = "arn:aws:any"
+
+
+def owner(stack="", cluster=""):
+    tags = {RESOURCE_TAG: f"{stack}::trainyard::type::name"} if stack else {}
+    return OwnerFacts(arn=ARN, tags=tags | ({CLUSTER_TAG: cluster} if cluster else {}))
+
+
+@pytest.fixture
+def with_cluster(facts):
+    def _with(found, stack_file="Pulumi.p5-cb.yaml"):
+        known = replace(facts, named={("eks-cluster", "p5-cb"): found})
+        return refused(judged(changed(), known, stack_file=stack_file))
+
+    return _with
+
+
+@pytest.mark.parametrize(
+    "found", [None, owner("p5-cb", "p5-cb"), owner("p5-cb", "before"), owner("", "p5-cb")]
+)
+def test_a_name_that_is_free_or_of_this_stack_is_accepted(with_cluster, found):
+    """An interrupted `up` continues with what it has made."""
+    assert with_cluster(found) == {}
+
+
+def test_a_name_of_another_stack_is_refused_with_its_name(with_cluster):
+    problem = with_cluster(owner("prod", "p5-cb"))["name"]
+    assert "another stack of this program, prod" in problem.problem
+    assert "set `name`" in problem.remedy
+    assert "with the name other" in with_cluster(owner("", "other"))["name"].problem
+
+
+def test_the_stack_of_a_file_elsewhere_is_unknown_and_its_name_alone_counts(with_cluster):
+    assert with_cluster(owner("prod", "p5-cb"), stack_file="/tmp/mine.yaml") == {}
+
+
+def test_a_name_of_somebody_else_is_refused_with_the_way_to_rename_and_to_import(with_cluster):
+    problem = with_cluster(owner())["name"]
+    assert "no stack of this program created" in problem.problem
+    assert "set `name` to another name" in problem.remedy
+    assert f"--resource-arn-list {ARN} --tags {CLUSTER_TAG}=p5-cb" in problem.remedy
+    assert f"{RESOURCE_TAG}=p5-cb::trainyard" in problem.remedy
+
+
+@pytest.mark.parametrize(
+    ("kind", "suffix", "at"),
+    [
+        ("job-queue", "-p4d", "architecture.compute_environments.p4d"),
+        ("job-definition", "-nccl-multi", "architecture.job_definitions.nccl-multi"),
+        ("ecr-repository", "", "architecture.repository.name"),
+    ],
+)
+def test_the_names_of_batch_are_those_of_its_resources(kind, suffix, at):
+    raw = raw_config(P4D, architecture__repository={})
+    taken = {(kind, f"{raw['name']}{suffix}"): owner()}
+    assert list(refused(in_batch(raw, taken))) == [at]
+
+
+def test_a_reservation_group_that_the_stack_makes_has_a_fixed_name(facts):
+    raw = changed()
+    member = raw["reservations"]["block"]["reservation_id"]
+    raw["reservations"]["block"] = {"kind": "odcr-group", "members": [member]}
+    known = replace(facts, named={("resource-group", "reservations-p5-cb-block"): owner()})
+    assert "reservations.block.members" in refused(judged(raw, known))
+
+
+NAME = raw_p4de()["name"]
+OUTER, INNER = ("cloudformation-stack", f"{NAME}-deployment"), ("slurm-cluster", NAME)
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "accepted"),
+    [
+        (None, None, True),
+        (owner("pc-p4de", NAME), owner("", NAME), True),
+        (None, owner("", NAME), False),
+        (None, owner(), False),
+        (owner(), None, False),
+    ],
+)
+def test_a_cluster_without_the_stack_that_deploys_it_keeps_its_name(outer, inner, accepted):
+    found = in_slurm(raw_p4de(), {OUTER: outer, INNER: inner})
+    assert ("name" not in refused(found)) == accepted

@@ -1,0 +1,62 @@
+"""Access points, functions and container images that a stack file names."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.account.named_facts import (
+    AccessPointFacts,
+    ContainerImageFacts,
+    FunctionFacts,
+)
+from tests.support.batch_plans import P4D, raw_config
+from tests.support.named_objects import in_batch, in_slurm, refused
+from tests.support.parallelcluster_configs import raw_p4de
+
+
+@pytest.mark.parametrize(
+    ("found", "accepted"),
+    [
+        (AccessPointFacts(file_system_id="fs-0ef50000000000001", state="available"), True),
+        (AccessPointFacts(file_system_id="fs-0ef50000000000001", state="deleting"), False),
+        (AccessPointFacts(file_system_id="fs-0ef50000000000002", state="available"), False),
+        (None, False),
+    ],
+)
+def test_an_access_point_is_of_the_file_system_and_available(found, accepted):
+    home = {
+        "kind": "existing-efs",
+        "mount_directory": "/efs",
+        "file_system_id": "fs-0ef50000000000001",
+        "access_point_id": "fsap-0ef50000000000001",
+        "encryption_in_transit": True,
+    }
+    judgement = in_slurm(
+        raw_p4de(storage={"home": home}), {("access-point", "fsap-0ef50000000000001"): found}
+    )
+    at = "storage.home.access_point_id"
+    assert (at not in refused(judgement, "access points")) == accepted
+
+
+TOKEN = "arn:aws:lambda:us-west-2:123456789012:function:pcluster-provider"
+
+
+@pytest.mark.parametrize(
+    ("found", "accepted"),
+    [(FunctionFacts(state="Active"), True), (FunctionFacts(state="Failed"), False), (None, False)],
+)
+def test_the_provider_of_parallelcluster_must_answer(found, accepted):
+    raw = raw_p4de(architecture__deployment={"provider_service_token": TOKEN})
+    judgement = in_slurm(raw, {("lambda-function", TOKEN): found})
+    at = "architecture.deployment.provider_service_token"
+    assert (at not in refused(judgement, "provider")) == accepted
+
+
+@pytest.mark.parametrize(("found", "told"), [(None, True), (ContainerImageFacts(digest=""), False)])
+def test_an_image_that_is_not_pushed_yet_is_a_warning(found, told):
+    image = "123456789012.dkr.ecr.us-west-2.amazonaws.com/training:1.0"
+    own = {"compute_environment": "p4d", "image": image, "command": ["true"]}
+    raw = raw_config(P4D, architecture__job_definitions={"own": own})
+    judgement = in_batch(raw, {("container-image", image): found})
+    assert refused(judgement, "container images") == {}
+    assert any("CannotPullContainerError" in each for each in judgement.warnings) == told

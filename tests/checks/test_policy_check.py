@@ -1,0 +1,65 @@
+"""IAM policies that a stack file names, at their paths."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from components.account.named_facts import (
+    PolicyFacts,
+)
+from components.preflight.account_rows import account_rows
+from tests.support.named_objects import judged, refused
+from tests.support.stack_files import p5
+
+POLICIES = "architecture.node_groups.p5.iam_policies"
+
+
+@pytest.fixture
+def with_policy(facts):
+    def _with(found, name="AmazonS3ReadOnlyAccess"):
+        named = {("iam-policy", name): found}
+        return judged(p5(iam_policies=[name]), replace(facts, named=named))
+
+    return _with
+
+
+def test_a_policy_at_its_path_is_accepted(with_policy):
+    found = PolicyFacts(name="AmazonS3ReadOnlyAccess", attachable=True)
+    assert refused(with_policy(found), "IAM policies") == {}
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (None, "no managed policy of this name"),
+        (PolicyFacts(name="service-role/X", attachable=True), "service-role/X"),
+        (PolicyFacts(name="AmazonS3ReadOnlyAccess", attachable=False), "does not attach"),
+    ],
+)
+def test_a_policy_that_no_role_can_have_is_refused(with_policy, found, said):
+    problem = refused(with_policy(found), "IAM policies")[f"{POLICIES}[0]"]
+    assert said in problem.problem
+
+
+def test_objects_that_were_not_read_are_not_judged(facts):
+    raw = p5(iam_policies=["AmazonS3ReadOnlyAccess"])
+    assert refused(judged(raw, facts), "IAM policies") == {}
+
+
+def test_a_denied_call_is_a_skipped_row(facts):
+    reason = "iam:GetPolicy: AccessDenied"
+    denied = replace(facts, unreadable=(reason,))
+    found = judged(p5(iam_policies=["AmazonS3ReadOnlyAccess"]), denied)
+    (row,) = [row for row in account_rows(denied, found.checks) if row.subject == POLICIES]
+    assert (row.verdict, row.found) == ("skipped", reason)
+
+
+def test_policies_of_one_role_are_one_row(facts):
+    names = ["A", "B"]
+    policies = {("iam-policy", name): PolicyFacts(name=name, attachable=True) for name in names}
+    known = replace(facts, named=policies)
+    found = judged(p5(iam_policies=names), known)
+    (row,) = [row for row in account_rows(known, found.checks) if row.subject == POLICIES]
+    assert (row.verdict, row.found) == ("ok", "A, B")
