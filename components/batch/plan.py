@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 from typing_extensions import override
 
-from components.catalog.batch import ECS_IMAGE_PARAMETERS, ImageType
+from components.catalog.batch import ImageType, image_parameter
 from components.catalog.instance_type import InstanceType
 from components.compute.node_pool_plan import ImageSource, NodePoolPlan
 from components.compute.root_volume import RootVolume
@@ -47,7 +47,8 @@ class ComputeEnvironmentPlan(NodePoolPlan):
     def image(self) -> ImageSource:
         """The ECS-optimized AMI, or the one in the stack file."""
         if self.custom_ami_id is None and self.image_type is not None:
-            return ImageSource(parameter=ECS_IMAGE_PARAMETERS[self.image_type])
+            architecture = self.instance_type.architecture
+            return ImageSource(parameter=image_parameter(self.image_type, architecture))
         return ImageSource(image_id=self.custom_ami_id)
 
     @property

@@ -4,12 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.catalog.instance_types import INSTANCE_TYPES, instance_type
+from components.catalog.instance_types import instance_type
 from components.compute.interface_plan import plan_interfaces
 from components.eks.pod_plan import addresses_needed, plan_maximum_pods
+from tests.support.instance_types import EFA_TYPES
 from tests.support.stack_files import group, p5
-
-EFA_TYPES = [t for t in INSTANCE_TYPES.values() if t.efa_supported]
 
 
 def maximum_pods(name, layout="efa-only"):
