@@ -277,6 +277,12 @@ class AccountFacts:
     """Key pair of its head node; None without one, or if the stack imports none."""
     fleet_stopped: bool = False
     """Whether its compute fleet was stopped."""
+    quota_values: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Applied quotas, by name in `components.catalog.quotas`."""
+    quota_use: Mapping[str, Mapping[str, float]] = field(
+        default_factory=dict[str, Mapping[str, float]]
+    )
+    """What counts towards them and is not of this stack, by quota and scope."""
     unreadable: tuple[str, ...] = ()
     """Calls that were denied, each with the reason from AWS. Checks that need them are skipped."""
 

@@ -22,6 +22,8 @@ from components.checks.needs import ArchitectureNeeds
 from components.checks.network_check import network_problems, network_subjects
 from components.checks.network_reference import at_reference
 from components.checks.pool_check import offering_subjects, pool_problems
+from components.checks.quota_check import quota_check, quota_warnings
+from components.checks.quota_needs import Need, shared_needs
 from components.checks.reservation_check import reservation_problems, reservation_subjects
 from components.checks.reservation_use_check import STATED_VALUES, stated_problems
 from components.checks.zone_check import zone_problems, zone_subjects
@@ -92,6 +94,7 @@ def examine(
         stated = stated_problems(config, facts)
         checks.append(Check("values of reservations", stated, [STATED_VALUES]))
     plan: AnyPlan | None = None
+    needs: tuple[Need, ...] = ()
     try:
         plan = plan_stack(
             completed,
@@ -106,11 +109,18 @@ def examine(
         checks.append(Check("plan", error.problems))
     else:
         checks.extend(account.plan_checks(plan, facts, stack_file=stack_file))
+        needs = (*shared_needs(completed, plan), *account.quota_needs(plan))
+        checks.append(quota_check(needs, facts, region))
     return Examined(
         config=completed,
         plan=plan,
         checks=tuple(_named_for_people(check, config) for check in checks),
-        warnings=() if plan is None else tuple(account.warnings(completed, plan, facts)),
+        warnings=()
+        if plan is None
+        else (
+            *account.warnings(completed, plan, facts),
+            *quota_warnings(needs, facts, region),
+        ),
     )
 
 

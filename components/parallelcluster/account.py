@@ -19,6 +19,7 @@ from components.checks.image_subjects import image_subjects
 from components.checks.key_pair_check import key_pair_subjects
 from components.checks.needs import ArchitectureNeeds, NodeNeeds
 from components.checks.pool_check import ADDRESSES, address_problems
+from components.checks.quota_needs import Need
 from components.checks.row import Row
 from components.config.network import ExistingVpc
 from components.config.parallelcluster import ParallelClusterArchitecture
@@ -48,6 +49,7 @@ from components.parallelcluster.mounted_storage_lookup import (
 from components.parallelcluster.plan import ParallelClusterPlan, deployment_stack_name
 from components.parallelcluster.provider_function import look_up_function, provider_rows
 from components.parallelcluster.queue_subnet_check import QUEUE_SUBNETS, queue_subnet_problems
+from components.parallelcluster.quota_needs import PARALLELCLUSTER_QUOTAS, parallelcluster_needs
 from components.parallelcluster.rendering.cluster import render_cluster
 from components.parallelcluster.surge_review import surge_problems
 from components.parallelcluster.update_review import update_problems
@@ -62,6 +64,7 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
     """Readings and checks of a ParallelCluster stack."""
 
     needs = ArchitectureNeeds(
+        quotas=PARALLELCLUSTER_QUOTAS,
         nodes=NodeNeeds(
             dns="ParallelCluster refuses such a VPC: its nodes find one another by name",
             registry="AWS",
@@ -144,6 +147,11 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
                 fleet_stopped=facts.fleet_stopped,
             )
             yield Check("room for both in reservations", surges, [SURGES])
+
+    @override
+    def quota_needs(self, plan: ParallelClusterPlan) -> Iterator[Need]:
+        """Yield what the cluster needs of quotas."""
+        yield from parallelcluster_needs(plan)
 
     @override
     def warnings(
