@@ -11,7 +11,7 @@ from typing import Any
 
 Record = dict[str, Any]
 
-_UNREPORTED_DEVICES = {
+_UNREPORTED_DEVICES: Mapping[str, list[Record]] = {
     "trn2u.48xlarge": [
         {"Name": "Trainium2", "Count": 16, "MemoryInfo": {"SizeInMiB": 96 * 1024}},
     ],
