@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from components.account.lookup import AccountReader
+from components.account.lookup import AccountReader, AccountUnreachableError
 from components.catalog.quotas import REGION, lustre_class
 from components.tagging import CLUSTER_TAG
 
@@ -33,9 +33,13 @@ _Objects = list[Mapping[str, Any]]
 def use_of_others(reader: AccountReader, call: str, name: str) -> Use:
     """Return what others than the stack `name` use of the quotas of a call; empty if denied."""
     service, _, operation = call.partition(":")
-    answer = _COUNTED[call]
-    objects = _all(reader, service, operation)
-    return {} if objects is None else answer(reader, objects, name)
+    try:
+        objects = _all(reader, service, operation)
+        return {} if objects is None else _COUNTED[call](reader, objects, name)
+    except (AccountUnreachableError, LookupError, TypeError) as error:
+        # An answer of another shape; the check of the quota is skipped.
+        reader.unreadable.append(f"{call}: {error}")
+        return {}
 
 
 def _all(reader: AccountReader, service: str, operation: str) -> _Objects | None:
@@ -48,7 +52,7 @@ def _all(reader: AccountReader, service: str, operation: str) -> _Objects | None
         answer = reader.ask_or_none(call, pages.build_full_result)
     else:
         answer = reader.ask_or_none(call, getattr(client, method))
-    return None if answer is None else answer.get(key, [])
+    return None if answer is None else answer.get(key) or []
 
 
 def is_own(tags: Mapping[str, str], name: str) -> bool:
@@ -64,14 +68,19 @@ def tags_of(found: Mapping[str, Any]) -> dict[str, str]:
     return {each["Key"]: each["Value"] for each in tags}
 
 
-def _others(objects: Iterable[Mapping[str, Any]], name: str) -> _Objects:
-    return [each for each in objects if not is_own(tags_of(each), name)]
+def _others(reader: AccountReader, objects: _Objects, name: str) -> _Objects:
+    """Return what counts: objects of the account, and not those shared with it or of the stack."""
+    account = reader.account_id() if any("OwnerId" in each for each in objects) else ""
+    return [
+        each
+        for each in objects
+        if each.get("OwnerId", account) == account and not is_own(tags_of(each), name)
+    ]
 
 
 def _count(quota: str) -> Callable[[AccountReader, _Objects, str], Use]:
     def counted(reader: AccountReader, objects: _Objects, name: str) -> Use:
-        del reader
-        return {quota: {REGION: len(_others(objects, name))}}
+        return {quota: {REGION: len(_others(reader, objects, name))}}
 
     return counted
 
@@ -88,7 +97,7 @@ def _nat_gateways(reader: AccountReader, objects: _Objects, name: str) -> Use:
         return {}
     zones = {each["SubnetId"]: each for each in subnets}
     counted: Counter[str] = Counter()
-    for gateway in _others(objects, name):
+    for gateway in _others(reader, objects, name):
         zone = zones.get(gateway.get("SubnetId", ""))
         if zone is not None and gateway.get("State") in ("pending", "available", "deleting"):
             counted.update((zone["AvailabilityZone"], zone["AvailabilityZoneId"]))
@@ -96,23 +105,30 @@ def _nat_gateways(reader: AccountReader, objects: _Objects, name: str) -> Use:
 
 
 def _endpoints(reader: AccountReader, objects: _Objects, name: str) -> Use:
-    del reader
-    gateways = [each for each in _others(objects, name) if each.get("VpcEndpointType") == "Gateway"]
-    return {"gateway-endpoints": {REGION: len(gateways)}}
+    kinds = [each.get("VpcEndpointType") for each in _others(reader, objects, name)]
+    return {"gateway-endpoints": {REGION: kinds.count("Gateway")}}
+
+
+def _addresses(reader: AccountReader, objects: _Objects, name: str) -> Use:
+    """Count addresses of Amazon's pool, without those of ranges that the account has brought.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-byoip.html
+    """
+    pools = [each.get("PublicIpv4Pool", "amazon") for each in _others(reader, objects, name)]
+    return {"elastic-ips": {REGION: pools.count("amazon")}}
 
 
 def _volumes(reader: AccountReader, objects: _Objects, name: str) -> Use:
-    del reader
-    return {"gp3-storage": {REGION: sum(each["Size"] for each in _others(objects, name)) / 1024}}
+    sizes = (each["Size"] for each in _others(reader, objects, name))
+    return {"gp3-storage": {REGION: sum(sizes) / 1024}}
 
 
 def _file_systems(reader: AccountReader, objects: _Objects, name: str) -> Use:
-    del reader
     found: dict[str, dict[str, float]] = {"open-zfs-file-systems": {REGION: 0}}
     for kind in ("SCRATCH", "PERSISTENT_1", "PERSISTENT_2"):
         found[f"lustre-file-systems-{kind}"] = {REGION: 0}
         found[f"lustre-capacity-{kind}"] = {REGION: 0}
-    for each in _others(objects, name):
+    for each in _others(reader, objects, name):
         if each["FileSystemType"] == "OPENZFS":
             found["open-zfs-file-systems"][REGION] += 1
         elif each["FileSystemType"] == "LUSTRE":
@@ -126,6 +142,8 @@ def _file_systems(reader: AccountReader, objects: _Objects, name: str) -> Use:
 def _iam(reader: AccountReader, objects: Any, name: str) -> Use:
     """Return the totals of the account, with what the stack has: IAM lists no tags."""
     del reader, name
+    if not objects:
+        return {}
     return {
         "iam-roles": {REGION: objects.get("Roles", 0)},
         "iam-instance-profiles": {REGION: objects.get("InstanceProfiles", 0)},
@@ -159,7 +177,7 @@ _COUNTED: Mapping[str, Callable[[AccountReader, Any, str], Use]] = {
     "ec2:DescribeVpcs": _count("vpcs"),
     "ec2:DescribeInternetGateways": _count("internet-gateways"),
     "ec2:DescribeNatGateways": _nat_gateways,
-    "ec2:DescribeAddresses": _count("elastic-ips"),
+    "ec2:DescribeAddresses": _addresses,
     "ec2:DescribeVpcEndpoints": _endpoints,
     "ec2:DescribeSecurityGroups": _count("security-groups"),
     "ec2:DescribeLaunchTemplates": _count("launch-templates"),

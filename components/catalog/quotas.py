@@ -7,7 +7,7 @@ Read in November 2026. Names, defaults and whether a quota can be raised:
 - Launch templates:
   https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/launch-template-restrictions.html
 - Placement groups:
-  https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
+  https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/limitations-placement-groups.html
 - EBS: https://docs.aws.amazon.com/general/latest/gr/ebs-service.html
 - Auto Scaling: https://docs.aws.amazon.com/general/latest/gr/as.html
 - EKS: https://docs.aws.amazon.com/general/latest/gr/eks.html
@@ -52,6 +52,8 @@ class Quota:
     such as endpoints of its VPC."""
     error: str | None = None
     """Error code of AWS for what exceeds the quota; None if AWS documents none."""
+    at_least: str | None = None
+    """Name of a quota that this one follows when it is raised."""
     refused: bool = True
     """Whether exceeding it stops `up`. If not, the count is an estimate, and a warning."""
 
@@ -107,6 +109,8 @@ QUOTAS: Mapping[str, Quota] = {
         default=5,
         call="ec2:DescribeInternetGateways",
         error="InternetGatewayLimitExceeded",
+        # https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html#vpc-limits-gateways
+        at_least="vpcs",
     ),
     "nat-gateways": Quota(
         service="vpc",

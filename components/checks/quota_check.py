@@ -32,7 +32,7 @@ def quota_warnings(needs: Iterable[Need], facts: AccountFacts, region: str) -> I
         if not quota.refused and _exceeds(need, facts):
             yield (
                 f"{need.key}: {_found(need, facts)}; the quota `{quota.title}` is "
-                f"{facts.quota_values[need.quota]:g}, and AWS refuses what exceeds it"
+                f"{_value(need, facts):g}, and AWS refuses what exceeds it"
                 f"{_error(quota)}, unless the stack already has its share; request more with "
                 f"`{quota.increase_command(_whole(_total(need, facts)), region)}`"
             )
@@ -41,7 +41,6 @@ def quota_warnings(needs: Iterable[Need], facts: AccountFacts, region: str) -> I
 def _problem(need: Need, quota: Quota, facts: AccountFacts, region: str) -> Problem | None:
     if not quota.refused or not _exceeds(need, facts):
         return None
-    value = facts.quota_values[need.quota]
     less = f"delete {quota.noun} that nothing uses, or use another region or account"
     command = quota.increase_command(_whole(_total(need, facts)), region)
     return Problem(
@@ -51,7 +50,7 @@ def _problem(need: Need, quota: Quota, facts: AccountFacts, region: str) -> Prob
             f"AWS refuses what exceeds the quota `{quota.title}`{_error(quota)}, after other "
             "resources of the stack have been made"
         ),
-        allowed=f"{value:g} {quota.noun}{_where(need)}",
+        allowed=f"{_value(need, facts):g} {quota.noun}{_where(need)}",
         remedy=(
             f"request more (`{command}`), or {less}"
             if quota.adjustable
@@ -64,13 +63,12 @@ def _subject(needs: Sequence[Need], facts: AccountFacts) -> Subject:
     quotas = [QUOTAS[need.quota] for need in needs]
     calls = {each.call for each in quotas if each.call is not None}
     calls |= {LIST_QUOTAS, DEFAULT_QUOTA} if quotas else set[str]()
-    known = [need for need in needs if facts.quota_values.get(need.quota)]
+    known = [need for need in needs if _value(need, facts)]
     if not known:
         return Subject("architecture", ASKED, calls=tuple(sorted(calls)))
-    nearest = max(known, key=lambda need: _total(need, facts) / facts.quota_values[need.quota])
+    nearest = max(known, key=lambda need: _total(need, facts) / (_value(need, facts) or 1))
     found = (
-        f"{len(known)} quotas; the nearest: {_found(nearest, facts)}, of "
-        f"{facts.quota_values[nearest.quota]:g}"
+        f"{len(known)} quotas; the nearest: {_found(nearest, facts)}, of {_value(nearest, facts):g}"
     )
     return Subject("architecture", ASKED, found, tuple(sorted(calls)))
 
@@ -93,10 +91,16 @@ def _used(need: Need, facts: AccountFacts) -> float:
 
 
 def _exceeds(need: Need, facts: AccountFacts) -> bool:
-    value = facts.quota_values.get(need.quota)
+    value = _value(need, facts)
     if value is None or need.quota not in facts.quota_use:
         return False
     return _total(need, facts) > value
+
+
+def _value(need: Need, facts: AccountFacts) -> float | None:
+    value = facts.quota_values.get(need.quota)
+    other = QUOTAS[need.quota].at_least
+    return None if value is None else max(value, facts.quota_values.get(other or "", 0))
 
 
 def _total(need: Need, facts: AccountFacts) -> float:

@@ -71,6 +71,13 @@ def test_gateway_endpoints_are_counted_without_interface_endpoints(account, read
     assert use_of_others(reader, call, "mine")["gateway-endpoints"][REGION] == before + 1
 
 
+def test_what_another_account_shares_does_not_count(reader, monkeypatch):
+    before = use_of_others(reader, "ec2:DescribeVpcs", "mine")["vpcs"][REGION]
+    monkeypatch.setattr(reader, "account_id", lambda: "999988887777")
+    assert before > 0
+    assert use_of_others(reader, "ec2:DescribeVpcs", "mine")["vpcs"][REGION] == 0
+
+
 def test_a_call_that_is_denied_counts_nothing_and_is_named(reader, monkeypatch):
     monkeypatch.setattr(reader, "ask", lambda call, *_, **__: reader.unreadable.append(call))
     assert use_of_others(reader, "ec2:DescribeVpcs", "mine") == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Network
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -235,6 +236,9 @@ class Reader:
 
     def images(self, image_id):
         return {AMI: image(AMI)} if image_id == AMI else {}
+
+    def client(self, _service):
+        return MagicMock()
 
     def __getattr__(self, name):
         return lambda *_arguments, **_options: {}

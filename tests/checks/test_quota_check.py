@@ -88,6 +88,14 @@ def test_the_row_names_the_nearest_quota():
     assert "ec2:DescribeVpcs" in subject.calls
 
 
+def test_internet_gateways_follow_the_quota_of_vpcs():
+    need = Need(quota="internet-gateways", key="network", amount=1)
+    facts = account(need, quota=5, others=5)
+    assert problems(need, facts)
+    raised = replace(facts, quota_values={"internet-gateways": 5, "vpcs": 20})
+    assert not problems(need, raised)
+
+
 def test_every_code_is_that_of_one_quota():
     codes = [each.code for each in QUOTAS.values() if each.code]
     assert len(set(codes)) == len(codes)
