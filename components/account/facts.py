@@ -264,6 +264,12 @@ class AccountFacts:
     """Whether its compute fleet was stopped."""
     named: NamedFacts = field(default_factory=dict[tuple[str, str], "Found | None"])
     """Objects that the stack file names, and owners of names that the stack takes."""
+    quota_values: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Applied quotas, by name in `components.catalog.quotas`."""
+    quota_use: Mapping[str, Mapping[str, float]] = field(
+        default_factory=dict[str, Mapping[str, float]]
+    )
+    """What counts towards them and is not of this stack, by quota and scope."""
     unreadable: tuple[str, ...] = ()
     """Calls that were denied, each with the reason from AWS. Checks that need them are skipped."""
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from components.account.facts import AccountFacts
 from components.account.file_system_lookup import look_up_file_systems
 from components.account.lookup import AccountReader
+from components.account.quota_lookup import quota_readings
 from components.account.readings import Reading, read_side_by_side
 from components.account.reservations import look_up_reservation_groups, look_up_reservations
 from components.architectures.registry import account_of
 from components.checks.named_check import named_readings
+from components.checks.quota_needs import quotas_of
 from components.config.named import Named, names_in
 from components.config.network import NewVpc
 
@@ -49,6 +51,7 @@ def account_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[
     for name in _types(config):
         yield lambda name=name: {"offered_zone_ids": {name: reader.offered_zone_ids(name)}}
     yield from named_readings(reader, all_names(config))
+    yield from quota_readings(reader, quotas_of(config, account.needs.quotas), config.name)
     for name in sorted(config.architecture.key_names()):
         yield lambda name=name: _key_pair(reader, name)
 

@@ -26,6 +26,8 @@ from components.checks.network_reference import at_reference
 from components.checks.noun import NamedContext
 from components.checks.placement_group_check import shared_group_problems
 from components.checks.pool_check import offering_subjects, pool_problems
+from components.checks.quota_check import quota_check, quota_warnings
+from components.checks.quota_needs import Need, shared_needs
 from components.checks.reservation_check import reservation_problems, reservation_subjects
 from components.checks.reservation_use_check import STATED_VALUES, stated_problems
 from components.checks.zone_check import zone_problems, zone_subjects
@@ -99,6 +101,7 @@ def examine(
         stated = stated_problems(config, facts)
         checks.append(Check("values of reservations", stated, [STATED_VALUES]))
     plan: AnyPlan | None = None
+    needs: tuple[Need, ...] = ()
     try:
         plan = plan_stack(
             completed,
@@ -113,6 +116,8 @@ def examine(
         checks.append(Check("plan", error.problems))
     else:
         checks.extend(account.plan_checks(plan, facts, stack_file=stack_file))
+        needs = (*shared_needs(completed, plan), *account.quota_needs(plan))
+        checks.append(quota_check(needs, facts, region))
     return Examined(
         config=completed,
         plan=plan,
@@ -120,6 +125,7 @@ def examine(
         warnings=(
             *named_warnings(names, context),
             *(() if plan is None else account.warnings(completed, plan, facts)),
+            *(() if plan is None else quota_warnings(needs, facts, region)),
         ),
     )
 

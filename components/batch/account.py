@@ -20,6 +20,7 @@ from components.batch.default_group_check import (
 from components.batch.egress_check import IMAGES_OF_JOBS, egress_problems
 from components.batch.image_check import image_problems, image_warnings
 from components.batch.plan import BatchPlan
+from components.batch.quota_needs import BATCH_QUOTAS, batch_needs
 from components.batch.repository_plan import plan_repository
 from components.checks.account_part import AccountPart
 from components.checks.check import Check
@@ -33,6 +34,7 @@ from components.checks.made_name_check import (
 )
 from components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
 from components.checks.pool_check import ADDRESSES, address_problems
+from components.checks.quota_needs import Need
 from components.config.batch import BatchArchitecture
 from components.config.batch_stack import BatchStackConfig
 from components.config.named import Named
@@ -43,6 +45,7 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
     """Readings and checks of an AWS Batch stack."""
 
     needs = ArchitectureNeeds(
+        quotas=BATCH_QUOTAS,
         nodes=NodeNeeds(
             dns="the nodes of Batch cannot resolve the ECS endpoints without it",
             registry="ECS",
@@ -122,6 +125,11 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
         yield Check("images of jobs", egress_problems(plan, facts), [IMAGES_OF_JOBS])
         groups = default_group_problems(plan, facts)
         yield Check("default security group", groups, [DEFAULT_GROUP])
+
+    @override
+    def quota_needs(self, plan: BatchPlan) -> Iterator[Need]:
+        """Yield what the cluster needs of quotas."""
+        yield from batch_needs(plan)
 
     @override
     def warnings(

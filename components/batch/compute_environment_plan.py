@@ -11,7 +11,7 @@ from components.capacity.placement_review import reviewed_placement
 from components.capacity.plan import SchedulePlan
 from components.capacity.pool_review import purchase_options
 from components.capacity.schedule import plan_schedule
-from components.catalog.batch import ECS_IMAGE_PARAMETERS, ImageType, image_type
+from components.catalog.batch import ImageType, image_parameter, image_type
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.compute.interface_plan import plan_pool_interfaces
 from components.compute.node_pool_plan import ImageSource, NodePoolPlan
@@ -61,7 +61,8 @@ class ComputeEnvironmentPlan(NodePoolPlan):
     def image(self) -> ImageSource:
         """The ECS-optimized AMI, or the one in the stack file."""
         if self.config.custom_ami_id is None and self.image_type is not None:
-            return ImageSource(parameter=ECS_IMAGE_PARAMETERS[self.image_type])
+            architecture = self.instance_type.architecture
+            return ImageSource(parameter=image_parameter(self.image_type, architecture))
         return ImageSource(image_id=self.config.custom_ami_id)
 
     @property

@@ -114,12 +114,16 @@ def _review_drivers(
     if environment.image == "custom" or image_type(found) is not None:
         return
     ami = review.set_command(f"{key}.custom_ami_id", "ami-…")
+    nvidia = found.accelerators is not None and found.accelerators.manufacturer == "nvidia"
+    driver = "NVIDIA" if nvidia else "Neuron"
     review.refuse(
         f"{key}.image",
-        f"is auto, but Batch has no AMI with the Neuron driver that {found.name} needs",
+        f"is auto, but Batch has no {found.architecture} AMI with the {driver} driver that "
+        f"{found.name} needs",
         found=environment.image,
         allowed=(
-            "custom, with `custom_ami_id`: the ECS-optimized Neuron AMI of the region, which "
+            "custom, with `custom_ami_id`: an image with the ECS agent and the driver, such as the "
+            "ECS-optimized Neuron AMI of the region, which "
             "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/"
             "retrieve-ecs-optimized_AMI.html explains how to find"
         ),

@@ -23,16 +23,15 @@ from collections.abc import Mapping
 from typing import Literal
 
 from components.catalog.efa_huge_pages import HUGE_PAGE_MIB, reserved_huge_pages
-from components.catalog.instance_type import InstanceType
+from components.catalog.instance_type import Architecture, InstanceType
 
 ImageType = Literal["ECS_AL2023", "ECS_AL2023_NVIDIA"]
-ECS_IMAGE_PARAMETERS: Mapping[ImageType, str] = {
-    "ECS_AL2023": "/aws/service/ecs/optimized-ami/amazon-linux-2023/recommended/image_id",
-    "ECS_AL2023_NVIDIA": (
-        "/aws/service/ecs/optimized-ami/amazon-linux-2023/gpu/recommended/image_id"
-    ),
+_ECS_IMAGE_VARIANTS: Mapping[tuple[ImageType, str], str] = {
+    ("ECS_AL2023", "x86_64"): "",
+    ("ECS_AL2023", "arm64"): "arm64/",
+    ("ECS_AL2023_NVIDIA", "x86_64"): "gpu/",
 }
-"""Public SSM parameter with the AMI id, by image type.
+"""Part of the name of the SSM parameter, by image type and architecture.
 
 https://docs.aws.amazon.com/AmazonECS/latest/developerguide/retrieve-ecs-optimized_AMI.html
 """
@@ -70,11 +69,22 @@ def comes_through_endpoints(image: str, region: str) -> bool:
 def image_type(instance_type: InstanceType) -> ImageType | None:
     """Return the ECS-optimized AMI type with the drivers of an instance type, or None.
 
-    There is none for Trainium and Inferentia; Batch then requires an AMI id.
+    There is none for Trainium, for Inferentia and for NVIDIA GPUs beside Graviton; Batch then
+    requires an AMI id.
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_Ec2Configuration.html
     """
-    if instance_type.accelerators is None:
+    accelerators = instance_type.accelerators
+    if accelerators is None:
         return "ECS_AL2023"
-    return "ECS_AL2023_NVIDIA" if instance_type.accelerators.manufacturer == "nvidia" else None
+    wanted: ImageType = "ECS_AL2023_NVIDIA"
+    published = (wanted, instance_type.architecture) in _ECS_IMAGE_VARIANTS
+    return wanted if accelerators.manufacturer == "nvidia" and published else None
+
+
+def image_parameter(image_type: ImageType, architecture: Architecture) -> str:
+    """Return the public SSM parameter with the AMI id of an image type."""
+    variant = _ECS_IMAGE_VARIANTS[image_type, architecture]
+    return f"/aws/service/ecs/optimized-ami/amazon-linux-2023/{variant}recommended/image_id"
 
 
 def memory_for_jobs_mib(instance_type: InstanceType) -> int:

@@ -12,6 +12,7 @@ from typing import Literal
 Manufacturer = Literal["nvidia", "neuron"]
 """Accelerator manufacturer: NVIDIA, or AWS for Neuron devices."""
 InterfaceType = Literal["interface", "efa", "efa-only"]
+Architecture = Literal["x86_64", "arm64"]
 UsageClass = Literal["on-demand", "spot", "capacity-block"]
 
 
@@ -43,7 +44,7 @@ class InstanceType:
     name: str
     vcpus: int
     memory_mib: int
-    architecture: Literal["x86_64", "arm64"]
+    architecture: Architecture
     accelerators: Accelerators | None
     local_nvme_disks: int
     local_nvme_gb: int

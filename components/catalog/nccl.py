@@ -19,7 +19,12 @@ ALL_REDUCE = "/opt/nccl-tests/build/all_reduce_perf"
 BUILT = "/tmp/built"  # noqa: S108 - in the container
 """Output directory of `build_commands`."""
 
-_MISSING_ARCHITECTURE = {"T4": "75", "RTX PRO Server 6000": "120"}
+_MISSING_ARCHITECTURE = {
+    "T4": "75",
+    "V100": "70",
+    "RTX PRO 4500": "120",
+    "RTX PRO Server 6000": "120",
+}
 """Compute capability of GPUs for which the image has no kernels: it is built for 8.0, 8.6, 8.9, 9.0
 and 10.0, without PTX. The image contains sources and compiler.
 https://developer.nvidia.com/cuda-gpus"""
@@ -66,5 +71,6 @@ def largest_message(accelerators: Accelerators) -> str:
 
     With checks enabled, a GPU holds three buffers, in addition to those of NCCL.
     """
-    gib = min(16, accelerators.memory_mib // 5 // 1024)
-    return f"{1 << (gib.bit_length() - 1)}G"
+    mib = min(16 * 1024, accelerators.memory_mib // 5)
+    power = 1 << (mib.bit_length() - 1)
+    return f"{power // 1024}G" if power >= 1024 else f"{power}M"

@@ -5,8 +5,8 @@ Read in November 2026:
 - Images and instance types: `values.yaml` of the chart `neuron-helm-chart` 1.10.0,
   https://github.com/aws-neuron/neuron-helm-charts, of Neuron SDK 2.32.0.
 - NeuronCores per device: https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/
-  (NeuronCore-v2 of Trainium: 2), and for Trainium2 the logical NeuronCores of the default
-  configuration (LNC 2: 4 of its 8 physical ones),
+  (NeuronCore-v1 of Inferentia: 4; NeuronCore-v2 of Inferentia2 and Trainium: 2), and for
+  Trainium2 the logical NeuronCores of the default configuration (LNC 2: 4 of its 8 physical ones),
   https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/neuron-features/logical-neuroncore-config.html
 - Allocation sizes of the scheduler extension:
   https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/infrastructure/scheduler.html
@@ -52,7 +52,7 @@ NEURON_PLUGIN_INSTANCE_TYPES = (
 )
 """`neuronInstances` of the chart, in its order, without the types of SageMaker HyperPod (`ml.`)."""
 
-_CORES_PER_DEVICE = {"Trainium": 2, "Trainium2": 4}
+_CORES_PER_DEVICE = {"Inferentia": 4, "Inferentia2": 2, "Trainium": 2, "Trainium2": 4}
 
 NCCOM_TEST_IMAGE = (
     "public.ecr.aws/neuron/jax-training-neuronx:0.10.0-neuronx-py313-sdk2.32.0-ubuntu24.04"

@@ -27,8 +27,9 @@ from datetime import date, timedelta
 from types import MappingProxyType
 from typing import Literal
 
+from components.catalog.instance_type import Architecture
+
 AmiVariant = Literal["standard", "nvidia", "neuron"]
-Architecture = Literal["x86_64", "arm64"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from components.account.readings import Reading
     from components.checks.check import Check
     from components.checks.needs import ArchitectureNeeds
+    from components.checks.quota_needs import Need
     from components.checks.row import Row
     from components.config.named import Named
     from components.config.stack import Architecture
@@ -56,6 +57,11 @@ class AccountPart(Generic[Config, Plan]):
     def warnings(self, config: Config, plan: Plan, facts: AccountFacts) -> Iterable[str]:
         """Return warnings to show before any change."""
         del config, plan, facts
+        return ()
+
+    def quota_needs(self, plan: Plan) -> Iterable[Need]:
+        """Return what the architecture needs of quotas, besides network, storage and pools."""
+        del plan
         return ()
 
     def preflight_readings(self, reader: AccountReader, config: Config) -> Iterable[Reading]:

@@ -46,5 +46,7 @@ class ArchitectureNeeds:
     """Whether the program places new Lustre file systems and mounts existing ones.
 
     ParallelCluster does both itself."""
+    quotas: tuple[str, ...] = ()
+    """Quotas that its resources count towards, by name in `components.catalog.quotas`."""
     service_roles: tuple[ServiceRole, ...] = ()
     """Service-linked roles that AWS creates when they are first needed."""

@@ -18,6 +18,7 @@ from components.checks.key_pair_check import key_pair_subjects, pool_key_problem
 from components.checks.made_name_check import EKS_CLUSTER, group_names
 from components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
 from components.checks.pool_check import ADDRESSES, address_problems
+from components.checks.quota_needs import Need
 from components.checks.row import Row
 from components.config.eks import EksArchitecture
 from components.config.eks_stack import EksStackConfig
@@ -41,6 +42,7 @@ from components.eks.egress_check import IMAGES_OF_PODS, egress_problems
 from components.eks.file_system_check import file_system_plan_problems, file_system_warnings
 from components.eks.network_review import ZONES_WITHOUT_EKS
 from components.eks.plan import EksPlan
+from components.eks.quota_needs import EKS_QUOTAS, eks_needs
 from components.eks.version_check import version_problems, version_subject, version_warnings
 from components.eks.version_support import look_up_versions, version_rows
 
@@ -49,6 +51,7 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
     """Readings and checks of an EKS stack."""
 
     needs = ArchitectureNeeds(
+        quotas=EKS_QUOTAS,
         nodes=NodeNeeds(
             dns="EKS nodes cannot register without it",
             registry="the registry",
@@ -137,6 +140,11 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
         yield Check("images of pods", egress_problems(plan, facts), [IMAGES_OF_PODS])
         storage = file_system_plan_problems(plan, facts, stack_file=stack_file)
         yield Check("file systems", storage)
+
+    @override
+    def quota_needs(self, plan: EksPlan) -> Iterator[Need]:
+        """Yield what the cluster needs of quotas."""
+        yield from eks_needs(plan)
 
     @override
     def warnings(self, config: EksStackConfig, plan: EksPlan, facts: AccountFacts) -> Iterator[str]:

@@ -12,6 +12,10 @@ from components.config.review import Review
 from components.eks.version_review import review_version
 from components.network.existing_vpc_review import review_existing_vpc
 
+MOST_PUBLIC_ACCESS_CIDRS = 40
+"""Quota `Public endpoint access CIDR ranges per cluster` (L-93A74D60), which cannot be raised.
+https://docs.aws.amazon.com/general/latest/gr/eks.html"""
+
 
 def review_cluster(config: EksStackConfig, now: datetime, review: Review) -> None:
     """Record problems of network, version, access and tags."""
@@ -66,6 +70,15 @@ def _review_endpoint(architecture: EksArchitecture, review: Review) -> None:
             found=False,
             allowed="true for one of the two at least",
             remedy=review.set_command("architecture.endpoint.private_access", "true"),
+        )
+    count = len(endpoint.public_access_cidrs)
+    if count > MOST_PUBLIC_ACCESS_CIDRS:
+        review.refuse(
+            "architecture.endpoint.public_access_cidrs",
+            "holds more ranges than EKS takes for a cluster, and AWS does not raise this quota",
+            found=count,
+            allowed=f"at most {MOST_PUBLIC_ACCESS_CIDRS}",
+            remedy="join adjacent ranges into larger ones, or leave some out",
         )
     restricted = "0.0.0.0/0" not in endpoint.public_access_cidrs
     if endpoint.public_access and not endpoint.private_access and restricted:

@@ -30,6 +30,7 @@ from components.eks.node_group_plan import (
 from components.eks.node_group_review import review_node_group
 from components.eks.plan import EksPlan
 from components.eks.storage_plan import plan_file_systems
+from components.eks.system_pods_review import review_system_pods
 from components.network.pool_place_review import review_launch_zones
 from components.network.vpc_review import review_new_vpc
 from components.tagging import common_tags
@@ -51,6 +52,7 @@ def plan_stack(context: Context, review: Review) -> EksPlan:
     groups = [_system(context, review), *_node_groups(context, review)]
     planned = [group for group in groups if group is not None]
     review_addons(config, review)
+    review_system_pods(config, planned, review)
     review_addon_versions(config.architecture, planned, review)
     review_address_capacity(planned, context.network, review)
     if isinstance(config.network, NewVpc):

@@ -33,6 +33,12 @@ def plan_maximum_pods(instance_type: InstanceType, interfaces: InterfacePlan | N
     return min(fitting + _PODS_WITHOUT_ADDRESS, limit)
 
 
+def pods_of_addresses(instance_type: InstanceType) -> int:
+    """Return the maximum number of pods on a node without EFA, from the table in the AMI."""
+    interfaces = instance_type.network_cards[0].maximum_interfaces
+    return interfaces * (instance_type.ipv4_addresses_per_interface - 1) + _PODS_WITHOUT_ADDRESS
+
+
 def _interfaces_for_pods(instance_type: InstanceType, interfaces: InterfacePlan) -> int:
     """Return the number of card 0 slots for interfaces with addresses, used or free."""
     efa_only = sum(i.network_card_index == 0 and not i.takes_address for i in interfaces.interfaces)

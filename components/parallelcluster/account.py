@@ -22,6 +22,7 @@ from components.checks.made_name_check import (
 )
 from components.checks.needs import ArchitectureNeeds, NodeNeeds
 from components.checks.pool_check import ADDRESSES, address_problems
+from components.checks.quota_needs import Need
 from components.config.named import Named
 from components.config.network import ExistingVpc
 from components.config.parallelcluster import ParallelClusterArchitecture
@@ -50,6 +51,7 @@ from components.parallelcluster.mounted_storage_lookup import (
 )
 from components.parallelcluster.plan import ParallelClusterPlan, deployment_stack_name
 from components.parallelcluster.queue_subnet_check import QUEUE_SUBNETS, queue_subnet_problems
+from components.parallelcluster.quota_needs import PARALLELCLUSTER_QUOTAS, parallelcluster_needs
 from components.parallelcluster.rendering.cluster import render_cluster
 from components.parallelcluster.surge_review import surge_problems
 from components.parallelcluster.update_review import update_problems
@@ -64,6 +66,7 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
     """Readings and checks of a ParallelCluster stack."""
 
     needs = ArchitectureNeeds(
+        quotas=PARALLELCLUSTER_QUOTAS,
         nodes=NodeNeeds(
             dns="ParallelCluster rejects such a VPC: nodes resolve each other by name",
             registry="AWS",
@@ -154,6 +157,11 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
                 fleet_stopped=facts.fleet_stopped,
             )
             yield Check("reservation capacity during updates", surges, [SURGES])
+
+    @override
+    def quota_needs(self, plan: ParallelClusterPlan) -> Iterator[Need]:
+        """Yield what the cluster needs of quotas."""
+        yield from parallelcluster_needs(plan)
 
     @override
     def warnings(

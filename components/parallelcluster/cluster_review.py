@@ -16,6 +16,8 @@ from components.catalog.parallelcluster import (
     OPERATING_SYSTEMS_WITHOUT_AMI,
     REGIONS,
     RESERVED_TAG_PREFIX,
+    TYPICAL_CREATION_MINUTES,
+    TYPICAL_FILE_SYSTEM_MINUTES,
 )
 from components.checks.tag_review import review_tags
 from components.config.network import NewVpc
@@ -48,6 +50,7 @@ def review_cluster(
     _review_image(config.architecture, review)
     _review_deployment(config.architecture, review)
     _note_capacity(config, now, review)
+    _note_timeout(config, review)
 
 
 def _review_name(config: ParallelClusterStackConfig, review: Review) -> None:
@@ -178,4 +181,17 @@ def _note_block(name: str, block: CapacityBlock, now: datetime, review: Review) 
         review.note(
             f"reservation {name}: the Capacity Block ends at {block.ends_at:%Y-%m-%d %H:%M} UTC; "
             "EC2 begins to terminate its nodes 30 minutes earlier"
+        )
+
+
+def _note_timeout(config: ParallelClusterStackConfig, review: Review) -> None:
+    """Note a timeout that is shorter than what AWS typically takes."""
+    timeout = config.architecture.deployment.timeout_minutes
+    new = any(each.kind == "fsx-lustre" for each in config.storage.values())
+    typical = TYPICAL_CREATION_MINUTES + (TYPICAL_FILE_SYSTEM_MINUTES if new else 0)
+    if timeout < typical:
+        with_lustre = " with its file system" if new else ""
+        review.note(
+            f"architecture.deployment.timeout_minutes: a cluster{with_lustre} typically takes "
+            f"{typical} minutes, and CloudFormation deletes one that takes more than {timeout}"
         )

@@ -16,10 +16,11 @@ from sandbox.account.images import publish, register
 STANDARD, NVIDIA, NEURON = (
     fixture()["ecs_images"][kind] for kind in ("standard", "nvidia", "neuron")
 )
+ARM = "ami-0ec50000000020234"
 
 _OWNER = "591542846629"
-_VARIANTS = {STANDARD: "", NVIDIA: "gpu-", NEURON: "neuron-"}
-_RELEASE = "2023.0.20260101-kernel-6.1-x86_64"
+_VARIANTS = {STANDARD: "", NVIDIA: "gpu-", NEURON: "neuron-", ARM: "arm64-"}
+_RELEASE = "2023.0.20260101-kernel-6.1"
 _VOLUME_GIB = 30
 _IMAGES_OF_TYPES = {"ECS_AL2023": STANDARD, "ECS_AL2023_NVIDIA": NVIDIA}
 """Images by `imageType`; those of Amazon Linux 2 have left support on 2026-06-30.
@@ -29,8 +30,10 @@ https://docs.aws.amazon.com/batch/latest/APIReference/API_Ec2Configuration.html"
 def load_ecs_images(ec2: Any) -> None:
     """Register the images, and publish the parameters that lead to them."""
     for image_id, variant in _VARIANTS.items():
-        name = f"al2023-ami-ecs-{variant}hvm-{_RELEASE}"
-        register(ec2, image_id, name, _OWNER, volume_gib=_VOLUME_GIB)
+        architecture = "arm64" if image_id == ARM else "x86_64"
+        drivers = "" if image_id == ARM else variant
+        name = f"al2023-ami-ecs-{drivers}hvm-{_RELEASE}-{architecture}"
+        register(ec2, image_id, name, _OWNER, architecture=architecture, volume_gib=_VOLUME_GIB)
         path = f"amazon-linux-2023/{variant.replace('-', '/')}recommended/image_id"
         publish(ec2.region_name, f"/aws/service/ecs/optimized-ami/{path}", image_id)
 
@@ -46,8 +49,13 @@ def image_of_type(image_type: str | None, instance_type: str) -> str:
     Raises:
         NotImplementedError: The sandbox has no image of the type.
     """
+    described = INSTANCE_TYPES[instance_type]
+    if "arm64" in described["ProcessorInfo"]["SupportedArchitectures"]:
+        if image_type not in (None, "ECS_AL2023"):
+            raise NotImplementedError(f"images of type {image_type} for arm64")
+        return ARM
     if image_type is None:
-        gpus = (INSTANCE_TYPES[instance_type].get("GpuInfo") or {}).get("Gpus", [])
+        gpus = (described.get("GpuInfo") or {}).get("Gpus", [])
         return NVIDIA if any(gpu["Manufacturer"] == "NVIDIA" for gpu in gpus) else STANDARD
     if image_type not in _IMAGES_OF_TYPES:
         raise NotImplementedError(f"images of type {image_type}")

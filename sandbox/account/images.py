@@ -22,28 +22,40 @@ ROOT_DEVICE = "/dev/xvda"
 PUBLISHED_AT = datetime(2026, 1, 1, tzinfo=UTC)
 """Creation date of every image and parameter; only its being fixed matters."""
 
+_ARCHITECTURES = {
+    "standard": ("x86_64", "arm64"),
+    "nvidia": ("x86_64", "arm64"),
+    "neuron": ("x86_64",),
+}
+"""Architectures of each kind: `AMITypes` of
+https://docs.aws.amazon.com/eks/latest/APIReference/API_Nodegroup.html"""
+
 
 @dataclass(frozen=True)
 class EksImage:
-    """One image of EKS for Amazon Linux 2023 on x86_64."""
+    """One image of EKS for Amazon Linux 2023."""
 
     kubernetes_version: str
     kind: str
     """`standard`, `nvidia` or `neuron`."""
     release_version: str
     """`1.35.2-20260101`, as node groups name it."""
+    architecture: str = "x86_64"
+    """`x86_64` or `arm64`."""
 
     @property
     def image_id(self) -> str:
         """Its id: readable, and the same in every sandbox."""
         number = ("standard", "nvidia", "neuron").index(self.kind) + 1
+        number += 3 * (self.architecture == "arm64")
         return f"ami-0e50000000000{self.kubernetes_version.replace('.', '')}{number}"
 
     @property
     def name(self) -> str:
         """Its name as EKS gives it."""
         date = self.release_version.rpartition("-")[2]
-        return f"amazon-eks-node-al2023-x86_64-{self.kind}-{self.kubernetes_version}-v{date}"
+        kind = f"{self.architecture}-{self.kind}"
+        return f"amazon-eks-node-al2023-{kind}-{self.kubernetes_version}-v{date}"
 
     @property
     def description(self) -> str:
@@ -54,8 +66,8 @@ class EksImage:
     def parameters(self) -> Iterator[tuple[str, str]]:
         """Yield name and value of each SSM parameter that leads to the image."""
         path = (
-            f"/aws/service/eks/optimized-ami/{self.kubernetes_version}/amazon-linux-2023/x86_64/"
-            f"{self.kind}"
+            f"/aws/service/eks/optimized-ami/{self.kubernetes_version}/amazon-linux-2023/"
+            f"{self.architecture}/{self.kind}"
         )
         for release in ("recommended", self.name):
             yield f"{path}/{release}/image_id", self.image_id
@@ -64,11 +76,12 @@ class EksImage:
 
 
 def eks_images(kinds: list[str]) -> list[EksImage]:
-    """Return EKS's images: every pinned Kubernetes version in every kind."""
+    """Return EKS's images: every pinned Kubernetes version in every kind and architecture."""
     return [
-        EksImage(version, kind, release)
+        EksImage(version, kind, release, architecture)
         for version, release in node_releases().items()
         for kind in kinds
+        for architecture in _ARCHITECTURES[kind]
     ]
 
 
@@ -76,7 +89,14 @@ def load_images(region: str, images: Mapping[str, Any]) -> None:
     """Register the images and the parameters."""
     ec2 = ec2_backends[ACCOUNT_ID][region]
     for image in eks_images(images["kinds"]):
-        register(ec2, image.image_id, image.name, images["owner"], image.description)
+        register(
+            ec2,
+            image.image_id,
+            image.name,
+            images["owner"],
+            image.description,
+            architecture=image.architecture,
+        )
         for name, value in image.parameters():
             publish(region, name, value)
     for other in images["others"]:
@@ -182,5 +202,6 @@ def image_of_type(image_type: str, kubernetes_version: str) -> str:
         KeyError: EKS has none, as for a version that the program does not pin.
     """
     kind = image_type.rpartition("_")[2].lower()
+    architecture = "arm64" if "_ARM_64_" in image_type else "x86_64"
     release = node_releases()[kubernetes_version]
-    return EksImage(kubernetes_version, kind, release).image_id
+    return EksImage(kubernetes_version, kind, release, architecture).image_id

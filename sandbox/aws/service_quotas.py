@@ -1,4 +1,4 @@
-"""Service Quotas for EC2 vCPUs: applied quotas of the account and AWS defaults.
+"""Service Quotas: applied quotas of the account and AWS defaults.
 
 The sandbox reports the quotas but does not enforce them.
 
@@ -8,12 +8,14 @@ Source: https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_Ge
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NoReturn
 
 from moto.core.exceptions import JsonRESTError
 from moto.servicequotas.responses import ServiceQuotasResponse
 
+from components.catalog.quotas import QUOTAS
 from sandbox.account.fixture import fixture
 
 _DEFAULT_STANDARD_VCPUS = 5
@@ -21,48 +23,77 @@ _DEFAULT_STANDARD_VCPUS = 5
 
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-spot-limits.html
 """
-_SERVICE = "ec2"
+
+
+@dataclass(frozen=True)
+class _Quota:
+    service: str
+    code: str
+    name: str
+    default: float
+    applied: float | None
+    """None if the account never had another value than the default."""
+    adjustable: bool = True
+
+    def answer(self, value: float) -> Mapping[str, object]:
+        return {
+            "ServiceCode": self.service,
+            "QuotaCode": self.code,
+            "QuotaName": self.name,
+            "Value": float(value),
+            "Adjustable": self.adjustable,
+            "GlobalQuota": False,
+        }
 
 
 class SandboxServiceQuotasResponse(ServiceQuotasResponse):
-    """The quotas of the fixture; moto only has those of VPCs."""
+    """The quotas of the fixture and of the catalog; moto only has those of VPCs."""
 
     def get_service_quota(self) -> str:
         """GetServiceQuota: NoSuchResource if the account never had another than the default."""
         quota = self._asked()
-        if "vcpus" not in quota:
-            _no_such(quota["code"])
-        return _answer(quota, quota["vcpus"])
+        if quota.applied is None:
+            _no_such(quota.code)
+        return json.dumps({"Quota": quota.answer(quota.applied)})
 
     def get_aws_default_service_quota(self) -> str:
         """GetAWSDefaultServiceQuota."""
         quota = self._asked()
-        return _answer(quota, _DEFAULT_STANDARD_VCPUS if "Standard" in quota["name"] else 0)
+        return json.dumps({"Quota": quota.answer(quota.default)})
 
-    def _asked(self) -> Mapping[str, Any]:
+    def list_service_quotas(self) -> str:
+        """ListServiceQuotas: the applied quotas of a service, in one page."""
+        service = json.loads(self.body).get("ServiceCode")
+        found = [each for each in _quotas() if each.service == service]
+        if not found:
+            raise NotImplementedError(f"quotas of {service}")
+        applied = [each.answer(each.applied) for each in found if each.applied is not None]
+        return json.dumps({"Quotas": applied})
+
+    def _asked(self) -> _Quota:
         asked = json.loads(self.body)
-        code = asked.get("QuotaCode", "")
-        if asked.get("ServiceCode") != _SERVICE:
-            raise NotImplementedError(f"quotas of {asked.get('ServiceCode')}")
-        for quota in fixture()["vcpu_quotas"]:
-            if quota["code"] == code:
+        service, code = asked.get("ServiceCode"), asked.get("QuotaCode", "")
+        found = [each for each in _quotas() if each.service == service]
+        if not found:
+            raise NotImplementedError(f"quotas of {service}")
+        for quota in found:
+            if quota.code == code:
                 return quota
         return _no_such(code)
 
 
+def _quotas() -> Iterator[_Quota]:
+    account = fixture()
+    for raw in account["vcpu_quotas"]:
+        standard = _DEFAULT_STANDARD_VCPUS if "Standard" in raw["name"] else 0
+        yield _Quota("ec2", raw["code"], raw["name"], standard, raw.get("vcpus"))
+    for quota in QUOTAS.values():
+        if quota.code:
+            applied = account["quotas"].get(quota.code)
+            yield _Quota(
+                quota.service, quota.code, quota.title, quota.default, applied, quota.adjustable
+            )
+
+
 def _no_such(code: str) -> NoReturn:
     raise JsonRESTError("NoSuchResourceException", f"The quota {code} has no value of its own.")
-
-
-def _answer(quota: Mapping[str, Any], vcpus: float) -> str:
-    return json.dumps(
-        {
-            "Quota": {
-                "ServiceCode": _SERVICE,
-                "QuotaCode": quota["code"],
-                "QuotaName": quota["name"],
-                "Value": float(vcpus),
-                "Adjustable": True,
-            }
-        }
-    )

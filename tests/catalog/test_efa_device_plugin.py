@@ -13,9 +13,9 @@ def test_every_type_is_listed_once():
     assert len(set(EFA_PLUGIN_INSTANCE_TYPES)) == len(EFA_PLUGIN_INSTANCE_TYPES) > 300
 
 
-def test_every_type_of_the_catalog_with_efa_is_supported():
+def test_every_type_of_the_catalog_with_accelerators_and_efa_is_supported():
     """A19."""
-    with_efa = {t.name for t in INSTANCE_TYPES.values() if t.efa_supported}
+    with_efa = {t.name for t in INSTANCE_TYPES.values() if t.efa_supported and t.accelerators}
     assert with_efa <= set(EFA_PLUGIN_INSTANCE_TYPES)
 
 

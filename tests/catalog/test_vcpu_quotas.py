@@ -19,6 +19,11 @@ from components.catalog.vcpu_quotas import vcpu_quota
         ("trn2", "spot", "L-6B0D517C"),
         ("c5", "on-demand", "L-1216C47A"),
         ("m7i", "spot", "L-34B43A08"),
+        ("gr6", "on-demand", "L-DB2E81BA"),
+        ("im4gn", "on-demand", "L-1216C47A"),
+        ("x2idn", "spot", "L-E3A00192"),
+        ("u7i-12tb", "on-demand", "L-43DA4232"),
+        ("hpc7g", "on-demand", "L-F7808C92"),
     ],
 )
 def test_a_family_counts_against_the_quota_of_its_letters_and_market(family, market, code):
@@ -28,7 +33,7 @@ def test_a_family_counts_against_the_quota_of_its_letters_and_market(family, mar
     assert found.code == code
 
 
-@pytest.mark.parametrize(("family", "market"), [("p6-b200", "spot"), ("vt1", "on-demand")])
+@pytest.mark.parametrize(("family", "market"), [("p6-b200", "spot"), ("hpc7g", "spot")])
 def test_a_family_that_the_pages_name_no_quota_for_has_none(family, market):
     assert vcpu_quota(family, market) is None
 

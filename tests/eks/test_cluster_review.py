@@ -115,3 +115,13 @@ def test_a_version_leaves_support_on_its_day():
 )
 def test_an_endpoint_that_is_hard_to_reach_is_noted(endpoint, words):
     assert any(words in note for note in plan(changed(architecture__endpoint=endpoint)).notes)
+
+
+@pytest.mark.parametrize(("count", "refused"), [(40, False), (41, True)])
+def test_eks_takes_forty_ranges_for_public_access(count, refused):
+    ranges = [f"203.0.113.{number}/32" for number in range(count)]
+    raw = changed(architecture__endpoint={"private_access": True, "public_access_cidrs": ranges})
+    found = list(plan_problems(raw).values()) if refused else []
+    if not refused:
+        plan(raw)
+    assert [each.found for each in found] == ([41] if refused else [])

@@ -4,11 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.catalog.instance_types import INSTANCE_TYPES, instance_type
+from components.catalog.instance_types import instance_type
 from components.compute.interface_plan import plan_interfaces
 from components.eks.pod_plan import plan_maximum_pods
-
-EFA_TYPES = [t for t in INSTANCE_TYPES.values() if t.efa_supported]
+from tests.support.instance_types import EFA_TYPES
 
 
 def maximum_pods(name, layout="efa-only"):

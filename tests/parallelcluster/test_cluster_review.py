@@ -88,3 +88,26 @@ def test_the_times_of_a_block_are_noted():
     assert "the Capacity Block starts at 2026-12-01 11:30 UTC; the cluster is created" in found
     assert "ends at 2026-12-08 11:30 UTC" in found
     assert "Capacity Block starts" not in notes(block(starts_at="2026-11-01T11:30:00Z"))
+
+
+LUSTRE = {
+    "kind": "fsx-lustre",
+    "mount_directory": "/lustre",
+    "deployment_type": "SCRATCH_2",
+    "storage_capacity_gib": 1200,
+}
+
+
+@pytest.mark.parametrize(("minutes", "noted"), [(17, True), (18, False)])
+def test_a_timeout_that_is_shorter_than_usual_is_noted(minutes, noted):
+    raw = raw_config(
+        architecture__deployment={"timeout_minutes": minutes},
+        architecture__queues__compute__availability_zone="us-west-2b",
+        storage={"scratch": LUSTRE},
+    )
+    assert ("timeout_minutes" in notes(raw)) == noted
+
+
+def test_ten_minutes_are_enough_for_a_cluster_without_a_file_system():
+    raw = raw_config(architecture__deployment={"timeout_minutes": 10}, storage={})
+    assert "timeout_minutes" not in notes(raw)

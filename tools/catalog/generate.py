@@ -21,15 +21,10 @@ from tools.catalog.records import Record, record
 
 DATA_FILE = Path(__file__).parents[2] / "components" / "catalog" / "data" / "instance_types.json"
 
-# Complete families for training and inference, and the CPU types that stacks use for services.
-# trn2u is excluded: EC2 does not report its accelerators.
-SELECTION = re.compile(
-    r"(?:p4d|p4de|p5|p5e|p5en|p6-b200|p6-b300|g4dn|g5|g6|g6e|g7e|trn1|trn1n|trn2)\..+"
-    r"|c5\.(?:xlarge|2xlarge|4xlarge|9xlarge)"
-    r"|m5\.(?:large|xlarge|2xlarge|4xlarge|8xlarge)"
-    r"|[cm]7i\.(?:large|xlarge|2xlarge|4xlarge|8xlarge)"
-    r"|t3\.(?:micro|small|medium|large|xlarge|2xlarge)"
-)
+# Every type but Macs, which exist only as Dedicated Hosts, and the families that Amazon Linux 2023
+# does not run on: it needs Graviton2 or x86-64-v2, and the oldest families are paravirtual ones.
+# https://docs.aws.amazon.com/linux/al2023/ug/system-requirements.html
+SELECTION = re.compile(r"(?!mac|(?:a1|c1|c3|m1|m2|m3|t1)\.).+")
 
 
 def bundled_answers() -> tuple[dict[str, Mapping[str, Any]], dict[str, list[str]]]:

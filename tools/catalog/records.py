@@ -11,6 +11,15 @@ from typing import Any
 
 Record = dict[str, Any]
 
+_UNREPORTED_DEVICES: Mapping[str, list[Record]] = {
+    "trn2u.48xlarge": [
+        {"Name": "Trainium2", "Count": 16, "MemoryInfo": {"SizeInMiB": 96 * 1024}},
+    ],
+}
+"""Neuron devices of types for which EC2 reports none.
+
+https://aws.amazon.com/ec2/instance-types/trn2/: 16 chips of 96 GiB, as trn2.48xlarge."""
+
 
 def record(description: Mapping[str, Any], zone_ids: Iterable[str]) -> Record:
     """Return the catalog record of an instance type.
@@ -51,6 +60,7 @@ def _architecture(description: Mapping[str, Any]) -> str:
 def _accelerators(description: Mapping[str, Any]) -> Record | None:
     gpus = description.get("GpuInfo", {}).get("Gpus", [])
     devices = description.get("NeuronInfo", {}).get("NeuronDevices", [])
+    devices = _UNREPORTED_DEVICES.get(description["InstanceType"], devices)
     found = [("nvidia", gpu) for gpu in gpus if gpu["Manufacturer"] == "NVIDIA"]
     found += [("neuron", device) for device in devices]
     if not found:
@@ -61,7 +71,8 @@ def _accelerators(description: Mapping[str, Any]) -> Record | None:
     return {
         "manufacturer": manufacturer,
         "model": device["Name"],
-        "count": device["Count"],
+        # EC2 reports a fraction of a GPU as Count 0 and LogicalGpuCount 1.
+        "count": device["Count"] or device["LogicalGpuCount"],
         "memory_mib": device["MemoryInfo"]["SizeInMiB"],
     }
 

@@ -90,6 +90,11 @@ def choose_nodes(
             f"node group {chosen.name} has at most {most} nodes, and the job wants {nodes}: its "
             "pods would wait for ever; ask for fewer with --nodes, or raise `maximum`"
         )
+    if chosen.instance_type.architecture != "x86_64":
+        raise JobError(
+            f"node group {chosen.name} has {chosen.instance_type.name}, an ARM type, and the image "
+            "of the job is for x86_64; write a job with an image of your own"
+        )
     if chosen.interfaces and "efa" not in plan.self_managed_addons:
         raise JobError(
             f"{plan.name} installs no EFA device plugin (`addons.efa_device_plugin: false`), and "

@@ -23,7 +23,14 @@ from sandbox.faults.in_force import FAULTS
 
 DEFAULT_IMAGE_TYPE = "AL2023_x86_64_STANDARD"
 
-_IMAGE_TYPES = (DEFAULT_IMAGE_TYPE, "AL2023_x86_64_NVIDIA", "AL2023_x86_64_NEURON", "CUSTOM")
+_IMAGE_TYPES = (
+    DEFAULT_IMAGE_TYPE,
+    "AL2023_x86_64_NVIDIA",
+    "AL2023_x86_64_NEURON",
+    "AL2023_ARM_64_STANDARD",
+    "AL2023_ARM_64_NVIDIA",
+    "CUSTOM",
+)
 
 
 def image_type(asked: str | None) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from components.catalog.instance_types import INSTANCE_TYPES
 from components.compute.interface_plan import plan_interfaces
 from policies.rules.efa.efa_interface_count import POLICY
+from tests.support.instance_types import EFA_TYPES
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import EFA_NETWORK, interface, p5_interfaces, template
 
@@ -41,11 +41,7 @@ def test_fails_for_a_type_without_efa():
 
 
 @pytest.mark.parametrize("layout", ["efa-only", "efa"])
-@pytest.mark.parametrize(
-    "instance_type",
-    [t for t in INSTANCE_TYPES.values() if t.efa_supported],
-    ids=lambda t: t.name,
-)
+@pytest.mark.parametrize("instance_type", EFA_TYPES, ids=lambda t: t.name)
 def test_what_we_plan_ourselves_passes(instance_type, layout):
     interfaces = [
         interface(i.network_card_index, i.device_index, i.interface_type)

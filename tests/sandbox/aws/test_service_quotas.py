@@ -1,4 +1,4 @@
-"""Quotas of vCPUs: what the account was given, and what every account has."""
+"""Quotas: what the account was given, and what every account has."""
 
 import pytest
 
@@ -27,6 +27,17 @@ def test_every_account_has_the_value_of_aws(account: Account, code: str, vcpus: 
     assert quota(account, code, default=True) == vcpus
 
 
+def test_the_applied_quotas_of_a_service_are_listed(account: Account) -> None:
+    listed = account.client("service-quotas").list_service_quotas(ServiceCode="eks")["Quotas"]
+    assert [(each["QuotaCode"], each["Value"]) for each in listed] == [("L-1194D53C", 50.0)]
+
+
+def test_a_quota_of_a_vpc_has_the_value_of_aws(account: Account) -> None:
+    client = account.client("service-quotas")
+    found = client.get_aws_default_service_quota(ServiceCode="vpc", QuotaCode="L-F678F1CE")
+    assert found["Quota"]["Value"] == 5
+
+
 def test_a_quota_of_another_service_is_not_made_up(account: Account) -> None:
     with refused("SandboxNotImplemented"):
-        account.client("service-quotas").get_service_quota(ServiceCode="vpc", QuotaCode=P)
+        account.client("service-quotas").get_service_quota(ServiceCode="s3", QuotaCode=P)

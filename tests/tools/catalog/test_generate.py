@@ -91,6 +91,29 @@ def test_fails_for_cards_with_gaps():
         record(described(NetworkInfo=network), [])
 
 
-@pytest.mark.parametrize("name", ["trn2u.48xlarge", "m5.metal", "p3.2xlarge"])
-def test_types_that_no_stack_uses_are_left_out(name):
+@pytest.mark.parametrize("name", ["mac2.metal", "mac-m4.metal", "a1.large", "m1.small", "t1.micro"])
+def test_types_that_no_image_of_a_node_runs_on_are_left_out(name):
     assert SELECTION.fullmatch(name) is None
+
+
+@pytest.mark.parametrize("name", ["c7g.xlarge", "m6i.metal", "r7i.large", "u7i-12tb.224xlarge"])
+def test_every_other_family_is_selected(name):
+    assert SELECTION.fullmatch(name)
+
+
+def test_a_fraction_of_a_gpu_is_one_device():
+    gpu = {
+        "Manufacturer": "NVIDIA",
+        "Name": "L4",
+        "Count": 0,
+        "LogicalGpuCount": 1,
+        "MemoryInfo": {"SizeInMiB": 2861},
+    }
+    made = record(described(GpuInfo={"Gpus": [gpu]}), [])
+    assert made["accelerators"]["count"] == 1
+
+
+def test_devices_that_ec2_does_not_report_come_from_the_documentation():
+    made = record(described(InstanceType="trn2u.48xlarge"), [])
+    assert made["accelerators"]["model"] == "Trainium2"
+    assert made["accelerators"]["count"] == 16

@@ -21,7 +21,9 @@ GROUPS = {
     "p5": nodes_of("p5.48xlarge"),
 }
 NVIDIA = [
-    t for t in INSTANCE_TYPES.values() if t.accelerators and t.accelerators.manufacturer == "nvidia"
+    t
+    for t in INSTANCE_TYPES.values()
+    if t.accelerators and t.accelerators.manufacturer == "nvidia" and t.architecture == "x86_64"
 ]
 
 

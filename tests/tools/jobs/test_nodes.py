@@ -19,7 +19,11 @@ from tools.jobs.nodes import (
     resources,
 )
 
-ACCELERATED = [t for t in INSTANCE_TYPES.values() if t.accelerators]
+ACCELERATED = [
+    t
+    for t in INSTANCE_TYPES.values()
+    if t.accelerators and t.vcpus > 2 and t.architecture == "x86_64"
+]
 DAEMONS_MIB = 2048
 DAEMONS_CPUS = 1
 
@@ -70,6 +74,11 @@ def test_the_group_with_the_accelerators_needs_no_name():
 def test_refuses_what_would_wait_for_ever(groups, request_, said):
     with pytest.raises(JobError, match=said):
         chosen(*groups, **request_)
+
+
+def test_refuses_nodes_that_the_image_of_the_job_does_not_run_on():
+    with pytest.raises(JobError, match="for x86_64"):
+        chosen(nodes_of("g5g.xlarge"))
 
 
 def test_refuses_to_ask_a_plugin_for_efa_that_is_not_there():

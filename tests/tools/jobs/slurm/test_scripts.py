@@ -30,7 +30,11 @@ CASES = {
     "bert-weak": ("bert-pretraining", trn1_plan(), {"nodes": 12, "scaling": "weak"}),
     "bert-half": ("bert-pretraining", two_resources_plan(), {"compute_resource": "queue-0"}),
 }
-ACCELERATED = [t for t in INSTANCE_TYPES.values() if t.accelerators]
+ACCELERATED = [
+    t
+    for t in INSTANCE_TYPES.values()
+    if t.accelerators and (t.accelerators.manufacturer == "nvidia" or "trn" in t.name)
+]
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -1,0 +1,194 @@
+"""Count what counts towards quotas in an account, without what the stack itself has made.
+
+The stack's own objects have its tag, or one that EKS or ParallelCluster sets on what they make for
+its cluster. They are left out, so that an update of a stack that exists counts nothing twice.
+
+Sources of the tags:
+    https://docs.aws.amazon.com/eks/latest/userguide/eks-using-tags.html
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/working-with-tags-v3.html
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from components.account.lookup import AccountReader, AccountUnreachableError
+from components.catalog.quotas import REGION, lustre_class
+from components.tagging import CLUSTER_TAG
+
+_CLUSTER_TAGS = (
+    CLUSTER_TAG,
+    "eks:cluster-name",
+    "aws:eks:cluster-name",
+    "parallelcluster:cluster-name",
+)
+
+Use = Mapping[str, Mapping[str, float]]
+"""Counts by quota and scope."""
+_Objects = list[Mapping[str, Any]]
+
+
+def use_of_others(reader: AccountReader, call: str, name: str) -> Use:
+    """Return what others than the stack `name` use of the quotas of a call; empty if denied."""
+    service, _, operation = call.partition(":")
+    try:
+        objects = _all(reader, service, operation)
+        return {} if objects is None else _COUNTED[call](reader, objects, name)
+    except (AccountUnreachableError, LookupError, TypeError) as error:
+        # An answer of another shape; the check of the quota is skipped.
+        reader.unreadable.append(f"{call}: {error}")
+        return {}
+
+
+def _all(reader: AccountReader, service: str, operation: str) -> _Objects | None:
+    boto_name, key = _LISTS[f"{service}:{operation}"]
+    client = reader.client(boto_name)
+    method = "".join(f"_{c.lower()}" if c.isupper() else c for c in operation).lstrip("_")
+    call = f"{service}:{operation}"
+    if client.can_paginate(method):
+        pages = client.get_paginator(method).paginate(**_FILTERS.get(call, {}))
+        answer = reader.ask_or_none(call, pages.build_full_result)
+    else:
+        answer = reader.ask_or_none(call, getattr(client, method))
+    return None if answer is None else answer.get(key) or []
+
+
+def is_own(tags: Mapping[str, str], name: str) -> bool:
+    """Return whether tags are those of an object of the stack."""
+    return any(tags.get(key) == name for key in _CLUSTER_TAGS)
+
+
+def tags_of(found: Mapping[str, Any]) -> dict[str, str]:
+    """Return the tags of an object, however its service spells them."""
+    tags: Any = found.get("Tags") or found.get("tags") or {}
+    if isinstance(tags, Mapping):
+        return dict(tags)
+    return {each["Key"]: each["Value"] for each in tags}
+
+
+def _others(reader: AccountReader, objects: _Objects, name: str) -> _Objects:
+    """Return what counts: objects of the account, and not those shared with it or of the stack."""
+    account = reader.account_id() if any("OwnerId" in each for each in objects) else ""
+    return [
+        each
+        for each in objects
+        if each.get("OwnerId", account) == account and not is_own(tags_of(each), name)
+    ]
+
+
+def _count(quota: str) -> Callable[[AccountReader, _Objects, str], Use]:
+    def counted(reader: AccountReader, objects: _Objects, name: str) -> Use:
+        return {quota: {REGION: len(_others(reader, objects, name))}}
+
+    return counted
+
+
+def _clusters(reader: AccountReader, objects: Iterable[Any], name: str) -> Use:
+    del reader
+    return {"eks-clusters": {REGION: sum(each != name for each in objects)}}
+
+
+def _nat_gateways(reader: AccountReader, objects: _Objects, name: str) -> Use:
+    """Count by zone, under its name and its id, because stack files can have either."""
+    subnets = _all(reader, "ec2", "DescribeSubnets")
+    if subnets is None:
+        return {}
+    zones = {each["SubnetId"]: each for each in subnets}
+    counted: Counter[str] = Counter()
+    for gateway in _others(reader, objects, name):
+        zone = zones.get(gateway.get("SubnetId", ""))
+        if zone is not None and gateway.get("State") in ("pending", "available", "deleting"):
+            counted.update((zone["AvailabilityZone"], zone["AvailabilityZoneId"]))
+    return {"nat-gateways": dict(counted)}
+
+
+def _endpoints(reader: AccountReader, objects: _Objects, name: str) -> Use:
+    kinds = [each.get("VpcEndpointType") for each in _others(reader, objects, name)]
+    return {"gateway-endpoints": {REGION: kinds.count("Gateway")}}
+
+
+def _addresses(reader: AccountReader, objects: _Objects, name: str) -> Use:
+    """Count addresses of Amazon's pool, without those of ranges that the account has brought.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-byoip.html
+    """
+    pools = [each.get("PublicIpv4Pool", "amazon") for each in _others(reader, objects, name)]
+    return {"elastic-ips": {REGION: pools.count("amazon")}}
+
+
+def _volumes(reader: AccountReader, objects: _Objects, name: str) -> Use:
+    sizes = (each["Size"] for each in _others(reader, objects, name))
+    return {"gp3-storage": {REGION: sum(sizes) / 1024}}
+
+
+def _file_systems(reader: AccountReader, objects: _Objects, name: str) -> Use:
+    found: dict[str, dict[str, float]] = {"open-zfs-file-systems": {REGION: 0}}
+    for kind in ("SCRATCH", "PERSISTENT_1", "PERSISTENT_2"):
+        found[f"lustre-file-systems-{kind}"] = {REGION: 0}
+        found[f"lustre-capacity-{kind}"] = {REGION: 0}
+    for each in _others(reader, objects, name):
+        if each["FileSystemType"] == "OPENZFS":
+            found["open-zfs-file-systems"][REGION] += 1
+        elif each["FileSystemType"] == "LUSTRE":
+            kind = lustre_class(each.get("LustreConfiguration", {}).get("DeploymentType", ""))
+            if f"lustre-file-systems-{kind}" in found:
+                found[f"lustre-file-systems-{kind}"][REGION] += 1
+                found[f"lustre-capacity-{kind}"][REGION] += each.get("StorageCapacity", 0)
+    return found
+
+
+def _iam(reader: AccountReader, objects: Any, name: str) -> Use:
+    """Return the totals of the account, with what the stack has: IAM lists no tags."""
+    del reader, name
+    if not objects:
+        return {}
+    return {
+        "iam-roles": {REGION: objects.get("Roles", 0)},
+        "iam-instance-profiles": {REGION: objects.get("InstanceProfiles", 0)},
+    }
+
+
+_LISTS = {
+    "ec2:DescribeVpcs": ("ec2", "Vpcs"),
+    "ec2:DescribeSubnets": ("ec2", "Subnets"),
+    "ec2:DescribeInternetGateways": ("ec2", "InternetGateways"),
+    "ec2:DescribeNatGateways": ("ec2", "NatGateways"),
+    "ec2:DescribeAddresses": ("ec2", "Addresses"),
+    "ec2:DescribeVpcEndpoints": ("ec2", "VpcEndpoints"),
+    "ec2:DescribeSecurityGroups": ("ec2", "SecurityGroups"),
+    "ec2:DescribeLaunchTemplates": ("ec2", "LaunchTemplates"),
+    "ec2:DescribePlacementGroups": ("ec2", "PlacementGroups"),
+    "ec2:DescribeVolumes": ("ec2", "Volumes"),
+    "autoscaling:DescribeAutoScalingGroups": ("autoscaling", "AutoScalingGroups"),
+    "eks:ListClusters": ("eks", "clusters"),
+    "batch:DescribeComputeEnvironments": ("batch", "computeEnvironments"),
+    "batch:DescribeJobQueues": ("batch", "jobQueues"),
+    "fsx:DescribeFileSystems": ("fsx", "FileSystems"),
+    "elasticfilesystem:DescribeFileSystems": ("efs", "FileSystems"),
+    "iam:GetAccountSummary": ("iam", "SummaryMap"),
+}
+"""boto3's name of the service and the key of the answer, by call."""
+_FILTERS: Mapping[str, Mapping[str, Any]] = {
+    "ec2:DescribeVolumes": {"Filters": [{"Name": "volume-type", "Values": ["gp3"]}]},
+}
+_COUNTED: Mapping[str, Callable[[AccountReader, Any, str], Use]] = {
+    "ec2:DescribeVpcs": _count("vpcs"),
+    "ec2:DescribeInternetGateways": _count("internet-gateways"),
+    "ec2:DescribeNatGateways": _nat_gateways,
+    "ec2:DescribeAddresses": _addresses,
+    "ec2:DescribeVpcEndpoints": _endpoints,
+    "ec2:DescribeSecurityGroups": _count("security-groups"),
+    "ec2:DescribeLaunchTemplates": _count("launch-templates"),
+    "ec2:DescribePlacementGroups": _count("placement-groups"),
+    "ec2:DescribeVolumes": _volumes,
+    "autoscaling:DescribeAutoScalingGroups": _count("auto-scaling-groups"),
+    "eks:ListClusters": _clusters,
+    "batch:DescribeComputeEnvironments": _count("compute-environments"),
+    "batch:DescribeJobQueues": _count("job-queues"),
+    "fsx:DescribeFileSystems": _file_systems,
+    "elasticfilesystem:DescribeFileSystems": _count("efs-file-systems"),
+    "iam:GetAccountSummary": _iam,
+}
+"""How the answer of each call is counted."""

@@ -1,0 +1,288 @@
+"""Quotas of what a stack makes, except vCPUs: codes in Service Quotas and AWS defaults.
+
+Read in November 2026. Names, defaults and whether a quota can be raised:
+
+- VPC: https://docs.aws.amazon.com/general/latest/gr/vpc-service.html
+- Elastic IP addresses: https://docs.aws.amazon.com/general/latest/gr/ec2-service.html
+- Launch templates:
+  https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/launch-template-restrictions.html
+- Placement groups:
+  https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/limitations-placement-groups.html
+- EBS: https://docs.aws.amazon.com/general/latest/gr/ebs-service.html
+- Auto Scaling: https://docs.aws.amazon.com/general/latest/gr/as.html
+- EKS: https://docs.aws.amazon.com/general/latest/gr/eks.html
+- Batch, none of which can be raised:
+  https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html
+- FSx: https://docs.aws.amazon.com/general/latest/gr/fsxn.html
+- EFS: https://docs.aws.amazon.com/general/latest/gr/elasticfilesystem.html
+- IAM: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+
+Codes: `aws service-quotas list-aws-default-service-quotas --service-code SERVICE`. Those of the VPC
+are also in the recorded answers of moto, those of IAM, EKS and EC2 in
+https://docs.aws.amazon.com/eks/latest/best-practices/known_limits_and_service_quotas.html.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+REGION = ""
+"""Scope of a quota of the whole region or account."""
+IAM_QUOTA_REGION = "us-east-1"
+"""Service Quotas has the quotas of IAM, which is global, in this region only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """One quota."""
+
+    service: str
+    """Code of the service in Service Quotas."""
+    code: str
+    """Empty for a quota that Service Quotas does not have."""
+    title: str
+    """Name in Service Quotas."""
+    noun: str
+    """What it counts, for messages: `VPCs`."""
+    default: int
+    adjustable: bool = True
+    call: str | None
+    """AWS call that counts what is in use. None for a quota of an object that the stack makes,
+    such as endpoints of its VPC."""
+    error: str | None = None
+    """Error code of AWS for what exceeds the quota; None if AWS documents none."""
+    at_least: str | None = None
+    """Name of a quota that this one follows when it is raised."""
+    refused: bool = True
+    """Whether exceeding it stops `up`. If not, the count is an estimate, and a warning."""
+
+    def increase_command(self, value: float, region: str) -> str:
+        """Return the command that requests a higher value."""
+        where = IAM_QUOTA_REGION if self.service == "iam" else region
+        return (
+            f"aws service-quotas request-service-quota-increase --service-code {self.service} "
+            f"--quota-code {self.code} --desired-value {value:g} --region {where}"
+        )
+
+
+def _lustre(kind: str, files: str, capacity: str) -> dict[str, Quota]:
+    name = kind.partition("_")[0] if kind.startswith("SCRATCH") else kind
+    title = name.capitalize()
+    return {
+        f"lustre-file-systems-{name}": Quota(
+            service="fsx",
+            code=files,
+            title=f"Lustre {title} file systems",
+            noun=f"{name} file systems",
+            default=100,
+            call="fsx:DescribeFileSystems",
+            error="ServiceLimitExceeded",
+        ),
+        f"lustre-capacity-{name}": Quota(
+            service="fsx",
+            code=capacity,
+            title=f"Lustre {title} storage capacity",
+            noun=f"GiB of {name} file systems",
+            default=100_800,
+            call="fsx:DescribeFileSystems",
+            error="ServiceLimitExceeded",
+        ),
+    }
+
+
+QUOTAS: Mapping[str, Quota] = {
+    "vpcs": Quota(
+        service="vpc",
+        code="L-F678F1CE",
+        title="VPCs per Region",
+        noun="VPCs",
+        default=5,
+        call="ec2:DescribeVpcs",
+        error="VpcLimitExceeded",
+    ),
+    "internet-gateways": Quota(
+        service="vpc",
+        code="L-A4707A72",
+        title="Internet gateways per Region",
+        noun="internet gateways",
+        default=5,
+        call="ec2:DescribeInternetGateways",
+        error="InternetGatewayLimitExceeded",
+        # https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html#vpc-limits-gateways
+        at_least="vpcs",
+    ),
+    "nat-gateways": Quota(
+        service="vpc",
+        code="L-FE5A380F",
+        title="NAT gateways per Availability Zone",
+        noun="NAT gateways",
+        default=5,
+        call="ec2:DescribeNatGateways",
+        error="NatGatewayLimitExceeded",
+    ),
+    "elastic-ips": Quota(
+        service="ec2",
+        code="L-0263D0A3",
+        title="EC2-VPC Elastic IPs",
+        noun="Elastic IP addresses",
+        default=5,
+        call="ec2:DescribeAddresses",
+        error="AddressLimitExceeded",
+    ),
+    "gateway-endpoints": Quota(
+        service="vpc",
+        code="L-1B52E74A",
+        title="Gateway VPC endpoints per Region",
+        noun="gateway endpoints",
+        default=20,
+        call="ec2:DescribeVpcEndpoints",
+        error="VpcEndpointLimitExceeded",
+    ),
+    "interface-endpoints": Quota(
+        service="vpc",
+        code="L-29B6F2EB",
+        title="Interface VPC endpoints per VPC",
+        noun="interface endpoints",
+        default=50,
+        call=None,
+        error="VpcEndpointLimitExceeded",
+    ),
+    "security-groups": Quota(
+        service="vpc",
+        code="L-E79EC296",
+        title="VPC security groups per Region",
+        noun="security groups",
+        default=2500,
+        call="ec2:DescribeSecurityGroups",
+        error="SecurityGroupLimitExceeded",
+    ),
+    "launch-templates": Quota(
+        service="ec2",
+        code="L-FB451C26",
+        title="Launch templates",
+        noun="launch templates",
+        default=5000,
+        call="ec2:DescribeLaunchTemplates",
+    ),
+    "placement-groups": Quota(
+        service="ec2",
+        code="",
+        title="Placement groups per Region",
+        noun="placement groups",
+        default=500,
+        adjustable=False,
+        call="ec2:DescribePlacementGroups",
+    ),
+    "gp3-storage": Quota(
+        service="ebs",
+        code="L-7A658B76",
+        title="Storage for General Purpose SSD (gp3) volumes, in TiB",
+        noun="TiB of gp3 volumes",
+        default=50,
+        call="ec2:DescribeVolumes",
+        error="VolumeLimitExceeded",
+        refused=False,
+    ),
+    "auto-scaling-groups": Quota(
+        service="autoscaling",
+        code="L-CDE20ADC",
+        title="Auto Scaling groups per region",
+        noun="Auto Scaling groups",
+        default=500,
+        call="autoscaling:DescribeAutoScalingGroups",
+        error="LimitExceeded",
+    ),
+    "eks-clusters": Quota(
+        service="eks",
+        code="L-1194D53C",
+        title="Clusters",
+        noun="EKS clusters",
+        default=100,
+        call="eks:ListClusters",
+        error="ResourceLimitExceededException",
+    ),
+    "managed-node-groups": Quota(
+        service="eks",
+        code="L-6D54EA21",
+        title="Managed node groups per cluster",
+        noun="managed node groups",
+        default=30,
+        call=None,
+        error="ResourceLimitExceededException",
+    ),
+    "nodes-per-managed-node-group": Quota(
+        service="eks",
+        code="L-BD136A63",
+        title="Nodes per managed node group",
+        noun="nodes of one managed node group",
+        default=450,
+        call=None,
+        error="ResourceLimitExceededException",
+    ),
+    "compute-environments": Quota(
+        service="batch",
+        code="L-144F0CA5",
+        title="Compute environment limit",
+        noun="compute environments",
+        default=50,
+        adjustable=False,
+        call="batch:DescribeComputeEnvironments",
+    ),
+    "job-queues": Quota(
+        service="batch",
+        code="L-4CEA37AD",
+        title="Job queue limit",
+        noun="job queues",
+        default=50,
+        adjustable=False,
+        call="batch:DescribeJobQueues",
+    ),
+    **_lustre("SCRATCH", "L-C48231E5", "L-AD2FC696"),
+    **_lustre("PERSISTENT_1", "L-9AFA1F09", "L-C8640C82"),
+    **_lustre("PERSISTENT_2", "L-FD6F2F22", "L-8F1B9C74"),
+    "open-zfs-file-systems": Quota(
+        service="fsx",
+        code="L-59D0763F",
+        title="OpenZFS file systems",
+        noun="OpenZFS file systems",
+        default=100,
+        call="fsx:DescribeFileSystems",
+        error="ServiceLimitExceeded",
+    ),
+    "efs-file-systems": Quota(
+        service="elasticfilesystem",
+        code="L-848C634D",
+        title="File systems per account",
+        noun="EFS file systems",
+        default=1000,
+        call="elasticfilesystem:DescribeFileSystems",
+        error="FileSystemLimitExceeded",
+    ),
+    "iam-roles": Quota(
+        service="iam",
+        code="L-FE177D64",
+        title="Roles per account",
+        noun="IAM roles",
+        default=1000,
+        call="iam:GetAccountSummary",
+        error="LimitExceeded",
+        refused=False,
+    ),
+    "iam-instance-profiles": Quota(
+        service="iam",
+        code="L-6E65F259",
+        title="Instance profiles per account",
+        noun="instance profiles",
+        default=1000,
+        call="iam:GetAccountSummary",
+        error="LimitExceeded",
+        refused=False,
+    ),
+}
+"""Every quota, by the name that plans and checks use."""
+
+
+def lustre_class(deployment_type: str) -> str:
+    """Return the class of a deployment type in the quotas: `SCRATCH_1` and `_2` share one."""
+    return "SCRATCH" if deployment_type.startswith("SCRATCH") else deployment_type

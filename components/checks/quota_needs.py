@@ -1,0 +1,134 @@
+"""What a stack needs of the quotas, counted over its plan."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from components.catalog.quotas import REGION, lustre_class
+from components.compute.node_pool_plan import NodePoolPlan
+from components.config.network import NewVpc
+from components.network.network_plan import NetworkPlan
+
+if TYPE_CHECKING:
+    from components.config.stack import StackConfig
+
+NETWORK_QUOTAS = (
+    "vpcs",
+    "internet-gateways",
+    "nat-gateways",
+    "elastic-ips",
+    "gateway-endpoints",
+    "interface-endpoints",
+)
+"""Quotas of a new VPC."""
+
+
+class PlannedStack(Protocol):
+    """What the plans of all architectures have."""
+
+    @property
+    def network(self) -> NetworkPlan:
+        """The network."""
+        ...
+
+    @property
+    def node_pools(self) -> tuple[NodePoolPlan, ...]:
+        """The node pools."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """The amount of a quota that a stack needs, in total."""
+
+    quota: str
+    """Name in `components.catalog.quotas`."""
+    key: str
+    """Key in the stack file that causes it."""
+    amount: float
+    """A lower bound if AWS makes more for the stack; never more than it needs."""
+    scope: str = REGION
+    """`REGION`, or a zone."""
+
+
+def quotas_of(config: StackConfig, own: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the quotas that a stack can exceed.
+
+    Args:
+        config: The stack.
+        own: Those of its architecture.
+    """
+    found = [*own]
+    if isinstance(config.network, NewVpc):
+        found += NETWORK_QUOTAS
+    for wanted in config.storage.values():
+        if wanted.kind == "fsx-lustre":
+            kind = lustre_class(wanted.deployment_type)
+            found += (f"lustre-file-systems-{kind}", f"lustre-capacity-{kind}")
+        elif wanted.kind in _STORAGE_QUOTAS:
+            found.append(_STORAGE_QUOTAS[wanted.kind])
+    return tuple(dict.fromkeys(found))
+
+
+_STORAGE_QUOTAS = {"fsx-openzfs": "open-zfs-file-systems", "efs": "efs-file-systems"}
+
+
+def shared_needs(config: StackConfig, plan: PlannedStack) -> Iterator[Need]:
+    """Yield the needs that stacks of every architecture can have."""
+    yield from _network_needs(plan.network)
+    yield from _storage_needs(config)
+    yield from _pool_needs(plan.node_pools)
+
+
+def _network_needs(network: NetworkPlan) -> Iterator[Need]:
+    if not network.is_new:
+        return
+    yield Need(quota="vpcs", key="network", amount=1)
+    if network.public_subnets:
+        yield Need(quota="internet-gateways", key="network", amount=1)
+    zones = Counter(network.subnet(name).availability_zone for name in network.nat_gateways)
+    for zone, count in zones.items():
+        if zone is not None:
+            key = "network.nat_gateways"
+            yield Need(quota="nat-gateways", key=key, amount=count, scope=zone)
+    amounts = {
+        "elastic-ips": ("network.nat_gateways", len(network.nat_gateways)),
+        "gateway-endpoints": ("network.gateway_endpoints", len(network.gateway_endpoints)),
+        "interface-endpoints": ("network.interface_endpoints", len(network.interface_endpoints)),
+    }
+    for quota, (key, amount) in amounts.items():
+        if amount:
+            yield Need(quota=quota, key=key, amount=amount)
+
+
+def _storage_needs(config: StackConfig) -> Iterator[Need]:
+    systems: Counter[str] = Counter()
+    capacity: Counter[str] = Counter()
+    others: Counter[str] = Counter()
+    for wanted in config.storage.values():
+        if wanted.kind == "fsx-lustre":
+            kind = lustre_class(wanted.deployment_type)
+            systems[kind] += 1
+            capacity[kind] += wanted.storage_capacity_gib
+        elif wanted.kind in _STORAGE_QUOTAS:
+            others[_STORAGE_QUOTAS[wanted.kind]] += 1
+    for kind, count in systems.items():
+        yield Need(quota=f"lustre-file-systems-{kind}", key="storage", amount=count)
+        yield Need(quota=f"lustre-capacity-{kind}", key="storage", amount=capacity[kind])
+    for quota, count in others.items():
+        yield Need(quota=quota, key="storage", amount=count)
+
+
+def _pool_needs(pools: tuple[NodePoolPlan, ...]) -> Iterator[Need]:
+    key = "architecture"
+    if pools:
+        yield Need(quota="launch-templates", key=key, amount=len(pools))
+    created = sum(pool.placement.group == "create" for pool in pools)
+    if created:
+        yield Need(quota="placement-groups", key=key, amount=created)
+    volumes = sum(pool.nodes * pool.root_volume.size_gib for pool in pools if pool.root_volume)
+    if volumes:
+        yield Need(quota="gp3-storage", key=key, amount=volumes / 1024)

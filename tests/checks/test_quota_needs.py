@@ -1,0 +1,43 @@
+"""What each stack file of the repository needs of quotas."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.architectures.registry import account_of
+from components.checks.quota_needs import quotas_of, shared_needs
+from components.config.load import load_stack_config
+from tests.support.stacks import STACKS, prepared, stack_config
+
+
+def needs(stack: str) -> dict[str, float]:
+    config = load_stack_config(
+        stack_config(stack)["trainyard:cluster"], stack_file=f"Pulumi.{stack}.yaml"
+    )
+    account, plan = account_of(config), prepared(stack).plan
+    found = [*shared_needs(config, plan), *account.quota_needs(plan)]
+    read = quotas_of(config, account.needs.quotas)
+    assert {need.quota for need in found} <= set(read), "every need has its quota read"
+    assert all(need.amount > 0 for need in found if need.quota != "gp3-storage")
+    return {f"{need.quota} {need.scope}".strip(): need.amount for need in found}
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_the_quotas_of_every_need_are_read(stack):
+    assert needs(stack)
+
+
+def test_a_new_vpc_with_one_gateway_for_its_zones():
+    found = needs("eks-g4dn")
+    assert found["vpcs"] == found["internet-gateways"] == found["elastic-ips"] == 1
+    assert [name for name in found if name.startswith("nat-gateways us-west-2")]
+    assert found["managed-node-groups"] == found["auto-scaling-groups"] == 2
+
+
+def test_an_existing_vpc_needs_none():
+    assert "vpcs" not in needs("eks-g4dn-vpc")
+
+
+def test_a_batch_stack_counts_environments_and_queues():
+    found = needs("batch-p4d")
+    assert found["compute-environments"] == found["job-queues"] == 1
