@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from components.architectures.registry import ARCHITECTURES
+from components.checks.arn_review import review_arns
 from components.config.review import Review
 from components.network.pool_place import PlanContext
 from components.network.vpc_plan import plan_network
@@ -59,4 +60,6 @@ def plan_stack(
         offered_zones=offered_zones or {},
         without_subnet=without_subnet,
     )
-    return architecture.planner()(context, Review(stack_file=stack_file))
+    review = Review(stack_file=stack_file)
+    review_arns(config, region, review)
+    return architecture.planner()(context, review)

@@ -16,7 +16,7 @@ from components.catalog.instance_type import InstanceType
 from components.config.eks import NodeGroup
 from components.config.review import Review
 from components.eks.device_plugin_plan import review_accelerators, review_efa_plugin
-from components.eks.label_plan import review_labels, review_taints
+from components.eks.label_plan import review_labels, review_managed, review_taints
 from components.eks.node_group_option_review import review_options
 from components.eks.node_group_plan import Context
 from components.eks.plan import SYSTEM_NODE_GROUP
@@ -51,6 +51,8 @@ def review_node_group(name: str, group: NodeGroup, context: Context, review: Rev
     review_options(review, name, group)
     review_labels(review, key, group.labels)
     review_taints(review, key, group.taints)
+    if group.management == "managed":
+        review_managed(review, key, group.labels, group.taints)
 
 
 def _review_efa(

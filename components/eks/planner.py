@@ -18,7 +18,7 @@ from components.eks.device_plugin_plan import (
     plan_neuron_scheduler,
     plan_tolerations,
 )
-from components.eks.label_plan import review_labels
+from components.eks.label_plan import review_labels, review_managed
 from components.eks.name_review import review_names
 from components.eks.network_review import (
     review_eks_network,
@@ -33,7 +33,6 @@ from components.eks.node_group_plan import (
 from components.eks.node_group_review import review_node_group
 from components.eks.plan import EksPlan, NodeGroupPlan
 from components.eks.storage_plan import plan_file_systems
-from components.eks.version_review import review_secrets_key
 from components.network.pool_place_review import review_launch_zones
 from components.network.vpc_review import review_new_vpc
 from components.tagging import common_tags
@@ -48,7 +47,6 @@ def plan_stack(context: Context, review: Review) -> EksPlan:
     config, region = context.config, context.region
     review_names(config, review)
     review_cluster(config, context.now, review)
-    review_secrets_key(config.architecture, region, review)
     if isinstance(config.network, NewVpc):
         review_new_vpc(config.network, region, review)
         review_eks_network(config.network, config.architecture, review)
@@ -73,6 +71,7 @@ def _system(context: Context, review: Review) -> NodeGroupPlan | None:
     group = context.config.architecture.system_node_group
     review_instance_type(review, key, group.instance_type)
     review_labels(review, key, group.labels)
+    review_managed(review, key, group.labels)
     return plan_system_node_group(context)
 
 

@@ -52,22 +52,6 @@ def review_version(architecture: EksArchitecture, now: datetime, review: Review)
         )
 
 
-def review_secrets_key(architecture: EksArchitecture, region: str, review: Review) -> None:
-    """Refuse a KMS key of another region, which EKS cannot use.
-
-    https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html
-    """
-    arn = architecture.secrets_key_arn
-    if arn is not None and arn.split(":")[3] != region:
-        review.refuse(
-            "architecture.secrets_key_arn",
-            f"is a key of another region than the cluster's, {region}",
-            found=arn,
-            allowed=f"a symmetric key of {region}",
-            remedy=review.set_command("architecture.secrets_key_arn", f"arn:aws:kms:{region}:…"),
-        )
-
-
 def newest_version() -> str:
     """Return the newest pinned version."""
     return max(EKS_VERSIONS, key=minor_number)
