@@ -9,7 +9,12 @@ from pydantic import Field
 from typing_extensions import override
 
 from components.config.base import StrictModel, Text
-from components.config.batch_fields import ContainerImage, EnvironmentVariable, JobName
+from components.config.batch_fields import (
+    ContainerImage,
+    EnvironmentVariable,
+    JobName,
+    RepositoryName,
+)
 from components.config.node_pool import KeyName, NodePool, PolicyName
 from components.config.parallelcluster_fields import AmiId
 from components.config.pools import Pool, pool_of
@@ -84,8 +89,8 @@ class JobDefinition(StrictModel):
 class ContainerRepository(StrictModel):
     """An ECR repository for the images of jobs: scanned, encrypted, its tags never overwritten."""
 
-    name: JobName | None = None
-    """Name; left out, that of the stack."""
+    name: RepositoryName | None = None
+    """Name, such as `team/nccl-tests`; left out, that of the stack."""
     untagged_days: Annotated[int, Field(ge=1)] = 14
     """Days after which an image without a tag goes."""
     kept_images: Annotated[int, Field(ge=1, le=MOST_IMAGES)] = 100

@@ -99,7 +99,11 @@ class Endpoint(StrictModel):
     """Whether the API answers on the internet."""
     private_access: bool = True
     """Whether the API answers inside the VPC; nodes then need no internet for it."""
-    public_access_cidrs: Annotated[tuple[Ipv4Cidr, ...], Field(min_length=1)] = ("0.0.0.0/0",)
+    # https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html, "Public endpoint access
+    # CIDR ranges per cluster", which is not adjustable.
+    public_access_cidrs: Annotated[tuple[Ipv4Cidr, ...], Field(min_length=1, max_length=40)] = (
+        "0.0.0.0/0",
+    )
     """Networks that may use the public endpoint."""
 
 

@@ -55,9 +55,9 @@ class Monitoring(StrictModel):
     logs: bool = True
     """Whether logs go to CloudWatch."""
     log_retention_days: Literal[
-        1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653
+        0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653
     ] = 180
-    """Days to keep them."""
+    """Days to keep them; 0 for ever."""
     keep_logs: bool = True
     """Whether logs outlive the cluster."""
     dashboard: bool = True

@@ -25,6 +25,7 @@ from components.config.storage_fields import (
     MountOption,
     S3Path,
     SecurityGroupId,
+    StorageGib,
     WeeklyTime,
 )
 
@@ -45,9 +46,9 @@ class DataRepository(StrictModel):
     """Directory. No two of one file system may overlap."""
     s3_path: S3Path
     """Bucket and prefix. The bucket is in the stack's region; it is not read or changed by us."""
-    import_events: tuple[Event, ...] = ("NEW", "CHANGED", "DELETED")
+    import_events: Annotated[tuple[Event, ...], Field(max_length=3)] = ("NEW", "CHANGED", "DELETED")
     """What happens in S3 and shows in the directory."""
-    export_events: tuple[Event, ...] = ()
+    export_events: Annotated[tuple[Event, ...], Field(max_length=3)] = ()
     """What happens in the directory and is written to S3."""
 
 
@@ -62,13 +63,13 @@ class NewFsxLustre(_LustreMount):
     """Durability. Changing it replaces the file system."""
     storage_type: Literal["SSD", "HDD"] = "SSD"
     """Disks; `HDD` with `PERSISTENT_1` only. Changing it replaces the file system."""
-    storage_capacity_gib: Annotated[int, Field(ge=1)] = 1200
+    storage_capacity_gib: StorageGib = 1200
     """Capacity in GiB: 1200, then steps of 2400; other steps with HDD and with EFA. It can grow;
     less replaces the file system."""
     per_unit_storage_throughput: int | None = None
     """Throughput in MB/s for each TiB; persistent types only, and needed there."""
     drive_cache: Literal["NONE", "READ"] | None = None
-    """SSD cache of HDD storage; needed there, and only there."""
+    """SSD cache of HDD storage, and only there; left out, `NONE`."""
     compression: Literal["LZ4", "NONE"] = "LZ4"
     """Compression of what is written; it saves bandwidth too."""
     kms_key_arn: KmsKeyArn | None = None
@@ -119,7 +120,7 @@ class ExistingFsxLustre(_LustreMount):
     """Name that clients mount; left out, it is read from the account."""
     mount_name: LustreMountName | None = None
     """Lustre name of the file system; left out, it is read from the account."""
-    storage_capacity_gib: Annotated[int, Field(ge=1)] | None = None
+    storage_capacity_gib: StorageGib | None = None
     """Capacity in GiB; left out, it is read from the account."""
 
 

@@ -82,13 +82,3 @@ def test_a_version_that_eks_has_and_nobody_pinned_is_refused():
 @pytest.mark.parametrize("version", [OLDEST, "9.99"])
 def test_what_has_ended_or_is_unknown_does_not_end_soon(version):
     assert standard_support_ends_soon(version, ENDS) is None
-
-
-def test_a_key_of_another_region_is_refused():
-    key = "arn:aws:kms:us-east-1:123456789012:key/1234abcd"
-    problem = plan_problems(changed(architecture__secrets_key_arn=key))[
-        "architecture.secrets_key_arn"
-    ]
-    assert problem.found == key
-    here = key.replace("us-east-1", "us-west-2")
-    assert plan(changed(architecture__secrets_key_arn=here)).secrets_key_arn == here
