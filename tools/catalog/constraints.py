@@ -62,13 +62,18 @@ class Link:
 @cache
 def links() -> Mapping[str, Link]:
     """Return the links of `parameters.yaml`, by the name of a type or a field."""
-    content = yaml.safe_load(LINKS_FILE.read_text(encoding="utf-8"))
+    content = _content()
     rows = {**content["types"], **content["fields"]}
     named = {name: _link(given) for name, given in rows.items()}
     for group in content["none"]:
         link = Link(none=group["reason"], source=group.get("source", ""))
         named |= dict.fromkeys(group["fields"], link)
     return named
+
+
+@cache
+def _content() -> Any:
+    return yaml.safe_load(LINKS_FILE.read_text(encoding="utf-8"))
 
 
 def _link(given: Mapping[str, Any]) -> Link:
@@ -78,7 +83,8 @@ def _link(given: Mapping[str, Any]) -> Link:
 
 def linked_parameters() -> list[str]:
     """Return the names of all linked parameters, sorted."""
-    return sorted({name for link in links().values() for name in link.parameters})
+    linked = {name for link in links().values() for name in link.parameters}
+    return sorted(linked.union(_content()["composed"]))
 
 
 def constraints(parameter: str) -> dict[str, Any]:
