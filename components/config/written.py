@@ -86,7 +86,7 @@ def _explain(raw: Any, at: _Location, value: Any, text: str | None) -> Problem |
     return Problem(
         path=path_of((*at[:-1], _plain(value)) if is_key else at),
         problem=(
-            f"{'is a key that' if is_key else 'is text, and'} YAML reads without quotes as "
+            f"{'is a key' if is_key else 'must be text'}; without quotes, YAML reads it as "
             f"{_kind(value)} {show(value)}"
         ),
         found=text if text is not None else value,
