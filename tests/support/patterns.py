@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from re import _constants as codes  # the standard library has no public parser
 from re import _parser as parser
 from typing import Any
@@ -33,14 +34,14 @@ def width(pattern: str) -> tuple[int, int]:
     return least, most
 
 
-def extremes(pattern: str) -> set[str]:
-    """Return texts that match a pattern and have each part as short or as long as it can be."""
+def extremes(pattern: str, fits: Callable[[str], bool]) -> set[str]:
+    """Return texts that match a pattern and fit, each part as short or as long as it can be."""
     parsed = parser.parse(pattern)
     found = set[str]()
     for last in (0, 1):
         # Of parts that can be repeated any number of times, as many as fit.
         texts = [_written(parsed, longest=times, last=last) for times in range(UNBOUNDED)]
-        matching = [text for text in texts if re.fullmatch(pattern, text)]
+        matching = [text for text in texts if re.fullmatch(pattern, text) and fits(text)]
         found |= {min(matching, key=len), max(matching, key=len)} if matching else set()
     return found
 
