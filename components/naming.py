@@ -83,5 +83,10 @@ def _partition_and_dns_suffix(region: str) -> tuple[str, str]:
 
 
 def managed_policy_arns(names: Iterable[str], region: str) -> tuple[str, ...]:
-    """Return the ARNs of AWS managed policies from names with optional paths."""
-    return tuple(f"arn:{partition(region)}:iam::aws:policy/{name}" for name in names)
+    """Return the ARNs of policies, of AWS managed ones from names with optional paths."""
+    return tuple(managed_policy_arn(name, region) for name in names)
+
+
+def managed_policy_arn(name: str, region: str) -> str:
+    """Return the ARN of a policy, which can be the name already."""
+    return name if name.startswith("arn:") else f"arn:{partition(region)}:iam::aws:policy/{name}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 CLUSTER_TAG = "trainyard:cluster"
 """Key of the tag with the cluster of a resource."""
@@ -22,6 +22,7 @@ MAX_KEY_LENGTH = 128
 MAX_VALUE_LENGTH = 256
 
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9 +\-=._:/@]")
+_NOT_IN_TAGS_OF_ROLES = re.compile(r"[^\w +\-=.:/@]")
 _HASH_DIGITS = 16
 
 
@@ -64,7 +65,7 @@ def creator_of(tags: Mapping[str, str]) -> tuple[str, str] | None:
 
 
 def tag_fault(key: str, value: str) -> str | None:
-    """Return why AWS would refuse a user tag, or None."""
+    """Return why every service of AWS would refuse a user tag, or None."""
     if key.lower().startswith("aws:"):
         return "begins with `aws:`, which AWS keeps for itself"
     if key in {CLUSTER_TAG, RESOURCE_TAG}:
@@ -73,4 +74,29 @@ def tag_fault(key: str, value: str) -> str | None:
         return f"is longer than {MAX_KEY_LENGTH} characters"
     if len(value) > MAX_VALUE_LENGTH:
         return f"has a value of more than {MAX_VALUE_LENGTH} characters"
+    return None
+
+
+def role_tag_fault(key: str, value: str, earlier: Iterable[str]) -> str | None:
+    """Return why IAM would refuse a user tag of a role, or None.
+
+    EC2 accepts any character, and keys that differ only in case. The program tags every resource
+    alike.
+
+    Args:
+        key: Key of the tag.
+        value: Value of the tag.
+        earlier: Keys of other tags of the role.
+
+    Sources:
+        https://docs.aws.amazon.com/IAM/latest/APIReference/API_Tag.html, `Key` and `Value`
+        https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html, "Case sensitivity"
+    """
+    for part, text in (("key", key), ("value", value)):
+        wrong = _NOT_IN_TAGS_OF_ROLES.search(text)
+        if wrong:
+            return f"has the character `{wrong[0]}` in its {part}, which IAM refuses"
+    same = next((other for other in earlier if other.lower() == key.lower()), None)
+    if same is not None:
+        return f"has the key of another tag, `{same}`: IAM does not distinguish case"
     return None

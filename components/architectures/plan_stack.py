@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from components.architectures.registry import ARCHITECTURES
+from components.checks.arn_review import review_arns
 from components.checks.named_review import review_named
 from components.config.review import Review
 from components.network.pool_place import PlanContext
@@ -61,5 +62,6 @@ def plan_stack(
         without_subnet=without_subnet,
     )
     review = Review(stack_file=stack_file)
-    review_named(config, region, review)
+    review_named(config, review)
+    review_arns(config, region, review)
     return architecture.planner()(context, review)

@@ -16,6 +16,7 @@ from components.catalog.collective_tests import MAKERS, TESTS_BY_MAKER
 from components.catalog.instance_type import InstanceType
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.batch import ComputeEnvironment, JobDefinition
+from components.config.batch_fields import OWN_IMAGES
 from components.config.review import Review
 
 
@@ -34,10 +35,10 @@ def review_job_definition(
             allowed="an image, or an entry `architecture.repository`",
             remedy="add `repository: {}` to `architecture`",
         )
-    if definition.image.endswith(":latest"):
+    if _has_a_moving_tag(definition.image):
         review.note(
-            f"job definition {name}: the image of the tag `latest` can change at any time; use a "
-            "version tag or a digest"
+            f"job definition {name}: the tag `latest`, which an image without a tag has too, can "
+            "change at any time; use a version tag or a digest"
         )
     if environment is None:
         _refuse_environment(key, definition, list(environments), review)
@@ -52,6 +53,11 @@ def review_job_definition(
     _review_memory(name, definition, found, review)
     _note_shared_devices(name, definition, found, review)
     _review_test(key, definition, found, review)
+
+
+def _has_a_moving_tag(image: str) -> bool:
+    last = image.rpartition("/")[2]
+    return last.endswith(":latest") or not (set(":@") & set(last) or image in OWN_IMAGES)
 
 
 def _refuse_environment(

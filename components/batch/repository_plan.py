@@ -9,8 +9,6 @@ from components.catalog.batch import REPOSITORY_NAME
 from components.config.batch_stack import BatchStackConfig
 from components.config.review import Review
 
-SHORTEST_NAME = 2
-
 
 def plan_repository(config: BatchStackConfig) -> RepositoryPlan | None:
     """Return the plan of the stack's repository, whose default name is that of the stack."""
@@ -26,18 +24,14 @@ def plan_repository(config: BatchStackConfig) -> RepositoryPlan | None:
 
 
 def review_repository(config: BatchStackConfig, review: Review) -> None:
-    """Refuse a name that ECR does not accept."""
+    """Refuse a missing name where ECR does not accept that of the stack."""
     plan = plan_repository(config)
-    if plan is None:
-        return
-    if len(plan.name) >= SHORTEST_NAME and re.fullmatch(REPOSITORY_NAME, plan.name):
+    if plan is None or re.fullmatch(REPOSITORY_NAME, plan.name):
         return
     review.refuse(
         "architecture.repository.name",
-        "is not a valid ECR repository name"
-        if config.architecture.repository and config.architecture.repository.name
-        else "is missing, and the stack's `name` is not a valid ECR repository name",
+        "is missing, and the stack's `name` is not a valid ECR repository name",
         found=plan.name,
-        allowed="2 or more lowercase letters, digits and hyphens that do not end with a hyphen",
+        allowed="2 or more lowercase letters and digits, with `.`, `_`, `/` and `-` between them",
         remedy=review.set_command("architecture.repository.name", "training"),
     )

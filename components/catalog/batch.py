@@ -42,8 +42,16 @@ MINIMUM_ROOT_VOLUME_GIB = 30
 """Size of the ECS-optimized AMIs."""
 ENDPOINTS_WITHOUT_NAT = ("ecr.api", "ecr.dkr", "ecs", "ecs-agent", "ecs-telemetry", "logs")
 """Services that nodes and jobs call, for the agent, images and logs."""
-REPOSITORY_NAME = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
-"""Pattern of repository names, which have 2 to 256 characters."""
+IMAGE_PATH = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+"""Pattern of one part of the path of a container image, and of a repository.
+
+https://github.com/distribution/reference/blob/main/reference.go
+"""
+REPOSITORY_NAME = rf"(?=.{{2,256}}$){IMAGE_PATH}(?:/{IMAGE_PATH})*"
+"""Pattern of names of ECR repositories.
+
+https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_CreateRepository.html
+"""
 _PRIVATE_REGISTRY = r"\d{{12}}\.dkr\.ecr\.{region}\.amazonaws\.com(?:\.cn)?/.+"
 
 _AGENT_MIB = 32

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from datetime import datetime
 
 from components.capacity.pool_review import review_zone_region
@@ -59,29 +58,6 @@ def _review_share(review: Review, key: str, reservation: Reservation) -> None:
 
 def _review_region(review: Review, key: str, reservation: Reservation, region: str) -> None:
     review_zone_region(review, key, reservation.availability_zone, region)
-    for place, arn in _arns(reservation):
-        if arn.split(":")[3] != region:
-            review.refuse(
-                f"{key}.{place}",
-                f"is in a different region from the stack, {region}; nodes cannot launch into it",
-                found=arn,
-                allowed=f"an ARN in {region}",
-                remedy="set an ARN in this region, or change `aws:region`",
-            )
-
-
-def _arns(reservation: Reservation) -> Iterator[tuple[str, str]]:
-    """Yield the key and the value of every ARN in the entry."""
-    if isinstance(reservation, CapacityBlock):
-        return
-    if reservation.resource_share_arn is not None:
-        yield "resource_share_arn", reservation.resource_share_arn
-    if isinstance(reservation, OdcrGroup):
-        if reservation.group_arn is not None:
-            yield "group_arn", reservation.group_arn
-        for index, member in enumerate(reservation.members or ()):
-            if member.startswith("arn:"):
-                yield f"members[{index}]", member
 
 
 def _review_end(

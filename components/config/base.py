@@ -187,13 +187,22 @@ PlacementGroupName = Annotated[
         names="placement-group",
     ),
 ]
+# Parts of an ARN: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html
+ARN_PARTITION = r"aws(?:-[a-z]{1,10}){0,2}"
+ARN_REGION = r"(?:eusc-)?[a-z]{2}(?:-[a-z]{1,20}){1,2}-\d"
 # https://docs.aws.amazon.com/kms/latest/developerguide/concepts-key-id.html: no alias, because EKS
-# and FSx require the ARN of the key.
+# and FSx require the ARN of the key. `mrk-` begins the id of
+# a multi-Region key.
 KmsKeyArn = Annotated[
     str,
     Form(
-        pattern=r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[a-z0-9-]+",
-        expected="the ARN of a KMS key",
+        pattern=(
+            rf"arn:{ARN_PARTITION}:kms:{ARN_REGION}:\d{{12}}:key/"
+            r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|mrk-[0-9a-f]{32})"
+        ),
+        expected=(
+            "the ARN of a KMS key, with the key id (a UUID, or `mrk-` and 32 hexadecimal digits)"
+        ),
         example="arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab",
         names="kms-key",
     ),

@@ -9,7 +9,12 @@ from pydantic import Field
 from typing_extensions import override
 
 from components.config.base import StrictModel, Text
-from components.config.batch_fields import ContainerImage, EnvironmentVariable, JobName
+from components.config.batch_fields import (
+    ContainerImage,
+    EnvironmentVariable,
+    JobName,
+    RepositoryName,
+)
 from components.config.node_pool import KeyName, NodePool, PolicyName
 from components.config.parallelcluster_fields import AmiId
 from components.config.pools import Pool, pool_of
@@ -90,8 +95,8 @@ class JobDefinition(StrictModel):
 class ContainerRepository(StrictModel):
     """An ECR repository for the images of jobs: scanned, encrypted, with immutable tags."""
 
-    name: JobName | None = None
-    """Name of the repository. If omitted, the name of the stack."""
+    name: RepositoryName | None = None
+    """Name of the repository, such as `team/nccl-tests`. If omitted, the name of the stack."""
     untagged_days: Annotated[int, Field(ge=1)] = 14
     """Days after which untagged images expire."""
     kept_images: Annotated[int, Field(ge=1, le=MOST_IMAGES)] = 100

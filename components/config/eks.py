@@ -102,7 +102,11 @@ class Endpoint(StrictModel):
     private_access: bool = True
     """Whether the API server has a private endpoint in the VPC. Nodes then need no internet access
     to reach it."""
-    public_access_cidrs: Annotated[tuple[Ipv4Cidr, ...], Field(min_length=1)] = ("0.0.0.0/0",)
+    # https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html, "Public endpoint access
+    # CIDR ranges per cluster", which is not adjustable.
+    public_access_cidrs: Annotated[tuple[Ipv4Cidr, ...], Field(min_length=1, max_length=40)] = (
+        "0.0.0.0/0",
+    )
     """CIDR blocks that can access the public endpoint."""
 
 

@@ -87,6 +87,11 @@ class Place:
         return models[0] if len(models) == 1 else None
 
     @property
+    def is_text(self) -> bool:
+        """Whether the value is text of any form, but no time and no choice."""
+        return any(each is str for each in _alternatives(self.annotation))
+
+    @property
     def example(self) -> str | None:
         """An example value, if the type has a pattern."""
         return _example(self.annotation, self.field.metadata if self.field else ())

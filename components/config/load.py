@@ -19,6 +19,7 @@ from components.config.problems import (
     stack_of,
 )
 from components.config.stack_models import given_model, narrowed
+from components.config.written import misread
 from components.plain_text import printable
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def load_stack_config(
     stack_file: str,
     stray_keys: Sequence[str] = (),
     encrypted: bool = False,
+    written: tuple[Any, Any] | None = None,
     network_of: Callable[[StackNetwork], ExistingVpc] = unread_network,
 ) -> AnyStackConfig:
     """Return the validated configuration of a stack file.
@@ -40,8 +42,9 @@ def load_stack_config(
     `raw` is the value of `trainyard:cluster` from Pulumi or YAML, None if the key is missing.
     `stack_file` is the name of the file, such as `Pulumi.p5-cb.yaml`, and `stray_keys` are other
     keys in the namespace, such as `vpc_id` or `trainyard:vpc_id`. `encrypted` means that a value in
-    `raw` was encrypted in the file. `network_of` looks up the network of another stack, if the file
-    references one; it is called after the whole file is validated.
+    `raw` was encrypted in the file. `written` is the value in the file and the same with every
+    scalar as its text, if the file is known. `network_of` looks up the network of another stack, if
+    the file references one; it is called after the whole file is validated.
 
     Raises:
         ConfigError: every problem of the file.
@@ -59,12 +62,17 @@ def load_stack_config(
     except (RecursionError, ValueError) as error:
         problem = _too_much(cast("Mapping[Any, Any]", raw), stack_file)
         raise ConfigError([*problems, problem], stack_file=stack_file) from error
+    changed = misread(cast("Mapping[Any, Any]", raw), written)
+    problems += changed
     try:
         config = given_model(_kind(handed_on)).model_validate_json(text)
     except ValidationError as error:
         from components.config.explain import explain  # only imported for errors
 
         found = explain(error.errors(include_url=False), json.loads(text), stack_file=stack_file)
+        # What YAML changed may not fit its field either.
+        explained = {problem.path for problem in changed}
+        found = [problem for problem in found if problem.path not in explained]
         raise ConfigError([*problems, *found], stack_file=stack_file) from error
     if problems:
         raise ConfigError(problems, stack_file=stack_file)

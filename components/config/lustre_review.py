@@ -58,14 +58,6 @@ def _type(wanted: NewFsxLustre) -> Iterator[Contradiction]:
             allowed="no drive_cache, or storage_type: HDD",
             remedy="remove drive_cache",
         )
-    if wanted.drive_cache is None and wanted.storage_type == "HDD":
-        yield fault(
-            "drive_cache",
-            "is missing for HDD storage",
-            why="FSx requires this value for HDD storage",
-            allowed="NONE, READ",
-            remedy="add drive_cache: READ",
-        )
     if wanted.kms_key_arn is not None and not is_persistent(wanted.deployment_type):
         yield fault(
             "kms_key_arn",

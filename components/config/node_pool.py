@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from components.config.base import (
+    ARN_PARTITION,
     Form,
     InstanceTypeName,
     NodePoolName,
@@ -16,11 +17,15 @@ from components.config.base import (
 )
 
 # https://docs.aws.amazon.com/IAM/latest/APIReference/API_Policy.html, `PolicyName` and `Path`
+_POLICY = r"(?:[\w+=,.@-]{1,128}/){0,4}[\w+=,.@-]{1,128}"
 PolicyName = Annotated[
     str,
     Form(
-        pattern=r"(?:[\w+=,.@-]+/)*[\w+=,.@-]{1,128}",
-        expected="the name of an AWS managed policy, with its path if any",
+        pattern=rf"{_POLICY}|arn:{ARN_PARTITION}:iam::(?:aws|\d{{12}}):policy/{_POLICY}",
+        expected=(
+            "the name of an AWS managed policy, with its path if it has one, or the ARN of a "
+            "policy of AWS or your own"
+        ),
         example="CloudWatchAgentServerPolicy",
         names="iam-policy",
     ),

@@ -56,9 +56,9 @@ class Monitoring(StrictModel):
     logs: bool = True
     """Whether to send logs to CloudWatch Logs."""
     log_retention_days: Literal[
-        1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653
+        0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653
     ] = 180
-    """Days to keep logs."""
+    """Days to keep logs. 0 keeps them forever."""
     keep_logs: bool = True
     """Whether to keep logs when the cluster is deleted."""
     dashboard: bool = True

@@ -13,8 +13,8 @@ from typing import Annotated
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
-from components.config.base import Form, Line
-from components.config.storage_fields import NOT_IN_PATHS
+from components.config.base import ARN_PARTITION, Form, Line
+from components.config.storage_fields import BUCKET, NOT_IN_PATHS
 
 # https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html, `SlurmQueues/Name` and
 # `ComputeResources/Name`
@@ -53,8 +53,12 @@ ScriptLocation = Annotated[
 BucketName = Annotated[
     str,
     Form(
-        pattern=r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]",
-        expected="the name of an S3 bucket",
+        # These suffixes are those of access points and of other kinds of buckets.
+        pattern=rf"(?!.*(?:-s3alias|--ol-s3|\.mrap|--x-s3|--table-s3)$){BUCKET}",
+        expected=(
+            "the name of an S3 bucket: 3 to 63 small letters, digits, hyphens and single dots, "
+            "without a reserved prefix or suffix"
+        ),
         example="training-scripts",
         names="s3-bucket",
     ),
@@ -118,7 +122,11 @@ PublicKey = Annotated[str, _PUBLIC_KEY, AfterValidator(_whole_key)]
 LambdaArn = Annotated[
     str,
     Form(
-        pattern=r"arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:[A-Za-z0-9_-]{1,64}",
+        # https://docs.aws.amazon.com/lambda/latest/api/API_GetFunction.html, `FunctionName`
+        pattern=(
+            rf"arn:{ARN_PARTITION}:lambda:(?:eusc-)?[a-z]{{2}}(?:-gov|-iso[a-z]?)?-[a-z]{{1,20}}-\d:"
+            r"\d{12}:function:[A-Za-z0-9_-]{1,64}"
+        ),
         expected="the ARN of the Lambda function of a ParallelCluster provider stack",
         example="arn:aws:lambda:us-west-2:123456789012:function:pcluster-cfn-provider",
         names="lambda-function",
@@ -127,7 +135,8 @@ LambdaArn = Annotated[
 TemplateUrl = Annotated[
     str,
     Form(
-        pattern=r"https?://[A-Za-z0-9._~:/?#\[\]@!$&()*+,;=%-]+",
+        # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
+        pattern=r"https?://[A-Za-z0-9._~:/?#\[\]@!$&()*+,;=%-]{1,5112}",
         expected="the URL of a CloudFormation template in S3",
         example="https://s3.us-west-2.amazonaws.com/templates/cluster.yaml",
     ),

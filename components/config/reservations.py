@@ -11,6 +11,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from components.config.base import (
+    ARN_PARTITION,
+    ARN_REGION,
     Form,
     PlacementGroupName,
     ReservationId,
@@ -20,10 +22,16 @@ from components.config.base import (
 )
 
 Provenance = Literal["own", "aws-assisted", "auto"]
+# Resource Groups has no regions with four letters before the first hyphen.
+_REGION = r"[a-z]{2}(?:-[a-z]{1,20}){1,2}-\d"
 GroupArn = Annotated[
     str,
     Form(
-        pattern=r"arn:aws[a-z-]*:resource-groups:[a-z0-9-]+:\d{12}:group/[A-Za-z0-9_.-]+",
+        # https://docs.aws.amazon.com/ARG/latest/APIReference/API_GroupResources.html, `Group`
+        pattern=(
+            rf"arn:{ARN_PARTITION}:resource-groups:{_REGION}:\d{{12}}:group/"
+            r"(?:[A-Za-z0-9_.-]{1,300}|[A-Za-z0-9_.-]{1,150}/[a-z0-9]{26})"
+        ),
         expected="the ARN of a resource group of capacity reservations",
         example="arn:aws:resource-groups:us-west-2:123456789012:group/training",
     ),
@@ -31,7 +39,10 @@ GroupArn = Annotated[
 Member = Annotated[
     str,
     Form(
-        pattern=(r"(?:arn:aws[a-z-]*:ec2:[a-z0-9-]+:\d{12}:capacity-reservation/)?cr-[0-9a-f]{17}"),
+        pattern=(
+            rf"(?:arn:{ARN_PARTITION}:ec2:{_REGION}:\d{{12}}:capacity-reservation/)?"
+            r"cr-[0-9a-f]{17}"
+        ),
         expected="the id of a capacity reservation (`cr-` and 17 hexadecimal digits), or its ARN",
         example="cr-0123456789abcdef0",
     ),
@@ -40,7 +51,7 @@ Member = Annotated[
 ShareArn = Annotated[
     str,
     Form(
-        pattern=r"arn:aws[a-z-]*:ram:[a-z0-9-]+:\d{12}:resource-share/[0-9a-f-]{36}",
+        pattern=rf"arn:{ARN_PARTITION}:ram:{ARN_REGION}:\d{{12}}:resource-share/[0-9a-f-]{{36}}",
         expected="the ARN of a resource share of AWS RAM",
         example=(
             "arn:aws:ram:us-west-2:123456789012:resource-share/01234567-89ab-cdef-0123-456789abcdef"

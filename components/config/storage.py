@@ -25,6 +25,7 @@ from components.config.storage_fields import (
     MountOption,
     S3Path,
     SecurityGroupId,
+    StorageGib,
     WeeklyTime,
 )
 
@@ -46,9 +47,9 @@ class DataRepository(StrictModel):
     s3_path: S3Path
     """Bucket and prefix. The bucket must be in the stack's region. The program does not read or
     change it."""
-    import_events: tuple[Event, ...] = ("NEW", "CHANGED", "DELETED")
+    import_events: Annotated[tuple[Event, ...], Field(max_length=3)] = ("NEW", "CHANGED", "DELETED")
     """Changes in S3 that FSx imports into the directory."""
-    export_events: tuple[Event, ...] = ()
+    export_events: Annotated[tuple[Event, ...], Field(max_length=3)] = ()
     """Changes in the directory that FSx exports to S3."""
 
 
@@ -64,14 +65,14 @@ class NewFsxLustre(_LustreMount):
     storage_type: Literal["SSD", "HDD"] = "SSD"
     """Storage type. `HDD` is valid with `PERSISTENT_1` only. Changing it replaces the file system.
     """
-    storage_capacity_gib: Annotated[int, Field(ge=1)] = 1200
+    storage_capacity_gib: StorageGib = 1200
     """Capacity in GiB: 1200 or multiples of 2400; other steps with HDD and with EFA. Increasing it
     is an update; reducing it replaces the file system."""
     per_unit_storage_throughput: int | None = None
     """Throughput in MB/s per TiB. Required for persistent deployment types, and valid only there.
     """
     drive_cache: Literal["NONE", "READ"] | None = None
-    """SSD cache of HDD storage. Required for HDD, and valid only there."""
+    """SSD cache of HDD storage. Valid for HDD only. If omitted, `NONE`."""
     compression: Literal["LZ4", "NONE"] = "LZ4"
     """Compression of new data. It also saves bandwidth."""
     kms_key_arn: KmsKeyArn | None = None
@@ -126,7 +127,7 @@ class ExistingFsxLustre(_LustreMount):
     """DNS name that clients mount. If omitted, it is read from the account."""
     mount_name: LustreMountName | None = None
     """Mount name of the Lustre file system. If omitted, it is read from the account."""
-    storage_capacity_gib: Annotated[int, Field(ge=1)] | None = None
+    storage_capacity_gib: StorageGib | None = None
     """Capacity in GiB. If omitted, it is read from the account."""
 
 

@@ -2,16 +2,28 @@
 
 from typing import Annotated, Literal
 
+from pydantic import Field
+
 from components.config.base import Form, StrictModel
 
 NOT_IN_PATHS = r"\s\\$`\"'&;|<>(){}\[\]*?!~#^,%:"
 """Characters that a mount directory cannot have, as part of a character class: ParallelCluster
 passes it to shells and writes it to /etc/fstab and /etc/exports."""
 
+BUCKET = (
+    r"(?!xn--|sthree-|amzn-s3-demo-|(?:\d+\.){3}\d+(?:/|$)|[^/]*\.\.)"
+    r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
+)
+"""Pattern of names that S3 accepts for a bucket: not formed like an address, without two dots side
+by side and without a reserved prefix.
+
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+"""
 FsxId = Annotated[
     str,
     Form(
-        pattern=r"fs-[0-9a-f]{8,17}",
+        # https://docs.aws.amazon.com/fsx/latest/APIReference/API_FileSystem.html, `FileSystemId`
+        pattern=r"fs-[0-9a-f]{8,18}",
         expected="the id of a file system: `fs-` and hexadecimal digits",
         example="fs-0123456789abcdef0",
     ),
@@ -83,7 +95,9 @@ SecurityGroupId = Annotated[
 S3Path = Annotated[
     str,
     Form(
-        pattern=r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[^\r\n]{0,800})?",
+        # A prefix is at most as long as a key:
+        # https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html
+        pattern=rf"s3://{BUCKET}(?:/[^\r\n]{{0,1024}})?",
         expected="an S3 bucket with an optional prefix",
         example="s3://training-data/imagenet/",
         names="s3-path",
@@ -147,6 +161,8 @@ MountDirectory = Annotated[
     ),
 ]
 Event = Literal["NEW", "CHANGED", "DELETED"]
+# https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html, `StorageCapacity`
+StorageGib = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class MountedStorage(StrictModel):

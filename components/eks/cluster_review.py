@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from ipaddress import IPv4Network
 
 from components.checks.tag_review import review_tags
 from components.config.eks import EksArchitecture
@@ -12,9 +14,26 @@ from components.config.review import Review
 from components.eks.version_review import review_version
 from components.network.existing_vpc_review import review_existing_vpc
 
-MOST_PUBLIC_ACCESS_CIDRS = 40
-"""Quota `Public endpoint access CIDR ranges per cluster` (L-93A74D60), which cannot be raised.
-https://docs.aws.amazon.com/general/latest/gr/eks.html"""
+_NOT_PUBLIC = tuple(
+    map(
+        IPv4Network,
+        (
+            "10.0.0.0/8",
+            "127.0.0.0/8",
+            "169.254.0.0/16",
+            "172.16.0.0/12",
+            "192.168.0.0/16",
+            "224.0.0.0/4",
+        ),
+    )
+)
+"""Networks that EKS answers with "The following CIDRs are not allowed in publicAccessCidrs".
+
+https://docs.aws.amazon.com/eks/latest/userguide/config-cluster-endpoint.html: the blocks cannot
+include reserved addresses
+"""
+_DOCUMENTATION = tuple(map(IPv4Network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")))
+"""https://www.rfc-editor.org/rfc/rfc5737"""
 
 
 def review_cluster(config: EksStackConfig, now: datetime, review: Review) -> None:
@@ -61,6 +80,29 @@ def _review_access(architecture: EksArchitecture, review: Review) -> None:
         )
 
 
+def _review_public_networks(cidrs: Sequence[str], review: Review) -> None:
+    for index, cidr in enumerate(cidrs):
+        network = IPv4Network(cidr)
+        if any(network.subnet_of(each) for each in _NOT_PUBLIC):
+            key = f"architecture.endpoint.public_access_cidrs[{index}]"
+            review.refuse(
+                key,
+                "is no network of the internet, from which the public endpoint is reached; EKS "
+                "refuses it",
+                found=cidr,
+                allowed="public addresses, such as those of your NAT gateway or office",
+                remedy=(
+                    f"{review.set_command(key, 'YOUR.PUBLIC.ADDRESS/32')}; nodes and private "
+                    "networks use `private_access`"
+                ),
+            )
+        elif any(network.subnet_of(each) for each in _DOCUMENTATION):
+            review.note(
+                f"endpoint: {cidr} in public_access_cidrs is a network for documentation, which "
+                "EKS refuses; give the public addresses of your own network"
+            )
+
+
 def _review_endpoint(architecture: EksArchitecture, review: Review) -> None:
     endpoint = architecture.endpoint
     if not endpoint.public_access and not endpoint.private_access:
@@ -71,15 +113,7 @@ def _review_endpoint(architecture: EksArchitecture, review: Review) -> None:
             allowed="true for one of the two at least",
             remedy=review.set_command("architecture.endpoint.private_access", "true"),
         )
-    count = len(endpoint.public_access_cidrs)
-    if count > MOST_PUBLIC_ACCESS_CIDRS:
-        review.refuse(
-            "architecture.endpoint.public_access_cidrs",
-            "holds more ranges than EKS takes for a cluster, and AWS does not raise this quota",
-            found=count,
-            allowed=f"at most {MOST_PUBLIC_ACCESS_CIDRS}",
-            remedy="join adjacent ranges into larger ones, or leave some out",
-        )
+    _review_public_networks(endpoint.public_access_cidrs, review)
     restricted = "0.0.0.0/0" not in endpoint.public_access_cidrs
     if endpoint.public_access and not endpoint.private_access and restricted:
         review.note(

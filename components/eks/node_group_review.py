@@ -17,7 +17,7 @@ from components.config.eks import NodeGroup
 from components.config.review import Review
 from components.eks.addons.efa_device_plugin import review_efa_plugin
 from components.eks.addons.neuron_device_plugin import review_accelerators
-from components.eks.label_plan import review_labels, review_taints
+from components.eks.label_plan import review_labels, review_managed, review_taints
 from components.eks.node_group_plan import SYSTEM_NODE_GROUP, Context
 from components.network.pool_place import PoolPlace
 from components.network.pool_place_review import (
@@ -51,6 +51,8 @@ def review_node_group(name: str, group: NodeGroup, context: Context, review: Rev
     _note_ssh(review, name, group)
     review_labels(review, key, group.labels)
     review_taints(review, key, group.taints)
+    if group.management == "managed":
+        review_managed(review, key, group.labels, group.taints)
 
 
 def _review_efa(

@@ -14,7 +14,7 @@ from components.eks.addons.eks_managed import plan_eks_addons
 from components.eks.addons.registry import plan_self_managed_addons, plan_tolerations
 from components.eks.address_capacity import review_address_capacity
 from components.eks.cluster_review import review_cluster
-from components.eks.label_plan import review_labels
+from components.eks.label_plan import review_labels, review_managed
 from components.eks.name_review import review_names
 from components.eks.network_review import (
     review_eks_network,
@@ -70,6 +70,7 @@ def _system(context: Context, review: Review) -> NodeGroupPlan | None:
     group = context.config.architecture.system_node_group
     review_instance_type(review, key, group.instance_type)
     review_labels(review, key, group.labels)
+    review_managed(review, key, group.labels)
     return plan_system_node_group(context)
 
 

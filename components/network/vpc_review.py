@@ -18,6 +18,7 @@ from components.network.address_plan import (
     most_zones,
     plan_addresses,
 )
+from components.network.cidr_review import review_ranges
 
 LARGEST_PREFIX, SMALLEST_PREFIX = 16, 28
 """Prefix lengths that EC2 allows for the CIDR blocks of VPCs and subnets."""
@@ -135,6 +136,7 @@ def _review_blocks(network: NewVpc, addresses: AddressPlan, review: Review) -> b
                 allowed=f"/{LARGEST_PREFIX} to /{SMALLEST_PREFIX}",
                 remedy=review.set_command(key, f"{IPv4Network(cidr).network_address}/16"),
             )
+    review_ranges(blocks, review)
     for (_, one), (key, other) in combinations(blocks, 2):
         if IPv4Network(one).overlaps(IPv4Network(other)):
             review.refuse(

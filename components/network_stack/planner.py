@@ -20,7 +20,8 @@ def plan_stack(context: PlanContext[NetworkStackConfig], review: Review) -> Netw
         ConfigError: every problem that the configuration has.
     """
     config, region = context.config, context.region
-    review_tags(config.tags, review)
+    has_roles = isinstance(config.network, NewVpc) and config.network.flow_logs
+    review_tags(config.tags, review, has_roles=has_roles)
     review_names(config, review)
     review_network(config.network, region, review)
     review_without_storage(

@@ -101,7 +101,16 @@ def _review_region(config: ParallelClusterStackConfig, region: str, review: Revi
 
 def _review_cluster_tags(config: ParallelClusterStackConfig, review: Review) -> None:
     review_tags(config.tags, review)
-    for key in config.tags:
+    for key, value in config.tags.items():
+        if not value:
+            # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_Tag.html
+            review.refuse(
+                "tags",
+                "has a tag without a value, which CloudFormation refuses for a stack",
+                found=f"{key}=",
+                allowed="1 to 256 characters",
+                remedy="give the tag a value, or remove it",
+            )
         if key.startswith(RESERVED_TAG_PREFIX):
             review.refuse(
                 "tags",

@@ -47,7 +47,8 @@ def review_ssh(
 def _note_access(node: HeadNode, review: Review, *, public: bool) -> None:
     ssh = node.ssh
     has_key = ssh.key_name is not None or ssh.public_key is not None
-    if not has_key and SESSION_MANAGER_POLICY not in node.iam_policies:
+    policies = {name.rpartition("/")[2] for name in node.iam_policies}
+    if not has_key and SESSION_MANAGER_POLICY not in policies:
         review.note(
             "head node: no user can log in: it has no SSH key, and its role lacks "
             f"{SESSION_MANAGER_POLICY} for Session Manager"

@@ -125,7 +125,7 @@ def plan_new(
             deployment_type=wanted.deployment_type,
             storage_type=wanted.storage_type,
             per_unit_storage_throughput=wanted.per_unit_storage_throughput,
-            drive_cache_type=wanted.drive_cache,
+            drive_cache_type=_drive_cache(wanted),
             compression=wanted.compression,
             kms_key_arn=wanted.kms_key_arn,
             efa_enabled=wanted.efa_enabled,
@@ -139,6 +139,14 @@ def plan_new(
             backup_time=wanted.backup_time,
         ),
     )
+
+
+def _drive_cache(wanted: NewFsxLustre) -> str | None:
+    """Return the cache, which FSx requires for HDD storage.
+
+    https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
+    """
+    return "NONE" if wanted.storage_type == "HDD" and not wanted.drive_cache else wanted.drive_cache
 
 
 def plan_existing(name: str, wanted: ExistingFsxLustre) -> FsxLustrePlan:

@@ -129,8 +129,8 @@ CASES = {
         job(RAW, "nccl-single", image="repository"),
         f"{JOBS}.nccl-single.image",
     ),
-    "an image without a tag": (
-        job(RAW, "nccl-single", image="public.ecr.aws/hpc-cloud/nccl-tests"),
+    "an image with capital letters in its path": (
+        job(RAW, "nccl-single", image="public.ecr.aws/hpc-cloud/NCCL-tests:1"),
         f"{JOBS}.nccl-single.image",
     ),
     "a variable of Batch's own": (

@@ -68,7 +68,6 @@ def test_what_is_wrong_with_every_part_comes_at_once():
         tags={"aws:team": "x"},
         network__private_subnet_ids=["subnet-0a000000000000002"] * 2,
         reservations__p4d__instance_count=1,
-        architecture__repository__name="training-",
         architecture__job_definitions__nccl_multi={"compute_environment": "p4d"},
     )
     raw["architecture"]["job_definitions"].pop("nccl_multi")
@@ -77,7 +76,6 @@ def test_what_is_wrong_with_every_part_comes_at_once():
         "tags",
         "network.private_subnet_ids",
         "architecture.compute_environments.p4d.maximum",
-        "architecture.repository.name",
         "architecture.job_definitions.nccl-multi.vcpus",
     }
 

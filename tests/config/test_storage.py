@@ -125,9 +125,6 @@ def test_what_fsx_makes_is_accepted(raw):
             lustre(drive_cache="READ"), "drive_cache", "HDD", "remove", id="F3-drive-cache"
         ),
         pytest.param(
-            lustre(HDD, drive_cache=None), "drive_cache", "NONE, READ", "READ", id="F3-no-cache"
-        ),
-        pytest.param(
             lustre(SCRATCH, kms_key_arn=KEY), "kms_key_arn", "persistent", "remove", id="F3-kms"
         ),
         pytest.param(

@@ -6,7 +6,16 @@ from components.catalog.versions import STANDARD_SUPPORT_ENDS
 from components.config.review import Review
 from components.eks.cluster_review import review_cluster
 from tests.support.kubernetes_versions import DEFAULT
-from tests.support.stack_files import NOW, PUBLIC, changed, config, p5, plan, plan_problems
+from tests.support.stack_files import (
+    NOW,
+    PUBLIC,
+    changed,
+    config,
+    p5,
+    plan,
+    plan_problems,
+    schema_problems,
+)
 
 
 @pytest.mark.parametrize(
@@ -117,11 +126,32 @@ def test_an_endpoint_that_is_hard_to_reach_is_noted(endpoint, words):
     assert any(words in note for note in plan(changed(architecture__endpoint=endpoint)).notes)
 
 
+CIDRS = "architecture.endpoint.public_access_cidrs"
+
+
+@pytest.mark.parametrize(
+    "cidr", ["0.0.0.0/0", "8.8.8.0/24", "9.255.255.255/32", "11.0.0.0/8", "172.32.0.0/16"]
+)
+def test_public_networks_may_use_the_public_endpoint(cidr):
+    raw = changed(architecture__endpoint={"public_access_cidrs": [cidr]})
+    assert plan_problems(raw) == {}
+
+
+@pytest.mark.parametrize(
+    "cidr", ["10.1.0.96/27", "172.31.0.0/16", "192.168.1.1/32", "127.0.0.1/32", "169.254.0.0/16"]
+)
+def test_no_private_network_uses_the_public_endpoint(cidr):
+    raw = changed(architecture__endpoint={"public_access_cidrs": ["8.8.8.0/24", cidr]})
+    assert plan_problems(raw)[f"{CIDRS}[1]"].found == cidr
+
+
 @pytest.mark.parametrize(("count", "refused"), [(40, False), (41, True)])
-def test_eks_takes_forty_ranges_for_public_access(count, refused):
-    ranges = [f"203.0.113.{number}/32" for number in range(count)]
-    raw = changed(architecture__endpoint={"private_access": True, "public_access_cidrs": ranges})
-    found = list(plan_problems(raw).values()) if refused else []
-    if not refused:
-        plan(raw)
-    assert [each.found for each in found] == ([41] if refused else [])
+def test_the_public_endpoint_has_room_for_forty_networks(count, refused):
+    cidrs = [f"8.8.{index}.0/24" for index in range(count)]
+    raw = changed(architecture__endpoint={"public_access_cidrs": cidrs})
+    assert (CIDRS in schema_problems(raw)) is refused
+
+
+def test_a_network_for_documentation_is_noted():
+    raw = changed(architecture__endpoint={"public_access_cidrs": ["203.0.113.0/24"]})
+    assert any("203.0.113.0/24" in note for note in plan(raw).notes)

@@ -28,7 +28,7 @@ SETTINGS = {
     "deployment_type": "PERSISTENT_2",
     "storage_type": "SSD",
     "drive_cache": None,
-    "kms_key_arn": "arn:aws:kms:us-west-2:123456789012:key/fsx",
+    "kms_key_arn": "arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab",
     "efa_enabled": False,
     "import_path": None,
     "export_path": None,
@@ -145,7 +145,7 @@ def test_a_file_system_in_another_zone_than_the_nodes_is_a_warning(configure, fa
     [
         ("storage_capacity_gib", 1200),
         ("subnet_id", PRIVATE[0]),
-        ("kms_key_arn", "arn:aws:kms:us-west-2:123456789012:key/mine"),
+        ("kms_key_arn", f"arn:aws:kms:us-west-2:123456789012:key/mrk-{0:032x}"),
         ("metadata_iops", 1500),
     ],
 )

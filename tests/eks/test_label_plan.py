@@ -1,6 +1,7 @@
 import pytest
 
 from components.eks.label_plan import kubelet_may_set
+from tests.support.constraints import CONSTRAINTS
 from tests.support.stack_files import changed, p5, plan_problems
 
 
@@ -50,3 +51,53 @@ def test_refuses_a_taint_given_twice():
     taint = {"key": "a", "effect": "NoSchedule"}
     found = plan_problems(p5(taints=[taint, {**taint, "value": "b"}]))
     assert found["architecture.node_groups.p5.taints"].found == "a:NoSchedule"
+
+
+GROUP = "architecture.node_groups.p5"
+LIMITS = {
+    "key": CONSTRAINTS["eks.CreateNodegroup.labels{key}"]["max"],
+    "value": CONSTRAINTS["eks.CreateNodegroup.labels{value}"]["max"],
+}
+TAINT = {"effect": "NoSchedule"}
+
+
+def managed(**values):
+    return p5(
+        management="managed",
+        purchase_option="on-demand",
+        instance_type="g4dn.8xlarge",
+        efa_enabled=False,
+        **values,
+    )
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"labels": {"k" * LIMITS["key"]: "v" * LIMITS["value"]}},
+        {"labels": {"example.com/" + "k" * (LIMITS["key"] - 12): "x"}},
+        {"taints": [{"key": "k" * LIMITS["key"], "value": "", **TAINT}]},
+        {"taints": [{"key": f"k{index}", **TAINT} for index in range(50)]},
+        {"labels": {"not-eks.amazonaws.com/x": "y"}},
+    ],
+    ids=["as long as can be", "prefix", "taint without value", "50 taints", "own namespace"],
+)
+def test_labels_and_taints_that_eks_accepts(values):
+    found = plan_problems(managed(**values))
+    assert not [key for key in found if key.startswith(GROUP)]
+
+
+@pytest.mark.parametrize(
+    ("values", "key"),
+    [
+        ({"labels": {"example.com/" + "k" * (LIMITS["key"] - 11): "x"}}, "labels"),
+        ({"labels": {"team": ""}}, "labels"),
+        ({"labels": {"eks.amazonaws.com/nodegroup": "x"}}, "labels"),
+        ({"taints": [{"key": "example.com/" + "k" * 52, **TAINT}]}, "taints"),
+        ({"taints": [{"key": f"k{index}", **TAINT} for index in range(51)]}, "taints"),
+    ],
+    ids=["long key", "no value", "namespace of EKS", "long key of a taint", "51 taints"],
+)
+def test_labels_and_taints_that_eks_refuses_for_a_managed_group(values, key):
+    assert f"{GROUP}.{key}" in plan_problems(managed(**values))
+    assert f"{GROUP}.{key}" not in plan_problems(p5(management="self-managed", **values))

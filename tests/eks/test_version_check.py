@@ -15,7 +15,7 @@ from tests.account.conftest import NOW
 from tests.support.kubernetes_versions import DEFAULT, PREVIOUS, TOO_OLD, minor
 from tests.support.stack_files import STACK_FILE
 
-MINE, OTHER = (f"arn:aws:kms:us-west-2:123456789012:key/{key}" for key in ("mine", "other"))
+MINE, OTHER = (f"arn:aws:kms:us-west-2:123456789012:key/mrk-{key:032x}" for key in (1, 2))
 SYSTEM, FOREIGN = "p5-cb-system-node-group-1a2b3c4", "made-by-hand"
 
 

@@ -36,7 +36,7 @@ GOOD_CLUSTER = "pc-good"
 OFFLINE = [case for case in CASES if not case.account]
 LIVE = [case for case in CASES if case.account]
 IN_YAML = [case for case in CASES if case.theirs or case.cluster != "pc-broken"]
-LEFT_TO_PARALLELCLUSTER = {"a block without reservation", "a managed policy that does not exist"}
+LEFT_TO_PARALLELCLUSTER = {"a block without reservation"}
 """What only ParallelCluster refuses; the cases say why."""
 
 

@@ -145,3 +145,21 @@ def test_it_takes_an_address_for_each_server(servers, throughput):
 def test_the_mount_command_names_server_and_file_system():
     command = mount_command(dns_name="fs-1.fsx.aws", mount_name="abc", directory="/mnt/data")
     assert command == "sudo mount -t lustre -o relatime,flock fs-1.fsx.aws@tcp:/abc /mnt/data"
+
+
+@pytest.mark.parametrize(
+    ("changes", "cache"),
+    [
+        ({}, None),
+        ({"storage_type": "HDD"}, "NONE"),
+        ({"storage_type": "HDD", "drive_cache": "NONE"}, "NONE"),
+        ({"storage_type": "HDD", "drive_cache": "READ"}, "READ"),
+    ],
+)
+def test_hard_disks_have_no_cache_unless_they_are_given_one(changes, cache):
+    hard_disks = {"per_unit_storage_throughput": 12, "storage_capacity_gib": 6000}
+    ssd = {"per_unit_storage_throughput": 50}
+    base = {"kind": "fsx-lustre", "deployment_type": "PERSISTENT_1"}
+    settings = planned(lustre({**base, **(hard_disks if changes else ssd), **changes})).settings
+    assert settings is not None
+    assert settings.drive_cache_type == cache

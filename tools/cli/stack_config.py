@@ -74,6 +74,7 @@ def config_of(
             stack_file.cluster,
             stack_file=name,
             stray_keys=stack_file.stray_keys,
+            written=stack_file.written,
             network_of=network_of or unread_network,
         )
     except ConfigError as error:

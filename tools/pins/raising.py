@@ -26,6 +26,10 @@ _GENERATORS: Mapping[str, tuple[str, ...]] = {
         f"{_MODULE} tools.catalog.generate",
     ),
     "aws-parallelcluster": (f"{_MODULE} tools.parallelcluster.update_policies",),
+    "boto3": (
+        "python -I tools/environment.py requirements-dev.txt",
+        f"{_MODULE} tools.catalog.constraints",
+    ),
 }
 """Commands that generate files from a package, by name of its pin."""
 

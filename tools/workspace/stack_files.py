@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tools.workspace.yaml_reader import UnreadableYamlError, read_yaml
+from tools.workspace.yaml_reader import UnreadableYamlError, read_written, read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 """The checkout, which contains `Pulumi.yaml` and the stack files."""
@@ -71,6 +71,15 @@ class StackFile:
     def config(self) -> Mapping[str, Any]:
         """Values by key, such as `aws:region`."""
         return self.content.get("config") or {}
+
+    @property
+    def written(self) -> tuple[Any, Any]:
+        """The object under `trainyard:cluster` in the file, as values and as texts."""
+        values, texts = (
+            (read(self.path).get("config") or {}).get(CLUSTER_KEY)
+            for read in (read_yaml, read_written)
+        )
+        return values, texts
 
     @property
     def region(self) -> str:

@@ -56,6 +56,11 @@ def read_yaml(path: Path) -> Any:
         raise _unreadable(path, *_place_of(error)) from error
 
 
+def read_written(path: Path) -> Any:
+    """Return the content of a YAML file that `read_yaml` accepts, every scalar as its text."""
+    return yaml.load(_text(path), Loader=_TextLoader)  # noqa: S506 - as above
+
+
 def _unreadable(path: Path, line: int | None, problem: str) -> UnreadableYamlError:
     at = f", line {line}" if line else ""
     return UnreadableYamlError(f"{path}{at}: is not valid YAML: {problem}; correct it and retry")
@@ -173,6 +178,13 @@ def _tag_fault(event: Any) -> str | None:
     if tag in (None, _STRING_TAG):
         return None
     return f"it has the tag {tag!r}; write the value without a tag"
+
+
+class _TextLoader(_FastLoader):
+    """Reads every scalar as text."""
+
+
+_TextLoader.yaml_implicit_resolvers = {}
 
 
 class _EngineLoader(_FastLoader):

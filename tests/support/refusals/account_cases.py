@@ -112,8 +112,8 @@ ACCOUNT_CASES = (
                 {"Policy": "arn:aws:iam::aws:policy/AmazonLostReadOnly"}
             ]
         },
+        path=f"{_HEAD}.iam_policies[0]",
         validators=("AdditionalIamPolicyValidator",),
-        why="left to ParallelCluster: the account check does not read IAM",
         account=True,
     ),
 )

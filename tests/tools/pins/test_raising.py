@@ -67,6 +67,8 @@ def test_locks_and_modules_follow() -> None:
     assert [str(command) for command in plan(boto3(), "1.45.0").commands] == [
         "python -m tools.lock",
         "(cd module && go mod tidy)",
+        "python -I tools/environment.py requirements-dev.txt",
+        "python -m tools.catalog.constraints",
     ]
 
 

@@ -1,0 +1,80 @@
+"""Check of the ARNs in a stack file, for all architectures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+from components.config.review import Review
+from components.config.stack import StackConfig
+from components.naming import partition
+
+_FIELDS = frozenset(
+    {
+        "group_arn",
+        "iam_policies",
+        "kms_key_arn",
+        "members",
+        "provider_service_token",
+        "resource_share_arn",
+        "secrets_key_arn",
+    }
+)
+"""Fields with ARNs of resources that the stack uses itself."""
+
+
+def review_arns(config: StackConfig, region: str, review: Review) -> None:
+    """Refuse ARNs of another partition or region, whose resources the stack cannot use.
+
+    An ARN of a global service, such as that of an IAM policy, has no region.
+
+    Sources:
+        https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html
+        https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-overview.html: a
+        multi-Region key has an ARN in each region
+    """
+    for key, arn in _arns(config, ""):
+        _, own_partition, _, own_region, *_ = arn.split(":")
+        if own_region not in ("", region):
+            review.refuse(
+                key,
+                f"is of another region than the stack, {region}, which cannot use it",
+                found=arn,
+                allowed=f"an ARN of {region}",
+                remedy="give one of this region, or change `aws:region`",
+            )
+        elif own_partition != partition(region):
+            review.refuse(
+                key,
+                f"is of the partition {own_partition}, and {region} is in {partition(region)}",
+                found=arn,
+                allowed=f"an ARN that begins with arn:{partition(region)}:",
+                remedy="give the ARN of this partition, or change `aws:region`",
+            )
+
+
+def _arns(value: object, key: str) -> Iterator[tuple[str, str]]:
+    """Yield the key and the value of each ARN in the fields above."""
+    if isinstance(value, str):
+        if value.startswith("arn:") and _is_used(key):
+            yield key, value
+        return
+    for part, inner in _parts(value):
+        yield from _arns(inner, f"{key}{part}".removeprefix("."))
+
+
+def _parts(value: object) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, BaseModel):
+        yield from ((f".{name}", getattr(value, name)) for name in type(value).model_fields)
+    elif isinstance(value, Mapping):
+        entries = cast("Mapping[str, Any]", value).items()
+        yield from ((f".{name}", entry) for name, entry in entries)
+    elif isinstance(value, tuple | list):
+        listed = enumerate(cast("Sequence[Any]", value))
+        yield from ((f"[{index}]", entry) for index, entry in listed)
+
+
+def _is_used(key: str) -> bool:
+    return key.rpartition(".")[2].partition("[")[0] in _FIELDS

@@ -1,0 +1,50 @@
+"""ARNs of another partition or region than the stack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.batch_configs import P4D, raw_config
+from tests.support.batch_reviews import problems
+from tests.support.stack_files import changed, plan, plan_problems
+
+KEY = "arn:aws:kms:us-west-2:123456789012:key/mrk-0123456789abcdef0123456789abcdef"
+POLICY = "arn:aws:iam::123456789012:policy/team/ReadData"
+ENVIRONMENT = "architecture__compute_environments__p4d__iam_policies"
+PLACE = "architecture.compute_environments.p4d.iam_policies[0]"
+
+
+@pytest.mark.parametrize(
+    ("arn", "said"),
+    [
+        pytest.param(KEY.replace("us-west-2", "us-east-1"), "another region", id="region"),
+        pytest.param(KEY.replace(":aws:", ":aws-cn:"), "partition aws-cn", id="partition"),
+    ],
+)
+def test_a_key_that_the_stack_cannot_use_is_refused(arn: str, said: str) -> None:
+    found = plan_problems(changed(architecture__secrets_key_arn=arn))
+    assert said in found["architecture.secrets_key_arn"].problem
+
+
+def test_a_key_of_the_region_is_used() -> None:
+    assert plan(changed(architecture__secrets_key_arn=KEY)).secrets_key_arn == KEY
+
+
+@pytest.mark.parametrize(
+    ("policies", "refused"),
+    [
+        ([POLICY], False),
+        (["arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"], False),
+        (["service-role/AmazonEBSCSIDriverPolicy"], False),
+        ([POLICY.replace("arn:aws:", "arn:aws-us-gov:")], True),
+    ],
+)
+def test_policies_are_those_of_the_partition(policies: list[str], refused: Any) -> None:
+    assert (PLACE in problems(raw_config(P4D, **{ENVIRONMENT: policies}))) is refused
+
+
+def test_the_arn_of_a_variable_or_a_tag_can_be_of_any_region() -> None:
+    arn = "arn:aws:sqs:eu-west-1:123456789012:jobs"
+    assert not problems(raw_config(P4D, tags={"queue": arn}))
