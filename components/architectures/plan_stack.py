@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from components.architectures.registry import ARCHITECTURES
+from components.catalog.regions import is_known_region, nearest_region
 from components.config.review import Review
 from components.network.pool_place import PlanContext
 from components.network.vpc_plan import plan_network
@@ -59,4 +60,12 @@ def plan_stack(
         offered_zones=offered_zones or {},
         without_subnet=without_subnet,
     )
-    return architecture.planner()(context, Review(stack_file=stack_file))
+    review = Review(stack_file=stack_file)
+    if not is_known_region(region):
+        review.note(f"{region} is not a region that this version knows; {_nearest(region)}")
+    return architecture.planner()(context, review)
+
+
+def _nearest(region: str) -> str:
+    nearest = nearest_region(region)
+    return f"the nearest is {nearest}" if nearest else "verify its name"

@@ -81,11 +81,27 @@ def test_only_an_unlisted_zone_id_is_noted(zone: str | None, *, noted: bool, rev
 
 @pytest.mark.parametrize(
     ("zone", "refused"),
-    [("us-east-1a", True), ("us-west-2a", False), ("use1-az4", False), (None, False)],
+    [
+        ("us-east-1a", True),
+        ("us-west-2a", False),
+        ("use1-az4", True),
+        ("usw2-az1", False),
+        ("xyz1-az1", False),
+        (None, False),
+    ],
 )
 def test_a_zone_of_another_region_is_refused(zone: str | None, *, refused: bool, review: Review):
     review_zone_region(review, KEY, zone, "us-west-2")
     assert bool(review.problems) == refused
+
+
+def test_a_zone_of_a_region_that_does_not_exist_is_answered_with_the_one_that_is_meant(
+    review: Review,
+):
+    review_zone_region(review, KEY, "us-wst-2b", "us-west-2")
+    (problem,) = review.problems
+    assert problem.problem == "names us-wst-2, which is not a region"
+    assert problem.remedy.endswith(" us-west-2b")
 
 
 @pytest.mark.parametrize(
