@@ -80,6 +80,8 @@ class Form:
     example: str
     lines: bool = False
     """Whether the text may have several lines."""
+    where: str = ""
+    """What to give where an example would mislead: the value, and the command that prints it."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -101,7 +103,7 @@ class Form:
             raise PydanticCustomError(
                 "form",
                 "is not {expected}",
-                {"expected": self.expected, "example": self.example},
+                {"expected": self.expected, "example": self.example, "where": self.where},
             )
         return value
 
@@ -190,6 +192,7 @@ KmsKeyArn = Annotated[
         pattern=r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[a-z0-9-]+",
         expected="the ARN of a KMS key",
         example="arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+        where="the ARN that `aws kms describe-key --key-id alias/NAME` prints",
     ),
 ]
 KubernetesVersion = Annotated[
@@ -202,19 +205,24 @@ KubernetesVersion = Annotated[
 ]
 
 
-def _ipv4_cidr(value: str) -> str:
-    try:
-        ipaddress.IPv4Network(value)
-    except ValueError as error:
-        raise PydanticCustomError(
-            "form",
-            "is not {expected}",
-            {"expected": f"an IPv4 network in CIDR notation ({error})", "example": "10.0.0.0/16"},
-        ) from error
-    return value
+def _ipv4_cidr(example: str) -> AfterValidator:
+    def check(value: str) -> str:
+        try:
+            ipaddress.IPv4Network(value)
+        except ValueError as error:
+            expected = f"an IPv4 network in CIDR notation ({error})"
+            raise PydanticCustomError(
+                "form", "is not {expected}", {"expected": expected, "example": example}
+            ) from error
+        return value
+
+    return AfterValidator(check)
 
 
-Ipv4Cidr = Annotated[str, AfterValidator(_ipv4_cidr)]
+Ipv4Cidr = Annotated[str, _ipv4_cidr("10.0.0.0/16")]
+ClientCidr = Annotated[str, _ipv4_cidr("203.0.113.0/24")]
+"""A network of clients on the internet; the example is of
+https://www.rfc-editor.org/rfc/rfc5737#section-3."""
 
 
 def _text(value: Any) -> Any:

@@ -7,9 +7,9 @@ from typing_extensions import override
 
 from components.catalog.versions import DEFAULT_KUBERNETES_VERSION
 from components.config.base import (
+    ClientCidr,
     Form,
     InstanceTypeName,
-    Ipv4Cidr,
     KmsKeyArn,
     KubernetesVersion,
     NodePoolName,
@@ -99,7 +99,7 @@ class Endpoint(StrictModel):
     """Whether the API answers on the internet."""
     private_access: bool = True
     """Whether the API answers inside the VPC; nodes then need no internet for it."""
-    public_access_cidrs: Annotated[tuple[Ipv4Cidr, ...], Field(min_length=1)] = ("0.0.0.0/0",)
+    public_access_cidrs: Annotated[tuple[ClientCidr, ...], Field(min_length=1)] = ("0.0.0.0/0",)
     """Networks that may use the public endpoint."""
 
 
