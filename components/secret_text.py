@@ -30,12 +30,12 @@ HIDDEN = "[secret not shown]"
 """What stands in messages in place of a secret."""
 
 _NAME = (
-    r"(?i:[\w.-]*(?:passw(?:or)?d|passphrase|secret[_-]?access[_-]?key|secret[_-]?key|api[_-]?key"
+    r"(?i:(?:passw(?:or)?d|passphrase|secret[_-]?access[_-]?key|secret[_-]?key|api[_-]?key"
     r"|access[_-]?token|auth[_-]?token|session[_-]?token|security[_-]?token|bearer[_-]?token"
     r"|private[_-]?key|client[_-]?secret|hf[_-]?token|hub[_-]?token|gh[_-]?token|github[_-]?token))"
 )
-"""Names whose values are secrets, with what stands before them (`WANDB_API_KEY`)."""
-_SECRET_NAME = re.compile(_NAME)
+"""The end of names whose values are secrets, such as `WANDB_API_KEY`."""
+_SECRET_NAME = re.compile(rf"{_NAME}$")
 _WHOLE = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
     r"(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
@@ -112,7 +112,7 @@ def _plain_key(key: Any) -> Any:
 
 
 def _below(key: Any, value: Any) -> Any:
-    secret = isinstance(key, str) and _SECRET_NAME.fullmatch(key) is not None
+    secret = isinstance(key, str) and _SECRET_NAME.search(key) is not None
     return HIDDEN if secret and isinstance(value, str) and value else hidden(value)
 
 

@@ -10,7 +10,7 @@ from components.config.finding import Finding
 from components.config.keys import kinds_of, literals_of
 from components.config.nearest import nearest
 from components.config.problems import Problem, show
-from components.look_alikes import odd_characters
+from components.look_alikes import odd_characters, plain_characters
 from components.secret_text import is_private_key, looks_secret
 
 TYPES = {
@@ -69,12 +69,13 @@ def _secret(finding: Finding, expected: str, *, where: str) -> Problem:
 def _wrong_name(finding: Finding, expected: str, *, example: str) -> Problem:
     entry = _entry(finding)
     name = str(entry.location[-1])
+    plain = plain_characters(name) if odd_characters(name) else example
     return Problem(
         path=entry.path,
         problem=f"is not a name that can be used here{_odd(name)}",
         found=name,
         allowed=expected,
-        remedy=f"rename this entry, for example to `{example}`",
+        remedy=f"rename this entry, for example to `{plain}`",
     )
 
 
