@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,12 +13,14 @@ from components.architectures.plan_stack import plan_stack
 from components.config.corrections import typed
 from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError, Problem
+from components.preflight.run import run_preflight
 from tools.findings.positions import parts_of
 
 _COMMAND = re.compile(
     r"pulumi config (?P<verb>set|rm) --stack \S+ --path (?:-- )?'(?P<path>[^']+)'"
     r"(?: (?P<value>'[^']*'|[^\s;,`)]+))?"
 )
+Judge = Callable[[Any, str], list[Problem]]
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 
 
@@ -32,23 +34,37 @@ def problems_of(raw: Any, stack_file: str) -> list[Problem]:
     return []
 
 
-def unsolved(raw: Any, stack_file: str) -> Iterator[str]:
+def problems_of_account(raw: Any, stack_file: str) -> list[Problem]:
+    """Return the problems that `check --live` shows, in the default account of AWS clients."""
+    try:
+        config = load_stack_config(copy.deepcopy(raw), stack_file=stack_file)
+        found = run_preflight(
+            config, stack_file=stack_file, region="us-west-2", now=datetime.now(UTC)
+        )
+    except ConfigError as error:
+        return list(error.problems)
+    return list(found.problems)
+
+
+def unsolved(raw: Any, stack_file: str, judge: Judge = problems_of) -> Iterator[str]:
     """Yield every problem that is still there after the commands of its fix."""
-    for problem in problems_of(raw, stack_file):
+    for problem in judge(raw, stack_file):
         commands = list(_COMMAND.finditer(problem.remedy))
         if not commands or any("…" in (each["value"] or "") for each in commands):
             continue
         # Alternatives (`; or`) are tried one by one, steps together.
         ways = [[each] for each in commands] + [commands]
-        if not any(_solved(raw, way, problem, stack_file) for way in ways):
+        if not any(_solved(raw, way, problem, stack_file, judge) for way in ways):
             yield f"{problem.path}: {problem.problem}\n    {problem.remedy}"
 
 
-def _solved(raw: Any, commands: list[re.Match[str]], problem: Problem, stack_file: str) -> bool:
+def _solved(
+    raw: Any, commands: list[re.Match[str]], problem: Problem, stack_file: str, judge: Judge
+) -> bool:
     changed = copy.deepcopy(raw)
     for command in commands:
         _apply(changed, command)
-    left = problems_of(changed, stack_file)
+    left = judge(changed, stack_file)
     said = [(each.path, each.problem) for each in left]
     return (problem.path, problem.problem) not in said
 
