@@ -51,10 +51,11 @@ def review_instance_type(review: Review, key: str, name: str) -> InstanceType | 
 
 
 def _type_remedy(review: Review, key: str, name: str, nearest: Sequence[str]) -> str:
-    """Return the command for a slip of typing; a type with other digits is only an example."""
-    same = [each for each in nearest if re.findall(r"\d", each) == re.findall(r"\d", name)]
-    if same:
-        return review.set_command(key, same[0])
+    """Return the command for a slip of typing; another family or size is only an example."""
+    for each in nearest:
+        family, _, size = each.partition(".")
+        if re.fullmatch(rf"{family}[._ -]?{re.sub('[a-z]+', '[a-z.-]+', size)}", name.lower()):
+            return review.set_command(key, each)
     return review.example_of(key, nearest[0] if nearest else "p5.48xlarge")
 
 

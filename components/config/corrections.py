@@ -5,14 +5,14 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
 from pydantic import ValidationError
 
 from components.config.finding import Finding
-from components.config.keys import location_in
+from components.config.keys import location_in, value_at
 from components.config.nearest import nearest_of
 from components.config.stack_models import given_model
 from components.look_alikes import plain_characters
@@ -60,8 +60,7 @@ def typed(value: str) -> object:
 
 
 def _error_places(raw: Any) -> Iterator[tuple[str | int, ...]]:
-    architecture = raw.get("architecture") if isinstance(raw, Mapping) else None
-    kind = architecture.get("kind") if isinstance(architecture, Mapping) else None
+    kind = value_at(raw, ("architecture", "kind"))
     try:
         given_model(kind).model_validate_json(json.dumps(raw))
     except ValidationError as error:

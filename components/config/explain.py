@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, get_origin
+from collections.abc import Callable, Iterable, Mapping, Sized
+from typing import Any, cast, get_origin
 
 from pydantic_core import ErrorDetails
 
@@ -41,10 +41,10 @@ def _names_an_unknown_kind(finding: Finding) -> bool:
 
 def _counts_wrong_entries(finding: Finding) -> bool:
     """Return whether a list is only too short because pydantic does not count wrong entries."""
-    found = finding.found
     least = finding.context.get("min_length")
-    too_short = finding.error["type"] == "too_short" and isinstance(found, list | Mapping)
-    return too_short and least is not None and len(found) >= least
+    if finding.error["type"] != "too_short" or least is None:
+        return False
+    return len(cast("Sized", finding.found)) >= least
 
 
 def _missing(finding: Finding) -> list[Problem]:

@@ -100,7 +100,8 @@ def _unknown_name(finding: Finding) -> Problem:
     """Explain the name of an entry that is not one of the names that a mapping can have."""
     entry = _entry(finding)
     mapping = entry.parent.place
-    choices = literals_of(get_args(mapping.annotation)[0]) if _is_mapping(mapping) else []
+    annotation = mapping.annotation if mapping else None
+    choices = literals_of(get_args(annotation)[0]) if get_origin(annotation) is dict else []
     name = str(entry.location[-1])
     meant = nearest(name, choices)
     return Problem(
@@ -196,7 +197,3 @@ def _is_entry(finding: Finding) -> bool:
 
 def _entry(finding: Finding) -> Finding:
     return replace(finding, location=finding.location[:-1])
-
-
-def _is_mapping(place: object) -> bool:
-    return get_origin(getattr(place, "annotation", None)) is dict

@@ -72,7 +72,7 @@ def review_settings(key: str, settings: Mapping[str, str], line: Line, review: R
 
 def _refuse_unknown(key: str, name: str, value: str, line: Line, review: Review) -> None:
     remove = review.remove_command(f"{key}.{name}")
-    others = [other for other in _PLACES if is_slurm_parameter(name, other)]
+    others: list[Line] = [other for other in _PLACES if is_slurm_parameter(name, other)]
     meant = nearest(name, slurm_parameters(line))
     if others:
         problem = f"; it belongs to {_PLACES[others[0]]}"

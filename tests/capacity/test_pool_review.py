@@ -113,3 +113,18 @@ def test_only_another_zone_of_the_same_spelling_contradicts_a_reservation(
 ):
     review_reserved_zone(review, KEY, "us-west-2a", "block", reserved, what="this pool")
     assert bool(review.problems) == refused
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        ("p5.48xlrage", "instance_type' p5.48xlarge"),
+        ("p4de24xlarge", "instance_type' p4de.24xlarge"),
+        ("p5.24xlarge", "for example to `p5.4xlarge`"),
+        ("zzz", "for example to `p5.48xlarge`"),
+    ],
+)
+def test_only_a_slip_of_typing_has_a_type_as_command(name: str, fix: str, review: Review):
+    review_instance_type(review, KEY, name)
+    (problem,) = review.problems
+    assert problem.remedy.endswith(fix)
