@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import shlex
 
+from components.secret_text import without_secrets
+
 # Control characters, bidirectional marks, and separators that some programs treat as line endings:
 # https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters
 _OBEYED = re.compile(
@@ -21,13 +23,14 @@ _WORD = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
 
 
 def printable(text: str) -> str:
-    """Return a text with control and invisible characters escaped."""
-    return "".join(c if c.isprintable() else _spelled(c) for c in text)
+    """Return a text with control and invisible characters escaped, and without secrets."""
+    shown = without_secrets(text)
+    return "".join(c if c.isprintable() else _spelled(c) for c in shown)
 
 
 def legible(text: str) -> str:
-    """Return a multi-line text without anything that a terminal or CI log would interpret."""
-    shown = _OBEYED.sub(lambda found: _spelled(found[0]), text)
+    """Return a multi-line text without secrets and what a terminal or CI log would interpret."""
+    shown = _OBEYED.sub(lambda found: _spelled(found[0]), without_secrets(text))
     return _WORKFLOW_LINE.sub(r"\1: :", shown).replace(_WORKFLOW_MARK, "# #[")
 
 

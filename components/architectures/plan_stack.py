@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from components.architectures.registry import ARCHITECTURES
+from components.catalog.regions import is_known_region, nearest_region
 from components.checks.arn_review import review_arns
 from components.checks.named_review import review_named
 from components.config.review import Review
@@ -64,4 +65,11 @@ def plan_stack(
     review = Review(stack_file=stack_file)
     review_named(config, review)
     review_arns(config, region, review)
+    if not is_known_region(region):
+        review.note(f"{region} is not a region that this version knows; {_nearest(region)}")
     return architecture.planner()(context, review)
+
+
+def _nearest(region: str) -> str:
+    nearest = nearest_region(region)
+    return f"the nearest is {nearest}" if nearest else "verify its name"

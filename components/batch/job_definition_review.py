@@ -7,8 +7,6 @@ https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html
 
 from __future__ import annotations
 
-import difflib
-
 from components.batch.compute_environment_plan import Context
 from components.batch.job_definition_plan import accelerators_of, memory_of
 from components.catalog.batch import memory_for_jobs_mib
@@ -64,13 +62,12 @@ def _refuse_environment(
     key: str, definition: JobDefinition, environments: list[str], review: Review
 ) -> None:
     wanted = definition.compute_environment
-    nearest = difflib.get_close_matches(wanted, environments, n=1, cutoff=0.5)
     review.refuse(
         f"{key}.compute_environment",
         "is not the name of an entry of `compute_environments`",
         found=wanted,
         allowed=", ".join(environments),
-        remedy=review.set_command(f"{key}.compute_environment", (nearest or environments)[0]),
+        remedy=review.nearest_command(f"{key}.compute_environment", wanted, environments),
     )
 
 

@@ -5,7 +5,7 @@ EKS node groups and Slurm compute resources share them. Keys are relative to `tr
 
 from __future__ import annotations
 
-import difflib
+import re
 from collections.abc import Mapping, Sequence
 
 from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
@@ -15,6 +15,7 @@ from components.catalog.instance_types import (
     UnknownInstanceTypeError,
     instance_type,
 )
+from components.catalog.regions import can_be_region, zone_region
 from components.config.base import is_zone_id, same_kind_of_zone
 from components.config.reservations import Reservation
 from components.config.review import Review
@@ -44,11 +45,18 @@ def review_instance_type(review: Review, key: str, name: str) -> InstanceType | 
             "is not an instance type in the catalog, so the program cannot plan nodes",
             found=name,
             allowed=f"nearest: {nearest}" if nearest else "a type of components/catalog",
-            remedy=review.set_command(
-                f"{key}.instance_type", error.nearest[0] if error.nearest else "TYPE"
-            ),
+            remedy=_type_remedy(review, f"{key}.instance_type", name, error.nearest),
         )
         return None
+
+
+def _type_remedy(review: Review, key: str, name: str, nearest: Sequence[str]) -> str:
+    """Return the command for a slip of typing; another family or size is only an example."""
+    for each in nearest:
+        family, _, size = each.partition(".")
+        if re.fullmatch(rf"{family}[._ -]?{re.sub('[a-z]+', '[a-z.-]+', size)}", name.lower()):
+            return review.set_command(key, each)
+    return review.example_of(key, nearest[0] if nearest else "p5.48xlarge")
 
 
 def purchase_options(reservations: Mapping[str, Reservation]) -> list[str]:
@@ -63,13 +71,12 @@ def review_purchase_option(
     options = purchase_options(reservations)
     if option in options:
         return True
-    nearest = difflib.get_close_matches(option, options, n=1, cutoff=0.5)
     review.refuse(
         f"{key}.purchase_option",
         "is neither a purchase option nor the name of an entry of `reservations`",
         found=option,
         allowed=", ".join(options),
-        remedy=review.set_command(f"{key}.purchase_option", (nearest or options)[0]),
+        remedy=review.nearest_command(f"{key}.purchase_option", option, options),
     )
     return False
 
@@ -127,15 +134,32 @@ def note_unlisted_zone(review: Review, what: str, zone: str | None, found: Insta
 
 
 def review_zone_region(review: Review, key: str, zone: str | None, region: str) -> None:
-    """Refuse a zone name of another region."""
-    if zone is not None and not is_zone_id(zone) and not zone.startswith(region):
-        review.refuse(
-            f"{key}.availability_zone",
-            f"is not in the stack's region, {region}",
-            found=zone,
-            allowed=f"a zone of {region}",
-            remedy="change the zone, or `aws:region`",
-        )
+    """Refuse a zone of another region, by name or by id."""
+    if zone is None or not is_foreign_zone(zone, region):
+        return
+    at = f"{key}.availability_zone"
+    theirs = zone_region(zone)
+    is_slip = theirs is not None and not can_be_region(theirs)
+    review.refuse(
+        at,
+        (
+            f"names {theirs}, which is not a region"
+            if is_slip
+            else f"is not in the stack's region, {region}"
+        ),
+        found=zone,
+        allowed=f"a zone of {region}",
+        remedy=(
+            review.set_command(at, f"{region}{zone[-1]}")
+            if is_slip
+            else "change the zone, or `aws:region`"
+        ),
+    )
+
+
+def is_foreign_zone(zone: str, region: str) -> bool:
+    """Return whether a zone belongs to another region; False for an id that is not known."""
+    return zone_region(zone) not in (None, region)
 
 
 def review_reserved_zone(

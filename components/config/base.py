@@ -83,6 +83,8 @@ class Form:
     """Whether the text may have several lines."""
     names: str = ""
     """Kind of the AWS object that it names: a key of `components.checks.named_check.NOUNS`."""
+    where: str = ""
+    """What to give where an example would mislead: the value, and the command that prints it."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -105,7 +107,7 @@ class Form:
             raise PydanticCustomError(
                 "form",
                 "is not {expected}",
-                {"expected": self.expected, "example": self.example},
+                {"expected": self.expected, "example": self.example, "where": self.where},
             )
         return value
 
@@ -205,6 +207,7 @@ KmsKeyArn = Annotated[
         ),
         example="arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab",
         names="kms-key",
+        where="the ARN that `aws kms describe-key --key-id alias/NAME` prints",
     ),
 ]
 KubernetesVersion = Annotated[
@@ -217,19 +220,24 @@ KubernetesVersion = Annotated[
 ]
 
 
-def _ipv4_cidr(value: str) -> str:
-    try:
-        ipaddress.IPv4Network(value)
-    except ValueError as error:
-        raise PydanticCustomError(
-            "form",
-            "is not {expected}",
-            {"expected": f"an IPv4 network in CIDR notation ({error})", "example": "10.0.0.0/16"},
-        ) from error
-    return value
+def _ipv4_cidr(example: str) -> AfterValidator:
+    def check(value: str) -> str:
+        try:
+            ipaddress.IPv4Network(value)
+        except ValueError as error:
+            expected = f"an IPv4 network in CIDR notation ({error})"
+            raise PydanticCustomError(
+                "form", "is not {expected}", {"expected": expected, "example": example}
+            ) from error
+        return value
+
+    return AfterValidator(check)
 
 
-Ipv4Cidr = Annotated[str, AfterValidator(_ipv4_cidr)]
+Ipv4Cidr = Annotated[str, _ipv4_cidr("10.0.0.0/16")]
+ClientCidr = Annotated[str, _ipv4_cidr("203.0.113.0/24")]
+"""A network of clients on the internet; the example is of
+https://www.rfc-editor.org/rfc/rfc5737#section-3."""
 
 
 def _text(value: Any) -> Any:

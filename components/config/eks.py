@@ -7,9 +7,9 @@ from typing_extensions import override
 
 from components.catalog.versions import DEFAULT_KUBERNETES_VERSION
 from components.config.base import (
+    ClientCidr,
     Form,
     InstanceTypeName,
-    Ipv4Cidr,
     KmsKeyArn,
     KubernetesVersion,
     NodePoolName,
@@ -104,7 +104,7 @@ class Endpoint(StrictModel):
     to reach it."""
     # https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html, "Public endpoint access
     # CIDR ranges per cluster", which is not adjustable.
-    public_access_cidrs: Annotated[tuple[Ipv4Cidr, ...], Field(min_length=1, max_length=40)] = (
+    public_access_cidrs: Annotated[tuple[ClientCidr, ...], Field(min_length=1, max_length=40)] = (
         "0.0.0.0/0",
     )
     """CIDR blocks that can access the public endpoint."""

@@ -21,6 +21,10 @@ AddonVersion = Annotated[
         pattern=r"v\d+\.\d+\.\d+-eksbuild\.\d+",
         expected="the version of an EKS add-on",
         example="v1.22.4-eksbuild.3",
+        where=(
+            "a version that `aws eks describe-addon-versions --addon-name NAME` lists, or remove "
+            "the key, which leaves the version that the program pins"
+        ),
     ),
 ]
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, get_origin
+from collections.abc import Callable, Iterable, Mapping, Sized
+from typing import Any, cast, get_origin
 
 from pydantic_core import ErrorDetails
 
 from components.config.finding import Finding
-from components.config.given_stack import GivenStack
-from components.config.keys import (
-    kinds_of,
-    kinds_with,
-    literals_of,
-    location_in,
-    model_at,
-    value_at,
-)
+from components.config.keys import kinds_of, literals_of, location_in, value_at
 from components.config.limits import LIMITS, explain_limit
-from components.config.problems import Problem, remove_command, show
+from components.config.problems import Problem, remove_command
+from components.config.unknown_keys import explain_unknown_key
+from components.config.wrong_values import (
+    TYPES,
+    explain_choice,
+    explain_form,
+    explain_kind,
+    explain_type,
+)
 
 
 def explain(errors: Iterable[ErrorDetails], raw: Any, *, stack_file: str) -> list[Problem]:
@@ -31,12 +30,21 @@ def explain(errors: Iterable[ErrorDetails], raw: Any, *, stack_file: str) -> lis
         for finding in findings
         # Other keys cannot be checked if the kind is unknown.
         if finding.location[:-1] not in unknown_kinds or _names_an_unknown_kind(finding)
+        if not _counts_wrong_entries(finding)
         for problem in _EXPLAIN.get(finding.error["type"], _otherwise)(finding)
     ]
 
 
 def _names_an_unknown_kind(finding: Finding) -> bool:
     return finding.error["type"] == "literal_error" and finding.location[-1:] == ("kind",)
+
+
+def _counts_wrong_entries(finding: Finding) -> bool:
+    """Return whether a list is only too short because pydantic does not count wrong entries."""
+    least = finding.context.get("min_length")
+    if finding.error["type"] != "too_short" or least is None:
+        return False
+    return len(cast("Sized", finding.found)) >= least
 
 
 def _missing(finding: Finding) -> list[Problem]:
@@ -52,7 +60,7 @@ def _missing(finding: Finding) -> list[Problem]:
             path=finding.path,
             problem=f"is missing: {description}" if description else "is missing",
             allowed=_allowed(finding),
-            remedy=_set_remedy(finding),
+            remedy=_added(finding),
         )
     ]
 
@@ -62,22 +70,27 @@ def _needed(finding: Finding) -> list[Problem]:
     return _missing(finding.below(finding.context["key"]))
 
 
-def _set_remedy(finding: Finding) -> str:
+def _added(finding: Finding) -> str:
+    """Return how to add a missing value; only the user knows which."""
     place = finding.place
-    if place is None:
-        return finding.set_to("VALUE")
-    if get_origin(place.annotation) is tuple:
-        first = finding.set_to(finding.placeholder, (*finding.location, 0))
-        return f"{first} (and so on with [1], [2])"
-    if get_origin(place.annotation) is dict:
+    if place is None or get_origin(place.annotation) is dict:
         return "add an entry in the stack file"
+    if get_origin(place.annotation) is tuple:
+        first = finding.example_of(finding.example, (*finding.location, 0))
+        return f"{first} (and so on with [1], [2])"
     kinds = kinds_of(place.annotation)
     if kinds:
-        return finding.set_to(kinds[0], (*finding.location, "kind"))
+        return finding.example_of(kinds[0], (*finding.location, "kind"))
     if place.annotation is int:
-        return finding.set_to("NUMBER")
+        return finding.example_of(str(_least(place.field.metadata if place.field else ())))
     values = ["true"] if place.annotation is bool else literals_of(place.annotation)
-    return finding.set_to(values[0] if values else finding.placeholder)
+    if len(values) == 1:
+        return finding.set_to(values[0])
+    return finding.example_of(values[0] if values else finding.example)
+
+
+def _least(metadata: Iterable[Any]) -> int:
+    return next((each.ge for each in metadata if hasattr(each, "ge")), 1)
 
 
 def _allowed(finding: Finding) -> str | None:
@@ -89,59 +102,6 @@ def _allowed(finding: Finding) -> str | None:
         return f"kind: {', '.join(kinds)}"
     values = literals_of(place.annotation)
     return ", ".join(values) if values else None
-
-
-def _unknown_key(finding: Finding) -> list[Problem]:
-    *parents, key = finding.location
-    model = model_at(GivenStack, finding.raw, tuple(parents))
-    keys = list(model.model_fields) if model else []
-    nearest = difflib.get_close_matches(str(key), keys, n=1, cutoff=0.6)
-    remove = remove_command(finding.path, stack_file=finding.stack_file)
-    kinds = [f"`kind: {each}`" for each in kinds_with(GivenStack, finding.raw, finding.location)]
-    if model is not None and kinds:
-        own = value_at(finding.raw, (*parents, "kind"))
-        return [
-            Problem(
-                path=finding.path,
-                problem=f"belongs to {' or '.join(kinds)}, but this is `kind: {own}`",
-                found=finding.found,
-                allowed=", ".join(sorted(keys)),
-                remedy=f"{remove}; or change `kind`, and set the keys of that kind",
-            )
-        ]
-    return [
-        Problem(
-            path=finding.path,
-            problem="is not a valid key here" + _did_you_mean(nearest),
-            found=finding.found,
-            allowed=", ".join(sorted(keys)),
-            remedy=f"rename it to `{nearest[0]}`, or: {remove}" if nearest else remove,
-        )
-    ]
-
-
-def _wrong_form(finding: Finding) -> list[Problem]:
-    example = finding.context["example"]
-    if finding.location and finding.location[-1] == "[key]":
-        finding = Finding(finding.raw, finding.stack_file, finding.location[:-1], finding.error)
-        return [
-            Problem(
-                path=finding.path,
-                problem="is not a valid name here",
-                found=finding.location[-1],
-                allowed=finding.context["expected"],
-                remedy=f"rename this entry, for example to `{example}`",
-            )
-        ]
-    return [
-        Problem(
-            path=finding.path,
-            problem=f"is not {finding.context['expected']}",
-            found=finding.found,
-            allowed=f"for example {example}",
-            remedy=finding.set_to(finding.placeholder_of(example)),
-        )
-    ]
 
 
 def _contradiction(finding: Finding) -> list[Problem]:
@@ -172,67 +132,8 @@ def _contradictions(finding: Finding) -> list[Problem]:
     ]
 
 
-def _wrong_choice(finding: Finding) -> list[Problem]:
-    place = finding.place
-    choices = literals_of(place.annotation) if place else []
-    nearest = difflib.get_close_matches(str(finding.found), choices, n=1, cutoff=0.5)
-    return [
-        Problem(
-            path=finding.path,
-            problem="is not one of the allowed values" + _did_you_mean(nearest),
-            found=finding.found,
-            allowed=", ".join(choices),
-            remedy=finding.set_to((nearest or choices or ["VALUE"])[0]),
-        )
-    ]
-
-
-def _wrong_kind(finding: Finding) -> list[Problem]:
-    place = finding.place
-    kinds = kinds_of(place.annotation) if place else []
-    inner = finding.below("kind")
-    nearest = difflib.get_close_matches(str(inner.found), kinds, n=1, cutoff=0.4)
-    missing = inner.found is None
-    return [
-        Problem(
-            path=inner.path,
-            problem="is missing" if missing else "is not valid here" + _did_you_mean(nearest),
-            found=inner.found,
-            allowed=", ".join(kinds),
-            remedy=inner.set_to((nearest or kinds)[0]),
-        )
-    ]
-
-
-_TYPES = {
-    "string_type": "text",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "bool_type": "true or false",
-    "tuple_type": "a list",
-    "dict_type": "a mapping of keys to values",
-    "model_type": "a mapping of keys to values",
-    "model_attributes_type": "a mapping of keys to values",
-    "datetime_type": "a time such as 2026-12-01T11:30:00Z",
-    "datetime_from_date_parsing": "a time such as 2026-12-01T11:30:00Z",
-    "datetime_parsing": "a time such as 2026-12-01T11:30:00Z",
-    "timezone_aware": "a time with its UTC offset, such as 2026-12-01T11:30:00Z",
-}
-
-
 def _wrong_type(finding: Finding) -> list[Problem]:
-    if finding.found is None:
-        return _nothing(finding)
-    expected = _TYPES[finding.error["type"]]
-    return [
-        Problem(
-            path=finding.path,
-            problem=f"is not {expected}",
-            found=finding.found,
-            allowed=expected,
-            remedy=_type_remedy(finding, expected),
-        )
-    ]
+    return _nothing(finding) if finding.found is None else explain_type(finding)
 
 
 def _nothing(finding: Finding) -> list[Problem]:
@@ -251,47 +152,29 @@ def _nothing(finding: Finding) -> list[Problem]:
     ]
 
 
-def _type_remedy(finding: Finding, expected: str) -> str:
-    found = finding.found
-    if expected == "text" and isinstance(found, int | float):
-        # YAML reads an unquoted 1.30 as the number 1.3.
-        return f'write it in quotes in the stack file: "{show(found)}"'
-    if isinstance(found, str) and expected in {"a whole number", "true or false"}:
-        return f"write {expected}, without quotes, in the stack file"
-    return f"give {expected}"
-
-
 def _otherwise(finding: Finding) -> list[Problem]:
     """Explain any other error with the message of pydantic."""
     message = finding.error["msg"]
     return [
         Problem(
             path=finding.path,
-            problem=_lower_first(message),
+            problem=message[:1].lower() + message[1:],
             found=finding.found,
             remedy="change the value",
         )
     ]
 
 
-def _did_you_mean(nearest: list[str]) -> str:
-    return f"; the nearest is `{nearest[0]}`" if nearest else ""
-
-
-def _lower_first(text: str) -> str:
-    return text[:1].lower() + text[1:]
-
-
 _EXPLAIN: Mapping[str, Callable[[Finding], list[Problem]]] = {
     "missing": _missing,
     "needed": _needed,
-    "extra_forbidden": _unknown_key,
-    "form": _wrong_form,
+    "extra_forbidden": explain_unknown_key,
+    "form": explain_form,
     "contradiction": _contradiction,
     "contradictions": _contradictions,
-    "literal_error": _wrong_choice,
-    "union_tag_invalid": _wrong_kind,
-    "union_tag_not_found": _wrong_kind,
-    **dict.fromkeys(_TYPES, _wrong_type),
+    "literal_error": explain_choice,
+    "union_tag_invalid": explain_kind,
+    "union_tag_not_found": explain_kind,
+    **dict.fromkeys(TYPES, _wrong_type),
     **dict.fromkeys(LIMITS, explain_limit),
 }

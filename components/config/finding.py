@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from components.config.given_stack import GivenStack
 from components.config.keys import Location, Place, path_of, place_at, value_at
-from components.config.problems import set_command
+from components.config.problems import example_of, set_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +49,27 @@ class Finding:
         place = self.place
         return (place.example if place else None) or "VALUE"
 
-    @property
-    def placeholder(self) -> str:
-        """The example without the digits of an id, so that users do not copy them."""
-        return self.placeholder_of(self.example)
-
-    def placeholder_of(self, example: str) -> str:
-        """Return an example without the digits of an id."""
-        return re.sub(r"-[0-9a-f]{17}$", "-…", example)
-
     def set_to(self, value: str, location: Location | None = None) -> str:
         """Return the command that sets a value, here or at another location."""
         path = path_of(self.location if location is None else location)
         return set_command(path, value, stack_file=self.stack_file)
+
+    def example_of(self, value: str, location: Location | None = None) -> str:
+        """Return how to set a value that only the user knows.
+
+        For an id it is the command with `…` in place of the digits, which nobody can run as it is;
+        otherwise an example that is no command.
+        """
+        path = path_of(self.location if location is None else location)
+        shown = re.sub(r"-[0-9a-f]{17}$", "-…", value)
+        if shown != value:
+            return set_command(path, shown, stack_file=self.stack_file)
+        return example_of(path, value, stack_file=self.stack_file)
+
+    @property
+    def parent(self) -> Finding:
+        """The same error, placed at the section of this place."""
+        return Finding(self.raw, self.stack_file, self.location[:-1], self.error)
 
     def below(self, key: str) -> Finding:
         """Return the same error, placed at a key of this place."""

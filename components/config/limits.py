@@ -45,17 +45,16 @@ def explain_limit(finding: Finding) -> list[Problem]:
             problem=problem.format(limit),
             found=finding.found,
             allowed=allowed.format(limit),
-            remedy=_remedy(finding, limit),
+            remedy=_remedy(finding, allowed.format(limit)),
         )
     ]
 
 
-def _remedy(finding: Finding, limit: str) -> str:
+def _remedy(finding: Finding, allowed: str) -> str:
     kind = finding.error["type"]
-    if kind in ("greater_than_equal", "less_than_equal"):
-        return finding.set_to(limit)
-    if kind != "too_short":
-        return "change the value"
-    if isinstance(finding.found, Mapping):
+    if kind == "too_short" and isinstance(finding.found, Mapping):
         return "add an entry in the stack file"
-    return finding.set_to(finding.placeholder, (*finding.location, 0))
+    if kind == "too_short":
+        return finding.example_of(finding.example, (*finding.location, 0))
+    # The limit itself may break another rule.
+    return f"give a value of {allowed}"

@@ -76,6 +76,7 @@ _PUBLIC_KEY = Form(
     pattern=r"(?:ssh-ed25519|ssh-rsa) [A-Za-z0-9+/]+={0,3}(?: [^\r\n]*)?",
     expected="one complete line of a public key file: `ssh-ed25519` or `ssh-rsa`, and the key",
     example="ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFxtkBQK8pio3VACjCmOl68BcFHYzZ6Xk60QDD9HYPvn",
+    where="the line in the `.pub` file of your key pair, such as ~/.ssh/id_ed25519.pub",
 )
 _FIELDS = {"ssh-ed25519": 2, "ssh-rsa": 3}
 """Number of fields of a key, including its type: https://www.rfc-editor.org/rfc/rfc8709#section-4
@@ -96,7 +97,11 @@ def _whole_key(line: str) -> str:
         raise PydanticCustomError(
             "form",
             "is not {expected}",
-            {"expected": _PUBLIC_KEY.expected, "example": _PUBLIC_KEY.example},
+            {
+                "expected": _PUBLIC_KEY.expected,
+                "example": _PUBLIC_KEY.example,
+                "where": _PUBLIC_KEY.where,
+            },
         )
     return f"{key_type} {key}"
 

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from components.config.base import (
+    ClientCidr,
     InstanceTypeName,
-    Ipv4Cidr,
     NodePoolName,
     StrictModel,
     SubnetId,
@@ -68,7 +68,7 @@ class Ssh(StrictModel):
     public_key: PublicKey | None = None
     """Public key that the stack imports as an EC2 key pair, instead of `key_name`. The program
     never needs the private key."""
-    allowed_cidr: Ipv4Cidr = "0.0.0.0/0"
+    allowed_cidr: ClientCidr = "0.0.0.0/0"
     """CIDR block that can open SSH connections to the head node."""
 
 

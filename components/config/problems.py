@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from components.plain_text import legible, printable, shell_word
+from components.secret_text import hidden, hidden_at
 
 ROOT = "trainyard:cluster"
 """The Pulumi configuration key of the whole configuration."""
@@ -15,7 +16,7 @@ ROOT = "trainyard:cluster"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One problem and its fix."""
+    """One problem and its fix; what looks like a secret in it is not kept."""
 
     path: str
     """Key in the stack file, such as `trainyard:cluster.network.vpc_id`."""
@@ -27,6 +28,12 @@ class Problem:
     """Allowed values."""
     remedy: str
     """The change to make, with the command if there is one."""
+
+    def __post_init__(self) -> None:
+        """Hide secrets, so that no output, document or log of the problem has them."""
+        for name in ("problem", "allowed", "remedy"):
+            object.__setattr__(self, name, hidden(getattr(self, name)))
+        object.__setattr__(self, "found", hidden_at(last_key(self.path), self.found))
 
 
 class ConfigError(Exception):
@@ -62,6 +69,11 @@ def _paragraph(problem: Problem) -> str:
 _LONGEST_SHOWN = 120
 
 
+def last_key(path: str) -> str:
+    """Return the last key of a path such as `trainyard:cluster.tags.team`."""
+    return re.sub(r'^.*[.:\["]([^.:\["\]]+)["\]]*$', r"\1", path)
+
+
 def show(value: object) -> str:
     """Return a value of a stack file on one line, as YAML if that is short."""
     written = value if isinstance(value, str) else json.dumps(value, default=str)
@@ -69,8 +81,23 @@ def show(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
 
+def example_of(path: str, example: str, *, stack_file: str) -> str:
+    """Return how to set one key to a value that only the user knows; never a command."""
+    return f"set `{path}` in {stack_file}, for example to `{example}`"
+
+
+_PLACEHOLDER = re.compile(r"VALUE|NUMBER|NAME|ZONE|KEY|SHORTER|YOUR\..*")
+"""Values that stand for one of the user's."""
+
+
 def set_command(path: str, value: str, *, stack_file: str) -> str:
-    """Return how to set one key of a stack file: a command for `Pulumi.p5-cb.yaml`."""
+    """Return how to set one key of a stack file: a command for `Pulumi.p5-cb.yaml`.
+
+    A command is only given for a value that can be used as it is, or has `…` for what the user
+    adds.
+    """
+    if _PLACEHOLDER.fullmatch(value):
+        return f"set `{path}` in {stack_file} to your own value for `{value}`"
     stack = stack_of(stack_file)
     if stack is None:
         return f"set `{path}` to `{value}` in {stack_file}"

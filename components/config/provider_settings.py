@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
-from components.config.problems import Problem, remove_command, set_command
+from components.catalog.regions import can_be_region, known_regions, nearest_region
+from components.config.problems import Problem, example_of, remove_command, set_command
+from components.look_alikes import odd_characters, plain_characters
 
 REGION_KEY = "aws:region"
 PROFILE_KEY = "aws:profile"
-# https://docs.aws.amazon.com/general/latest/gr/rande.html: `us-gov-west-1`, `eusc-de-east-1`
-_REGION = re.compile(r"[a-z]{2,4}(?:-[a-z]+)+-\d", re.ASCII)
 
 
 def provider_problems(*, region: object, profile: object, stack_file: str) -> list[Problem]:
@@ -19,24 +17,37 @@ def provider_problems(*, region: object, profile: object, stack_file: str) -> li
 
 
 def is_region(region: object) -> bool:
-    """Return whether a value is the name of a region."""
-    return isinstance(region, str) and _REGION.fullmatch(region) is not None
+    """Return whether a value is the name of a region, known or possibly new."""
+    return isinstance(region, str) and can_be_region(region)
 
 
 def _region_problem(region: object, stack_file: str) -> Problem | None:
     if is_region(region):
         return None
-    missing = region in (None, "")
+    if region in (None, ""):
+        return Problem(
+            path=REGION_KEY,
+            problem="is missing: reservations, subnets and images belong to one region",
+            allowed="the region of the reservation, such as us-west-2",
+            remedy=example_of(REGION_KEY, "us-west-2", stack_file=stack_file),
+        )
+    text = str(region)
+    odd = odd_characters(text)
+    nearest = nearest_region(plain_characters(text))
     return Problem(
         path=REGION_KEY,
         problem=(
-            "is missing: reservations, subnets and images belong to one region"
-            if missing
-            else "is not the name of a region"
+            "is not the name of a region"
+            + (f": it contains {odd}" if odd else "")
+            + (f"; the nearest is `{nearest}`" if nearest else "")
         ),
-        found=None if missing else region,
-        allowed="the region of the reservation, such as us-west-2",
-        remedy=set_command(REGION_KEY, "us-west-2", stack_file=stack_file).replace(" --path", ""),
+        found=region,
+        allowed=", ".join(known_regions()),
+        remedy=(
+            set_command(REGION_KEY, nearest, stack_file=stack_file).replace(" --path", "")
+            if nearest
+            else example_of(REGION_KEY, "us-west-2", stack_file=stack_file)
+        ),
     )
 
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from components.config.problems import ROOT, ConfigError, Problem, remove_command, set_command
+from components.config.nearest import nearest
+from components.config.problems import (
+    ROOT,
+    ConfigError,
+    Problem,
+    example_of,
+    remove_command,
+    set_command,
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,6 +47,17 @@ class Review:
     def set_command(self, key: str, value: str) -> str:
         """Return the command that sets a key, relative to `trainyard:cluster`."""
         return set_command(f"{ROOT}.{key}", value, stack_file=self.stack_file)
+
+    def nearest_command(self, key: str, found: str, choices: Sequence[str]) -> str:
+        """Return the command that sets a key to the value that is meant, or an example."""
+        meant = nearest(found, choices)
+        if meant is not None or len(choices) == 1:
+            return self.set_command(key, meant or choices[0])
+        return self.example_of(key, choices[0])
+
+    def example_of(self, key: str, example: str) -> str:
+        """Return how to set a key to a value that only the user knows; never a command."""
+        return example_of(f"{ROOT}.{key}", example, stack_file=self.stack_file)
 
     def remove_command(self, key: str) -> str:
         """Return the command that removes a key, relative to `trainyard:cluster`."""

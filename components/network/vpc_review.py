@@ -8,7 +8,7 @@ from __future__ import annotations
 from ipaddress import IPv4Network
 from itertools import combinations
 
-from components.config.base import is_zone_id
+from components.capacity.pool_review import is_foreign_zone
 from components.config.network import NewVpc
 from components.config.review import Review
 from components.network.address_plan import (
@@ -47,7 +47,7 @@ def _review_zones(network: NewVpc, region: str, review: Review) -> None:
             found=", ".join(repeated),
             remedy="remove the second one",
         )
-    foreign = [zone for zone in zones if not is_zone_id(zone) and not zone.startswith(region)]
+    foreign = [zone for zone in zones if is_foreign_zone(zone, region)]
     if foreign:
         review.refuse(
             key,

@@ -6,29 +6,49 @@ https://docs.aws.amazon.com/parallelcluster/latest/ug/custom-bootstrap-actions-v
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.post_install_scripts import POST_INSTALL_SCRIPTS, script_supports
 from components.config.parallelcluster import OperatingSystem
 from components.config.parallelcluster_nodes import HeadNode, Queue
 from components.config.review import Review
+from components.parallelcluster.script_address import (
+    bucket_of,
+    file_address,
+    is_web_page,
+    may_read,
+)
 
 _S3_OBJECT = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/.+"
 """`s3_validators.py`, `UrlValidator`, and
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html"""
+_DEVICES = {"neuron": "neuron", "nccl": "nvidia"}
+"""Manufacturer of the devices that a built-in script is for."""
 
 
 def review_access(
     key: str, node: HeadNode | Queue, operating_system: OperatingSystem, review: Review
 ) -> None:
     """Record problems of the scripts of a head node or a queue, at `key`."""
+    first: dict[str, str] = {}
+    for at, script in _scripts(key, node):
+        _review_script(at, script, operating_system, review)
+        _note_access(at, script, node, review)
+        if isinstance(node, Queue):
+            _note_devices(at, script, node, review)
+        if script in POST_INSTALL_SCRIPTS and first.setdefault(script, at) != at:
+            review.note(f"{at}: `{script}` already runs at {first[script]}; remove one of the two")
+
+
+def _scripts(key: str, node: HeadNode | Queue) -> Iterator[tuple[str, str]]:
     actions = node.custom_actions
     for event, scripts in (
         ("on_node_start", actions.on_node_start),
         ("on_node_configured", actions.on_node_configured),
     ):
         for index, each in enumerate(scripts):
-            at = f"{key}.custom_actions.{event}[{index}].script"
-            _review_script(at, each.script, operating_system, review)
+            yield f"{key}.custom_actions.{event}[{index}].script", each.script
 
 
 def _review_script(
@@ -42,6 +62,16 @@ def _review_script(
             allowed="s3://BUCKET/KEY",
             remedy="set the bucket and the key of the script",
         )
+    elif is_web_page(script):
+        file = file_address(script)
+        review.refuse(
+            key,
+            "is the address of a web page, which nodes would run as a script, so that they fail "
+            "to start",
+            found=script,
+            allowed="the address of the file itself",
+            remedy=review.set_command(key, file) if file else "give the raw address of the file",
+        )
     if not script_supports(script, operating_system):
         systems = POST_INSTALL_SCRIPTS[script].systems
         review.refuse(
@@ -53,4 +83,30 @@ def _review_script(
             found=script,
             allowed=f"operating systems that begin with {', '.join(systems)}",
             remedy="remove the script, or change `architecture.operating_system`",
+        )
+
+
+def _note_access(key: str, script: str, node: HeadNode | Queue, review: Review) -> None:
+    """Note a script in a bucket that only a policy of the bucket could let the nodes read."""
+    if not may_read(script, node.s3_access, node.iam_policies):
+        owner = key.partition(".custom_actions")[0]
+        review.note(
+            f"{key}: neither `s3_access` nor `iam_policies` lets the nodes read it; unless the "
+            "bucket's own policy does, they fail to start: add "
+            f"`{{bucket: {bucket_of(script)}}}` to {owner}.s3_access"
+        )
+
+
+def _note_devices(key: str, script: str, queue: Queue, review: Review) -> None:
+    wanted = _DEVICES.get(script)
+    found = [INSTANCE_TYPES.get(each.instance_type) for each in queue.compute_resources.values()]
+    types = [each for each in found if each is not None]
+    if wanted is None or len(types) < len(found):
+        return  # an unknown type is refused separately
+    made_by = {each.accelerators.manufacturer for each in types if each.accelerators is not None}
+    if wanted not in made_by:
+        names = ", ".join(sorted({each.name for each in types}))
+        devices = "Neuron devices" if wanted == "neuron" else "NVIDIA GPUs"
+        review.note(
+            f"{key}: `{script}` is for {devices}, and {names} has none; remove it from this queue"
         )

@@ -16,14 +16,13 @@ from components.capacity.pool_review import (
 from components.catalog.instance_type import InstanceType
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.parallelcluster import (
-    DENIED_NODE_SETTINGS,
     FORBIDDEN_NAME,
 )
 from components.config.parallelcluster_nodes import ComputeResource, Queue
 from components.config.reservations import CapacityBlock
 from components.config.review import Review
 from components.parallelcluster.queue_context import Context, purchase_option
-from components.parallelcluster.slurm_review import review_denied_settings
+from components.parallelcluster.slurm_review import review_settings
 
 
 def review_compute_resource(
@@ -41,9 +40,7 @@ def review_compute_resource(
     if resource.purchase_option is not None:
         review_purchase_option(review, key, resource.purchase_option, context.config.reservations)
     _review_sizes(key, queue, resource, context, review)
-    review_denied_settings(
-        f"{key}.slurm_settings", resource.slurm_settings, DENIED_NODE_SETTINGS, review
-    )
+    review_settings(f"{key}.slurm_settings", resource.slurm_settings, "node", review)
     found = review_instance_type(review, key, resource.instance_type)
     if found is None:
         return

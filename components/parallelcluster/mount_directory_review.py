@@ -9,6 +9,7 @@ does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from components.catalog.instance_types import UnknownInstanceTypeError, instance_type
@@ -18,6 +19,14 @@ from components.config.review import Review
 
 EMPTY = frozenset({"/media", "/mnt", "/srv", "/tmp"})  # noqa: S108 - the same
 """Reserved directories that are empty in the AMI, so disks can be mounted there."""
+KERNEL_DIRECTORIES = ("/proc/", "/sys/")
+"""https://refspecs.linuxfoundation.org/FHS_3.0/fhs/ch06.html: virtual file systems."""
+SYSTEM_DIRECTORIES = (
+    *("/bin/", "/boot/", "/dev/", "/etc/", "/lib/", "/lib64/", "/root/", "/run/", "/sbin/"),
+    *("/opt/slurm/", "/opt/parallelcluster/", "/opt/intel/", "/usr/", "/var/"),
+)
+"""Directories with files of the AMI, of Slurm and of ParallelCluster. ParallelCluster allows mounts
+below them: https://docs.aws.amazon.com/parallelcluster/latest/ug/directories-v3.html"""
 UNUSABLE = "/NONE"
 """ParallelCluster value for no directory."""
 HEAD_NODE, HEAD_NODE_SCRATCH = "head_node", "/scratch"
@@ -31,21 +40,21 @@ def review_mount_directories(config: ParallelClusterStackConfig, review: Review)
     for name, wanted in config.storage.items():
         directory = wanted.mount_directory
         if directory is None:
-            _refuse_missing(name, review)
+            _refuse_missing(name, config, review)
             continue
         _review_reserved(name, directory, config, review)
-        _review_others(name, directory, mounted, review)
+        _review_others(name, directory, mounted, config, review)
         _review_scratch(name, directory, config, review)
         mounted[name] = directory
 
 
-def _refuse_missing(name: str, review: Review) -> None:
+def _refuse_missing(name: str, config: ParallelClusterStackConfig, review: Review) -> None:
     key = f"storage.{name}.mount_directory"
     review.refuse(
         key,
         "is missing: the directory where every node mounts it",
         allowed="an absolute path, such as /fsx",
-        remedy=review.set_command(key, f"/{name.lower()}"),
+        remedy=_moved(name, config, review),
     )
 
 
@@ -55,9 +64,12 @@ def _review_reserved(
     user = f"/home/{DEFAULT_USERS[config.architecture.operating_system]}"
     if directory in RESERVED_DIRECTORIES or directory == UNUSABLE:
         why = "is a directory that the operating system of the nodes needs"
+    elif directory.startswith(KERNEL_DIRECTORIES):
+        why = "lies in a file system of the kernel, where no directory can be made"
     elif _overlap(directory, user) and directory != "/home":
         why = f"would hide {user}, which has the SSH keys of the users"
     else:
+        _note_hidden(name, directory, review)
         return
     key = f"storage.{name}.mount_directory"
     review.refuse(
@@ -65,11 +77,25 @@ def _review_reserved(
         why,
         found=directory,
         allowed="a separate directory, such as /shared, or /home",
-        remedy=review.set_command(key, f"/{name.lower()}"),
+        remedy=_moved(name, config, review),
     )
 
 
-def _review_others(name: str, directory: str, mounted: Mapping[str, str], review: Review) -> None:
+def _note_hidden(name: str, directory: str, review: Review) -> None:
+    if directory.startswith(SYSTEM_DIRECTORIES):
+        review.note(
+            f"storage {name}: is mounted in {directory}, which hides what the image has there; "
+            "use a directory of its own, such as /shared, unless the directory is new"
+        )
+
+
+def _review_others(
+    name: str,
+    directory: str,
+    mounted: Mapping[str, str],
+    config: ParallelClusterStackConfig,
+    review: Review,
+) -> None:
     for other, theirs in mounted.items():
         if _overlap(directory, theirs):
             same = directory == theirs
@@ -81,7 +107,7 @@ def _review_others(name: str, directory: str, mounted: Mapping[str, str], review
                 ),
                 found=directory,
                 allowed="directories that do not contain one another",
-                remedy=review.set_command(f"storage.{name}.mount_directory", f"/{name.lower()}"),
+                remedy=_moved(name, config, review),
             )
 
 
@@ -95,7 +121,7 @@ def _review_scratch(
                 f"conflicts with {scratch}, where {owner} mounts the instance store volumes",
                 found=directory,
                 allowed=f"a directory outside of {scratch}",
-                remedy=_scratch_remedy(owner, name, review),
+                remedy=_scratch_remedy(owner, name, config, review),
             )
 
 
@@ -117,12 +143,31 @@ def _review_scratch_directories(config: ParallelClusterStackConfig, review: Revi
             )
 
 
-def _scratch_remedy(owner: str, name: str, review: Review) -> str:
-    moved = review.set_command(f"storage.{name}.mount_directory", f"/{name.lower()}")
+def _scratch_remedy(
+    owner: str, name: str, config: ParallelClusterStackConfig, review: Review
+) -> str:
+    moved = _moved(name, config, review)
     if owner == HEAD_NODE:
         return moved
     scratch = review.set_command(f"architecture.{owner}.scratch_directory", "/local_scratch")
-    return f"{scratch}; or mount the storage elsewhere"
+    return f"{scratch}; or {moved}"
+
+
+def _moved(name: str, config: ParallelClusterStackConfig, review: Review) -> str:
+    """Return the command that mounts an entry where nothing else is."""
+    own = re.sub(r"[^a-z0-9_-]", "-", name.lower())
+    taken = {
+        *(each.mount_directory for key, each in config.storage.items() if key != name),
+        *(scratch for _, scratch in _scratch_directories(config)),
+        *RESERVED_DIRECTORIES,
+        config.storage[name].mount_directory,
+        "/home",
+    } - {None}
+    free = (f"/{own}", f"/shared-{own}", *(f"/shared-{own}-{i}" for i in range(2, 99)))
+    directory = next(
+        each for each in free if not any(_overlap(each, str(other)) for other in taken)
+    )
+    return review.set_command(f"storage.{name}.mount_directory", directory)
 
 
 def _scratch_directories(config: ParallelClusterStackConfig) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,6 @@ from components.capacity.purchase import plan_capacity
 from components.catalog.instance_type import InstanceType
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.parallelcluster import (
-    DENIED_PARTITION_SETTINGS,
     FORBIDDEN_NAME,
     MAXIMUM_COMPUTE_RESOURCES,
     MAXIMUM_QUEUES,
@@ -24,7 +23,7 @@ from components.parallelcluster.compute_resource_review import review_compute_re
 from components.parallelcluster.queue_context import Context
 from components.parallelcluster.queue_place_review import review_place
 from components.parallelcluster.root_volume_review import review_root_volume
-from components.parallelcluster.slurm_review import review_denied_settings
+from components.parallelcluster.slurm_review import review_settings
 
 
 def review_queue(name: str, queue: Queue, context: Context, review: Review) -> None:
@@ -41,9 +40,7 @@ def review_queue(name: str, queue: Queue, context: Context, review: Review) -> N
     _review_markets(key, queue, context, review)
     _review_allocation_strategy(key, queue, context, review)
     _review_devices(name, queue, review)
-    review_denied_settings(
-        f"{key}.slurm_settings", queue.slurm_settings, DENIED_PARTITION_SETTINGS, review
-    )
+    review_settings(f"{key}.slurm_settings", queue.slurm_settings, "partition", review)
     review_access(key, queue, context.config.architecture.operating_system, review)
     custom_ami = queue.custom_ami_id or context.config.architecture.custom_ami_id
     review_root_volume(key, queue.root_volume, custom_ami, review)

@@ -5,17 +5,40 @@ https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-configuration-settin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
-from components.catalog.parallelcluster import DENIED_SLURM_SETTINGS, MANAGED_NODE_MARKS
+from components.catalog.parallelcluster import (
+    DENIED_NODE_SETTINGS,
+    DENIED_PARTITION_SETTINGS,
+    DENIED_SLURM_SETTINGS,
+    MANAGED_NODE_MARKS,
+)
+from components.catalog.slurm_parameters import (
+    Line,
+    is_slurm_parameter,
+    slurm_parameters,
+    slurm_version,
+)
+from components.config.nearest import nearest
 from components.config.parallelcluster import Slurm
 from components.config.review import Review
 
+_DENIED: Mapping[Line, frozenset[str]] = {
+    "slurm_conf": DENIED_SLURM_SETTINGS,
+    "partition": DENIED_PARTITION_SETTINGS,
+    "node": DENIED_NODE_SETTINGS,
+}
+_PLACES: Mapping[Line, str] = {
+    "slurm_conf": "`architecture.slurm.settings`",
+    "partition": "`slurm_settings` of a queue",
+    "node": "`slurm_settings` of a compute resource",
+}
+
 
 def review_slurm(slurm: Slurm, review: Review) -> None:
-    """Record `slurm.conf` parameters that ParallelCluster sets itself."""
+    """Record `slurm.conf` parameters that ParallelCluster sets itself or Slurm does not know."""
     key = "architecture.slurm.settings"
-    review_denied_settings(key, slurm.settings, DENIED_SLURM_SETTINGS, review)
+    review_settings(key, slurm.settings, "slurm_conf", review)
     for name, value in slurm.settings.items():
         if name.lower() == "nodename" and any(mark in value for mark in MANAGED_NODE_MARKS):
             review.refuse(
@@ -28,19 +51,44 @@ def review_slurm(slurm: Slurm, review: Review) -> None:
             )
 
 
-def review_denied_settings(
-    key: str, settings: Mapping[str, str], denied: Collection[str], review: Review
-) -> None:
-    """Refuse parameters that ParallelCluster sets itself; names are case-insensitive."""
+def review_settings(key: str, settings: Mapping[str, str], line: Line, review: Review) -> None:
+    """Refuse parameters that ParallelCluster sets itself or Slurm does not know.
+
+    Names are case-insensitive. Slurm ends with "Parsing error at unrecognized key", so that the
+    cluster never comes up: https://github.com/SchedMD/slurm, `src/common/parse_config.c`.
+    """
     for name, value in settings.items():
-        if name.lower() in denied:
+        if name.lower() in _DENIED[line]:
             review.refuse(
                 f"{key}.{name}",
                 "is a parameter that ParallelCluster sets itself (CustomSlurmSettingsValidator)",
                 found=value,
-                allowed=f"any but {', '.join(sorted(denied))}",
+                allowed=f"any but {', '.join(sorted(_DENIED[line]))}",
                 remedy=_INSTEAD.get(name.lower(), "remove it"),
             )
+        elif not is_slurm_parameter(name, line):
+            _refuse_unknown(key, name, value, line, review)
+
+
+def _refuse_unknown(key: str, name: str, value: str, line: Line, review: Review) -> None:
+    remove = review.remove_command(f"{key}.{name}")
+    others: list[Line] = [other for other in _PLACES if is_slurm_parameter(name, other)]
+    meant = nearest(name, slurm_parameters(line))
+    if others:
+        problem = f"; it belongs to {_PLACES[others[0]]}"
+        remedy = f"{remove}, and set it in {_PLACES[others[0]]}"
+    elif meant:
+        problem, remedy = f"; the nearest is `{meant}`", f"rename it to `{meant}`, or: {remove}"
+    else:
+        problem, remedy = "", remove
+    review.refuse(
+        f"{key}.{name}",
+        f"is not a parameter that Slurm {slurm_version()} knows here, so its daemons do not "
+        f"start{problem}",
+        found=value,
+        allowed="a parameter of https://slurm.schedmd.com/slurm.conf.html",
+        remedy=remedy,
+    )
 
 
 _INSTEAD = {

@@ -34,6 +34,7 @@ from pulumi_policy import (
 from pulumi_policy.policy import _PolicyAnalyzerServicer as SdkServicer
 from pulumi_policy.proxy import UnknownValueError
 
+from components.secret_text import without_secrets
 from components.update_gate import ask_early, granted_early
 from policies.pack.configured import with_config
 from policies.resources.stack import Resources
@@ -170,6 +171,9 @@ class PackServicer(SdkServicer):
                     enforcementLevel=analyzer_pb2.ADVISORY,
                 )
             )
+        for diagnostic in response.diagnostics:
+            # A property of a resource can hold a secret that a message would repeat.
+            diagnostic.message = without_secrets(diagnostic.message)
 
     def _no_such_rule(self, name: str) -> str:
         near = difflib.get_close_matches(name, [policy.name for policy in self._policies], n=1)

@@ -19,7 +19,14 @@ from sandbox.aws.cloudformation.forwarding import Forwarder, is_forwarded
 from sandbox.aws.idempotency import AnsweredTokens
 from sandbox.aws.internal import PREFIX, InternalEndpoints
 from sandbox.aws.transitions import TRANSITIONS
-from sandbox.aws.unimplemented import FAILURE_CODE, Call, call_of, error_response, not_implemented
+from sandbox.aws.unimplemented import (
+    FAILURE_CODE,
+    Call,
+    call_of,
+    error_response,
+    not_implemented,
+    region_of,
+)
 from sandbox.faults.in_force import FAULTS, OBSERVER
 from sandbox.faults.kind import Request
 
@@ -91,6 +98,9 @@ class Application:
             return not_implemented(call_in(environ, body), str(error))
         except Exception as error:
             call = call_in(environ, body)
+            if isinstance(error, KeyError) and error.args == (region_of(environ),):
+                # moto has the backends of a service by region.
+                return error_response(call, FAILURE_CODE, _no_region(region_of(environ)))
             LOG.exception("%s broke", call.name)
             return error_response(
                 call,
@@ -103,6 +113,10 @@ class Application:
         if not is_head and _nobody_answered(status, headers, answer):
             return not_implemented(call_in(environ, body), "no such path in the emulator")
         return status, headers, answer
+
+
+def _no_region(region: str) -> str:
+    return f"The sandbox has no region {region!r}; set aws:region to one that it has: us-west-2"
 
 
 def _backend_application(service: Any) -> Any:

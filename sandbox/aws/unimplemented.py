@@ -54,10 +54,21 @@ class Call:
         return f"{self.service or 'unsigned'}:{self.operation}"
 
 
+def region_of(environ: Mapping[str, Any]) -> str:
+    """Return the region of a WSGI request; empty for an unsigned request."""
+    parts = _scope(environ)
+    return parts[2] if len(parts) >= 5 else ""
+
+
+def _scope(environ: Mapping[str, Any]) -> list[str]:
+    # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+    scope = environ.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2].split(",")[0]
+    return scope.split("/")
+
+
 def call_of(environ: Mapping[str, Any], body: bytes) -> Call:
     """Return the AWS call of a WSGI request."""
-    scope = environ.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2].split(",")[0]
-    parts = scope.split("/")
+    parts = _scope(environ)
     service = parts[3] if len(parts) >= 5 else ""
     protocol = _protocol(service)
     target = environ.get("HTTP_X_AMZ_TARGET")

@@ -81,11 +81,27 @@ def test_only_an_unlisted_zone_id_is_noted(zone: str | None, *, noted: bool, rev
 
 @pytest.mark.parametrize(
     ("zone", "refused"),
-    [("us-east-1a", True), ("us-west-2a", False), ("use1-az4", False), (None, False)],
+    [
+        ("us-east-1a", True),
+        ("us-west-2a", False),
+        ("use1-az4", True),
+        ("usw2-az1", False),
+        ("xyz1-az1", False),
+        (None, False),
+    ],
 )
 def test_a_zone_of_another_region_is_refused(zone: str | None, *, refused: bool, review: Review):
     review_zone_region(review, KEY, zone, "us-west-2")
     assert bool(review.problems) == refused
+
+
+def test_a_zone_of_a_region_that_does_not_exist_is_answered_with_the_one_that_is_meant(
+    review: Review,
+):
+    review_zone_region(review, KEY, "us-wst-2b", "us-west-2")
+    (problem,) = review.problems
+    assert problem.problem == "names us-wst-2, which is not a region"
+    assert problem.remedy.endswith(" us-west-2b")
 
 
 @pytest.mark.parametrize(
@@ -97,3 +113,18 @@ def test_only_another_zone_of_the_same_spelling_contradicts_a_reservation(
 ):
     review_reserved_zone(review, KEY, "us-west-2a", "block", reserved, what="this pool")
     assert bool(review.problems) == refused
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        ("p5.48xlrage", "instance_type' p5.48xlarge"),
+        ("p4de24xlarge", "instance_type' p4de.24xlarge"),
+        ("p5.24xlarge", "for example to `p5.4xlarge`"),
+        ("zzz", "for example to `p5.48xlarge`"),
+    ],
+)
+def test_only_a_slip_of_typing_has_a_type_as_command(name: str, fix: str, review: Review):
+    review_instance_type(review, KEY, name)
+    (problem,) = review.problems
+    assert problem.remedy.endswith(fix)

@@ -20,7 +20,7 @@ def test_a_key_without_a_value_that_has_no_default_is_missing():
 def test_an_address_of_the_wrong_form_has_an_example_in_its_fix():
     network = {"kind": "new-vpc", "availability_zones": ["us-west-2a"], "cidr": "big"}
     problem = schema_problems(changed(network=network))["network.cidr"]
-    assert problem.remedy.endswith("10.0.0.0/16")
+    assert problem.remedy.endswith("for example to `10.0.0.0/16`")
 
 
 def test_a_key_that_is_like_no_other_is_not_renamed():

@@ -23,9 +23,9 @@ def refused(raw: dict[str, Any]) -> Problem:
 @pytest.mark.parametrize(
     ("key", "value", "said", "allowed", "fix"),
     [
-        (f"{JOB}__nodes", 0, "is less than 1", "at least 1", "nodes' 1"),
-        (f"{JOB}__nodes", 1001, "is more than 1000", "at most 1000", "nodes' 1000"),
-        (f"{JOB}__attempts", 11, "is more than 10", "at most 10", "attempts' 10"),
+        (f"{JOB}__nodes", 0, "is less than 1", "at least 1", "at least 1"),
+        (f"{JOB}__nodes", 1001, "is more than 1000", "at most 1000", "at most 1000"),
+        (f"{JOB}__attempts", 11, "is more than 10", "at most 10", "at most 10"),
         (f"{JOB}__timeout_minutes", 10**9, "is more than", "at most 35791394", "35791394"),
         ("architecture__repository__kept_images", 10**9, "is more than", "100000", "100000"),
         ("network__private_subnet_ids", [], "too few entries", "at least 1", "_ids[0]' subnet-…"),

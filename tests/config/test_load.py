@@ -163,13 +163,13 @@ def test_refuses_a_value_of_the_wrong_form(raw, path, words):
         pytest.param(
             p5(desired="2"),
             "architecture.node_groups.p5.desired",
-            "without quotes",
+            "desired' 2",
             id="number-in-quotes",
         ),
         pytest.param(
             p5(efa_enabled="true"),
             "architecture.node_groups.p5.efa_enabled",
-            "without quotes",
+            "efa_enabled' true",
             id="boolean-in-quotes",
         ),
         pytest.param(
@@ -191,12 +191,19 @@ def test_refuses_a_value_of_the_wrong_type(raw, path, remedy):
 
 
 def test_an_unknown_key_names_the_nearest_one():
+    problem = schema_problems(p5(root_volum={"size_gib": 200}))[
+        "architecture.node_groups.p5.root_volum"
+    ]
+    assert "the nearest is `root_volume`" in problem.problem
+    assert problem.remedy.startswith("rename it to `root_volume`")
+
+
+def test_an_unknown_key_beside_the_one_that_is_meant_is_removed():
     problem = schema_problems(p5(instance_typ="p5.48xlarge"))[
         "architecture.node_groups.p5.instance_typ"
     ]
-    assert "the nearest is `instance_type`" in problem.problem
-    assert problem.remedy.startswith("rename it to `instance_type`")
-    assert "efa_enabled" in problem.allowed
+    assert problem.remedy.startswith("pulumi config rm ")
+    assert problem.remedy.endswith("`instance_type` is set already")
 
 
 def test_an_unknown_kind_names_the_nearest_one_and_hides_what_depends_on_it():

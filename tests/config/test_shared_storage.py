@@ -179,7 +179,7 @@ def test_two_directories_in_one_mount_directory_are_two_entries():
     problem = schema_problems(raw)["storage.data.mount_directory"]
     assert "without spaces" in problem.problem
     assert "add two entries to `storage`" in problem.problem
-    assert problem.remedy.endswith("storage.data.mount_directory' /fsx")
+    assert problem.remedy.endswith("for example to `/fsx`")
 
 
 @given(

@@ -20,6 +20,7 @@ from tests.support.corpus.stages import Outcome, judged, live, offline
 from tests.support.corpus.table import ADVISORY, PAGE, page
 from tests.support.judged_program import declared
 from tests.support.policy_process import Pack, running_pack
+from tests.support.printed_fixes import problems_of_account, unsolved
 
 BROKEN, GOOD = broken(), good()
 OFFLINE = [case for case in BROKEN if case.stage in {"schema", "plan"} and not case.noted]
@@ -67,6 +68,12 @@ def test_what_only_the_account_shows_is_refused_before_a_registration(
     """Pains 5, 7 and 14; rules C1 to C3, D6, D13, D16, E1, E4 and E18."""
     record_property(CASE, case.stage)
     assert_refused(live(case), case)
+
+
+@pytest.mark.parametrize("case", PREFLIGHT, ids=name_of)
+@pytest.mark.usefixtures("account")
+def test_commands_of_fixes_solve_the_problems_that_the_account_shows(case: Case) -> None:
+    assert list(unsolved(case.raw, case.stack_file, problems_of_account)) == []
 
 
 @pytest.mark.parametrize("case", PROGRAMS, ids=name_of)

@@ -25,7 +25,7 @@ def on_demand(**group):
             p5(instance_type="p5.24xlarge"),
             f"{P5}.instance_type",
             "is not an instance type in the catalog",
-            "p5.4xlarge",
+            "for example to `p5.4xlarge`",
             id="E1-type-that-does-not-exist",
         ),
         pytest.param(
@@ -53,7 +53,7 @@ def on_demand(**group):
             on_demand(),
             f"{P5}.availability_zone",
             "cannot leave a zone",
-            "availability_zone' ZONE",
+            "to your own value for `ZONE`",
             id="A6-E12-efa-without-a-zone",
         ),
         pytest.param(

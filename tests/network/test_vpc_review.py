@@ -32,7 +32,7 @@ def found(**values):
         pytest.param({"addresses": "vpc-multi-az"}, id="multi-az"),
         pytest.param({"addresses": "vpc-multi-az", "cidr": "10.0.0.0/16"}, id="same cidr"),
         pytest.param({"addresses": "vpc-one-az", "availability_zones": ZONES[:1]}, id="one-az"),
-        pytest.param({"availability_zones": ("use1-az1", "usw2-az1")}, id="ids"),
+        pytest.param({"availability_zones": ("usw2-az3", "usw2-az1")}, id="ids"),
         pytest.param(
             {
                 "addresses": "vpc-multi-az",

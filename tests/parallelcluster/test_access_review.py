@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.parallelcluster_configs import raw_config
-from tests.support.parallelcluster_reviews import problems
+from tests.support.parallelcluster_reviews import notes, problems
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,109 @@ def test_a_script_is_an_object_that_runs_on_the_nodes(
     )
     key = f"{where}.custom_actions.on_node_configured[0].script"
     assert list(problems(raw)) == [key] * refused
+
+
+QUEUE = "architecture.queues.compute"
+SCRIPT = f"{QUEUE}.custom_actions.on_node_configured[0].script"
+
+
+def with_script(script: str, **queue: object) -> dict[str, object]:
+    actions = {"on_node_configured": [{"script": script}]}
+    changes = {f"architecture__queues__compute__{key}": value for key, value in queue.items()}
+    return raw_config(architecture__queues__compute__custom_actions=actions, **changes)
+
+
+@pytest.mark.parametrize(
+    ("page", "file"),
+    [
+        (
+            "https://github.com/o/r/blob/main/a/setup.sh",
+            "https://raw.githubusercontent.com/o/r/main/a/setup.sh",
+        ),
+        (
+            "https://gist.github.com/me/0123456789abcdef",
+            "https://gist.githubusercontent.com/me/0123456789abcdef/raw",
+        ),
+        ("https://gitlab.com/g/p/-/blob/main/s.sh", "https://gitlab.com/g/p/-/raw/main/s.sh"),
+        ("https://bitbucket.org/o/r/src/main/s.sh", "https://bitbucket.org/o/r/raw/main/s.sh"),
+        (
+            "https://us-west-2.console.aws.amazon.com/s3/object/scripts?prefix=a/setup.sh",
+            "s3://scripts/a/setup.sh",
+        ),
+    ],
+)
+def test_a_web_page_is_refused_with_the_address_of_its_file(page: str, file: str):
+    problem = problems(with_script(page))[SCRIPT]
+    assert "web page" in problem.problem
+    assert problem.remedy.endswith(f"script' {file}")
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["https://github.com/o/r", "https://github.com/o/r/tree/main/scripts", "https://gitlab.com/g"],
+)
+def test_a_page_about_no_single_file_is_refused_without_a_command(page: str):
+    assert "pulumi config" not in problems(with_script(page))[SCRIPT].remedy
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://raw.githubusercontent.com/o/r/main/setup.sh",
+        "https://github.com/o/r/raw/main/setup.sh",
+        "https://github.com/o/r/blob/main/setup.sh?raw=true",
+        "https://github.com/o/r/releases/download/v1/setup.sh",
+        "https://gist.github.com/me/0123456789abcdef/raw/setup.sh",
+        "https://example.org/blob/setup.sh",
+    ],
+)
+def test_an_address_of_a_file_is_accepted(address: str):
+    assert not problems(with_script(address))
+
+
+@pytest.mark.parametrize(
+    ("access", "policies", "noted"),
+    [
+        ([], [], True),
+        ([{"bucket": "other"}], [], True),
+        ([{"bucket": "scripts", "key": "b/*"}], [], True),
+        ([{"bucket": "scripts", "key": "a/*"}], [], False),
+        ([{"bucket": "scripts", "key": "a/setup.sh"}], [], False),
+        ([{"bucket": "scripts"}], [], False),
+        ([], ["AmazonS3ReadOnlyAccess"], False),
+        ([], ["CloudWatchAgentServerPolicy"], True),
+    ],
+)
+def test_a_bucket_that_the_role_does_not_let_nodes_read_is_noted(
+    access: list[object], policies: list[str], *, noted: bool
+):
+    """https://github.com/aws-samples/pcluster-manager/issues/269; a bucket policy may allow it."""
+    raw = with_script("s3://scripts/a/setup.sh", s3_access=access, iam_policies=policies)
+    assert not problems(raw)
+    assert ("`{bucket: scripts}`" in notes(raw)) == noted
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "script", "noted"),
+    [
+        ("p4d.24xlarge", "neuron", True),
+        ("p4d.24xlarge", "nccl", False),
+        ("trn1.32xlarge", "neuron", False),
+        ("trn1.32xlarge", "nccl", True),
+        ("trn1.32xlarge", "docker", False),
+        ("m5.8xlarge", "nccl", True),
+    ],
+)
+def test_a_script_for_other_devices_is_noted(instance_type: str, script: str, *, noted: bool):
+    resources = {"a": {"instance_type": instance_type, "maximum": 1}}
+    raw = with_script(script, compute_resources=resources)
+    assert not problems(raw)
+    assert ("remove it from this queue" in notes(raw)) == noted
+
+
+def test_a_built_in_script_that_runs_twice_is_noted():
+    both = {"script": "docker"}
+    actions = {"on_node_start": [both], "on_node_configured": [both]}
+    raw = raw_config(architecture__queues__compute__custom_actions=actions)
+    assert not problems(raw)
+    assert "`docker` already runs" in notes(raw)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.support.parallelcluster_configs import RAW
@@ -113,3 +115,41 @@ def test_the_disks_of_nodes_may_be_in_an_empty_directory(directory):
 
 def test_nodes_without_disks_hide_nothing():
     assert scratch("/home", "c5n.18xlarge") == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "directory"),
+    [("tmp", "/tmp"), ("fsx", "/fsx"), ("home", "/home/ec2-user"), ("Sys", "/sys/a")],
+)
+def test_the_fix_is_another_directory_that_is_free(name: str, directory: str):
+    storage = {
+        "other": {**EFS, "mount_directory": "/fsx/data"},
+        name: {**EBS, "mount_directory": directory},
+    }
+    problems = planned(storage).problems.values()
+    assert problems
+    for problem in problems:
+        moved = problem.remedy.rpartition(" ")[2]
+        assert moved not in (problem.found, "/fsx", "/home")
+        assert not planned(moved_to(storage, problem.path.split(".")[2], moved)).problems
+
+
+def moved_to(storage: dict[str, Any], name: str, directory: str) -> dict[str, Any]:
+    return {**storage, name: {**storage[name], "mount_directory": directory}}
+
+
+@pytest.mark.parametrize("directory", ["/proc/data", "/sys/fs/data"])
+def test_nothing_is_mounted_in_a_file_system_of_the_kernel(directory: str):
+    problem = directories(directory)["storage.s0.mount_directory"]
+    assert "file system of the kernel" in problem.problem
+
+
+@pytest.mark.parametrize(
+    ("directory", "noted"),
+    [("/usr/local", True), ("/opt/slurm/jobs", True), ("/opt/apps", False), ("/mnt/data", False)],
+)
+def test_a_directory_below_one_of_the_system_is_noted(directory: str, *, noted: bool):
+    found = planned({"a": {**EBS, "mount_directory": directory}})
+    assert not found.problems
+    said = "\n".join(found.review.notes)
+    assert ("hides what the image has there" in said) == noted

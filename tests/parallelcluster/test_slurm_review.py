@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from components.catalog.slurm_parameters import Line, slurm_parameters
+from components.config.review import Review
+from components.parallelcluster.slurm_review import review_settings
 from tests.support.parallelcluster_configs import raw_config
 from tests.support.parallelcluster_reviews import problems
 
@@ -30,3 +33,53 @@ def test_the_remedy_names_the_setting_that_does_the_same():
     raw = raw_config(architecture__slurm={"settings": {"SuspendTime": 60}})
     (problem,) = problems(raw).values()
     assert "architecture.slurm.idle_minutes" in problem.remedy
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "remedy"),
+    [
+        ("SchedulerParamters", "the nearest is `SchedulerParameters`", "rename it to"),
+        ("MaxNodes", "belongs to `slurm_settings` of a queue", "pulumi config rm "),
+        ("Colour", "is not a parameter that Slurm 25.11.8 knows", "pulumi config rm "),
+    ],
+)
+def test_a_parameter_that_slurm_does_not_know_is_refused(name: str, said: str, remedy: str):
+    raw = raw_config(architecture__slurm={"settings": {name: "1"}})
+    problem = problems(raw)[f"architecture.slurm.settings.{name}"]
+    assert said in problem.problem
+    assert problem.remedy.startswith(remedy)
+
+
+@pytest.mark.parametrize(
+    ("line", "every"),
+    [("slurm_conf", 200), ("partition", 40), ("node", 20)],
+)
+def test_every_parameter_of_slurm_in_any_case_is_accepted(line: Line, every: int):
+    names = slurm_parameters(line)
+    assert len(names) > every
+    review = Review(stack_file="Pulumi.pc.yaml")
+    for name in names:
+        review_settings("x", {name.upper(): "1"}, line, review)
+    assert all("sets itself" in problem.problem for problem in review.problems)
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "refused"),
+    [
+        ("slurm_settings", "MaxTime", False),
+        ("slurm_settings", "maxtime", False),
+        ("slurm_settings", "MaxTimes", True),
+        ("slurm_settings", "SchedulerParameters", True),
+        ("compute_resources__r__slurm_settings", "Feature", False),
+        ("compute_resources__r__slurm_settings", "MaxTime", True),
+    ],
+)
+def test_a_parameter_belongs_to_its_kind_of_line(key: str, name: str, *, refused: bool):
+    resources = {"r": {"instance_type": "m5.8xlarge", "maximum": 1}}
+    raw = raw_config(architecture__queues__compute__compute_resources=resources)
+    place = raw["architecture"]["queues"]["compute"]
+    *parents, last = key.split("__")
+    for part in parents:
+        place = place[part]
+    place[last] = {name: "1"}
+    assert len(problems(raw)) == refused

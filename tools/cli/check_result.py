@@ -27,14 +27,20 @@ class CheckResult:
     warnings: tuple[str, ...] = ()
     preflight: Preflight | None = None
     """The preflight result, if the account was queried."""
+    failure: str = ""
+    """Why the file could not be judged, such as YAML that cannot be read or no credentials."""
+    exit_code: int = failures.WRONG_USE
+    """The exit code if it did not pass."""
 
     @property
     def ok(self) -> bool:
         """Whether the stack can be deployed."""
-        return self.error is None
+        return self.error is None and not self.failure
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as plain JSON."""
+        if self.failure:
+            return self._failure_as_json()
         if self.error is None:
             notes, warnings = list(self.notes), list(self.warnings)
             return {
@@ -66,6 +72,21 @@ class CheckResult:
             **self._preflight_as_json(),
         }
 
+    def _failure_as_json(self) -> dict[str, Any]:
+        (finding,) = self._refusals()
+        problem = {
+            "rule": finding.rule,
+            "stage": finding.stage,
+            "path": "",
+            "line": finding.line,
+            "problem": self.failure,
+            "found": None,
+            "allowed": None,
+            "fix": "correct what the message names, and run the command again",
+        }
+        stack = self.stack_file.stack
+        return {"stack": stack, "ok": False, "problems": [problem], "text": self.failure}
+
     def _preflight_as_json(self) -> dict[str, Any]:
         found = self.preflight
         if found is None:
@@ -85,8 +106,15 @@ class CheckResult:
         return [*self._refusals(), *remarks]
 
     def _refusals(self) -> list[Finding]:
-        from tools.findings.config_problems import problem_findings
+        from tools.findings.config_problems import failure_finding, problem_findings
 
+        if self.failure:
+            file = self.stack_file
+            rule = "unreadable" if self.stage == "schema" else "unreachable"
+            stack, path = file.stack, file.path
+            return [
+                failure_finding(self.failure, rule=rule, stage=self.stage, stack=stack, file=path)
+            ]
         if self.error is None:
             return []
         return problem_findings(self.error, self.stack_file, self.stage)
@@ -99,8 +127,8 @@ class CheckResult:
 
             print_preflight(self.stack_file.stack, self.preflight)
             counts = f" ({counted(self.preflight)})"
-        if self.error is not None:
-            console.problem(str(self.error))
+        if self.error is not None or self.failure:
+            console.problem(self.failure or str(self.error))
             return
         console.answer(f"{self.stack_file.stack}: ok{counts}")
         for note in self.notes:
@@ -108,6 +136,14 @@ class CheckResult:
         if self.preflight is None:  # otherwise they are in the table
             for warning in self.warnings:
                 console.answer(f"  warning: {warning}")
+
+
+def failed(stack_file: StackFile, error: BaseException, *, stage: Stage) -> CheckResult:
+    """Return the result for a file that could not be judged because of a user-facing error."""
+    exit_code = failures.exit_code_of(error)
+    assert exit_code is not None  # noqa: S101 - other errors are bugs and are not answered
+    message = failures.message_of(error)
+    return CheckResult(stack_file=stack_file, failure=message, stage=stage, exit_code=exit_code)
 
 
 def answer_results(results: Sequence[CheckResult], *, as_json: bool, as_sarif: bool) -> None:

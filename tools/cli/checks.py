@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from components import clock
 from tools.cli import failures, options
-from tools.cli.check_result import CheckResult, answer_results, refuse_two_forms
+from tools.cli.check_result import CheckResult, answer_results, failed, refuse_two_forms
 from tools.cli.stack_config import config_of, plan_of, refusing_stage
-from tools.workspace.stack_files import EKS, StackFile
+from tools.workspace.stack_files import EKS, StackFile, StackFileError, unread_stack_file
 
 
 def check(
@@ -29,19 +30,33 @@ def check(
     refuse_two_forms(as_json=as_json, as_sarif=as_sarif)
     if stack_file is not None and len(stacks) > 1:
         raise failures.WrongUseError("--stack-file replaces the file of one stack; name one stack")
-    found = [options.stack_file(s, path=stack_file, sandbox=sandbox) for s in stacks]
-    results = [_result(file) for file in found]
+    results = [_checked(stack, path=stack_file, sandbox=sandbox) for stack in stacks]
     if live and all(result.ok for result in results):
         # The account's answers are not useful for an invalid configuration.
-        from tools.cli.session import account_access
-
-        results = []
-        for file in found:
-            with account_access(sandbox=sandbox, profile=file.profile):
-                results.append(_preflight_result(file, sandbox=sandbox))
+        results = [_live(result.stack_file, sandbox=sandbox) for result in results]
     answer_results(results, as_json=as_json, as_sarif=as_sarif)
     if not all(result.ok for result in results):
-        raise typer.Exit(failures.WRONG_USE)
+        raise typer.Exit(max(result.exit_code for result in results))
+
+
+def _checked(stack: str, *, path: Path | None, sandbox: bool) -> CheckResult:
+    try:
+        found = options.stack_file(stack, path=path, sandbox=sandbox)
+    except StackFileError as error:
+        return failed(unread_stack_file(stack, path), error, stage="schema")
+    return _result(found)
+
+
+def _live(stack_file: StackFile, *, sandbox: bool) -> CheckResult:
+    from tools.cli.session import account_access
+
+    try:
+        with account_access(sandbox=sandbox, profile=stack_file.profile):
+            return _preflight_result(stack_file, sandbox=sandbox)
+    except Exception as error:
+        if failures.exit_code_of(error) is None:
+            raise
+        return failed(stack_file, error, stage="preflight")
 
 
 def _result(stack_file: StackFile) -> CheckResult:
@@ -60,8 +75,12 @@ def _preflight_result(stack_file: StackFile, *, sandbox: bool) -> CheckResult:
     from components.preflight.run import run_preflight
     from tools.cli.stack_references import network_reader
 
+    try:
+        config = config_of(stack_file, network_of=network_reader(stack_file, sandbox=sandbox))
+    except ConfigError as refused:  # the network of another stack that is not up
+        return CheckResult(stack_file=stack_file, error=refused, stage="preflight")
     found = run_preflight(
-        config_of(stack_file, network_of=network_reader(stack_file, sandbox=sandbox)),
+        config,
         stack_file=stack_file.name,
         region=stack_file.region,
         now=clock.now(),

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from components.plain_text import legible
+from components.secret_text import hidden
 
 
 def answer(text: str) -> None:
@@ -22,8 +23,8 @@ def answer_document(text: str) -> None:
 
 
 def answer_json(value: Any) -> None:
-    """Write one JSON document to standard output."""
-    typer.echo(json.dumps(value, indent=2, default=str))
+    """Write one JSON document, without secrets, to standard output."""
+    typer.echo(json.dumps(hidden(value), indent=2, default=str))
 
 
 def progress(message: str, /) -> None:

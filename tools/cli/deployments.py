@@ -65,14 +65,14 @@ def preview(
     as_sarif: options.AsSarif = False,
 ) -> None:
     """Show what `up` would change, checked by the policy pack. Changes nothing."""
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     if as_json or as_sarif:
         from tools.cli.check_result import refuse_two_forms
         from tools.cli.preview_findings import answer_preview
 
         refuse_two_forms(as_json=as_json, as_sarif=as_sarif)
-        answer_preview(found, sandbox=sandbox, as_sarif=as_sarif)
+        answer_preview(stack, path=stack_file, sandbox=sandbox, as_sarif=as_sarif)
         return
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     from tools.cli.guarded_update import Guard
 
     workspace = _open(found, "", sandbox=sandbox, checks_config=True)

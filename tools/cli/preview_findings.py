@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from tools.cli import console, failures
+from tools.cli import console, failures, options
 from tools.cli.check_result import answer_sarif
+from tools.workspace.stack_files import StackFileError, unread_stack_file
 
 if TYPE_CHECKING:
-    from tools.findings.finding import Finding
+    from tools.findings.finding import Finding, Stage
     from tools.workspace.engine_process import EngineResult
     from tools.workspace.stack_files import StackFile
     from tools.workspace.workspace import Workspace
@@ -20,13 +22,24 @@ STANDARD_ERROR = 2
 """File descriptor for the engine's display, so that standard output has only the document."""
 
 
-def answer_preview(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> None:
+def answer_preview(stack: str, *, path: Path | None, sandbox: bool, as_sarif: bool) -> None:
     """Preview a stack and write one document with the findings.
 
     Raises:
         typer.Exit: with 1 if the preview failed, for a mandatory violation or an error of the
             program, and with 2 if the stack file was rejected before the preview.
     """
+    try:
+        stack_file = options.stack_file(stack, path=path, sandbox=sandbox)
+    except StackFileError as error:
+        unread = unread_stack_file(stack, path)
+        _answer_failure(unread, error, stage="schema", rule="unreadable", as_sarif=as_sarif)
+    workspace = _opened(stack_file, sandbox=sandbox, as_sarif=as_sarif)
+    result, log = _previewed(workspace)
+    _report(stack_file, result, log, as_sarif=as_sarif)
+
+
+def _opened(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> Workspace:
     from components.config.problems import ConfigError
     from tools.cli.session import Purpose, open_workspace
     from tools.cli.stack_config import refusing_stage
@@ -34,13 +47,30 @@ def answer_preview(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> N
 
     purpose = Purpose(checks_config=True)
     try:
-        workspace = open_workspace(stack_file, purpose, sandbox=sandbox)
+        return open_workspace(stack_file, purpose, sandbox=sandbox)
     except ConfigError as error:
         findings = problem_findings(error, stack_file, refusing_stage(stack_file))
         _answer(stack_file, findings, {}, ok=False, as_sarif=as_sarif)
         raise typer.Exit(failures.WRONG_USE) from error
-    result, log = _previewed(workspace)
-    _report(stack_file, result, log, as_sarif=as_sarif)
+    except Exception as error:
+        if failures.exit_code_of(error) is None:
+            raise
+        _answer_failure(stack_file, error, stage="preflight", rule="unreachable", as_sarif=as_sarif)
+
+
+def _answer_failure(
+    stack_file: StackFile, error: Exception, *, stage: Stage, rule: str, as_sarif: bool
+) -> NoReturn:
+    """Write a document with the error that kept the preview from starting, and exit."""
+    from tools.findings.config_problems import failure_finding
+
+    message = failures.message_of(error)
+    found = failure_finding(
+        message, rule=rule, stage=stage, stack=stack_file.stack, file=stack_file.path
+    )
+    _answer(stack_file, [found], {}, ok=False, as_sarif=as_sarif)
+    console.problem(message)
+    raise typer.Exit(failures.exit_code_of(error) or failures.WORK_FAILED) from error
 
 
 def _previewed(workspace: Workspace) -> tuple[EngineResult, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from components.config.problems import ROOT, ConfigError, Problem
 from tools.findings.finding import Finding, Level, Stage
@@ -47,6 +49,20 @@ def problem_findings(error: ConfigError, stack_file: StackFile, stage: Stage) ->
     """Return a finding for every problem of a rejected stack file."""
     positions = Positions(stack_file.path)
     return [_finding(problem, stack_file, stage, positions) for problem in error.problems]
+
+
+def failure_finding(message: str, *, rule: str, stage: Stage, stack: str, file: Path) -> Finding:
+    """Return a finding for a file that could not be judged: not readable, no account, no engine."""
+    line = re.search(r"\bline (\d+)", message)
+    return Finding(
+        rule=f"{stage}/{rule}",
+        stage=stage,
+        level="error",
+        message=message,
+        stack=stack,
+        file=file,
+        line=int(line[1]) if line else 1,
+    )
 
 
 def _finding(

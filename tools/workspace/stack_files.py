@@ -142,6 +142,11 @@ def find_stack_file(stack: str, *, path: Path | None = None) -> StackFile:
     return StackFile(stack, path, _read(path))
 
 
+def unread_stack_file(stack: str, path: Path | None) -> StackFile:
+    """Return a stack file without content, for messages about a file that cannot be read."""
+    return StackFile(stack, _tracked(stack) if path is None else path.absolute(), {})
+
+
 def _tracked(stack: str) -> Path:
     return ROOT / f"Pulumi.{stack}.yaml"
 

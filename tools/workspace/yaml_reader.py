@@ -18,6 +18,7 @@ from typing import Any
 
 import yaml
 
+from components.look_alikes import odd_characters
 from tools.workspace.files import write_whole
 
 LARGEST_BYTES = 1_000_000
@@ -53,7 +54,8 @@ def read_yaml(path: Path) -> Any:
         # The loader derives from SafeLoader and adds no way to construct objects.
         return yaml.load(text, Loader=_EngineLoader)  # noqa: S506
     except yaml.YAMLError as error:
-        raise _unreadable(path, *_place_of(error)) from error
+        line, problem = _place_of(error)
+        raise _unreadable(path, line, problem + _odd_in(text, line)) from error
 
 
 def read_written(path: Path) -> Any:
@@ -87,6 +89,13 @@ def _text(path: Path) -> str:
         problem = f"it contains the control character U+{ord(control[0]):04X}"
         raise _unreadable(path, line, problem)
     return text
+
+
+def _odd_in(text: str, line: int | None) -> str:
+    """Return the look-alike characters of a line, such as spaces that are no indentation."""
+    lines = text.splitlines()
+    odd = odd_characters(lines[line - 1]) if line and line <= len(lines) else ""
+    return f" (the line contains {odd})" if odd else ""
 
 
 def _place_of(error: yaml.YAMLError) -> tuple[int | None, str]:

@@ -11,7 +11,9 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
+import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 from sandbox.aws.server import LOOPBACK, AwsServer, PortInUseError
 from tests.support.sandbox_aws import STANDARD_IMAGE, Account, refused
@@ -124,3 +126,15 @@ def test_an_answer_arrives_in_one_piece(server: AwsServer, service: str, body: b
             connection.sendall(request % (credential, len(body), body))
             head, _, content = connection.recv(64 * 1024).partition(b"\r\n\r\n")
             assert f"Content-Length: {len(content)}".encode() in head.splitlines()
+
+
+def test_a_region_that_the_sandbox_has_not_is_named(account: Account) -> None:
+    client = boto3.client(
+        "ec2",
+        region_name="us-west-9",
+        endpoint_url=account.server.endpoint,
+        aws_access_key_id="sandbox",
+        aws_secret_access_key="sandbox",
+    )
+    with pytest.raises(ClientError, match="The sandbox has no region 'us-west-9'"):
+        client.describe_vpcs()

@@ -163,4 +163,4 @@ def test_refuses_a_stack_file_without_a_region(trainyard, stack_file) -> None:
     path.write_text(path.read_text().replace("aws:region", "aws:profile"))
     result = trainyard("check", "p5-cb", "--stack-file", path)
     assert result.exit_code == 2
-    assert "set `aws:region` to `us-west-2` in" in result.stderr
+    assert "set `aws:region` in" in result.stderr

@@ -15,6 +15,7 @@ from components.config.problems import ConfigError, Problem
 from tests.tools.cli.conftest import COMPLETE
 from tools.cli import session
 from tools.cli.check_result import CheckResult
+from tools.cli.failures import WrongUseError
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.stack_files import StackFile
 
@@ -194,3 +195,63 @@ def test_the_engines_display_does_not_mix_with_the_document(previewed, capfd) ->
     result = previewed("refused", 0, "--json")
     json.loads(result.stdout)
     assert "the engine's display" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["--json", "--sarif"])
+@pytest.mark.parametrize("command", ["check", "preview"])
+def test_a_file_that_is_not_yaml_is_a_finding_in_a_document(
+    trainyard, tmp_path: Path, command: str, form: str
+) -> None:
+    path = tmp_path / "broken.yaml"
+    path.write_text("config:\n  a: [1\n  b: 2\n", encoding="utf-8")
+    result = trainyard(command, "p5-cb", form, "--stack-file", path)
+    assert result.exit_code == 2
+    (rule, line) = rule_and_line(result.stdout, form, command)
+    assert rule == "schema/unreadable"
+    assert line == 3
+
+
+def rule_and_line(text: str, form: str, command: str) -> tuple[str, int]:
+    if form == "--sarif":
+        (found,) = results_of(text)
+        line = found["locations"][0]["physicalLocation"]["region"]["startLine"]
+        return found["ruleId"], line
+    answer = json.loads(text)
+    (found,) = answer[0]["problems"] if command == "check" else answer["findings"]
+    return found["rule"], found["line"]
+
+
+@pytest.mark.parametrize("form", ["--json", "--sarif"])
+def test_a_stack_that_does_not_exist_hides_no_answer_for_another(trainyard, form: str) -> None:
+    result = trainyard("check", "no-such-stack", "p5-cb", form)
+    assert result.exit_code == 2
+    if form == "--json":
+        assert [each["stack"] for each in json.loads(result.stdout)] == ["no-such-stack", "p5-cb"]
+    else:
+        stacks = {each["properties"]["stack"] for each in results_of(result.stdout)}
+        assert stacks == {"no-such-stack", "p5-cb"}
+
+
+@pytest.mark.parametrize("form", ["--json", "--sarif"])
+def test_missing_credentials_are_a_finding(
+    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    def refuse(**_: object) -> None:
+        raise WrongUseError("there are no AWS credentials")
+
+    monkeypatch.setattr(session, "account_access", refuse)
+    path = stack_file(copy.deepcopy(COMPLETE))
+    result = trainyard("check", "p5-cb", "--live", form, "--stack-file", path)
+    assert result.exit_code == 2
+    assert rule_and_line(result.stdout, form, "check")[0] == "preflight/unreachable"
+    assert "no AWS credentials" in result.stdout
+
+
+def test_a_pasted_secret_is_in_no_output(trainyard, stack_file) -> None:
+    token = "hf_" + "aBcD" * 9
+    path = stack_file(wrong("reservations.block.reservation_id", token))
+    for form in ((), ("--json",), ("--sarif",)):
+        result = trainyard("check", "p5-cb", *form, "--stack-file", path)
+        assert result.exit_code == 2
+        assert token not in result.stdout + result.stderr
+        assert "secret" in result.stdout + result.stderr

@@ -211,3 +211,10 @@ def test_the_sandbox_reads_no_profile_of_the_user() -> None:
     own = StackFile("p5-cb", Path("Pulumi.p5-cb.yaml"), content)
     assert own.profile == "training"
     assert completed(own, {}).profile == ""
+
+
+def test_look_alikes_in_a_line_that_is_no_yaml_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "Pulumi.a.yaml"
+    path.write_text("config:\n  a: \u201cx\u201d: 1\n", encoding="utf-8")
+    with pytest.raises(StackFileError, match=r"line 2: .* U\+201C \(LEFT DOUBLE QUOTATION MARK\)"):
+        find_stack_file("a", path=path)

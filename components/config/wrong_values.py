@@ -1,0 +1,199 @@
+"""Problems of values of a wrong form, of a wrong type, or that are not among the allowed ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import get_args, get_origin
+
+from components.config.corrections import correction
+from components.config.finding import Finding
+from components.config.keys import kinds_of, literals_of
+from components.config.nearest import nearest
+from components.config.problems import Problem, show
+from components.look_alikes import odd_characters, plain_characters
+from components.secret_text import is_private_key, looks_secret
+
+TYPES = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "dict_type": "a mapping of keys to values",
+    "model_type": "a mapping of keys to values",
+    "model_attributes_type": "a mapping of keys to values",
+    "datetime_type": "a time such as 2026-12-01T11:30:00Z",
+    "datetime_from_date_parsing": "a time such as 2026-12-01T11:30:00Z",
+    "datetime_parsing": "a time such as 2026-12-01T11:30:00Z",
+    "timezone_aware": "a time with its offset, such as 2026-12-01T11:30:00Z",
+}
+"""The expected type in words, by the error type of pydantic."""
+
+
+def explain_form(finding: Finding) -> list[Problem]:
+    """Return the problem of a text, or the name of an entry, that has not the required form."""
+    context = finding.context
+    if _is_entry(finding):
+        return [_wrong_name(finding, context["expected"], example=context["example"])]
+    expected = context["expected"]
+    if isinstance(finding.found, str) and looks_secret(finding.found):
+        return [_secret(finding, expected, where=context.get("where", ""))]
+    return [
+        Problem(
+            path=finding.path,
+            problem=f"is not {expected}{_odd(finding.found)}",
+            found=finding.found,
+            allowed=f"for example {context['example']}",
+            remedy=_corrected(finding) or _given(finding),
+        )
+    ]
+
+
+def _secret(finding: Finding, expected: str, *, where: str) -> Problem:
+    private = is_private_key(str(finding.found))
+    what = "a private key" if private else "what looks like a secret"
+    return Problem(
+        path=finding.path,
+        problem=(
+            f"holds {what}, which is not shown here; everybody who can read the stack file or its "
+            "history can use it"
+        ),
+        allowed=expected,
+        remedy=(
+            f"remove it from the stack file and its history, and replace the "
+            f"{'key pair' if private else 'secret'}; give {where or expected}"
+        ),
+    )
+
+
+def _wrong_name(finding: Finding, expected: str, *, example: str) -> Problem:
+    entry = _entry(finding)
+    name = str(entry.location[-1])
+    plain = plain_characters(name) if odd_characters(name) else example
+    return Problem(
+        path=entry.path,
+        problem=f"is not a name that can be used here{_odd(name)}",
+        found=name,
+        allowed=expected,
+        remedy=f"rename this entry, for example to `{plain}`",
+    )
+
+
+def explain_choice(finding: Finding) -> list[Problem]:
+    """Return the problem of a value, or the name of an entry, that is not an allowed one."""
+    if _is_entry(finding):
+        return [_unknown_name(finding)]
+    choices = _choices(finding)
+    meant = correction(finding, choices) or nearest(finding.found, choices)
+    return [
+        Problem(
+            path=finding.path,
+            problem=f"is not one of the allowed values{_odd(finding.found)}{_did_you_mean(meant)}",
+            found=finding.found,
+            allowed=", ".join(choices),
+            remedy=finding.set_to(meant) if meant else _one_of(finding, choices),
+        )
+    ]
+
+
+def _unknown_name(finding: Finding) -> Problem:
+    """Explain the name of an entry that is not one of the names that a mapping can have."""
+    entry = _entry(finding)
+    mapping = entry.parent.place
+    annotation = mapping.annotation if mapping else None
+    choices = literals_of(get_args(annotation)[0]) if get_origin(annotation) is dict else []
+    name = str(entry.location[-1])
+    meant = nearest(name, choices)
+    return Problem(
+        path=entry.path,
+        problem=f"is not one of the names that can stand here{_odd(name)}{_did_you_mean(meant)}",
+        found=name,
+        allowed=", ".join(choices),
+        remedy=f"rename this entry to `{meant}`" if meant else "remove this entry",
+    )
+
+
+def explain_kind(finding: Finding) -> list[Problem]:
+    """Return the problem of a section whose `kind` is missing or unknown."""
+    place = finding.place
+    kinds = kinds_of(place.annotation) if place else []
+    inner = finding.below("kind")
+    missing = inner.found is None
+    meant = None if missing else nearest(inner.found, kinds)
+    odd = "" if missing else _odd(inner.found)
+    return [
+        Problem(
+            path=inner.path,
+            problem="is missing" if missing else f"is not known here{odd}{_did_you_mean(meant)}",
+            found=inner.found,
+            allowed=", ".join(kinds),
+            remedy=inner.set_to(meant) if meant else _one_of(inner, kinds),
+        )
+    ]
+
+
+def explain_type(finding: Finding) -> list[Problem]:
+    """Return the problem of a value of another type than the required one."""
+    expected = TYPES[finding.error["type"]]
+    return [
+        Problem(
+            path=finding.path,
+            problem=f"is not {expected}{_odd(finding.found)}",
+            found=finding.found,
+            allowed=expected,
+            remedy=_type_remedy(finding, expected),
+        )
+    ]
+
+
+def _type_remedy(finding: Finding, expected: str) -> str:
+    found = finding.found
+    if expected == "text" and isinstance(found, int | float):
+        # YAML reads an unquoted 1.30 as the number 1.3.
+        return f'write it in quotes in the stack file: "{show(found)}"'
+    if isinstance(found, str) and expected in {"a whole number", "true or false"}:
+        corrected = _corrected(finding)
+        return corrected or f"write {expected}, without quotes, in the stack file"
+    if expected == "a list" and not isinstance(found, dict | list):
+        return f"write it as a list in the stack file: [{show(found)}]"
+    return f"give {expected}"
+
+
+def _corrected(finding: Finding) -> str | None:
+    value = correction(finding)
+    return finding.set_to(value) if value is not None else None
+
+
+def _given(finding: Finding) -> str:
+    context = finding.context
+    where = context.get("where", "")
+    return f"give {where}" if where else finding.example_of(context["example"])
+
+
+def _choices(finding: Finding) -> list[str]:
+    place = finding.place
+    return literals_of(place.annotation) if place else []
+
+
+def _one_of(finding: Finding, choices: list[str]) -> str:
+    if len(choices) == 1:
+        return finding.set_to(choices[0])
+    return finding.example_of(choices[0]) if choices else "change the value"
+
+
+def _odd(value: object) -> str:
+    """Return the look-alike characters of a value, as an addition to its problem."""
+    odd = odd_characters(value) if isinstance(value, str) else ""
+    return f": it contains {odd}" if odd else ""
+
+
+def _did_you_mean(meant: str | None) -> str:
+    return f"; the nearest is `{meant}`" if meant else ""
+
+
+def _is_entry(finding: Finding) -> bool:
+    return finding.location[-1:] == ("[key]",)
+
+
+def _entry(finding: Finding) -> Finding:
+    return replace(finding, location=finding.location[:-1])
