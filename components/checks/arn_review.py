@@ -40,10 +40,10 @@ def review_arns(config: StackConfig, region: str, review: Review) -> None:
         if own_region not in ("", region):
             review.refuse(
                 key,
-                f"is of another region than the stack, {region}, which cannot use it",
+                f"is in a different region from the stack, {region}, which cannot use it",
                 found=arn,
                 allowed=f"an ARN of {region}",
-                remedy="give one of this region, or change `aws:region`",
+                remedy="set an ARN in this region, or change `aws:region`",
             )
         elif own_partition != partition(region):
             review.refuse(
@@ -51,7 +51,7 @@ def review_arns(config: StackConfig, region: str, review: Review) -> None:
                 f"is of the partition {own_partition}, and {region} is in {partition(region)}",
                 found=arn,
                 allowed=f"an ARN that begins with arn:{partition(region)}:",
-                remedy="give the ARN of this partition, or change `aws:region`",
+                remedy="set an ARN in this partition, or change `aws:region`",
             )
 
 

@@ -18,7 +18,6 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
 )
@@ -238,46 +237,6 @@ Ipv4Cidr = Annotated[str, _ipv4_cidr("10.0.0.0/16")]
 ClientCidr = Annotated[str, _ipv4_cidr("203.0.113.0/24")]
 """A network of clients on the internet; the example is of
 https://www.rfc-editor.org/rfc/rfc5737#section-3."""
-
-
-def _text(value: Any) -> Any:
-    # `pulumi config set --path` types what looks like a number or a boolean; a tag or a label
-    # is always text, and AWS and Kubernetes spell it `true`.
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, int) else value
-
-
-def _without_controls(value: str) -> str:
-    if not value.replace("\n", "").replace("\t", "").isprintable():
-        raise PydanticCustomError(
-            "form", "is not {expected}", {"expected": "printable text", "example": "text"}
-        )
-    return value
-
-
-def _one_line(value: str) -> str:
-    if not value.isprintable():
-        raise PydanticCustomError(
-            "form",
-            "is not {expected}",
-            {"expected": "one line of printable text", "example": "text"},
-        )
-    return value
-
-
-_Given = BeforeValidator(_text, json_schema_input_type=str | int | bool)
-Text = Annotated[str, _Given, AfterValidator(_without_controls)]
-"""Any text. Invisible characters other than white space are a mistake or an attack."""
-Line = Annotated[str, _Given, AfterValidator(_one_line)]
-"""One line of any text, for values that are written into one line of a file."""
-
-
-TagKey = Annotated[str, Field(min_length=1, max_length=128), AfterValidator(_one_line)]
-"""Key of a tag.
-
-https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Tags.html#tag-restrictions
-"""
 
 
 def _time(value: Any) -> Any:

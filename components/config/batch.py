@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import override
 
-from components.config.base import StrictModel, Text
+from components.config.base import StrictModel
 from components.config.batch_fields import (
     ContainerImage,
     EnvironmentVariable,
@@ -19,6 +19,7 @@ from components.config.node_pool import KeyName, NodePool, PolicyName
 from components.config.parallelcluster_fields import AmiId
 from components.config.pools import Pool, pool_of
 from components.config.stack import Architecture
+from components.config.text import Text
 
 MOST_TIMEOUT_MINUTES = (2**31 - 1) // 60
 """`attemptDurationSeconds` is a 32-bit integer, and AWS documents no other maximum.

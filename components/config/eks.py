@@ -14,12 +14,12 @@ from components.config.base import (
     KubernetesVersion,
     NodePoolName,
     StrictModel,
-    Text,
 )
 from components.config.eks_addons import Addons
 from components.config.node_pool import KeyName, NodePool, NodeSizes, PolicyName, RootVolume
 from components.config.pools import OwnNodes, Pool, pool_of
 from components.config.stack import Architecture
+from components.config.text import Text
 
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"

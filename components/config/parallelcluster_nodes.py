@@ -14,7 +14,6 @@ from components.config.base import (
     NodePoolName,
     StrictModel,
     SubnetId,
-    Text,
     Zone,
 )
 from components.config.node_pool import KeyName, Placement, PolicyName, RootVolume
@@ -28,6 +27,7 @@ from components.config.parallelcluster_fields import (
     ScriptLocation,
     SlurmSettings,
 )
+from components.config.text import Text
 
 
 class Script(StrictModel):

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from components.config.base import ClusterName, Line, NodePoolName, StrictModel, TagKey
+from components.config.base import ClusterName, NodePoolName, StrictModel
 from components.config.network import Network, PlacedNetwork
 from components.config.policies import RuleName, RuleSettings
 from components.config.pools import OwnNodes, Pool
 from components.config.reservations import CapacityBlock, Reservation
 from components.config.storage import FileSystem
+from components.config.text import Line, TagKey
 
 
 class Architecture(StrictModel):

@@ -20,8 +20,8 @@ def explain_unknown_key(finding: Finding) -> list[Problem]:
     remove = remove_command(finding.path, stack_file=finding.stack_file)
     if model is not None and kinds:
         own = value_at(finding.raw, (*parents, "kind"))
-        problem = f"belongs to {' or '.join(kinds)}, and this is `kind: {own}`"
-        remedy = f"{remove}; or give this the other kind, with its own keys"
+        problem = f"belongs to {' or '.join(kinds)}, but this is `kind: {own}`"
+        remedy = f"{remove}; or change `kind`, and set the keys of that kind"
     else:
         problem, remedy = _unknown(finding, keys, remove)
     return [
@@ -39,7 +39,7 @@ def _unknown(finding: Finding, keys: list[str], remove: str) -> tuple[str, str]:
     """Return the problem and the fix of a key that no kind has here."""
     key = str(finding.location[-1])
     odd = odd_characters(key)
-    problem = "is not a known key here" + (f": it contains {odd}" if odd else "")
+    problem = "is not a valid key here" + (f": it contains {odd}" if odd else "")
     foreign = foreign_key(key, keys)
     if foreign is not None:
         return _of_another_tool(problem, foreign, finding, remove)

@@ -25,7 +25,7 @@ TYPES = {
     "datetime_type": "a time such as 2026-12-01T11:30:00Z",
     "datetime_from_date_parsing": "a time such as 2026-12-01T11:30:00Z",
     "datetime_parsing": "a time such as 2026-12-01T11:30:00Z",
-    "timezone_aware": "a time with its offset, such as 2026-12-01T11:30:00Z",
+    "timezone_aware": "a time with its UTC offset, such as 2026-12-01T11:30:00Z",
 }
 """The expected type in words, by the error type of pydantic."""
 
@@ -72,7 +72,7 @@ def _wrong_name(finding: Finding, expected: str, *, example: str) -> Problem:
     plain = plain_characters(name) if odd_characters(name) else example
     return Problem(
         path=entry.path,
-        problem=f"is not a name that can be used here{_odd(name)}",
+        problem=f"is not a valid name here{_odd(name)}",
         found=name,
         allowed=expected,
         remedy=f"rename this entry, for example to `{plain}`",
@@ -106,7 +106,7 @@ def _unknown_name(finding: Finding) -> Problem:
     meant = nearest(name, choices)
     return Problem(
         path=entry.path,
-        problem=f"is not one of the names that can stand here{_odd(name)}{_did_you_mean(meant)}",
+        problem=f"is not one of the allowed names{_odd(name)}{_did_you_mean(meant)}",
         found=name,
         allowed=", ".join(choices),
         remedy=f"rename this entry to `{meant}`" if meant else "remove this entry",
@@ -124,7 +124,7 @@ def explain_kind(finding: Finding) -> list[Problem]:
     return [
         Problem(
             path=inner.path,
-            problem="is missing" if missing else f"is not known here{odd}{_did_you_mean(meant)}",
+            problem="is missing" if missing else f"is not valid here{odd}{_did_you_mean(meant)}",
             found=inner.found,
             allowed=", ".join(kinds),
             remedy=inner.set_to(meant) if meant else _one_of(inner, kinds),

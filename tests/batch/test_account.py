@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from ipaddress import IPv4Network
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -266,6 +267,9 @@ class Reader:
 
     def client(self, _service):
         return self
+
+    def get_paginator(self, _operation):
+        return MagicMock()
 
     def images(self, image_id):
         return {AMI: image(AMI)} if image_id == AMI else {}

@@ -19,7 +19,7 @@ PLACE = "architecture.compute_environments.p4d.iam_policies[0]"
 @pytest.mark.parametrize(
     ("arn", "said"),
     [
-        pytest.param(KEY.replace("us-west-2", "us-east-1"), "another region", id="region"),
+        pytest.param(KEY.replace("us-west-2", "us-east-1"), "different region", id="region"),
         pytest.param(KEY.replace(":aws:", ":aws-cn:"), "partition aws-cn", id="partition"),
     ],
 )

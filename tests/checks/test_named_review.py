@@ -5,7 +5,7 @@ import pytest
 from tests.support.parallelcluster_configs import raw_p4de
 from tests.support.stack_files import changed, p5, plan, plan_problems
 
-KEY = "arn:aws:kms:us-west-2:123456789012:key/1234abcd"
+KEY = "arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 
 
 @pytest.mark.parametrize(

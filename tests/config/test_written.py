@@ -116,7 +116,7 @@ def test_a_key_that_stands_there_twice_is_refused(mapping: str, tmp_path: Path) 
 def test_a_merge_key_twice_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "Pulumi.mine.yaml"
     file.write_text("a: &a {x: 1}\nb: &b {x: 2}\nc:\n  <<: *a\n  <<: *b\n", encoding="utf-8")
-    with pytest.raises(StackFileError, match="'<<' stands there twice"):
+    with pytest.raises(StackFileError, match="'<<' is there twice"):
         find_stack_file("mine", path=file)
 
 

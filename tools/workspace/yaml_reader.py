@@ -3,9 +3,7 @@
 A stack file is data: limits apply before any object is created, and what the engine rejects is
 rejected here, with the line number. The engine's decoder is go-yaml 3. How it reads plain scalars,
 and what it rejects (duplicate keys, recursive aliases, too many aliases, NaN), was measured with
-engine 3.259.
-
-Source: https://github.com/go-yaml/yaml/blob/v3.0.1/resolve.go and `decode.go` in the same directory
+engine 3.259. Source: https://github.com/go-yaml/yaml/blob/v3.0.1/resolve.go, and `decode.go` there
 """
 
 from __future__ import annotations
@@ -86,8 +84,7 @@ def _text(path: Path) -> str:
     control = _CONTROL.search(text)
     if control:
         line = text.count("\n", 0, control.start()) + 1
-        problem = f"it contains the control character U+{ord(control[0]):04X}"
-        raise _unreadable(path, line, problem)
+        raise _unreadable(path, line, f"it has the control character U+{ord(control[0]):04X}")
     return text
 
 
