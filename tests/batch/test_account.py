@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from ipaddress import IPv4Network
-from unittest.mock import MagicMock
 
 import pytest
 
@@ -18,6 +17,7 @@ from components.config.batch_stack import BatchStackConfig
 from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError
 from tests.support.batch_plans import AMI, P4D, raw_config
+from tests.support.image_reader import ReaderOfOneImage
 from tests.support.parallelcluster_accounts import NOW, account, image, odcr, subnet
 from tests.support.parallelcluster_configs import PRIVATE_A, PRIVATE_B, RESERVATION
 
@@ -260,31 +260,13 @@ def test_a_local_zone_is_refused_in_the_words_of_batch():
     )
 
 
-class Reader:
-    """An account with one image and nothing else."""
-
-    region = "us-west-2"
-
-    def client(self, _service):
-        return self
-
-    def get_paginator(self, _operation):
-        return MagicMock()
-
-    def images(self, image_id):
-        return {AMI: image(AMI)} if image_id == AMI else {}
-
-    def __getattr__(self, name):
-        return lambda *_arguments, **_options: {}
-
-
 @pytest.mark.parametrize(("image_id", "seen"), [(AMI, {AMI}), ("ami-0123456789abcdef9", set())])
 def test_the_images_that_the_stack_file_names_are_looked_up(image_id, seen):
     name = "architecture__compute_environments__p4d__custom_ami_id"
     alone = {"architecture__job_definitions__nccl-multi__nodes": 1, name: image_id}
     config = load_stack_config(with_image(**alone), stack_file="Pulumi.batch-p4d.yaml")
     assert isinstance(config, BatchStackConfig)
-    found = read_side_by_side(account_readings(Reader(), config))
+    found = read_side_by_side(account_readings(ReaderOfOneImage(), config))
     assert set(found["images"]) == seen
 
 

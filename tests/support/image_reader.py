@@ -1,0 +1,31 @@
+"""An account with one image and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import MagicMock
+
+from components.account.facts import ImageFacts
+from tests.support.batch_plans import AMI
+from tests.support.parallelcluster_accounts import image
+
+
+class ReaderOfOneImage:
+    """Reads the account in place of `AccountReader`."""
+
+    region = "us-west-2"
+
+    def client(self, _service: str) -> ReaderOfOneImage:
+        """Return what answers every call with nothing."""
+        return self
+
+    def get_paginator(self, _operation: str) -> MagicMock:
+        """Return a paginator without pages."""
+        return MagicMock()
+
+    def images(self, image_id: str) -> dict[str, ImageFacts]:
+        """Return the image if it is that of the account."""
+        return {AMI: image(AMI)} if image_id == AMI else {}
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_arguments, **_options: {}
