@@ -50,15 +50,20 @@ def parse_instance_type(name: str, record: Mapping[str, Any]) -> InstanceType:
 
 
 class _Catalog(Mapping[str, InstanceType]):
-    """Parses records lazily, because a stack uses only a few."""
+    """Parses records on demand: a stack uses a few of more than a thousand."""
 
-    def __init__(self, records: Mapping[str, Mapping[str, Any]]) -> None:
-        self._records = records
+    def __init__(self, text: str) -> None:
+        # Records are the lines that begin with four spaces and a name; decoding all of them takes
+        # a tenth of the time of `check`.
+        entries = (entry.partition('"') for entry in text.split('\n    "')[1:])
+        self._records = {name: rest for name, _, rest in entries}
         self._made: dict[str, InstanceType] = {}
 
     def __getitem__(self, name: str) -> InstanceType:
         if name not in self._made:
-            self._made[name] = parse_instance_type(name, self._records[name])
+            text = self._records[name]
+            record, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
+            self._made[name] = parse_instance_type(name, record)
         return self._made[name]
 
     def __contains__(self, name: object) -> bool:
@@ -71,9 +76,7 @@ class _Catalog(Mapping[str, InstanceType]):
         return len(self._records)
 
 
-INSTANCE_TYPES: Mapping[str, InstanceType] = _Catalog(
-    json.loads(DATA_FILE.read_text(encoding="utf-8"))["instance_types"]
-)
+INSTANCE_TYPES: Mapping[str, InstanceType] = _Catalog(DATA_FILE.read_text(encoding="utf-8"))
 """Every known instance type by name, sorted by family and size."""
 
 

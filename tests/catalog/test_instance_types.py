@@ -1,11 +1,15 @@
 """The catalog is complete and consistent; the figures are those of the matrix."""
 
+import json
+
 import pytest
 
 from components.catalog.instance_types import (
+    DATA_FILE,
     INSTANCE_TYPES,
     UnknownInstanceTypeError,
     instance_type,
+    parse_instance_type,
 )
 from tests.support.instance_types import each_family
 
@@ -151,3 +155,10 @@ def test_what_is_not_a_type_is_not_in_the_catalog():
     assert "p5.49xlarge" not in INSTANCE_TYPES
     assert INSTANCE_TYPES.get("p5.49xlarge") is None
     assert len(INSTANCE_TYPES) == len(list(INSTANCE_TYPES))
+
+
+def test_records_that_are_read_one_by_one_are_those_of_the_whole_file():
+    records = json.loads(DATA_FILE.read_text(encoding="utf-8"))["instance_types"]
+    assert list(INSTANCE_TYPES) == list(records)
+    for name, record in records.items():
+        assert INSTANCE_TYPES[name] == parse_instance_type(name, record)
