@@ -34,4 +34,4 @@ def ended_at_once() -> Iterator[None]:
 
 
 with ended_at_once():
-    command_line(sys.argv[1:])(prog_name="./trainyard")
+    command_line()(prog_name="./trainyard")
