@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tools.cli import console, failures
+from tools.findings.config_problems import problem_findings, remark_findings
+from tools.workspace.stack_files import ROOT, StackFile
 
 if TYPE_CHECKING:
     from components.config.problems import ConfigError
     from components.preflight.run import Preflight
     from tools.findings.finding import Finding, Stage
-    from tools.workspace.stack_files import StackFile
+    from tools.findings.sarif import RuleText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,14 +82,10 @@ class CheckResult:
 
     def findings(self) -> list[Finding]:
         """Return all findings about the file."""
-        from tools.findings.config_problems import remark_findings
-
         remarks = remark_findings(self.stack_file, notes=self.notes, warnings=self.warnings)
         return [*self._refusals(), *remarks]
 
     def _refusals(self) -> list[Finding]:
-        from tools.findings.config_problems import problem_findings
-
         if self.error is None:
             return []
         return problem_findings(self.error, self.stack_file, self.stage)
@@ -123,22 +122,25 @@ def answer_results(results: Sequence[CheckResult], *, as_json: bool, as_sarif: b
             result.show()
 
 
-def answer_sarif(category: str, findings: Sequence[Finding], *, succeeded: bool = True) -> None:
-    """Write findings to standard output as one SARIF document."""
-    from tools.findings.sarif import RuleText, Run, sarif
-    from tools.workspace.stack_files import ROOT
+def answer_sarif(
+    category: str,
+    findings: Sequence[Finding],
+    *,
+    succeeded: bool = True,
+    rules: Mapping[str, RuleText] = MappingProxyType({}),
+) -> None:
+    """Write findings to standard output as one SARIF document.
 
-    texts: dict[str, RuleText] = {}
-    if any(finding.stage == "policy" for finding in findings):  # otherwise the pack is not loaded
-        from tools.findings.rule_texts import rule_texts
+    `rules` are the texts of the policy rules, by name, if the findings can include violations.
+    """
+    from tools.findings.sarif import Run, sarif
 
-        texts = rule_texts()
     run = Run(
         category=category,
         findings=findings,
         succeeded=succeeded,
         root=ROOT,
-        rules=texts,
+        rules=rules,
     )
     console.answer_json(sarif(run))
 

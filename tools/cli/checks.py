@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Annotated
 
 import typer
 
-from components import clock
+from components.config.problems import ConfigError
 from tools.cli import failures, options
 from tools.cli.check_result import CheckResult, answer_results, refuse_two_forms
-from tools.cli.stack_config import config_of, plan_of, refusing_stage
-from tools.workspace.stack_files import EKS, StackFile
+from tools.cli.stack_config import plan_of, refusing_stage
+from tools.workspace.stack_files import StackFile
 
 
 def check(
@@ -33,54 +32,18 @@ def check(
     results = [_result(file) for file in found]
     if live and all(result.ok for result in results):
         # The account's answers are not useful for an invalid configuration.
-        from tools.cli.session import account_access
+        from tools.cli.live_check import live_result
 
-        results = []
-        for file in found:
-            with account_access(sandbox=sandbox, profile=file.profile):
-                results.append(_preflight_result(file, sandbox=sandbox))
+        results = [live_result(file, sandbox=sandbox) for file in found]
     answer_results(results, as_json=as_json, as_sarif=as_sarif)
     if not all(result.ok for result in results):
         raise typer.Exit(failures.WRONG_USE)
 
 
 def _result(stack_file: StackFile) -> CheckResult:
-    from components.config.problems import ConfigError
-
     try:
         notes = plan_of(stack_file).notes
     except ConfigError as error:
         stage = refusing_stage(stack_file)
         return CheckResult(stack_file=stack_file, error=error, stage=stage)
     return CheckResult(stack_file=stack_file, notes=tuple(notes))
-
-
-def _preflight_result(stack_file: StackFile, *, sandbox: bool) -> CheckResult:
-    from components.config.problems import ConfigError
-    from components.preflight.run import run_preflight
-    from tools.cli.stack_references import network_reader
-
-    found = run_preflight(
-        config_of(stack_file, network_of=network_reader(stack_file, sandbox=sandbox)),
-        stack_file=stack_file.name,
-        region=stack_file.region,
-        now=clock.now(),
-    )
-    if stack_file.architecture == EKS and not sandbox:
-        from tools.cli.aws_cli import aws_cli_row
-
-        found = dataclasses.replace(found, rows=(*found.rows, aws_cli_row()))
-    error = ConfigError(found.problems, stack_file=stack_file.name) if found.problems else None
-    unsure = {"warning": "", "skipped": "not checked: "}
-    return CheckResult(
-        stack_file=stack_file,
-        error=error,
-        stage="preflight",
-        notes=() if found.plan is None else tuple(found.plan.notes),
-        warnings=tuple(
-            f"{unsure[row.verdict]}{row.subject}: {row.asked}: {row.found}"
-            for row in found.rows
-            if row.verdict in unsure
-        ),
-        preflight=found,
-    )

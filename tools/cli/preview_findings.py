@@ -7,11 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from components.config.problems import ConfigError
 from tools.cli import console, failures
 from tools.cli.check_result import answer_sarif
+from tools.cli.policy_pack import policy_pack
+from tools.cli.session import Purpose, open_workspace
+from tools.cli.stack_config import refusing_stage
+from tools.findings.config_problems import problem_findings
+from tools.findings.finding import Finding, as_json
+from tools.findings.policy_events import event_findings
+from tools.findings.rule_texts import rule_texts
+from tools.workspace.engine_events import resource_changes
+from tools.workspace.listening import event_log
 
 if TYPE_CHECKING:
-    from tools.findings.finding import Finding
     from tools.workspace.engine_process import EngineResult
     from tools.workspace.stack_files import StackFile
     from tools.workspace.workspace import Workspace
@@ -27,11 +36,6 @@ def answer_preview(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> N
         typer.Exit: with 1 if the preview failed, for a mandatory violation or an error of the
             program, and with 2 if the stack file was rejected before the preview.
     """
-    from components.config.problems import ConfigError
-    from tools.cli.session import Purpose, open_workspace
-    from tools.cli.stack_config import refusing_stage
-    from tools.findings.config_problems import problem_findings
-
     purpose = Purpose(checks_config=True)
     try:
         workspace = open_workspace(stack_file, purpose, sandbox=sandbox)
@@ -45,9 +49,6 @@ def answer_preview(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> N
 
 def _previewed(workspace: Workspace) -> tuple[EngineResult, str]:
     """Return the result of the engine's preview, with its event log."""
-    from tools.cli.stack_config import policy_pack
-    from tools.workspace.listening import event_log
-
     # The engine's `preview --json` does not report policies; its event log does.
     with event_log() as log:
         arguments = ["preview", *workspace.arguments(), *policy_pack(workspace), *log.arguments]
@@ -56,9 +57,6 @@ def _previewed(workspace: Workspace) -> tuple[EngineResult, str]:
 
 
 def _report(stack_file: StackFile, result: EngineResult, log: str, *, as_sarif: bool) -> None:
-    from tools.findings.policy_events import event_findings
-    from tools.workspace.engine_events import resource_changes
-
     ok = result.exit_code == 0
     findings = event_findings(log, stack_file)
     _answer(stack_file, findings, resource_changes(log), ok=ok, as_sarif=as_sarif)
@@ -77,14 +75,14 @@ def _answer(
     ok: bool,
     as_sarif: bool,
 ) -> None:
-    from tools.findings.finding import as_json
-
     if as_sarif:
         # A preview that reports violations succeeded as a command; one whose program failed did
         # not.
         stages = {each.stage for each in findings if each.level == "error"}
         succeeded = ok or (bool(stages) and "engine" not in stages)
-        answer_sarif(f"preview/{stack_file.stack}", findings, succeeded=succeeded)
+        answer_sarif(
+            f"preview/{stack_file.stack}", findings, succeeded=succeeded, rules=rule_texts()
+        )
         return
     answer: dict[str, Any] = {
         "stack": stack_file.stack,
