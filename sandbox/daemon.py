@@ -22,6 +22,10 @@ from sandbox.aws.environment import ACCOUNT_ID
 from sandbox.aws.https_endpoints import HttpsEndpoints, issuer_hosts
 from sandbox.aws.server import AwsServer, PortInUseError  # first: it prepares moto's environment
 from sandbox.file_lock import LockTakenError, locked
+from sandbox.kubernetes.addons import AddonObjects
+from sandbox.kubernetes.aws_program import write_aws_program
+from sandbox.kubernetes.control_planes import ControlPlanes, check_version
+from sandbox.kubernetes.nodes import NodeSimulator
 from sandbox.process_identity import own_identity, write_identity
 from sandbox.processes import Spawner, sweep
 from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory, SandboxStatus
@@ -120,11 +124,6 @@ def _kubernetes(
     """Start control planes and nodes for clusters; return a function that stops both."""
     if not programs:
         return lambda: None
-    from sandbox.kubernetes.addons import AddonObjects
-    from sandbox.kubernetes.aws_program import write_aws_program
-    from sandbox.kubernetes.control_planes import ControlPlanes, check_version
-    from sandbox.kubernetes.nodes import NodeSimulator
-
     directory.clusters.mkdir(exist_ok=True)
     write_aws_program(directory.bin, clusters=directory.clusters, region=region)
     control_planes = ControlPlanes(directory.clusters, programs, server.endpoint, spawner.spawn)

@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.main import get_command
 
 from tests.support.tracked import ROOT
-from tools.cli.app import app
+from tools.cli.command_line import command
 from tools.workspace.stack_files import stack_names
 
 WORKFLOW = ROOT / "docs" / "ci" / "trainyard-check.yml"
@@ -33,11 +32,10 @@ def commands() -> Iterator[list[str]]:
 
 
 def test_each_command_and_option_exists() -> None:
-    known = get_command(app).commands
     found = list(commands())
     assert [words[0] for words in found] == ["check", "preview"]
     for name, *words in found:
-        options = {option for param in known[name].params for option in param.opts}
+        options = {option for param in command(name).params for option in param.opts}
         assert {word for word in words if word.startswith("-")} <= options
 
 

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from tests.support.warm_python.command_line import warm_engines
-from tools.cli import guarded_update
+from tools.cli import deployments, guarded_update
 from tools.cli.guarded_update import Guard
-from tools.workspace import workspace
+from tools.cli.policy_pack import policy_pack
 from tools.workspace.engine_process import EngineResult
+from tools.workspace.workspace import Workspace
 
-_run, _run_guarded = workspace.run, guarded_update.run_guarded
+_run, _run_guarded = deployments.run, guarded_update.run_guarded
 """As they are before `main` puts others in their place."""
 
 
@@ -23,23 +24,23 @@ def main() -> None:
     """Run the command line; its `up`, `refresh` and `destroy` begin at once."""
     warm_engines()
     guarded_update.run_guarded = _unguarded
-    workspace.run = _at_once
+    deployments.run = _at_once
     from tools.cli.app import app
 
     app(prog_name="./trainyard")
 
 
 def _unguarded(
-    of: workspace.Workspace, operation: str, arguments: Sequence[str], guard: Guard
+    of: Workspace, operation: str, arguments: Sequence[str], guard: Guard
 ) -> EngineResult:
     if operation == "preview":
         return _run_guarded(of, operation, arguments, guard)
     # The guard reads the steps of a preview, of which there is none.
-    return _at_once(of, operation, arguments)
+    return _at_once(of, operation, [*policy_pack(of), *arguments])
 
 
 def _at_once(
-    of: workspace.Workspace,
+    of: Workspace,
     operation: str,
     extra: Sequence[str] = (),
     *,

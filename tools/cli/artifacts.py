@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+import json
+from typing import Annotated, Any
 
 import typer
 
 from tools.cli import console, failures, options
-from tools.workspace.stack_files import EKS, PARALLELCLUSTER
-
-if TYPE_CHECKING:
-    from tools.workspace.stack_files import StackFile
-    from tools.workspace.workspace import Workspace
+from tools.cli.kubeconfig import usable_kubeconfig
+from tools.cli.sandbox_session import require_stack
+from tools.cli.session import Purpose, open_workspace, refuse_occupied
+from tools.workspace.engine_process import EngineFailedError
+from tools.workspace.stack_files import EKS, PARALLELCLUSTER, StackFile
+from tools.workspace.workspace import Workspace
+from tools.workspace.workspace import outputs as read
 
 KUBECONFIG = "kubeconfig"
 ARTIFACTS = {
@@ -60,8 +63,6 @@ def artifact(
         )
     text = document(values[made[name]])
     if name == KUBECONFIG:
-        from tools.cli.session import usable_kubeconfig
-
         text = usable_kubeconfig(text, sandbox=sandbox)
     console.answer_document(text)
 
@@ -70,16 +71,10 @@ def document(value: Any) -> str:
     """Return an output that is a document as text."""
     if isinstance(value, str):
         return value
-    import json
-
     return json.dumps(value, indent=2)
 
 
 def _outputs(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> dict[str, Any]:
-    from tools.cli.session import refuse_occupied
-    from tools.workspace.engine_process import EngineFailedError
-    from tools.workspace.workspace import outputs as read
-
     workspace = _workspace(stack_file, sandbox=sandbox)
     try:
         values = read(workspace, show_secrets=show_secrets)
@@ -96,17 +91,11 @@ def _outputs(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> dic
 
 
 def _workspace(stack_file: StackFile, *, sandbox: bool) -> Workspace:
-    from tools.cli.session import Purpose, open_workspace
-
     if sandbox:
-        from tools.cli.sandbox_session import require_stack
-
         require_stack(stack_file)
     purpose = Purpose(checks_config=False)
     return open_workspace(stack_file, purpose, sandbox=sandbox)
 
 
 def _line(value: Any) -> str:
-    import json
-
     return value if isinstance(value, str) else json.dumps(value)

@@ -1,9 +1,14 @@
-"""Submit a job to Batch exactly once, even if the response is lost.
+"""`job --submit`: submits a job to Batch exactly once, even if the response is lost.
 
 `SubmitJob` has no client token
 (https://docs.aws.amazon.com/batch/latest/APIReference/API_SubmitJob.html), and boto3 retries a
 request without a response. Therefore the request is retried only if Batch said that it did nothing.
 If Batch did not respond, the job is looked up by its unique name.
+
+Source:
+    https://docs.aws.amazon.com/batch/latest/userguide/job_states.html
+    https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html: nodes have the
+        address `JOB#0` and separate logs
 """
 
 from __future__ import annotations
@@ -13,14 +18,25 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import boto3
 from botocore.config import Config
-from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 
-from components.account.call_failures import says_nothing_of_the_request
+from components.account.call_failures import CLIENT, explained, says_nothing_of_the_request
+from components.batch.plan import BatchPlan
+from tools.cli import console, failures
+from tools.cli.batch_waiting import JobWait, wait_for
+from tools.cli.session import account_access, refuse_occupied
+from tools.diagnosis.waiting_job import read_queued_job, why_it_waits
+from tools.jobs.batch_request import BatchSubmission
+from tools.workspace.stack_files import StackFile
 
 ATTEMPTS = 4
 UNREPEATED = Config(retries={"total_max_attempts": 1}, connect_timeout=10, read_timeout=30)
 """Client configuration without retries by boto3."""
+LOG_GROUP = "/aws/batch/job"
+"""Log group of Batch jobs.
+https://docs.aws.amazon.com/batch/latest/userguide/using_awslogs.html"""
 
 
 def submit_once(
@@ -62,3 +78,83 @@ def _found(batch: Any, request: Mapping[str, Any]) -> str:
     named = {"name": "JOB_NAME", "values": [request["jobName"]]}
     jobs = batch.list_jobs(jobQueue=request["jobQueue"], filters=[named])["jobSummaryList"]
     return next((job["jobId"] for job in jobs), "")
+
+
+def submit_job(
+    plan: BatchPlan,
+    submission: BatchSubmission,
+    *,
+    stack_file: StackFile,
+    sandbox: bool,
+    wait: JobWait | None,
+) -> None:
+    """Submit the job, print its id on standard output, and say how to follow it.
+
+    Raises:
+        WrongUseError: there are no credentials.
+        StackLockedError: another command holds the lock of the stack.
+        CommandError: Batch rejects the job or, with `--wait`, the job fails or does not start.
+    """
+    # While the stack changes, the queue and the definition may change as well.
+    refuse_occupied(stack_file, sandbox=sandbox)
+    with account_access(sandbox=sandbox, profile=stack_file.profile):
+        batch = boto3.client("batch", region_name=plan.region, config=CLIENT)
+        job_id = _submit(plan.region, submission, stack_file, sandbox=sandbox)
+        console.answer(job_id)
+        console.progress(f"submitted {submission.description}")
+        if not sandbox:
+            console.progress("\n  ".join(_follow(plan.region, job_id, submission)))
+        if wait:
+            wait_for(batch, job_id, lambda job: _explain(job, batch, plan, submission), wait)
+
+
+def _explain(
+    job: Mapping[str, Any],
+    batch: Any,
+    plan: BatchPlan,
+    submission: BatchSubmission,
+) -> list[str]:
+    """Return why a job waits; what cannot be queried is reported instead."""
+    name = submission.compute_environment
+    capacity = next(each.capacity for each in plan.compute_environments if each.name == name)
+    single = [capacity.reservation_id] if capacity.reservation_id else []
+    members = [each.rpartition("/")[2] for each in capacity.reservation_group_members]
+    try:
+        queued = read_queued_job(
+            batch,
+            boto3.client("ec2", region_name=plan.region, config=CLIENT),
+            job,
+            environment=name,
+            stack=plan.name,
+            reservation_ids=[*single, *members],
+        )
+    except (BotoCoreError, ClientError) as error:
+        return [f"the reason cannot be read from the account: {error}"]
+    return why_it_waits(queued)
+
+
+def _submit(
+    region: str, submission: BatchSubmission, stack_file: StackFile, *, sandbox: bool
+) -> str:
+    try:
+        batch = boto3.client("batch", region_name=region, config=UNREPEATED)
+        return submit_once(batch, submission.request)
+    except (BotoCoreError, ClientError) as error:
+        command = stack_file.command("up", sandbox=sandbox)
+        raise failures.CommandError(
+            f"Batch rejected the job: {explained('batch:SubmitJob', error)}\n"
+            f"  if the stack is not deployed yet:  {command}"
+        ) from error
+
+
+def _follow(region: str, job_id: str, submission: BatchSubmission) -> list[str]:
+    """Return the commands that show the job's state and the main node's log, and end the job."""
+    main = f"{job_id}#0" if submission.multinode else job_id
+    describe = f"aws batch describe-jobs --region {region} --output text"
+    stream = f"$({describe} --jobs '{main}' --query 'jobs[0].container.logStreamName')"
+    return [
+        "commands for this job:",
+        f"{describe} --jobs {job_id} --query 'jobs[0].[status,statusReason]'",
+        f'aws logs tail {LOG_GROUP} --region {region} --follow --log-stream-names "{stream}"',
+        f"aws batch terminate-job --region {region} --job-id {job_id} --reason unneeded",
+    ]

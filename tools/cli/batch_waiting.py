@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from tools.cli import console, failures
 from tools.diagnosis.waiting_job import WAITING
 
@@ -45,8 +47,6 @@ def wait_for(batch: Any, job_id: str, explain: Explain, wait: JobWait | None = N
         CommandError: the job failed, did not start within the limit, or AWS stopped responding. In
             the last two cases the job continues.
     """
-    from botocore.exceptions import BotoCoreError, ClientError
-
     try:
         _wait(batch, job_id, explain, wait or JobWait())
     except (BotoCoreError, ClientError) as error:

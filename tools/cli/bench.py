@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from benchmarks import report
 from tools.cli import console, failures, options
+from tools.workspace.stack_files import OWN_FILES
 
 
 def bench(
@@ -30,9 +32,6 @@ def bench(
 
     `preview`, `parallelcluster` and `cold-up` need a running sandbox.
     """
-    from benchmarks import report
-    from tools.workspace.stack_files import OWN_FILES
-
     known = report.names()
     unknown = [name for name in names or [] if name not in known]
     if unknown:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tools.cli import console, failures
+from tools.findings.config_problems import failure_finding, problem_findings, remark_findings
+from tools.workspace.stack_files import ROOT, StackFile
 
 if TYPE_CHECKING:
     from components.config.problems import ConfigError
     from components.preflight.run import Preflight
     from tools.findings.finding import Finding, Stage
-    from tools.workspace.stack_files import StackFile
+    from tools.findings.sarif import RuleText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,14 +103,10 @@ class CheckResult:
 
     def findings(self) -> list[Finding]:
         """Return all findings about the file."""
-        from tools.findings.config_problems import remark_findings
-
         remarks = remark_findings(self.stack_file, notes=self.notes, warnings=self.warnings)
         return [*self._refusals(), *remarks]
 
     def _refusals(self) -> list[Finding]:
-        from tools.findings.config_problems import failure_finding, problem_findings
-
         if self.failure:
             file = self.stack_file
             rule = "unreadable" if self.stage == "schema" else "unreachable"
@@ -140,9 +139,11 @@ class CheckResult:
 
 def failed(stack_file: StackFile, error: BaseException, *, stage: Stage) -> CheckResult:
     """Return the result for a file that could not be judged because of a user-facing error."""
-    exit_code = failures.exit_code_of(error)
+    from tools.cli.user_errors import exit_code_of, message_of
+
+    exit_code = exit_code_of(error)
     assert exit_code is not None  # noqa: S101 - other errors are bugs and are not answered
-    message = failures.message_of(error)
+    message = message_of(error)
     return CheckResult(stack_file=stack_file, failure=message, stage=stage, exit_code=exit_code)
 
 
@@ -159,22 +160,25 @@ def answer_results(results: Sequence[CheckResult], *, as_json: bool, as_sarif: b
             result.show()
 
 
-def answer_sarif(category: str, findings: Sequence[Finding], *, succeeded: bool = True) -> None:
-    """Write findings to standard output as one SARIF document."""
-    from tools.findings.sarif import RuleText, Run, sarif
-    from tools.workspace.stack_files import ROOT
+def answer_sarif(
+    category: str,
+    findings: Sequence[Finding],
+    *,
+    succeeded: bool = True,
+    rules: Mapping[str, RuleText] = MappingProxyType({}),
+) -> None:
+    """Write findings to standard output as one SARIF document.
 
-    texts: dict[str, RuleText] = {}
-    if any(finding.stage == "policy" for finding in findings):  # otherwise the pack is not loaded
-        from tools.findings.rule_texts import rule_texts
+    `rules` are the texts of the policy rules, by name, if the findings can include violations.
+    """
+    from tools.findings.sarif import Run, sarif
 
-        texts = rule_texts()
     run = Run(
         category=category,
         findings=findings,
         succeeded=succeeded,
         root=ROOT,
-        rules=texts,
+        rules=rules,
     )
     console.answer_json(sarif(run))
 

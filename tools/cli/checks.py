@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from components import clock
+from components.config.problems import ConfigError
 from tools.cli import failures, options
 from tools.cli.check_result import CheckResult, answer_results, failed, refuse_two_forms
-from tools.cli.stack_config import config_of, plan_of, refusing_stage
-from tools.workspace.stack_files import EKS, StackFile, StackFileError, unread_stack_file
+from tools.cli.stack_config import plan_of, refusing_stage
+from tools.workspace.stack_files import StackFile, StackFileError, unread_stack_file
 
 
 def check(
@@ -33,7 +32,9 @@ def check(
     results = [_checked(stack, path=stack_file, sandbox=sandbox) for stack in stacks]
     if live and all(result.ok for result in results):
         # The account's answers are not useful for an invalid configuration.
-        results = [_live(result.stack_file, sandbox=sandbox) for result in results]
+        from tools.cli.live_check import live_result
+
+        results = [live_result(result.stack_file, sandbox=sandbox) for result in results]
     answer_results(results, as_json=as_json, as_sarif=as_sarif)
     if not all(result.ok for result in results):
         raise typer.Exit(max(result.exit_code for result in results))
@@ -47,59 +48,10 @@ def _checked(stack: str, *, path: Path | None, sandbox: bool) -> CheckResult:
     return _result(found)
 
 
-def _live(stack_file: StackFile, *, sandbox: bool) -> CheckResult:
-    from tools.cli.session import account_access
-
-    try:
-        with account_access(sandbox=sandbox, profile=stack_file.profile):
-            return _preflight_result(stack_file, sandbox=sandbox)
-    except Exception as error:
-        if failures.exit_code_of(error) is None:
-            raise
-        return failed(stack_file, error, stage="preflight")
-
-
 def _result(stack_file: StackFile) -> CheckResult:
-    from components.config.problems import ConfigError
-
     try:
         notes = plan_of(stack_file).notes
     except ConfigError as error:
         stage = refusing_stage(stack_file)
         return CheckResult(stack_file=stack_file, error=error, stage=stage)
     return CheckResult(stack_file=stack_file, notes=tuple(notes))
-
-
-def _preflight_result(stack_file: StackFile, *, sandbox: bool) -> CheckResult:
-    from components.config.problems import ConfigError
-    from components.preflight.run import run_preflight
-    from tools.cli.stack_references import network_reader
-
-    try:
-        config = config_of(stack_file, network_of=network_reader(stack_file, sandbox=sandbox))
-    except ConfigError as refused:  # the network of another stack that is not up
-        return CheckResult(stack_file=stack_file, error=refused, stage="preflight")
-    found = run_preflight(
-        config,
-        stack_file=stack_file.name,
-        region=stack_file.region,
-        now=clock.now(),
-    )
-    if stack_file.architecture == EKS and not sandbox:
-        from tools.cli.aws_cli import aws_cli_row
-
-        found = dataclasses.replace(found, rows=(*found.rows, aws_cli_row()))
-    error = ConfigError(found.problems, stack_file=stack_file.name) if found.problems else None
-    unsure = {"warning": "", "skipped": "not checked: "}
-    return CheckResult(
-        stack_file=stack_file,
-        error=error,
-        stage="preflight",
-        notes=() if found.plan is None else tuple(found.plan.notes),
-        warnings=tuple(
-            f"{unsure[row.verdict]}{row.subject}: {row.asked}: {row.found}"
-            for row in found.rows
-            if row.verdict in unsure
-        ),
-        preflight=found,
-    )

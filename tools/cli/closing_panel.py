@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.catalog.collective_tests import TESTS_BY_MAKER
 from components.catalog.instance_types import INSTANCE_TYPES
-from tools.cli.panel import print_panel
-
-if TYPE_CHECKING:
-    from tools.cli.panel import FactsTable
-    from tools.workspace.workspace import Workspace
+from tools.cli.panel import FactsTable, print_panel
+from tools.workspace.workspace import Workspace
+from tools.workspace.workspace import outputs as read
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +28,6 @@ class Summary:
 
 def read_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> Summary:
     """Return the summary of a stack that was deployed with these changes."""
-    from tools.workspace.workspace import outputs as read
-
     return Summary(
         stack=workspace.stack_file.stack,
         sandbox=sandbox,

@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
 from tools.cli import console, failures
+from tools.workspace.stack_files import ROOT
 
-COMMANDS: Mapping[str, str] = {
-    "up": "deployments",
-    "preview": "deployments",
-    "destroy": "deployments",
-    "refresh": "deployments",
-    "outputs": "artifacts",
-    "check": "checks",
-    "explain": "explain",
-    "plan": "plans",
-    "artifact": "artifacts",
-    "job": "jobs",
-    "sandbox": "sandboxes",
-    "bench": "bench",
-    "test": "suite",
+
+class Command(NamedTuple):
+    """A row of `--help`."""
+
+    module: str
+    """The module in `tools.cli`, which is imported when the command is run."""
+    summary: str
+
+
+COMMANDS: Mapping[str, Command] = {
+    "up": Command("deployments", "Deploy the stack file; always shows a preview first."),
+    "preview": Command("deployments", "Show what `up` would change. Changes nothing."),
+    "destroy": Command("deployments", "Delete the resources of the stack."),
+    "refresh": Command("deployments", "Update the state from the account."),
+    "outputs": Command("artifacts", "Print the outputs of a deployed stack."),
+    "check": Command("checks", "Check stack files, and the AWS account with --live."),
+    "explain": Command("explain", "Explain a rule, or list all rules."),
+    "plan": Command("plans", "Show every resource of a new deployment of the stack."),
+    "artifact": Command("artifacts", "Print a document that the stack exports."),
+    "job": Command("jobs", "Generate a job for the stack."),
+    "sandbox": Command("sandboxes", "The emulated AWS account on this machine."),
+    "bench": Command("bench", "Measure the program."),
+    "test": Command("suite", "Run every check and test."),
 }
-"""The module in `tools.cli` of each command, in the order of `--help`."""
+"""The commands, in the order of `--help`."""
+_PLAIN: Any = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+}
 _PASSES_ARGUMENTS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 _AT_THE_END = ExitStack()
 
@@ -38,7 +55,11 @@ def at_the_end(call: Callable[[], object]) -> None:
 
 
 class _Commands(TyperGroup):
-    """Turns user-facing errors into a message and an exit code."""
+    """Imports only the command that is run, and turns errors into a message and an exit code."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, listed, rest = super().resolve_command(ctx, args)
+        return name, listed and command(str(name)), rest
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -48,23 +69,23 @@ class _Commands(TyperGroup):
         except KeyboardInterrupt:
             console.problem("interrupted; run the same command again to continue")
             raise typer.Exit(failures.WORK_FAILED) from None
+        except failures.CommandError as error:
+            console.problem(str(error))
+            raise typer.Exit(error.exit_code) from error
         except Exception as error:
-            exit_code = failures.exit_code_of(error)
+            from tools.cli.user_errors import exit_code_of, message_of
+
+            exit_code = exit_code_of(error)
             if exit_code is None:
                 raise
-            console.problem(failures.message_of(error))
+            console.problem(message_of(error))
             raise typer.Exit(exit_code) from error
         finally:
             _AT_THE_END.close()
 
 
-def command_line(arguments: Sequence[str] = ()) -> typer.Typer:
-    """Return the command line with only the requested command, or with all commands.
-
-    Each command has its own imports, and typer parses every option: loading all commands takes a
-    seventh of the time of `check`.
-    """
-    asked = [name for name in arguments[:1] if name in COMMANDS]
+def command_line() -> typer.Typer:
+    """Return the command line. Its commands are only names and summaries until one is run."""
     app = typer.Typer(
         cls=_Commands,
         name="trainyard",
@@ -72,15 +93,28 @@ def command_line(arguments: Sequence[str] = ()) -> typer.Typer:
         epilog="Exit codes: 0 success, 1 failure, 2 invalid usage or configuration.",
         no_args_is_help=True,
         invoke_without_command=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
+        **_PLAIN,
     )
     # typer hides the name of a single command unless there is a callback.
     app.callback()(_options)
-    for name in asked or COMMANDS:
-        _add(app, name)
+    for name, row in COMMANDS.items():
+        app.command(name, short_help=row.summary)(_listed)
     return app
+
+
+def command(name: str) -> Any:
+    """Return a command with its options, from the module that implements it."""
+    module: Any = import_module(f"tools.cli.{COMMANDS[name].module}")
+    if name == "sandbox":
+        return get_command(module.app)
+    alone = typer.Typer(**_PLAIN)
+    settings = _PASSES_ARGUMENTS_ON if name == "test" else None
+    alone.command(name, context_settings=settings)(getattr(module, name))
+    return get_command(alone)
+
+
+def _listed() -> None:
+    """Stand for a command in the list of commands."""
 
 
 def _options(
@@ -89,20 +123,6 @@ def _options(
     ] = False,
 ) -> None:
     if version:
-        import tomllib
-
-        from tools.workspace.stack_files import ROOT
-
         project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         console.answer(f"{project['name']} {project['version']}")
         raise typer.Exit
-
-
-def _add(app: typer.Typer, name: str) -> None:
-    module: Any = import_module(f"tools.cli.{COMMANDS[name]}")
-    if name == "sandbox":
-        app.add_typer(module.app, name=name)
-    elif name == "test":
-        app.command(name, context_settings=_PASSES_ARGUMENTS_ON)(module.test)
-    else:
-        app.command(name)(getattr(module, name))

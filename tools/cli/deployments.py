@@ -7,16 +7,36 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tools.cli import console, failures, options
-from tools.workspace.stack_files import BATCH, NETWORK, PARALLELCLUSTER
+from tools.cli import (
+    batch_summary,
+    console,
+    failures,
+    network_summary,
+    options,
+    parallelcluster_summary,
+    protected,
+)
+from tools.cli.check_result import refuse_two_forms
+from tools.cli.duplicates import tell_duplicates
+from tools.cli.inhabited_network import refuse_inhabited
+from tools.cli.kubeconfig import kubeconfig_path
+from tools.cli.retained import tell_what_stays
+from tools.cli.sandbox_session import holds_stack, require_stack
+from tools.cli.session import Purpose, open_workspace, refuse_occupied
+from tools.cli.unreachable_cluster import variables_of_gone_cluster
+from tools.cli.waiting import wait_seconds
+from tools.diagnosis.kubernetes_failures import is_unreachable
+from tools.workspace.disk_reserve import disk_space_kept
+from tools.workspace.locks import StackLockedError, locked_out
+from tools.workspace.recovery.gone import forget_gone
+from tools.workspace.recovery.timeouts import timeouts_of
+from tools.workspace.stack_files import BATCH, NETWORK, PARALLELCLUSTER, StackFile
+from tools.workspace.workspace import Workspace, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tools.cli.guarded_update import Guard
     from tools.workspace.engine_process import EngineResult
-    from tools.workspace.stack_files import StackFile
-    from tools.workspace.workspace import Workspace
 
 
 def up(
@@ -27,16 +47,13 @@ def up(
     replace: options.Replace = None,
 ) -> None:
     """Deploy the stack file; always shows a preview first."""
-    from tools.cli.guarded_update import Guard
-    from tools.cli.waiting import wait_seconds
-
     _require_answer(yes=yes, command="up")
     # Reject a wrong value before any resource is created.
     wait_seconds(sandbox=sandbox)
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     workspace = _open(found, "up", sandbox=sandbox, checks_config=True)
-    result = _run(workspace, "up", yes=yes, policies=True, guard=Guard(replace or (), sandbox))
-    _tell_duplicates(workspace, sandbox=sandbox)
+    result = _run_guarded(workspace, "up", yes=yes, replace=replace or (), sandbox=sandbox)
+    tell_duplicates(workspace, sandbox=sandbox)
     if result.exit_code:
         _tell_what_stays(found, destroyed=False, sandbox=sandbox)
     _finish(result, workspace, "up", sandbox=sandbox)
@@ -46,15 +63,15 @@ def up(
 def _show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> None:
     architecture = workspace.stack_file.architecture
     if architecture == PARALLELCLUSTER:
-        from tools.cli.parallelcluster_summary import show_summary
+        parallelcluster_summary.show_summary(workspace, changes, sandbox=sandbox)
     elif architecture == BATCH:
-        from tools.cli.batch_summary import show_summary
+        batch_summary.show_summary(workspace, changes, sandbox=sandbox)
     elif architecture == NETWORK:
-        from tools.cli.network_summary import show_summary
+        network_summary.show_summary(workspace, changes, sandbox=sandbox)
     else:
         from tools.cli.summary import show_summary
 
-    show_summary(workspace, changes, sandbox=sandbox)
+        show_summary(workspace, changes, sandbox=sandbox)
 
 
 def preview(
@@ -66,17 +83,14 @@ def preview(
 ) -> None:
     """Show what `up` would change, checked by the policy pack. Changes nothing."""
     if as_json or as_sarif:
-        from tools.cli.check_result import refuse_two_forms
         from tools.cli.preview_findings import answer_preview
 
         refuse_two_forms(as_json=as_json, as_sarif=as_sarif)
         answer_preview(stack, path=stack_file, sandbox=sandbox, as_sarif=as_sarif)
         return
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    from tools.cli.guarded_update import Guard
-
     workspace = _open(found, "", sandbox=sandbox, checks_config=True)
-    result = _run(workspace, "preview", yes=None, policies=True, guard=Guard((), sandbox))
+    result = _run_guarded(workspace, "preview", yes=False, replace=(), sandbox=sandbox)
     _finish(result, workspace, "preview", sandbox=sandbox)
 
 
@@ -91,9 +105,6 @@ def destroy(
     _require_answer(yes=yes, command="destroy")
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     if sandbox:
-        from tools.cli.sandbox_session import holds_stack
-        from tools.cli.session import refuse_occupied
-
         # An `up` that has just started has no resources yet.
         refuse_occupied(found, sandbox=True)
         if not holds_stack(stack):
@@ -101,10 +112,6 @@ def destroy(
             return
     workspace = _open(found, "destroy", sandbox=sandbox, checks_config=False)
     variables = _variables(workspace, cluster_gone=cluster_gone, sandbox=sandbox)
-    from tools.cli import protected
-    from tools.cli.inhabited_network import refuse_inhabited
-    from tools.cli.session import kubeconfig_path
-
     before = protected.kept_objects(workspace)
     if found.architecture == NETWORK:
         refuse_inhabited(before, found, sandbox=sandbox)
@@ -112,8 +119,8 @@ def destroy(
     # resources.
     keeps = any(each.protected for each in before)
     flags = [protected.FLAG] if keeps else []
-    result = _run(workspace, "destroy", yes=yes, policies=False, flags=flags, variables=variables)
-    _tell_duplicates(workspace, sandbox=sandbox)
+    result = _run(workspace, "destroy", yes=yes, flags=flags, variables=variables)
+    tell_duplicates(workspace, sandbox=sandbox)
     _finish(result, workspace, "destroy", sandbox=sandbox)
     kubeconfig_path(stack, sandbox=sandbox).unlink(missing_ok=True)
     if keeps:
@@ -124,16 +131,8 @@ def destroy(
     _tell_what_stays(found, destroyed=True, sandbox=sandbox)
 
 
-def _tell_duplicates(workspace: Workspace, *, sandbox: bool) -> None:
-    from tools.cli.duplicates import tell_duplicates
-
-    tell_duplicates(workspace, sandbox=sandbox)
-
-
 def _tell_what_stays(stack_file: StackFile, *, destroyed: bool, sandbox: bool) -> None:
     if stack_file.architecture == PARALLELCLUSTER:
-        from tools.cli.retained import tell_what_stays
-
         tell_what_stays(stack_file, destroyed=destroyed, sandbox=sandbox)
 
 
@@ -148,30 +147,22 @@ def refresh(
     _require_answer(yes=yes, command="refresh")
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     if sandbox:
-        from tools.cli.sandbox_session import require_stack
-        from tools.cli.session import refuse_occupied
-
         refuse_occupied(found, sandbox=True)
         require_stack(found)
     workspace = _open(found, "refresh", sandbox=sandbox, checks_config=False)
     variables = _variables(workspace, cluster_gone=cluster_gone, sandbox=sandbox)
     _forget_gone(workspace, sandbox=sandbox)
-    result = _run(workspace, "refresh", yes=yes, policies=False, variables=variables)
+    result = _run(workspace, "refresh", yes=yes, variables=variables)
     _finish(result, workspace, "refresh", sandbox=sandbox)
 
 
 def _variables(workspace: Workspace, *, cluster_gone: bool, sandbox: bool) -> Mapping[str, str]:
     if not cluster_gone:
         return {}
-    from tools.cli.unreachable_cluster import variables_of_gone_cluster
-
     return variables_of_gone_cluster(workspace, sandbox=sandbox)
 
 
 def _forget_gone(workspace: Workspace, *, sandbox: bool) -> None:
-    from tools.workspace.recovery.gone import forget_gone
-    from tools.workspace.recovery.timeouts import timeouts_of
-
     file = workspace.stack_file
     forget_gone(
         workspace.command,
@@ -192,8 +183,6 @@ def _require_answer(*, yes: bool, command: str) -> None:
 
 
 def _open(stack_file: StackFile, command: str, *, sandbox: bool, checks_config: bool) -> Workspace:
-    from tools.cli.session import Purpose, open_workspace
-
     purpose = Purpose(checks_config=checks_config, command=command)
     return open_workspace(stack_file, purpose, sandbox=sandbox)
 
@@ -202,25 +191,28 @@ def _run(
     workspace: Workspace,
     operation: str,
     *,
-    yes: bool | None,
-    policies: bool,
+    yes: bool,
     flags: Sequence[str] = (),
     variables: Mapping[str, str] = MappingProxyType({}),
-    guard: Guard | None = None,
 ) -> EngineResult:
-    from tools.cli.stack_config import policy_pack
-    from tools.workspace.disk_reserve import disk_space_kept
-    from tools.workspace.workspace import run
-
-    extra = policy_pack(workspace) if policies else []
-    # `preview` never asks and has no such flag.
-    asked = [*extra, *flags, *(["--yes"] if yes else [])]
+    asked = [*flags, *_confirmed(yes=yes)]
     with disk_space_kept(workspace.reserve(), console.progress):
-        if guard is not None:
-            from tools.cli.guarded_update import run_guarded
-
-            return run_guarded(workspace, operation, asked, guard)
         return run(workspace, operation, asked, variables=variables)
+
+
+def _run_guarded(
+    workspace: Workspace, operation: str, *, yes: bool, replace: Sequence[str], sandbox: bool
+) -> EngineResult:
+    """Run `up` or `preview`, with the policy pack and the check of what the update would lose."""
+    from tools.cli.guarded_update import Guard, run_guarded
+
+    with disk_space_kept(workspace.reserve(), console.progress):
+        return run_guarded(workspace, operation, _confirmed(yes=yes), Guard(replace, sandbox))
+
+
+def _confirmed(*, yes: bool) -> list[str]:
+    """Return the flag that answers the engine's question; `preview` never asks and has no flag."""
+    return ["--yes"] if yes else []
 
 
 def _finish(result: EngineResult, workspace: Workspace, operation: str, *, sandbox: bool) -> None:
@@ -255,9 +247,6 @@ def _finish(result: EngineResult, workspace: Workspace, operation: str, *, sandb
 
 
 def _refuse_locked(result: EngineResult, stack_file: StackFile, *, sandbox: bool) -> None:
-    from tools.cli.session import refuse_occupied
-    from tools.workspace.locks import StackLockedError, locked_out
-
     locked = locked_out(result.said, stack=stack_file.stack)
     if locked is not None:
         raise StackLockedError(locked)
@@ -266,8 +255,6 @@ def _refuse_locked(result: EngineResult, stack_file: StackFile, *, sandbox: bool
 
 
 def _go_on(result: EngineResult, again: str) -> str:
-    from tools.diagnosis.kubernetes_failures import is_unreachable
-
     if any(is_unreachable(error) for error in result.errors):
         return ""  # a retry would fail again; the reasons name the commands that help
     return f"  continue after the cause is fixed:  {again}"

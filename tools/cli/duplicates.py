@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from tools.cli import console, failures
+from tools.cli.session import account_access
+from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.exported_state import exported_state, resources_of
+from tools.workspace.recovery.account import Account
+from tools.workspace.recovery.duplicates import Duplicate, duplicates
+from tools.workspace.recovery.timeouts import timeouts_of
 from tools.workspace.stack_files import PROJECT
 
 if TYPE_CHECKING:
-    from tools.workspace.recovery.duplicates import Duplicate
     from tools.workspace.workspace import Workspace
 
 
 def tell_duplicates(workspace: Workspace, *, sandbox: bool) -> None:
     """List objects of the stack that are not in its state, with the commands that delete them."""
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    from tools.cli.session import account_access
-    from tools.workspace.engine_process import EngineFailedError
-    from tools.workspace.recovery.account import Account
-    from tools.workspace.recovery.duplicates import duplicates
-    from tools.workspace.recovery.timeouts import timeouts_of
-
     file = workspace.stack_file
     try:
         with account_access(sandbox=sandbox, profile=file.profile):

@@ -6,13 +6,33 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tools.cli.rollout_failure import kubectl_command, plugins_not_ready
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from components.account.call_failures import CLIENT
+from components.account.reservations import reservation_ids
+from components.config.problems import ConfigError
+from tools.cli.failures import CommandError
+from tools.cli.kubeconfig import kubeconfig_path, kubectl_command, usable_kubeconfig
+from tools.cli.rollout import look_at
+from tools.cli.rollout_failure import plugins_not_ready
+from tools.cli.session import account_access
+from tools.cli.stack_config import config_of
+from tools.cli.unreachable_cluster import why_it_is_unreachable
+from tools.diagnosis.engine_failures import FailedStack, advice
+from tools.diagnosis.failed_pool import FailedPool, pool_of
+from tools.diagnosis.kubernetes_failures import (
+    exists_already,
+    is_unreachable,
+    is_unready_daemon_set,
+)
+from tools.diagnosis.reservation_use import ReservationUse, read_reservations
+from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.exported_state import exported_state, resources_of
+from tools.workspace.files import write_private
 
 if TYPE_CHECKING:
     from components.config.stack_models import AnyStackConfig
-    from tools.diagnosis.failed_pool import FailedPool
-    from tools.diagnosis.reservation_use import ReservationUse
     from tools.workspace.engine_events import EngineError
     from tools.workspace.stack_files import StackFile
     from tools.workspace.workspace import Workspace
@@ -24,19 +44,8 @@ def why_it_failed(
     errors: Sequence[EngineError], workspace: Workspace, *, sandbox: bool
 ) -> list[str]:
     """Return what the engine's errors mean and what helps; empty if nothing can be added."""
-    from components.config.problems import ConfigError
-    from tools.cli.stack_config import config_of
-    from tools.diagnosis.engine_failures import FailedStack, advice
-    from tools.diagnosis.kubernetes_failures import (
-        exists_already,
-        is_unreachable,
-        is_unready_daemon_set,
-    )
-
     file, found = workspace.stack_file, list[str]()
     if any(is_unreachable(error) for error in errors):
-        from tools.cli.unreachable_cluster import why_it_is_unreachable
-
         found += why_it_is_unreachable(workspace, sandbox=sandbox)
     if any(exists_already(error) for error in errors):
         preview = file.command("preview", sandbox=sandbox)
@@ -65,8 +74,6 @@ def why_it_failed(
 def _pool(
     error: EngineError, config: AnyStackConfig, file: StackFile, *, sandbox: bool
 ) -> FailedPool | None:
-    from tools.diagnosis.failed_pool import FailedPool, pool_of
-
     pool = pool_of(error, config.pools(), cluster=config.name)
     if pool is None:
         return None
@@ -85,15 +92,6 @@ def _reservations(
     purchase_option: str, config: AnyStackConfig, file: StackFile, *, sandbox: bool
 ) -> tuple[ReservationUse, ...]:
     """Return the reservations of a purchase option that can be read now."""
-    import boto3
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    from components.account.call_failures import CLIENT
-    from components.account.reservations import reservation_ids
-    from tools.cli.failures import CommandError
-    from tools.cli.session import account_access
-    from tools.diagnosis.reservation_use import read_reservations
-
     reservation = config.reservations.get(purchase_option)
     if reservation is None:
         return ()
@@ -107,11 +105,6 @@ def _reservations(
 
 def _plugins(workspace: Workspace, *, sandbox: bool) -> list[str]:
     """Return why DaemonSet pods do not run, and write the kubeconfig."""
-    from tools.cli.rollout import look_at
-    from tools.cli.session import kubeconfig_path, usable_kubeconfig
-    from tools.workspace.engine_process import EngineFailedError
-    from tools.workspace.files import write_private
-
     stack = workspace.stack_file.stack
     try:
         exported = exported_state(workspace.command, stack, show_secrets=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from components.account.lookup import AccountReader, AccountUnreachableError
+from components.eks.cluster_access import ClusterUnreadableError, get
 from tools.changes.kubernetes_creates import (
     KubernetesCreate,
     api_root,
@@ -12,6 +14,8 @@ from tools.changes.kubernetes_creates import (
     kubernetes_creates,
 )
 from tools.cli import console, failures
+from tools.cli.kubeconfig import kubeconfig_path, kubectl_command
+from tools.cli.session import account_access
 
 if TYPE_CHECKING:
     from tools.changes.steps import Step
@@ -54,9 +58,6 @@ class ExistingObjects:
         return "\n".join([*lines, f"  then continue:  {again}"])
 
     def _commands(self, each: KubernetesCreate) -> list[str]:
-        from tools.cli.rollout_failure import kubectl_command
-        from tools.cli.session import kubeconfig_path
-
         path = kubeconfig_path(self._file.stack, sandbox=self._sandbox)
         found = [
             f"delete it:  {kubectl_command(path, sandbox=self._sandbox)} {each.delete_command()}"
@@ -70,10 +71,6 @@ class ExistingObjects:
     def _existing(
         self, cluster: str, creates: Iterable[KubernetesCreate]
     ) -> list[KubernetesCreate]:
-        from components.account.lookup import AccountReader, AccountUnreachableError
-        from components.eks.cluster_access import ClusterUnreadableError, get
-        from tools.cli.session import account_access
-
         file = self._file
         try:
             with account_access(sandbox=self._sandbox, profile=file.profile):

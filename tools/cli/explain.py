@@ -5,14 +5,21 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from tools.cli import console, failures, options
-
-if TYPE_CHECKING:
-    from tools.policies.explanation import Listing
+from tools.policies.explanation import (
+    Listing,
+    UnknownRuleError,
+    find,
+    listing,
+    requirement_as_json,
+    rule_as_json,
+    stage_in_words,
+    stages_of,
+)
 
 _WIDTH = 96
 _LABEL = 10
@@ -28,8 +35,6 @@ def explain(
     as_json: options.AsJson = False,
 ) -> None:
     """Explain a rule: what it requires, why, and what enforces it. Without a name, list all."""
-    from tools.policies.explanation import listing
-
     every = listing()
     if rule is None:
         _list(every, as_json=as_json)
@@ -42,13 +47,6 @@ def explain(
 
 
 def _found(name: str, every: Listing) -> dict[str, Any]:
-    from tools.policies.explanation import (
-        UnknownRuleError,
-        find,
-        requirement_as_json,
-        rule_as_json,
-    )
-
     try:
         found = find(name, every)
     except UnknownRuleError as error:
@@ -62,8 +60,6 @@ def _found(name: str, every: Listing) -> dict[str, Any]:
 
 
 def _list(every: Listing, *, as_json: bool) -> None:
-    from tools.policies.explanation import requirement_as_json, rule_as_json, stages_of
-
     if as_json:
         today = datetime.now(UTC).date()
         console.answer_json(
@@ -110,8 +106,6 @@ def _id(name: str, stages: Sequence[str]) -> str:
 
 
 def _enforced(found: Mapping[str, Any]) -> Iterator[str]:
-    from tools.policies.explanation import stage_in_words
-
     for stage, places in found["enforced"].items():
         yield from _paragraph(stage, f"{stage_in_words(stage)}: {', '.join(places)}")
     if found.get("left_out"):

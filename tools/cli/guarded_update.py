@@ -8,19 +8,20 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from components import clock
+from components.account.lookup import AccountReader
 from tools.changes.refusal import Background, Verdict, explanation, judge
 from tools.cli import console, failures
 from tools.cli.existing_objects import ExistingObjects
+from tools.cli.policy_pack import policy_pack
+from tools.cli.session import account_access
 from tools.workspace.listening import heard
-from tools.workspace.stack_files import CLUSTER_KEY
+from tools.workspace.stack_files import CLUSTER_KEY, StackFile
 from tools.workspace.update_gate import update_gate
-from tools.workspace.workspace import begin_of, history
+from tools.workspace.workspace import Workspace, begin_of, history
 
 if TYPE_CHECKING:
     from tools.changes.steps import Step
     from tools.workspace.engine_process import EngineResult
-    from tools.workspace.stack_files import StackFile
-    from tools.workspace.workspace import Workspace
 
 HISTORY_PAGE = 20
 """Number of updates to search for the last successful one."""
@@ -58,7 +59,12 @@ def run_guarded(
 
     with update_gate(look, fails_preview=operation != "preview") as gate:
         command = workspace.command.with_variables(gate.environment)
-        told = [*begin_of(workspace, operation), *arguments, *gate.arguments]
+        told = [
+            *begin_of(workspace, operation),
+            *policy_pack(workspace),
+            *arguments,
+            *gate.arguments,
+        ]
         result = command.run(told)
         gate.close()
         result = heard(result, gate.log())
@@ -120,9 +126,6 @@ def _ends(found: Verdict, file: StackFile, *, sandbox: bool) -> dict[str, str]:
     blocks = {each.target for each in capacities if each is not None and each.is_block} - {""}
     if not blocks:
         return {}
-    from components.account.lookup import AccountReader
-    from tools.cli.session import account_access
-
     with account_access(sandbox=sandbox, profile=file.profile):
         reader = AccountReader(region=file.region)
         facts = {block: reader.reservation(block) for block in blocks}

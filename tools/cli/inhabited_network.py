@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from components.account.lookup import AccountReader
+from components.account.vpc_inhabitants import Inhabitant, vpc_inhabitants
 from tools.cli import console, failures
+from tools.cli.session import account_access
 
 if TYPE_CHECKING:
-    from components.account.vpc_inhabitants import Inhabitant
     from tools.cli.protected import Kept
     from tools.workspace.stack_files import StackFile
 
@@ -46,10 +48,6 @@ def refuse_inhabited(kept: Iterable[Kept], stack_file: StackFile, *, sandbox: bo
 def _look_up(
     vpc_id: str, own: set[str], stack_file: StackFile, *, sandbox: bool
 ) -> tuple[Inhabitant, ...]:
-    from components.account.lookup import AccountReader
-    from components.account.vpc_inhabitants import vpc_inhabitants
-    from tools.cli.session import account_access
-
     with account_access(sandbox=sandbox, profile=stack_file.profile):
         reader = AccountReader(region=stack_file.region)
         found = vpc_inhabitants(reader, vpc_id, own)

@@ -5,26 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from tools.cli import batch_jobs, console, failures, options, slurm_jobs
-from tools.cli.batch_waiting import START_LIMIT_MINUTES, JobWait
+from tools.cli import failures, options
+from tools.jobs.names import BATCH_JOBS, BERT_PRETRAINING, EKS_JOBS, SLURM_JOBS
 from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
 
-if TYPE_CHECKING:
-    from components.batch.plan import BatchPlan
-    from components.eks.plan import EksPlan
-    from components.parallelcluster.plan import ParallelClusterPlan
-    from tools.jobs.nodes import Renderer
-    from tools.workspace.stack_files import StackFile
-
-EKS_JOBS = ("nccl-tests", "nccom-tests", "efa-smoke")
 JOBS: Mapping[str, tuple[str, ...]] = {
     EKS: EKS_JOBS,
-    PARALLELCLUSTER: slurm_jobs.JOBS,
-    BATCH: batch_jobs.JOBS,
+    PARALLELCLUSTER: SLURM_JOBS,
+    BATCH: BATCH_JOBS,
     NETWORK: (),
 }
 """Jobs by architecture kind."""
@@ -144,24 +136,21 @@ def job(
         },
     }
     _refuse_foreign(given, kind or EKS, stack)
+    options_of_kind = given[kind or EKS]
     if kind == BATCH:
-        _batch_job(found, name, nodes, given[BATCH], sandbox=sandbox)
-        return
-    if kind != PARALLELCLUSTER:
-        _print_manifest(found, name, group=group, nodes=nodes, namespace=namespace or "default")
-        return
-    if name != slurm_jobs.BERT_PRETRAINING:
-        _refuse({"--scaling": scaling}, f"{name} is not a training job")
-    from tools.jobs.slurm.nodes import SlurmRequest
+        from tools.cli.batch_jobs import make_job
 
-    request = SlurmRequest(
-        queue=queue,
-        compute_resource=compute_resource,
-        nodes=nodes,
-        scaling=(scaling or Scaling.STRONG).value,
-    )
-    target = output or Path(f"{stack}-{name}")
-    slurm_jobs.write_job(_parallelcluster_plan(found), name, request, target, force=force)
+        make_job(found, name, nodes, options_of_kind, sandbox=sandbox)
+    elif kind == PARALLELCLUSTER:
+        from tools.cli.slurm_jobs import write_job
+
+        if name != BERT_PRETRAINING:
+            _refuse({"--scaling": scaling}, f"{name} is not a training job")
+        write_job(found, name, nodes, options_of_kind)
+    else:
+        from tools.cli.eks_jobs import print_manifest
+
+        print_manifest(found, name, nodes, options_of_kind)
 
 
 def _refuse_foreign(given: Mapping[str, Mapping[str, object]], kind: str, stack: str) -> None:
@@ -170,86 +159,7 @@ def _refuse_foreign(given: Mapping[str, Mapping[str, object]], kind: str, stack:
             _refuse(values, f"{stack} is not a stack of {_TITLES[other]}")
 
 
-def _batch_job(
-    stack_file: StackFile,
-    name: str,
-    nodes: int | None,
-    given: Mapping[str, Any],
-    *,
-    sandbox: bool,
-) -> None:
-    from tools.jobs.batch_request import BatchRequest
-
-    if given["--wait"] and not given["--submit"]:
-        raise failures.WrongUseError("--wait requires --submit")
-    minutes = given["--wait-minutes"]
-    if minutes is not None and not given["--wait"]:
-        raise failures.WrongUseError("--wait-minutes requires --wait")
-    test = batch_jobs.JOBS[batch_jobs.JOBS.index(name)]
-    asked = BatchRequest(
-        definition=given["--definition"],
-        nodes=nodes,
-        environment=batch_jobs.environment_of(given["--env"] or ()),
-    )
-    plan = _batch_plan(stack_file)
-    if not given["--submit"]:
-        batch_jobs.print_job(plan, test, asked)
-        return
-    limit = START_LIMIT_MINUTES if minutes is None else minutes
-    wait = JobWait(start_limit_minutes=limit) if given["--wait"] else None
-    batch_jobs.submit_job(plan, test, asked, stack_file=stack_file, sandbox=sandbox, wait=wait)
-
-
 def _refuse(given: Mapping[str, object], reason: str) -> None:
     wrong = [option for option, value in given.items() if value is not None]
     if wrong:
         raise failures.WrongUseError(f"{reason}: omit {' and '.join(wrong)}")
-
-
-def _print_manifest(
-    stack_file: StackFile, name: str, *, group: str | None, nodes: int | None, namespace: str
-) -> None:
-    from tools.jobs.nodes import JobError, JobRequest
-
-    try:
-        request = JobRequest(group=group, nodes=nodes, namespace=namespace)
-        console.answer_document(_renderers()[name](_eks_plan(stack_file), request))
-    except JobError as error:
-        raise failures.WrongUseError(str(error)) from error
-
-
-def _eks_plan(stack_file: StackFile) -> EksPlan:
-    from components.eks.plan import EksPlan
-    from tools.cli.stack_config import plan_of
-
-    plan = plan_of(stack_file)
-    assert isinstance(plan, EksPlan)  # noqa: S101 - no other kind has these jobs
-    return plan
-
-
-def _batch_plan(stack_file: StackFile) -> BatchPlan:
-    from components.batch.plan import BatchPlan
-    from tools.cli.stack_config import plan_of
-
-    plan = plan_of(stack_file)
-    assert isinstance(plan, BatchPlan)  # noqa: S101 - no other kind has these jobs
-    return plan
-
-
-def _parallelcluster_plan(stack_file: StackFile) -> ParallelClusterPlan:
-    from components.parallelcluster.plan import ParallelClusterPlan
-    from tools.cli.stack_config import plan_of
-
-    plan = plan_of(stack_file)
-    assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - no other kind has these jobs
-    return plan
-
-
-def _renderers() -> Mapping[str, Renderer]:
-    from tools.jobs.efa_smoke import render_efa_smoke
-    from tools.jobs.nccl_tests import render_nccl_tests
-    from tools.jobs.nccom_tests import render_nccom_tests
-
-    return dict(
-        zip(EKS_JOBS, (render_nccl_tests, render_nccom_tests, render_efa_smoke), strict=True)
-    )

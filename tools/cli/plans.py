@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tools.cli import console, options
+from tools.cli.sandbox_session import project_of
+from tools.cli.session import Purpose, open_workspace
+from tools.cli.stack_references import with_ids
+from tools.workspace.engine_process import PulumiCommand
+from tools.workspace.listening import event_log
+from tools.workspace.preview import plan_of_events
+from tools.workspace.project import SandboxProject, sandbox_directory
 
 if TYPE_CHECKING:
     from tools.workspace.stack_files import StackFile
@@ -30,16 +38,6 @@ def plan(
 
 def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
     """Return the plan from a preview on a temporary empty backend."""
-    import tempfile
-
-    from tools.cli.sandbox_session import project_of
-    from tools.cli.session import Purpose, open_workspace
-    from tools.cli.stack_references import with_ids
-    from tools.workspace.engine_process import PulumiCommand
-    from tools.workspace.listening import event_log
-    from tools.workspace.preview import plan_of_events
-    from tools.workspace.project import SandboxProject, sandbox_directory
-
     purpose = Purpose(checks_config=True)
     workspace = open_workspace(stack_file, purpose, sandbox=sandbox)
     with tempfile.TemporaryDirectory(prefix="trainyard-plan-") as directory, event_log() as log:

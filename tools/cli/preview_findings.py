@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from components.config.problems import ConfigError
 from tools.cli import console, failures, options
 from tools.cli.check_result import answer_sarif
+from tools.cli.policy_pack import policy_pack
+from tools.cli.session import Purpose, open_workspace
+from tools.cli.stack_config import refusing_stage
+from tools.cli.user_errors import exit_code_of, message_of
+from tools.findings.config_problems import failure_finding, problem_findings
+from tools.findings.finding import Finding, Stage, as_json
+from tools.findings.policy_events import event_findings
+from tools.findings.rule_texts import rule_texts
+from tools.workspace.engine_events import resource_changes
+from tools.workspace.listening import event_log
 from tools.workspace.stack_files import StackFileError, unread_stack_file
 
 if TYPE_CHECKING:
-    from tools.findings.finding import Finding, Stage
     from tools.workspace.engine_process import EngineResult
     from tools.workspace.stack_files import StackFile
     from tools.workspace.workspace import Workspace
@@ -40,11 +50,6 @@ def answer_preview(stack: str, *, path: Path | None, sandbox: bool, as_sarif: bo
 
 
 def _opened(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> Workspace:
-    from components.config.problems import ConfigError
-    from tools.cli.session import Purpose, open_workspace
-    from tools.cli.stack_config import refusing_stage
-    from tools.findings.config_problems import problem_findings
-
     purpose = Purpose(checks_config=True)
     try:
         return open_workspace(stack_file, purpose, sandbox=sandbox)
@@ -53,7 +58,7 @@ def _opened(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> Workspac
         _answer(stack_file, findings, {}, ok=False, as_sarif=as_sarif)
         raise typer.Exit(failures.WRONG_USE) from error
     except Exception as error:
-        if failures.exit_code_of(error) is None:
+        if exit_code_of(error) is None:
             raise
         _answer_failure(stack_file, error, stage="preflight", rule="unreachable", as_sarif=as_sarif)
 
@@ -62,22 +67,17 @@ def _answer_failure(
     stack_file: StackFile, error: Exception, *, stage: Stage, rule: str, as_sarif: bool
 ) -> NoReturn:
     """Write a document with the error that kept the preview from starting, and exit."""
-    from tools.findings.config_problems import failure_finding
-
-    message = failures.message_of(error)
+    message = message_of(error)
     found = failure_finding(
         message, rule=rule, stage=stage, stack=stack_file.stack, file=stack_file.path
     )
     _answer(stack_file, [found], {}, ok=False, as_sarif=as_sarif)
     console.problem(message)
-    raise typer.Exit(failures.exit_code_of(error) or failures.WORK_FAILED) from error
+    raise typer.Exit(exit_code_of(error) or failures.WORK_FAILED) from error
 
 
 def _previewed(workspace: Workspace) -> tuple[EngineResult, str]:
     """Return the result of the engine's preview, with its event log."""
-    from tools.cli.stack_config import policy_pack
-    from tools.workspace.listening import event_log
-
     # The engine's `preview --json` does not report policies; its event log does.
     with event_log() as log:
         arguments = ["preview", *workspace.arguments(), *policy_pack(workspace), *log.arguments]
@@ -86,9 +86,6 @@ def _previewed(workspace: Workspace) -> tuple[EngineResult, str]:
 
 
 def _report(stack_file: StackFile, result: EngineResult, log: str, *, as_sarif: bool) -> None:
-    from tools.findings.policy_events import event_findings
-    from tools.workspace.engine_events import resource_changes
-
     ok = result.exit_code == 0
     findings = event_findings(log, stack_file)
     _answer(stack_file, findings, resource_changes(log), ok=ok, as_sarif=as_sarif)
@@ -107,14 +104,14 @@ def _answer(
     ok: bool,
     as_sarif: bool,
 ) -> None:
-    from tools.findings.finding import as_json
-
     if as_sarif:
         # A preview that reports violations succeeded as a command; one whose program failed did
         # not.
         stages = {each.stage for each in findings if each.level == "error"}
         succeeded = ok or (bool(stages) and "engine" not in stages)
-        answer_sarif(f"preview/{stack_file.stack}", findings, succeeded=succeeded)
+        answer_sarif(
+            f"preview/{stack_file.stack}", findings, succeeded=succeeded, rules=rule_texts()
+        )
         return
     answer: dict[str, Any] = {
         "stack": stack_file.stack,

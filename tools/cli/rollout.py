@@ -13,6 +13,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
+from kubernetes import client, config
+from kubernetes.client import ApiException
+from kubernetes.config import ConfigException
+from kubernetes.utils import parse_quantity
+from urllib3.exceptions import HTTPError
 
 from components.runtime.aws_auth_text import first_document
 from tools.cli.rollout_expectation import DEVICES, GroupExpectation
@@ -111,8 +116,6 @@ def observe(kubeconfig: str) -> ClusterState:
         kubernetes.config.ConfigException: the command that provides the token failed.
         ValueError, TypeError, AttributeError: the response does not match the API schema.
     """
-    from kubernetes import client, config
-
     configuration: Any = client.Configuration()
     # Callers retry; urllib3 would log a warning for each retry.
     configuration.retries = False
@@ -169,10 +172,6 @@ def wait_until_ready(
 
 def look_at(kubeconfig: str) -> tuple[ClusterState | None, str]:
     """Return the state of a cluster, or why it cannot be read."""
-    from kubernetes.client import ApiException
-    from kubernetes.config import ConfigException
-    from urllib3.exceptions import HTTPError
-
     try:
         return observe(kubeconfig), ""
     except ApiException as error:
@@ -219,8 +218,6 @@ def _count(quantity: str | None) -> int:
     Kubernetes writes 1000 as `1k`:
     https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
     """
-    from kubernetes.utils import parse_quantity
-
     if quantity is None or len(quantity) > _LONGEST_COUNT:
         return 0
     try:

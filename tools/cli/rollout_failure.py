@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from components.account.call_failures import CLIENT
 from components.plain_text import shell_word
 from tools.cli.rollout import NAMESPACE, ClusterState
 from tools.cli.rollout_expectation import GroupExpectation
+from tools.cli.session import account_access
 from tools.diagnosis.node_groups import Place, read_group, what_it_lacks
 
 if TYPE_CHECKING:
@@ -65,19 +67,6 @@ def plugins_not_ready(daemon_sets: Iterable[str], state: ClusterState, kubectl: 
     ]
 
 
-def kubectl_command(kubeconfig: Path, *, sandbox: bool) -> str:
-    """Return the `kubectl` command for a cluster, or the sandbox's if the user has none.
-
-    It is quoted for a shell.
-    """
-    program = "kubectl"
-    if sandbox and not shutil.which(program):
-        from tools.cli.sandbox_session import kubectl_wrapper
-
-        program = str(kubectl_wrapper())
-    return shlex.join([program, "--kubeconfig", str(kubeconfig)])
-
-
 def _pod(daemon_set: str, pod: PodState, kubectl: str) -> list[str]:
     namespaced, name = f"{kubectl} --namespace {NAMESPACE}", shell_word(pod.name)
     return [
@@ -90,12 +79,6 @@ def _pod(daemon_set: str, pod: PodState, kubectl: str) -> list[str]:
 def _groups(
     outputs: Mapping[str, Any], state: ClusterState, stack_file: StackFile, *, sandbox: bool
 ) -> list[str]:
-    import boto3
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    from components.account.call_failures import CLIENT
-    from tools.cli.session import account_access
-
     joined = {node.instance_id for node in state.nodes}
     place = Place(region=stack_file.region, cluster=outputs["cluster_name"], sandbox=sandbox)
     try:

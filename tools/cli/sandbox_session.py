@@ -24,6 +24,8 @@ from tools.engine import (
     read_plugins,
     write_plugins,
 )
+from tools.parallelcluster.environment import parallelcluster_python
+from tools.workspace.command_lock import every_lock
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.environment import process_environment, sandbox_environment
 from tools.workspace.files import write_whole
@@ -164,8 +166,6 @@ def _check_plugins(directory: SandboxDirectory, chosen: Mapping[str, Path] | Non
 
 def _give_parallelcluster(directory: SandboxDirectory, report: Report) -> None:
     """Let the sandbox use ParallelCluster's Python environment; create it if necessary."""
-    from tools.parallelcluster.environment import parallelcluster_python
-
     command = [str(parallelcluster_python(report))]
     if directory.program(PARALLELCLUSTER_PYTHON) != command:
         directory.give(PARALLELCLUSTER_PYTHON, command)
@@ -226,8 +226,6 @@ def nobody_at_work(command: str) -> Iterator[SandboxDirectory]:
     Raises:
         StackLockedError: a command does; the message names it and says what to do.
     """
-    from tools.workspace.command_lock import every_lock
-
     directory = sandbox_directory()
     with every_lock(project_of(directory).command_locks, command=command):
         yield directory

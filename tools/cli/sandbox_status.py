@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.kubernetes.emulation import described_version
 from sandbox.state import SandboxDirectory
+from tools.cli import sandbox_faults
 from tools.cli.sandbox_pace import described_pace
 from tools.cli.sandbox_session import project_of
 from tools.engine import read_plugins
@@ -37,15 +39,11 @@ def _described_plugins(directory: SandboxDirectory) -> list[str]:
 
 def _faults() -> list[str]:
     """Return each active fault and how often it has occurred."""
-    from tools.cli import sandbox_faults
-
     return sandbox_faults.lines(sandbox_faults.in_force())
 
 
 def _clusters(directory: SandboxDirectory) -> list[str]:
     """Return each cluster with its Kubernetes version and its API server."""
-    from sandbox.kubernetes.emulation import described_version
-
     return sorted(
         f"{path.parent.name} ({described_version(path.read_text(encoding='utf-8'))})"
         for path in directory.clusters.glob("*/version")

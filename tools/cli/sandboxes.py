@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from tools.cli import console, failures, options
-
-if TYPE_CHECKING:
-    from sandbox.state import SandboxDirectory
+from tools.cli import console, failures, options, sandbox_faults
+from tools.cli.sandbox_session import (
+    advance_clock,
+    inventory_lines,
+    nobody_at_work,
+    started_sandbox,
+)
+from tools.cli.sandbox_status import describe
+from tools.engine import parse_choices
+from tools.workspace.project import sandbox_directory
 
 app = typer.Typer(
     help="The sandbox on this machine: an emulated AWS account and real Kubernetes.",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
 )
 
@@ -52,9 +59,6 @@ Plugins = Annotated[
 @app.command()
 def start(port: Port = 0, latency: Latency = None, plugin: Plugins = None) -> None:
     """Start the sandbox, with an account as described in the fixture."""
-    from tools.cli.sandbox_session import started_sandbox
-    from tools.engine import parse_choices
-
     plugins = parse_choices(plugin) if plugin else None
     sandbox = started_sandbox(console.progress, port=port, latency=latency, plugins=plugins)
     console.answer(f"the sandbox is running; AWS endpoint {sandbox.aws_endpoint}")
@@ -63,8 +67,6 @@ def start(port: Port = 0, latency: Latency = None, plugin: Plugins = None) -> No
 @app.command()
 def stop() -> None:
     """Stop the sandbox and delete its account and the state of its stacks."""
-    from tools.cli.sandbox_session import nobody_at_work
-
     with nobody_at_work("sandbox stop") as directory:
         was_running = directory.stop()
     console.answer("the sandbox is stopped" if was_running else "the sandbox was not running")
@@ -73,8 +75,6 @@ def stop() -> None:
 @app.command()
 def reset() -> None:
     """Stop the sandbox, delete all its files, and start it with a new account."""
-    from tools.cli.sandbox_session import nobody_at_work
-
     with nobody_at_work("sandbox reset") as directory:
         directory.reset()
     start()
@@ -83,8 +83,6 @@ def reset() -> None:
 @app.command()
 def status(as_json: options.AsJson = False) -> None:
     """Show whether the sandbox is running, and its endpoint, clusters and logs."""
-    from tools.cli.sandbox_status import describe
-
     described = describe()
     if as_json:
         console.answer_json(described)
@@ -97,8 +95,6 @@ def status(as_json: options.AsJson = False) -> None:
 @app.command()
 def advance(hours: Hours) -> None:
     """Move the sandbox's clock forward: Capacity Blocks start and end, scheduled actions run."""
-    from tools.cli.sandbox_session import advance_clock
-
     console.answer(f"it is {advance_clock(hours):%Y-%m-%d %H:%M} UTC in the sandbox")
 
 
@@ -107,8 +103,6 @@ def faults(
     file: ScheduleFile = None, clear: ClearFaults = False, as_json: options.AsJson = False
 ) -> None:
     """Apply a fault schedule, end it, or show the current one (docs/faults.md)."""
-    from tools.cli import sandbox_faults
-
     if file is not None and clear:
         raise failures.WrongUseError("give a FILE or --clear, not both")
     if clear:
@@ -124,21 +118,13 @@ def faults(
 @app.command()
 def inventory(as_json: options.AsJson = False) -> None:
     """Print one line for every object in the account and its clusters, sorted."""
-    if _directory().read_status() is None:
+    if sandbox_directory().read_status() is None:
         raise failures.CommandError(
             "the sandbox is not running and has no objects; start it: ./trainyard sandbox start"
         )
-    from tools.cli.sandbox_session import inventory_lines
-
     lines = inventory_lines()
     if as_json:
         console.answer_json(lines)
         return
     for line in lines:
         console.answer(line)
-
-
-def _directory() -> SandboxDirectory:
-    from tools.workspace.project import sandbox_directory
-
-    return sandbox_directory()

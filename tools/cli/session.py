@@ -7,18 +7,24 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from sandbox.account.stacks import completion
 from tools.cli import console, failures
+from tools.cli.aws_cli import require_aws_cli
+from tools.cli.command_line import at_the_end
+from tools.cli.sandbox_session import project_of, running_sandbox, started_sandbox
+from tools.engine import ensure_pulumi
+from tools.workspace.command_lock import hold_lock, refuse_taken, release_lock
+from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.environment import (
     account_environment,
     process_environment,
     profile_environment,
 )
-from tools.workspace.stack_files import EKS, OWN_FILES, PARALLELCLUSTER, ROOT, StackFile
-
-if TYPE_CHECKING:
-    from tools.workspace.workspace import Workspace
+from tools.workspace.project import sandbox_directory
+from tools.workspace.recovery.leftovers import marked
+from tools.workspace.stack_files import EKS, OWN_FILES, PARALLELCLUSTER, ROOT, StackFile, overruled
+from tools.workspace.workspace import AccountWorkspace, Workspace
 
 
 @contextlib.contextmanager
@@ -37,8 +43,6 @@ def account_access(*, sandbox: bool, profile: str = "") -> Iterator[None]:
             require_credentials()
             yield
         return
-    from tools.cli.sandbox_session import running_sandbox
-
     with process_environment(running_sandbox().aws_environment()):
         yield
 
@@ -88,18 +92,20 @@ def open_workspace(stack_file: StackFile, purpose: Purpose, *, sandbox: bool) ->
         StackLockedError: another command holds the lock of the stack.
         WrongUseError: no credentials, or no AWS CLI for an EKS stack.
     """
-    from tools.cli.stack_config import refuse_wrong_config
-
     if purpose.checks_config:
-        refuse_wrong_config(stack_file, live=False)
+        from tools.cli.stack_config import plan_of
+
+        plan_of(stack_file)
     if purpose.command:
         work_alone(stack_file, purpose.command, sandbox=sandbox)
     workspace = _sandbox(stack_file) if sandbox else _account(stack_file)
     if purpose.checks_config:
         if sandbox:
             _tell_foreign_ids(stack_file)
+        from tools.cli.account_check import refuse_wrong_account
+
         with account_access(sandbox=sandbox, profile=stack_file.profile):
-            refuse_wrong_config(stack_file, live=True, sandbox=sandbox)
+            refuse_wrong_account(stack_file, sandbox=sandbox)
     if purpose.checks_config or purpose.command:
         workspace.prepare(changes=bool(purpose.command), report=console.progress)
     return workspace
@@ -111,9 +117,6 @@ def work_alone(stack_file: StackFile, command: str, *, sandbox: bool) -> None:
     Raises:
         StackLockedError: another command holds the lock.
     """
-    from tools.cli.command_line import at_the_end
-    from tools.workspace.command_lock import hold_lock, release_lock
-
     stack = stack_file.stack
     path = _lock_file(stack, sandbox=sandbox)
     try:
@@ -132,26 +135,18 @@ def refuse_occupied(stack_file: StackFile, *, sandbox: bool) -> None:
     Raises:
         StackLockedError: another command holds it.
     """
-    from tools.workspace.command_lock import refuse_taken
-
     stack = stack_file.stack
     refuse_taken(_lock_file(stack, sandbox=sandbox), stack=stack)
 
 
 def _lock_file(stack: str, *, sandbox: bool) -> Path:
     if sandbox:
-        from tools.cli.sandbox_session import project_of
-        from tools.workspace.project import sandbox_directory
-
         return project_of(sandbox_directory()).lock_file(stack)
     return OWN_FILES / "locks" / f"{stack}.lock"
 
 
 def _tell_foreign_ids(stack_file: StackFile) -> None:
     """Report ids of the user's own account, which do not exist in the sandbox's."""
-    from sandbox.account.stacks import completion
-    from tools.workspace.stack_files import overruled
-
     own = overruled(stack_file.cluster, completion(stack_file.stack))
     if own:
         console.progress(
@@ -162,23 +157,14 @@ def _tell_foreign_ids(stack_file: StackFile) -> None:
 
 
 def _sandbox(stack_file: StackFile) -> Workspace:
-    from tools.cli.sandbox_session import started_sandbox
-
     needs_parallelcluster = stack_file.architecture == PARALLELCLUSTER
     sandbox = started_sandbox(console.progress, with_parallelcluster=needs_parallelcluster)
     return sandbox.workspace(stack_file, console.progress)
 
 
 def _account(stack_file: StackFile) -> Workspace:
-    from tools.engine import ensure_pulumi
-    from tools.workspace.engine_process import PulumiCommand
-    from tools.workspace.recovery.leftovers import marked
-    from tools.workspace.workspace import AccountWorkspace
-
     require_credentials()
     if stack_file.architecture == EKS:
-        from tools.cli.aws_cli import require_aws_cli
-
         require_aws_cli()
     engine = ensure_pulumi(console.progress)
     environment = marked(
@@ -191,34 +177,3 @@ def _account(stack_file: StackFile) -> Workspace:
         command=PulumiCommand(engine.executable, ROOT, environment),
         config_file=None if stack_file.is_tracked else stack_file.path,
     )
-
-
-def kubeconfig_path(stack: str, *, sandbox: bool) -> Path:
-    """Return the path of the kubeconfig of a stack."""
-    if sandbox:
-        from tools.workspace.project import sandbox_directory
-
-        return sandbox_directory().path / f"{stack}.kubeconfig"
-    return OWN_FILES / f"{stack}.kubeconfig"
-
-
-def usable_kubeconfig(kubeconfig: str, *, sandbox: bool) -> str:
-    """Return a kubeconfig for programs that the engine does not start.
-
-    Clusters of a sandbox require the sandbox's `aws`, which is first on the PATH only for the
-    engine; for other programs the kubeconfig contains its path.
-    """
-    if not sandbox:
-        return kubeconfig
-    import json
-
-    import yaml
-
-    from tools.workspace.project import sandbox_directory
-
-    content = yaml.safe_load(kubeconfig)
-    commands = (user["user"].get("exec") for user in content.get("users", ()))
-    asking = [command for command in commands if command and command["command"] == "aws"]
-    for command in asking:
-        command["command"] = str(sandbox_directory().bin / "aws")
-    return json.dumps(content, indent=2) if asking else kubeconfig

@@ -6,13 +6,17 @@ import dataclasses
 import json
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from components.config.network import ExistingVpc, StackNetwork
+from components.config.network_outputs import network_of_outputs
+from tools.cli import console
+from tools.cli.sandbox_session import project_of
+from tools.engine import ensure_pulumi
+from tools.workspace.engine_process import EngineFailedError, PulumiCommand
+from tools.workspace.environment import account_environment
+from tools.workspace.project import sandbox_directory
 from tools.workspace.stack_files import CLUSTER_KEY, PROJECT, ROOT, StackFile
-
-if TYPE_CHECKING:
-    from components.config.network import ExistingVpc, StackNetwork
-    from tools.workspace.engine_process import PulumiCommand
 
 STACK_REFERENCE = "stack-reference"
 """Kind of a network that belongs to another stack, as named in stack files."""
@@ -32,8 +36,6 @@ def network_reader(
     """
 
     def read(reference: StackNetwork) -> ExistingVpc:
-        from components.config.network_outputs import network_of_outputs
-
         outputs = _sandbox_outputs if sandbox else _account_outputs
         return network_of_outputs(
             reference,
@@ -57,8 +59,6 @@ def with_ids(stack_file: StackFile, *, sandbox: bool) -> StackFile:
     network = cluster.get("network") if isinstance(cluster, Mapping) else None
     if not isinstance(network, Mapping) or network.get("kind") != STACK_REFERENCE:
         return stack_file
-    from components.config.network import StackNetwork
-
     reference = StackNetwork.model_validate(network)
     ids = network_reader(stack_file, sandbox=sandbox)(reference).model_dump(mode="json")
     config = {**stack_file.config, CLUSTER_KEY: {**cluster, "network": ids}}
@@ -66,9 +66,6 @@ def with_ids(stack_file: StackFile, *, sandbox: bool) -> StackFile:
 
 
 def _sandbox_outputs(stack: str) -> Mapping[str, Any] | None:
-    from tools.cli.sandbox_session import project_of
-    from tools.workspace.project import sandbox_directory
-
     *qualified, name = stack.split("/")
     if qualified not in ([], ["organization", PROJECT]):
         return None  # the sandbox's backend has one organization and one project
@@ -76,11 +73,6 @@ def _sandbox_outputs(stack: str) -> Mapping[str, Any] | None:
 
 
 def _account_outputs(stack: str) -> Mapping[str, Any] | None:
-    from tools.cli import console
-    from tools.engine import ensure_pulumi
-    from tools.workspace.engine_process import PulumiCommand
-    from tools.workspace.environment import account_environment
-
     engine = ensure_pulumi(console.progress)
     environment = account_environment(os.environ, engine=engine.directory)
     return outputs_of(PulumiCommand(engine.executable, ROOT, environment), stack)
@@ -92,8 +84,6 @@ def outputs_of(command: PulumiCommand, stack: str) -> Mapping[str, Any] | None:
     Raises:
         EngineFailedError: the backend cannot be read.
     """
-    from tools.workspace.engine_process import EngineFailedError
-
     try:
         return json.loads(command.output(["stack", "output", "--stack", stack, "--json"]))
     except EngineFailedError as error:

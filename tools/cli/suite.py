@@ -14,6 +14,9 @@ from dataclasses import dataclass
 import typer
 
 from tools.cli import console, failures
+from tools.engine import ensure_kubernetes, ensure_plugins, ensure_pulumi
+from tools.parallelcluster.environment import parallelcluster_python
+from tools.workspace.stack_files import ROOT
 
 STATIC_CHECKS = (
     ("ruff check", ["ruff", "check", "."]),
@@ -58,8 +61,6 @@ def test(context: typer.Context) -> None:
 
 
 def _passes_tests(arguments: Sequence[str]) -> bool:
-    from tools.workspace.stack_files import ROOT
-
     command = [sys.executable, "-m", "pytest", *arguments]
     return subprocess.run(command, cwd=ROOT, env=_environment(), check=False).returncode == 0
 
@@ -116,8 +117,6 @@ def _passes(check: _Checked) -> bool:
 
 def _checked(command: list[str]) -> _Checked:
     """Run one check of the locked environment."""
-    from tools.workspace.stack_files import ROOT
-
     name, *rest = command
     program = ROOT / ".venv" / "bin" / name
     started = time.monotonic()
@@ -137,9 +136,6 @@ def _checked(command: list[str]) -> _Checked:
 
 def _get_programs() -> None:
     """Install every program and plugin before the first test needs it."""
-    from tools.engine import ensure_kubernetes, ensure_plugins, ensure_pulumi
-    from tools.parallelcluster.environment import parallelcluster_python
-
     ensure_plugins(console.progress, ensure_pulumi(console.progress))
     ensure_kubernetes(console.progress)
     parallelcluster_python(console.progress)

@@ -12,11 +12,11 @@ from components.catalog.instance_types import instance_type
 from tools.cli import console, failures
 from tools.cli.artifacts import document
 from tools.cli.closing_panel import Summary, print_closing_panel, read_summary
+from tools.cli.kubeconfig import kubeconfig_path, kubectl_command, usable_kubeconfig
 from tools.cli.panel import FactsTable, end_commands
 from tools.cli.rollout import ClusterState, wait_until_ready
 from tools.cli.rollout_expectation import expected_of
-from tools.cli.rollout_failure import kubectl_command, reasons
-from tools.cli.session import kubeconfig_path, usable_kubeconfig
+from tools.cli.rollout_failure import reasons
 from tools.cli.waiting import wait_seconds
 from tools.workspace.files import write_private
 

@@ -15,13 +15,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from components.account.call_failures import CLIENT
 from components.plain_text import shell_word
 from tools.cli import console, failures
+from tools.cli.session import account_access
+from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.exported_state import exported_state, resources_of
-from tools.workspace.stack_files import EKS
+from tools.workspace.stack_files import EKS, StackFile
 
 if TYPE_CHECKING:
-    from tools.workspace.stack_files import StackFile
     from tools.workspace.workspace import Workspace
 
 OPTION = "--cluster-gone"
@@ -110,11 +115,6 @@ def recorded_cluster(resources: Iterable[Mapping[str, Any]], *, named: str) -> R
 
 
 def _ask(workspace: Workspace, *, sandbox: bool) -> Answer:
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    from tools.cli.session import account_access
-    from tools.workspace.engine_process import EngineFailedError
-
     file = workspace.stack_file
     named = file.cluster.get("name") if isinstance(file.cluster, Mapping) else None
     try:
@@ -127,11 +127,6 @@ def _ask(workspace: Workspace, *, sandbox: bool) -> Answer:
 
 
 def _asked(recorded: RecordedCluster, file: StackFile) -> Answer:
-    import boto3
-    from botocore.exceptions import ClientError
-
-    from components.account.call_failures import CLIENT
-
     sts, eks = (
         boto3.client(service, region_name=file.region, config=CLIENT) for service in ("sts", "eks")
     )

@@ -8,7 +8,9 @@ import os
 import shutil
 from pathlib import Path
 
+from tools.engine.cache import cache_directory
 from tools.engine.errors import EngineError
+from tools.workspace.project import sandbox_directory
 from tools.workspace.stack_files import ROOT
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -30,9 +32,6 @@ def unwritable(error: OSError) -> str | None:
 
 
 def _elsewhere(path: Path | None) -> str:
-    from tools.engine.cache import cache_directory
-    from tools.workspace.project import sandbox_directory
-
     sandbox = sandbox_directory().path
     if path is not None and (path.is_relative_to(sandbox) or sandbox.is_relative_to(path)):
         return "set TRAINYARD_SANDBOX to another directory for the files of the sandbox"

@@ -46,6 +46,12 @@ class BatchSubmission:
     request: Mapping[str, Any]
     """Arguments of `SubmitJob`."""
 
+    @property
+    def description(self) -> str:
+        """The job and its nodes, for messages."""
+        nodes = "1 node" if self.nodes == 1 else f"{self.nodes} nodes"
+        return f"{self.request['jobName']} on {nodes} of {self.compute_environment}"
+
 
 def batch_submission(plan: BatchPlan, test: JobTest, asked: BatchRequest) -> BatchSubmission:
     """Return the submission of a test.

@@ -15,6 +15,7 @@ from tools.workspace.file_backend import backend_directory, lock_directory, stat
 from tools.workspace.listening import run_listening
 from tools.workspace.locks import clear_dead_locks
 from tools.workspace.project import SandboxProject
+from tools.workspace.recovery.timeouts import IN_AN_ACCOUNT, IN_THE_SANDBOX, Timeouts
 from tools.workspace.sidecars import remove_broken_sidecars
 from tools.workspace.stack_files import OWN_FILES, StackFile
 
@@ -87,11 +88,7 @@ class SandboxWorkspace:
         state = self.project.state_file(stack).read_bytes()
         if not any(mark in state for mark in (b'"pending_operations"', b'"initErrors"')):
             return
-        from tools.workspace.recovery.recover import recover
-        from tools.workspace.recovery.timeouts import IN_THE_SANDBOX
-
-        region = self.stack_file.region
-        recover(self.command, stack=stack, region=region, timeouts=IN_THE_SANDBOX, report=report)
+        _recover(self, IN_THE_SANDBOX, report)
 
     def _make_ready(self) -> None:
         self.project.write(self.stack_file)
@@ -155,17 +152,7 @@ class AccountWorkspace:
             )
         if backend is not None:
             _clear_dead_locks(lock_directory(backend, stack), stack, report)
-        from tools.workspace.recovery.recover import recover
-        from tools.workspace.recovery.timeouts import IN_AN_ACCOUNT
-
-        recover(
-            self.command,
-            stack=stack,
-            region=self.stack_file.region,
-            profile=self.stack_file.profile,
-            timeouts=IN_AN_ACCOUNT,
-            report=report,
-        )
+        _recover(self, IN_AN_ACCOUNT, report, profile=self.stack_file.profile)
 
     def exists(self) -> bool:
         """Return whether the user's backend has the stack."""
@@ -196,6 +183,22 @@ class AccountWorkspace:
 def _clear_dead_locks(directory: Path, stack: str, report: Report) -> None:
     for lock in clear_dead_locks(directory, stack=stack):
         report(f"removed the lock of process {lock.holder.pid}, which no longer runs")
+
+
+def _recover(
+    workspace: Workspace, timeouts: Timeouts, report: Report, *, profile: str = ""
+) -> None:
+    from tools.workspace.recovery.recover import recover
+
+    file = workspace.stack_file
+    recover(
+        workspace.command,
+        stack=file.stack,
+        region=file.region,
+        profile=profile,
+        timeouts=timeouts,
+        report=report,
+    )
 
 
 def run(

@@ -10,7 +10,9 @@ from botocore.exceptions import ClientError
 
 from tests.support.stacks import BATCH_STACKS, prepared
 from tools.cli import batch_jobs, failures
+from tools.cli.batch_submission import submit_job
 from tools.cli.batch_waiting import JobWait
+from tools.jobs.batch_request import BatchRequest, batch_submission
 from tools.workspace.stack_files import find_stack_file
 
 BATCH_P5 = find_stack_file("batch-p5")
@@ -108,10 +110,8 @@ def test_options_of_batch_are_refused_for_other_stacks(trainyard) -> None:
 
 
 def submit(plan, batch: Batch, **changes: Any) -> None:
-    from tools.jobs.batch_request import BatchRequest
-
     options = {"stack_file": BATCH_P5, "sandbox": False, "wait": None, **changes}
-    batch_jobs.submit_job(plan, "nccl-tests", BatchRequest(), **options)
+    submit_job(plan, batch_submission(plan, "nccl-tests", BatchRequest()), **options)
 
 
 @pytest.fixture

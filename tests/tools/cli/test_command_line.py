@@ -1,50 +1,69 @@
-"""A command brings its own imports, and every name leads to the same command line."""
+"""The command line lists its commands, and imports only the one that is run."""
 
 import subprocess
 import sys
 import tomllib
 
 import pytest
-from typer.main import get_command
 from typer.testing import CliRunner
 
 from tests.support.stacks import ROOT
 from tools.cli.app import app
-from tools.cli.command_line import COMMANDS, command_line
+from tools.cli.command_line import COMMANDS
 
 
-def names(arguments):
-    return sorted(get_command(command_line(arguments)).commands)
+def run(*arguments: str):
+    return CliRunner().invoke(app, list(arguments))
 
 
-def test_every_command_is_there():
-    assert sorted(get_command(app).commands) == sorted(COMMANDS)
+def loaded_by(*arguments: str) -> list[str]:
+    """Return the modules of commands that a process imports for the arguments."""
+    modules = sorted({f"tools.cli.{row.module}" for row in COMMANDS.values()})
+    program = (
+        "import sys\n"
+        "from tools.cli.app import app\n"
+        "app(sys.argv[2:], standalone_mode=False)\n"
+        "print(*[name for name in sys.argv[1].split(',') if name in sys.modules])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, ",".join(modules), *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()[-1].split()
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["chek"], ["--json", "check"]])
-def test_without_a_known_command_all_are_offered(arguments):
-    assert names(arguments) == sorted(COMMANDS)
+def test_the_help_lists_every_command_with_its_summary():
+    listed = run("--help").stdout
+    for name, row in COMMANDS.items():
+        assert f"  {name.ljust(8)}  {row.summary}\n" in listed
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_that_is_named_is_there_alone_and_the_same(name):
-    (only,) = get_command(command_line([name, "--json"])).commands.items()
-    whole = get_command(app).commands[name]
-    assert only[0] == name
-    assert [p.opts for p in only[1].params] == [p.opts for p in whole.params]
+def test_the_help_imports_no_command():
+    assert loaded_by("--help") == []
 
 
 def test_check_imports_no_other_command():
-    program = (
-        "import sys\n"
-        "from tools.cli.command_line import command_line\n"
-        "command_line(['check'])\n"
-        "print([n for n in ('jobs', 'deployments', 'bench') if f'tools.cli.{n}' in sys.modules])\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[]\n"
+    assert loaded_by("check", "p5-cb", "--sandbox") == ["tools.cli.checks"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_its_own_help(name):
+    shown = run(name, "--help")
+    assert shown.exit_code == 0
+    assert f" {name} [OPTIONS]" in shown.stdout
+
+
+def test_options_before_the_command_do_not_hide_it():
+    assert run("--", "check", "p5-cb", "--sandbox").stdout.startswith("p5-cb: ok")
+
+
+def test_a_misspelled_command_is_answered_with_the_similar_one():
+    shown = run("chek")
+    assert shown.exit_code == 2
+    assert "Did you mean 'check'?" in shown.stderr
 
 
 def test_the_version_is_that_of_the_project():

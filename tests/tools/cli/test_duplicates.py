@@ -64,6 +64,6 @@ def test_a_state_that_cannot_be_read_ends_no_command(
     def found(*_: object, known: Callable[[], set[str]], **__: object) -> list[Duplicate]:
         return [Duplicate(each, "", "") for each in known()]
 
-    monkeypatch.setattr("tools.workspace.recovery.duplicates.duplicates", found)
+    monkeypatch.setattr("tools.cli.duplicates.duplicates", found)
     tell_duplicates(workspace, sandbox=False)
     assert "duplicate objects: the backend does not answer" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tools.cli import options, rollout, rollout_failure
+from tools.cli import engine_failure, options, rollout, rollout_failure
 from tools.cli.engine_failure import recorded_kubeconfig, why_it_failed
 from tools.cli.rollout import ClusterState
 from tools.diagnosis.pods import PodState
@@ -58,7 +58,7 @@ def test_the_reservation_of_the_stack_file_is_asked_about(
 
     monkeypatch.setattr("boto3.client", lambda service, **_: None)
     monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
-    monkeypatch.setattr("tools.diagnosis.reservation_use.read_reservations", read)
+    monkeypatch.setattr("tools.cli.engine_failure.read_reservations", read)
     error = EngineError(GROUP, "ReservationCapacityExceeded - The requested reservation")
     found = "\n".join(why_it_failed([error], workspace, sandbox=False))
     assert asked == [(BLOCK,)]
@@ -69,7 +69,7 @@ def test_a_plugin_that_is_not_rolled_out_comes_with_its_pods_and_a_kubeconfig(
     workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = ClusterState((), (), (), {}, {"nvidia-device-plugin-daemonset": (CRASHED,)})
-    monkeypatch.setattr(rollout, "look_at", lambda _: (state, ""))
+    monkeypatch.setattr(engine_failure, "look_at", lambda _: (state, ""))
     error = EngineError(PLUGIN, NOT_READY)
     found = "\n".join(why_it_failed([error], workspace, sandbox=True))
     assert "on ip-10-0-1-1: pod nvidia-x1 does not run: CrashLoopBackOff: back-off" in found
@@ -81,7 +81,7 @@ def test_a_plugin_that_is_not_rolled_out_comes_with_its_pods_and_a_kubeconfig(
 def test_a_cluster_that_is_silent_then_is_said_to_be(
     workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rollout, "look_at", lambda _: (None, "the API server is silent"))
+    monkeypatch.setattr(engine_failure, "look_at", lambda _: (None, "the API server is silent"))
     error = EngineError(PLUGIN, NOT_READY)
     assert why_it_failed([error], workspace, sandbox=True)[-1] == "the API server is silent"
 

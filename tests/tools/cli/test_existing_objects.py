@@ -30,11 +30,11 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         def describe_cluster(self, name: str) -> Any:
             return {"cluster": {"name": name, "status": "ACTIVE"}}
 
-    monkeypatch.setattr("components.eks.cluster_access.get", get)
+    monkeypatch.setattr("tools.cli.existing_objects.get", get)
     monkeypatch.setattr("components.account.lookup.AccountReader.eks", Eks())
     monkeypatch.setattr("components.account.lookup.understood", lambda _call, answer, _do: answer)
     monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
-    monkeypatch.setattr("tools.cli.session.OWN_FILES", tmp_path)
+    monkeypatch.setattr("tools.cli.kubeconfig.OWN_FILES", tmp_path)
     return paths
 
 
@@ -74,7 +74,7 @@ def test_a_cluster_that_the_update_makes_is_not_asked(asked: list[str]) -> None:
 def test_an_answer_of_another_shape_is_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], answer: Any
 ) -> None:
-    monkeypatch.setattr("components.eks.cluster_access.get", lambda *_: answer or [1])
+    monkeypatch.setattr("tools.cli.existing_objects.get", lambda *_: answer or [1])
     assert not objects().look(steps(HAS_CLUSTER, created(PLUGIN)))
     assert "its response is invalid" in capsys.readouterr().err
 
@@ -86,6 +86,6 @@ def test_a_cluster_that_does_not_answer_does_not_stop_the_update(
     def silent(*_: Any) -> None:
         raise ClusterUnreadableError("https://endpoint cannot be used from here (timed out)")
 
-    monkeypatch.setattr("components.eks.cluster_access.get", silent)
+    monkeypatch.setattr("tools.cli.existing_objects.get", silent)
     assert not objects().look(steps(HAS_CLUSTER, created(PLUGIN)))
     assert "objects of the same names: https://endpoint cannot be used" in capsys.readouterr().err

@@ -13,7 +13,7 @@ import pytest
 
 from components.config.problems import ConfigError, Problem
 from tests.tools.cli.conftest import COMPLETE
-from tools.cli import session
+from tools.cli import preview_findings
 from tools.cli.check_result import CheckResult
 from tools.cli.failures import WrongUseError
 from tools.workspace.engine_process import PulumiCommand
@@ -150,7 +150,7 @@ def previewed(trainyard, stack_file, tmp_path, monkeypatch):
         engine.write_text(f'#!/bin/sh\nexec {script} "$@"\n')
         engine.chmod(0o755)
         monkeypatch.setattr(
-            session, "open_workspace", lambda file, *_, **__: Previewed(file, engine)
+            preview_findings, "open_workspace", lambda file, *_, **__: Previewed(file, engine)
         )
         return trainyard("preview", "p5-cb", "--stack-file", stack_file(COMPLETE), *arguments)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from components.account.vpc_inhabitants import Inhabitant
-from tools.cli import session
+from tools.cli import inhabited_network
 from tools.cli.inhabited_network import refusal, refuse_inhabited
 from tools.cli.protected import Kept
 from tools.workspace.stack_files import StackFile
@@ -45,7 +45,7 @@ def test_what_belongs_to_no_stack_gets_no_command():
 
 def test_a_network_that_is_protected_stays_and_nobody_is_asked(monkeypatch):
     asked = []
-    monkeypatch.setattr(session, "account_access", lambda **access: asked.append(access))
+    monkeypatch.setattr(inhabited_network, "account_access", lambda **access: asked.append(access))
     refuse_inhabited([VPC], NETWORK_STACK, sandbox=False)
     assert asked == []
 
@@ -57,7 +57,7 @@ def test_the_account_is_the_one_of_the_profile_that_the_stack_file_names(monkeyp
     def access(*, sandbox: bool, profile: str):
         raise AskedError(profile, sandbox)
 
-    monkeypatch.setattr(session, "account_access", access)
+    monkeypatch.setattr(inhabited_network, "account_access", access)
     leaving = replace(VPC, protected=False)
     with pytest.raises(AskedError) as asked:
         refuse_inhabited([leaving], NETWORK_STACK, sandbox=False)

@@ -77,7 +77,7 @@ def test_parallelcluster_needs_no_aws_cli(
     def no_engine(_report: object) -> None:
         raise EngineError("there is no engine")
 
-    monkeypatch.setattr("tools.engine.ensure_pulumi", no_engine)
+    monkeypatch.setattr("tools.cli.session.ensure_pulumi", no_engine)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "not-real")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-real")
     monkeypatch.setenv("PATH", str(tmp_path))

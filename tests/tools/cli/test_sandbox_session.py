@@ -12,7 +12,7 @@ from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory
 from tests.tools.cli.conftest import STATUS, record_plugins
 from tools.cli import sandbox_session, sandbox_status
 from tools.cli.failures import CommandError
-from tools.cli.session import usable_kubeconfig
+from tools.cli.kubeconfig import usable_kubeconfig
 
 PYTHON = Path("/cache/parallelcluster/bin/python")
 
@@ -22,9 +22,7 @@ def running(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SandboxDirectory
     """A sandbox that runs already, started with a program of its own."""
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
     monkeypatch.setattr(SandboxDirectory, "read_status", lambda _: STATUS)
-    monkeypatch.setattr(
-        "tools.parallelcluster.environment.parallelcluster_python", lambda _report: PYTHON
-    )
+    monkeypatch.setattr("tools.cli.sandbox_session.parallelcluster_python", lambda _report: PYTHON)
     directory = sandbox_session.sandbox_directory()
     directory.programs_file.write_text('{"kubectl": ["/bin/kubectl"]}')
     record_plugins(tmp_path)

@@ -10,8 +10,8 @@ import pytest
 
 from tests.support.kubernetes_versions import DEFAULT
 from tools.cli.closing_panel import Summary
+from tools.cli.kubeconfig import kubectl_command
 from tools.cli.rollout import ClusterState, DaemonSetState, NodeState
-from tools.cli.rollout_failure import kubectl_command
 from tools.cli.summary import ReachedCluster, next_commands, print_summary
 
 KUBECONFIG = Path("p5-cb.kubeconfig")

@@ -1,0 +1,30 @@
+"""The check of a stack against its account, before the engine starts."""
+
+from __future__ import annotations
+
+from components import clock
+from components.architectures.lookup import look_up
+from components.architectures.prepare import prepare
+from tools.cli import console
+from tools.cli.stack_config import config_of
+from tools.cli.stack_references import network_reader
+from tools.workspace.stack_files import StackFile
+
+
+def refuse_wrong_account(stack_file: StackFile, *, sandbox: bool) -> None:
+    """Reject a configuration that does not fit the account, and print the warnings.
+
+    Raises:
+        ConfigError: the account rejects it; the error lists every problem.
+        AccountUnreachableError: the account cannot be queried.
+    """
+    config = config_of(stack_file, network_of=network_reader(stack_file, sandbox=sandbox))
+    prepared = prepare(
+        config,
+        look_up(config, region=stack_file.region),
+        stack_file=stack_file.name,
+        region=stack_file.region,
+        now=clock.now(),
+    )
+    for warning in prepared.warnings:
+        console.progress(f"warning: {warning}")
