@@ -13,7 +13,7 @@ import pytest
 
 from components.config.problems import ConfigError, Problem
 from tests.tools.cli.conftest import COMPLETE
-from tools.cli import preview_findings
+from tools.cli import live_check, preview_findings
 from tools.cli.check_result import CheckResult
 from tools.cli.failures import WrongUseError
 from tools.workspace.engine_process import PulumiCommand
@@ -239,7 +239,7 @@ def test_missing_credentials_are_a_finding(
     def refuse(**_: object) -> None:
         raise WrongUseError("there are no AWS credentials")
 
-    monkeypatch.setattr(session, "account_access", refuse)
+    monkeypatch.setattr(live_check, "account_access", refuse)
     path = stack_file(copy.deepcopy(COMPLETE))
     result = trainyard("check", "p5-cb", "--live", form, "--stack-file", path)
     assert result.exit_code == 2
