@@ -58,12 +58,12 @@ def _refused(call: str, error: ClientError) -> str:
         return f"{call}: AWS does not accept the credentials ({code}); {_LOG_IN}"
     if code in THROTTLED:
         return (
-            f"{call}: AWS takes no more calls of this account for now ({code}, after some "
+            f"{call}: AWS throttles the calls of this account ({code}, after several "
             "attempts); run the command again in a minute"
         )
     if status >= 500:
         return (
-            f"{call}: AWS had an error of its own ({code}, HTTP {status}, after some attempts); "
-            "run the command again in a minute"
+            f"{call}: AWS returned an internal error ({code}, HTTP {status}, after several "
+            "attempts); run the command again in a minute"
         )
     return f"{call} failed: {error}"

@@ -109,8 +109,8 @@ def _last_step(
             path=_MODE,
             found="API",
             problem=(
-                "the access entries of the cluster cannot be read, so nobody knows whether the "
-                "nodes would be locked out; this step cannot be undone"
+                "the access entries of the cluster cannot be read, so it is unknown whether "
+                "the nodes would lose access; this step cannot be undone"
             ),
             allowed=cluster.authentication_mode,
             remedy=f"let the caller use {' and '.join(_ENTRY_CALLS)}, and run again",

@@ -108,9 +108,9 @@ def _review_endpoint(architecture: EksArchitecture, review: Review) -> None:
     if not endpoint.public_access and not endpoint.private_access:
         review.refuse(
             "architecture.endpoint.private_access",
-            "is off, as is public access: nobody could reach the Kubernetes API",
+            "is off, as is public access: the Kubernetes API could not be reached",
             found=False,
-            allowed="true for one of the two at least",
+            allowed="true for at least one of the two",
             remedy=review.set_command("architecture.endpoint.private_access", "true"),
         )
     _review_public_networks(endpoint.public_access_cidrs, review)

@@ -44,8 +44,8 @@ def replacement_problems(system: FsxLustrePlan, made: FileSystemFacts) -> Iterat
             ),
             allowed=str(found),
             remedy=(
-                f"set it back, or make a second file system beside {system.name} and copy; to "
-                f"give the data up, set storage.{system.name}.deletion_protection to false and "
+                f"set it back, or create a second file system and copy the data of {system.name}; "
+                f"to discard the data, set storage.{system.name}.deletion_protection to false and "
                 "run `up` before this change"
             ),
         )

@@ -41,7 +41,7 @@ def review_names(config: EksStackConfig, review: Review) -> None:
     if over > 0:
         review.refuse(
             "name",
-            "is too long: names of roles and node groups follow from it, and AWS limits those",
+            "is too long: names of roles and node groups contain it, and AWS limits their length",
             found=config.name,
             allowed=f"at most {len(config.name) - over} characters",
             remedy=review.set_command("name", "SHORTER"),
@@ -52,8 +52,8 @@ def review_names(config: EksStackConfig, review: Review) -> None:
         if over > 0:
             review.refuse(
                 f"architecture.node_groups.{group}",
-                "has a name that is too long beside that of the cluster: the names of its role "
-                "and node group follow from both, and AWS limits those",
+                "has a name that is too long in combination with that of the cluster: the names "
+                "of its role and node group contain both, and AWS limits their length",
                 found=group,
                 allowed=f"at most {len(group) - over} characters",
                 remedy="rename the node group, or shorten `name`",

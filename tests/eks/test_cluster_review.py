@@ -76,7 +76,7 @@ from tests.support.stack_files import (
         pytest.param(
             changed(architecture__endpoint={"public_access": False, "private_access": False}),
             "architecture.endpoint.private_access",
-            "nobody could reach",
+            "could not be reached",
             "true",
             id="no-endpoint",
         ),

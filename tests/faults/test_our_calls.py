@@ -33,8 +33,8 @@ def test_what_passes_is_tried_again(faulty: Faulty, reader: AccountReader, kind:
 @pytest.mark.parametrize(
     ("kind", "times", "said"),
     [
-        ("throttled", 4, "takes no more calls of this account for now (RequestLimitExceeded"),
-        ("internal-error", 4, "AWS had an error of its own (InternalError, HTTP 500"),
+        ("throttled", 4, "throttles the calls of this account (RequestLimitExceeded"),
+        ("internal-error", 4, "AWS returned an internal error (InternalError, HTTP 500"),
         ("connection-reset", 4, "AWS gave no answer"),
         ("credentials-expired", 1, "credentials have expired (RequestExpired); log in again"),
     ],

@@ -103,8 +103,8 @@ def _summary(name: str) -> str:
     """Return a sentence for a rule without its own text; the rule name begins with its stage."""
     stage, _, key = name.partition("/")
     sentences = {
-        "schema": f"The schema of stack files allows what stands at {key}.",
-        "plan": f"What stands at {key} can be planned.",
+        "schema": f"The schema of stack files allows the value of {key}.",
+        "plan": f"The value of {key} can be planned.",
         "preflight": f"The AWS account has what {key} asks for.",
         "engine": "The program and its providers run to their end.",
     }

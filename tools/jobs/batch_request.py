@@ -146,7 +146,7 @@ def _require_nodes(
     if nodes > most:
         raise JobError(
             f"compute environment {environment.name} has at most {most} nodes, and the job wants "
-            f"{nodes}: it would wait for ever; ask for fewer with --nodes, or raise `maximum`"
+            f"{nodes}: it would wait indefinitely; request fewer with --nodes, or raise `maximum`"
         )
 
 

@@ -88,7 +88,7 @@ def choose_nodes(
     if nodes is not None and nodes > most:
         raise JobError(
             f"node group {chosen.name} has at most {most} nodes, and the job wants {nodes}: its "
-            "pods would wait for ever; ask for fewer with --nodes, or raise `maximum`"
+            "pods would wait indefinitely; request fewer with --nodes, or raise `maximum`"
         )
     if chosen.instance_type.architecture != "x86_64":
         raise JobError(
