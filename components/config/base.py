@@ -221,16 +221,29 @@ KubernetesVersion = Annotated[
 
 def _ipv4_cidr(example: str) -> AfterValidator:
     def check(value: str) -> str:
-        try:
-            ipaddress.IPv4Network(value)
-        except ValueError as error:
-            expected = f"an IPv4 network in CIDR notation ({error})"
+        fault = _cidr_fault(value)
+        if fault is not None:
+            expected = f"an IPv4 network in CIDR notation ({fault})"
             raise PydanticCustomError(
                 "form", "is not {expected}", {"expected": expected, "example": example}
-            ) from error
+            )
         return value
 
     return AfterValidator(check)
+
+
+def _cidr_fault(value: str) -> str | None:
+    """Return why AWS would not accept a network, or None.
+
+    Python also accepts a single address and a mask in the form of an address.
+    """
+    try:
+        ipaddress.IPv4Network(value)
+    except ValueError as error:
+        return str(error)
+    if value.partition("/")[2].isdecimal():
+        return None
+    return f"{value!r} has no prefix length, such as /32 for a single address"
 
 
 Ipv4Cidr = Annotated[str, _ipv4_cidr("10.0.0.0/16")]

@@ -33,6 +33,14 @@ _PLACES: Mapping[Line, str] = {
     "partition": "`slurm_settings` of a queue",
     "node": "`slurm_settings` of a compute resource",
 }
+_REMOVED_PLUGINS: Mapping[tuple[str, str], str] = {
+    ("selecttype", "select/cons_res"): "select/cons_tres",
+}
+"""Successors of plugins that Slurm has removed, by lowercase parameter and value.
+
+https://github.com/access-ci-org/Jetstream_Cluster/issues/19: "Can't find plugin for
+select/cons_res" in Slurm 23.11
+"""
 
 
 def review_slurm(slurm: Slurm, review: Review) -> None:
@@ -40,6 +48,16 @@ def review_slurm(slurm: Slurm, review: Review) -> None:
     key = "architecture.slurm.settings"
     review_settings(key, slurm.settings, "slurm_conf", review)
     for name, value in slurm.settings.items():
+        successor = _REMOVED_PLUGINS.get((name.lower(), value))
+        if successor is not None:
+            review.refuse(
+                f"{key}.{name}",
+                f"is a plugin that Slurm {slurm_version()} does not have, so its controller does "
+                "not start",
+                found=value,
+                allowed=successor,
+                remedy=review.set_command(f"{key}.{name}", successor),
+            )
         if name.lower() == "nodename" and any(mark in value for mark in MANAGED_NODE_MARKS):
             review.refuse(
                 f"{key}.{name}",

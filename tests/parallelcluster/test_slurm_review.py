@@ -35,6 +35,16 @@ def test_the_remedy_names_the_setting_that_does_the_same():
     assert "architecture.slurm.idle_minutes" in problem.remedy
 
 
+def test_a_plugin_that_slurm_has_removed_is_refused_with_its_successor():
+    key = "architecture.slurm.settings.selecttype"
+    raw = raw_config(architecture__slurm={"settings": {"selecttype": "select/cons_res"}})
+    problem = problems(raw)[key]
+    assert problem.allowed == "select/cons_tres"
+    assert problem.remedy.endswith(f".{key}' select/cons_tres")
+    raw = raw_config(architecture__slurm={"settings": {"selecttype": "select/cons_tres"}})
+    assert not problems(raw)
+
+
 @pytest.mark.parametrize(
     ("name", "said", "remedy"),
     [
