@@ -87,6 +87,11 @@ def managed_policy_arns(names: Iterable[str], region: str) -> tuple[str, ...]:
     return tuple(managed_policy_arn(name, region) for name in names)
 
 
+def is_customer_policy(name: str) -> bool:
+    """Return whether this is the ARN of a customer managed policy."""
+    return name.startswith("arn:") and ":iam::aws:" not in name
+
+
 def managed_policy_arn(name: str, region: str) -> str:
     """Return the ARN of a policy, which can be the name already."""
     return name if name.startswith("arn:") else f"arn:{partition(region)}:iam::aws:policy/{name}"

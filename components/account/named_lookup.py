@@ -28,7 +28,7 @@ from components.account.named_facts import (
     PlacementGroupFacts,
     PolicyFacts,
 )
-from components.naming import dns_suffix, managed_policy_arns, partition
+from components.naming import dns_suffix, is_customer_policy, managed_policy_arns, partition
 
 
 class NotReadError(Exception):
@@ -77,9 +77,13 @@ def find(reader: AccountReader, call: str, do: Callable[..., Any], **arguments: 
 
 
 def look_up_policy(reader: AccountReader, name: str) -> PolicyFacts | None:
-    """Return the AWS managed policy; if there is none at its path, one of the same name."""
+    """Return the policy; if AWS manages none at this path, one of the same name at another path.
+
+    A customer managed policy has its own ARN, which nothing else can stand for.
+    """
     own, base = name, name.rpartition("/")[2]
-    for each in dict.fromkeys((own, *(f"{path}{base}" for path in _POLICY_PATHS))):
+    others = () if is_customer_policy(name) else tuple(f"{path}{base}" for path in _POLICY_PATHS)
+    for each in dict.fromkeys((own, *others)):
         (arn,) = managed_policy_arns((each,), reader.region)
         answer = find(reader, GET_POLICY, reader.client("iam").get_policy, PolicyArn=arn)
         if answer:

@@ -15,6 +15,7 @@ from components.account.named_facts import PolicyFacts
 from components.checks.noun import NamedContext
 from components.config.named import Named
 from components.config.problems import ROOT, Problem
+from components.naming import is_customer_policy
 
 
 def policy_problems(
@@ -22,7 +23,15 @@ def policy_problems(
 ) -> Iterator[Problem]:
     """Yield why IAM would not attach the policy."""
     path = f"{ROOT}.{use.key}"
-    if found is None:
+    if found is None and is_customer_policy(use.name):
+        yield Problem(
+            path=path,
+            found=use.name,
+            problem="IAM has no customer managed policy of this ARN; `up` would fail to attach it",
+            allowed="the ARN of a policy of the account, with its path",
+            remedy="copy an ARN from `aws iam list-policies --scope Local`",
+        )
+    elif found is None:
         yield Problem(
             path=path,
             found=use.name,

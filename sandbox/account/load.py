@@ -19,6 +19,7 @@ from sandbox.account.storage import (
     load_buckets,
     load_file_systems,
     load_kms_keys,
+    load_policies,
     load_repositories,
     load_security_groups,
 )
@@ -46,4 +47,5 @@ def load_account(region: str) -> None:
     load_buckets(region, account["buckets"])
     load_file_systems(region, account["file_systems"])
     load_kms_keys(region, account["kms_keys"])
+    load_policies(account["policies"])
     load_repositories(region, account["repositories"])

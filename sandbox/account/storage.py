@@ -1,13 +1,15 @@
-"""What the account stores: buckets, file systems, and the security group that leads to them."""
+"""What the account stores: buckets, keys, policies, file systems and their security group."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from moto.ecr.models import ecr_backends
 from moto.efs.models import efs_backends
 from moto.fsx.models import fsx_backends
+from moto.iam.models import iam_backends
 from moto.kms.models import kms_backends
 from moto.s3.models import s3_backends
 
@@ -78,6 +80,15 @@ def load_kms_keys(region: str, keys: Sequence[Mapping[str, str]]) -> None:
             kms.schedule_key_deletion(key.id, 7)
         elif wanted["state"] == "Disabled":
             kms.disable_key(key.id)
+
+
+def load_policies(names: Sequence[str]) -> None:
+    """Make customer managed policies of IAM, which let somebody read S3."""
+    allowed = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}
+    document = json.dumps({"Version": "2012-10-17", "Statement": [allowed]})
+    for each in names:
+        path, _, name = each.rpartition("/")
+        iam_backends[ACCOUNT_ID][_PARTITION].create_policy("", f"/{path}/", document, name, [])
 
 
 def load_repositories(region: str, names: Sequence[str]) -> None:

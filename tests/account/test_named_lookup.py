@@ -13,6 +13,7 @@ from components.account.named_lookup import NotReadError, find  # isort: skip
 from sandbox.aws.server import AwsServer  # isort: skip
 
 KEYS = "arn:aws:kms:us-west-2:123456789012:key/0a000000-0000-4000-8000-00000000000"
+OWN_POLICIES = "arn:aws:iam::123456789012:policy"
 REGISTRY = "123456789012.dkr.ecr.us-west-2.amazonaws.com"
 
 
@@ -38,6 +39,7 @@ def reader(server, monkeypatch):
         ("service-role/AmazonEBSCSIDriverPolicy", "service-role/AmazonEBSCSIDriverPolicy"),
         ("AmazonEBSCSIDriverPolicy", "service-role/AmazonEBSCSIDriverPolicy"),
         ("job-function/AmazonS3ReadOnlyAccess", "AmazonS3ReadOnlyAccess"),
+        (f"{OWN_POLICIES}/team/ReadData", f"{OWN_POLICIES}/team/ReadData"),
     ],
 )
 def test_a_policy_is_found_at_its_own_path_or_another(reader, name, found):
@@ -46,6 +48,8 @@ def test_a_policy_is_found_at_its_own_path_or_another(reader, name, found):
 
 def test_a_policy_that_aws_does_not_have_is_none(reader):
     assert named_lookup.look_up_policy(reader, "MyManagedPolicy") is None
+    # A customer managed policy of the same name as one of AWS is another policy.
+    assert named_lookup.look_up_policy(reader, f"{OWN_POLICIES}/AmazonS3ReadOnlyAccess") is None
     assert reader.not_read() == ()
 
 

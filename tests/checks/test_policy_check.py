@@ -43,6 +43,13 @@ def test_a_policy_that_no_role_can_have_is_refused(with_policy, found, said):
     assert said in problem.problem
 
 
+def test_a_customer_policy_that_the_account_lacks_is_no_policy_of_aws(with_policy):
+    arn = "arn:aws:iam::123456789012:policy/team/ReadData"
+    problem = refused(with_policy(None, arn), "IAM policies")[f"{POLICIES}[0]"]
+    assert "no customer managed policy of this ARN" in problem.problem
+    assert "--scope Local" in str(problem.remedy)
+
+
 def test_objects_that_were_not_read_are_not_judged(facts):
     raw = p5(iam_policies=["AmazonS3ReadOnlyAccess"])
     assert refused(judged(raw, facts), "IAM policies") == {}

@@ -23,7 +23,7 @@ DATA: dict[str, Any] = {
     "kind": "fsx-lustre",
     "per_unit_storage_throughput": 125,
     "storage_capacity_gib": 2400,
-    "data_repositories": [{"file_system_path": "/a", "s3_path": "s3://training-data/a/"}],
+    "data_repositories": [{"file_system_path": "/a", "s3_path": "s3://trainyard-sandbox-data/a/"}],
 }
 REPLACING = DATA | {"storage_capacity_gib": 1200}
 GIVEN_UP = DATA | {"deletion_protection": False}

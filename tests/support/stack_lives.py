@@ -18,7 +18,7 @@ DATA = {
     "kind": "fsx-lustre",
     "per_unit_storage_throughput": 125,
     "storage_capacity_gib": 2400,
-    "data_repositories": [{"file_system_path": "/a", "s3_path": "s3://training-data/a/"}],
+    "data_repositories": [{"file_system_path": "/a", "s3_path": "s3://trainyard-sandbox-data/a/"}],
     "deletion_protection": False,
 }
 
