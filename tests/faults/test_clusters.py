@@ -80,7 +80,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
 
 def test_expired_credentials_are_to_be_renewed(life: Life) -> None:
     said = life.said("credentials expired")
-    assert said.count("the AWS credentials have expired") == 1
+    assert said.count("the AWS credentials expired") == 1
     assert "aws sso login" in said
     assert f"./trainyard up {STACK} --sandbox" in said
 

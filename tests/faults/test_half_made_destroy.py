@@ -72,7 +72,7 @@ def test_destroy_of_a_half_made_stack_keeps_and_names_what_is_protected(
     assert _new(before, after, "fsx:file-system") == [file_system]
     assert {line.split()[1] for line in remains(before, after)} == KEPT_KINDS
     assert f"{STACK} was destroyed, except for protected resources:" in done.stdout
-    told = done.stdout[done.stdout.index("is protected:") :]
+    told = done.stdout[done.stdout.index("protected resources:") :]
     assert f"  {file_system}  aws:fsx/lustreFileSystem:LustreFileSystem" in told
     assert f"  {group}  aws:ec2/securityGroup:SecurityGroup" in told
     assert not untold(before, after, done.stdout)

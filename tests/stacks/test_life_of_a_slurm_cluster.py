@@ -1,4 +1,4 @@
-"""The stack pc-gpu in the sandbox: refused by ParallelCluster, up, again, smaller, destroyed.
+"""The stack pc-gpu in the sandbox: rolled back by ParallelCluster, up, again, smaller, destroyed.
 
 The commands run once, in the order of `life`; every test asserts one claim about what they left.
 """
@@ -66,7 +66,11 @@ def _live(life: Life, sandbox: Sandbox, copies: Path) -> None:
         life.inventory[moment] = sandbox.inventory()
         return done
 
-    up("refused by ParallelCluster", {f"{HEAD}.iam_policies": ["NoSuchPolicy"]})
+    faults = copies / "faults.yaml"
+    faults.write_text("[{happens: node-never-joins, node_group: distributed-ml}]", encoding="utf-8")
+    sandbox.must("sandbox", "faults", faults)
+    up("rolled back by ParallelCluster", {})
+    sandbox.must("sandbox", "faults", "--clear")
     for moment in ("up", "again"):
         assert up(moment, {}).exit_code == 0, life.done[moment].said
     life.done["refresh"] = at_once.must("refresh", STACK, "--sandbox", "--yes")
@@ -83,15 +87,15 @@ def _nodes(lines: list[str], kind: str) -> list[str]:
     return [line for line in lines if f"parallelcluster:node-type:{kind}" in line]
 
 
-def test_what_only_parallelcluster_can_refuse_ends_with_its_own_reason(life: Life) -> None:
-    done = life.done["refused by ParallelCluster"]
+def test_what_only_parallelcluster_can_see_ends_with_its_own_reason(life: Life) -> None:
+    done = life.done["rolled back by ParallelCluster"]
     assert done.exit_code == 1
-    assert "NoSuchPolicy" in done.said
+    assert "StaticNodeBootstrapFailure" in done.said
     assert f"./trainyard up {STACK} --sandbox" in done.stderr
 
 
-def test_a_refused_cluster_leaves_nothing_in_the_account(life: Life) -> None:
-    assert life.inventory["refused by ParallelCluster"] == life.inventory["before"]
+def test_a_cluster_that_is_rolled_back_leaves_nothing_in_the_account(life: Life) -> None:
+    assert life.inventory["rolled back by ParallelCluster"] == life.inventory["before"]
 
 
 def test_the_next_up_brings_it_up(life: Life) -> None:
