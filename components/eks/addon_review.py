@@ -37,8 +37,8 @@ def _review_efa_plugins(architecture: EksArchitecture, review: Review) -> None:
         review.refuse(
             f"{_ADDONS}.efa_device_plugin",
             (
-                "is enabled together with `efa_dra_driver`: the device plugin and the DRA driver "
-                "for EFA would allocate the same interfaces to two pods"
+                "is on beside `efa_dra_driver`: both device plugin and DRA driver for EFA would "
+                "hand out the same interfaces, to two pods at once"
             ),
             found=True,
             allowed="one of the two",
