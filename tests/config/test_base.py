@@ -21,6 +21,7 @@ from components.config.node_pool import PolicyName
 from components.config.parallelcluster_fields import BucketName
 from components.config.reservations import GroupArn
 from components.config.storage_fields import S3Path
+from tests.support.stack_files import changed, schema_problems
 
 GOOD = [
     (ReservationId, "cr-0123456789abcdef0"),
@@ -159,3 +160,10 @@ def test_what_aws_accepts_is_accepted(form, value):
 def test_what_aws_refuses_is_refused(form, value):
     with pytest.raises(ValidationError, match="is not"):
         TypeAdapter(form).validate_python(value)
+
+
+@pytest.mark.parametrize("network", ["203.0.113.7", "203.0.113.0/255.255.255.0"])
+def test_a_network_has_a_prefix_length(network):
+    found = schema_problems(changed(architecture__endpoint={"public_access_cidrs": [network]}))
+    problem = found["architecture.endpoint.public_access_cidrs[0]"]
+    assert "has no prefix length" in problem.problem

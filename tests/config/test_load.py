@@ -131,18 +131,6 @@ def test_problems_in_different_places_are_reported_at_once():
             id="cidr",
         ),
         pytest.param(
-            changed(architecture__endpoint={"public_access_cidrs": ["203.0.113.7"]}),
-            "architecture.endpoint.public_access_cidrs[0]",
-            "has no prefix length",
-            id="cidr-of-an-address",
-        ),
-        pytest.param(
-            changed(architecture__endpoint={"public_access_cidrs": ["203.0.113.0/255.255.255.0"]}),
-            "architecture.endpoint.public_access_cidrs[0]",
-            "has no prefix length",
-            id="cidr-with-a-mask",
-        ),
-        pytest.param(
             p5(instance_type="p5"),
             "architecture.node_groups.p5.instance_type",
             "an EC2 instance type",
