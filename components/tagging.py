@@ -64,6 +64,13 @@ def creator_of(tags: Mapping[str, str]) -> tuple[str, str] | None:
     return (stack, cluster) if stack or cluster else None
 
 
+def tag_map(tags: Iterable[Mapping[str, str]] | Mapping[str, str] | None) -> dict[str, str]:
+    """Return the tags in a response of AWS by key: some services list them, others map them."""
+    if isinstance(tags, Mapping):
+        return dict(tags)
+    return {tag["Key"]: tag["Value"] for tag in tags or ()}
+
+
 def tag_fault(key: str, value: str) -> str | None:
     """Return why every service of AWS would refuse a user tag, or None."""
     if key.lower().startswith("aws:"):

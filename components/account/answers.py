@@ -9,6 +9,7 @@ from typing import Any
 
 from components.account.facts import DefaultRoute, ReservationFacts
 from components.account.named_facts import ImageFacts
+from components.tagging import tag_map
 
 
 def default_route(routes: list[dict[str, Any]]) -> DefaultRoute:
@@ -41,7 +42,7 @@ def image(answer: dict[str, Any]) -> ImageFacts:
         name=answer.get("Name", ""),
         from_amazon=answer.get("ImageOwnerAlias") == "amazon",
         root_device=root or "",
-        tags={tag["Key"]: tag["Value"] for tag in answer.get("Tags", [])},
+        tags=tag_map(answer.get("Tags")),
     )
 
 

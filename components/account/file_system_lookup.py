@@ -10,7 +10,7 @@ from components.account.lookup import AccountReader
 from components.account.security_group_rules import ingress_of
 from components.config.stack import StackConfig
 from components.config.storage import ExistingFsxLustre, NewFsxLustre
-from components.tagging import CLUSTER_TAG
+from components.tagging import CLUSTER_TAG, tag_map
 
 _NONE = (None, "", "NONE")
 
@@ -30,7 +30,7 @@ def look_up_file_systems(
         found += [
             answer
             for answer in _described(reader, None)
-            if _tags(answer).get(CLUSTER_TAG) == config.name
+            if tag_map(answer.get("Tags")).get(CLUSTER_TAG) == config.name
         ]
     return {answer["FileSystemId"]: _facts(reader, answer) for answer in found}
 
@@ -65,7 +65,7 @@ def _facts(reader: AccountReader, answer: Mapping[str, Any]) -> FileSystemFacts:
         mount_name=lustre.get("MountName", ""),
         capacity_gib=answer.get("StorageCapacity", 0),
         settings=_fixed_settings(answer, lustre),
-        tags=_tags(answer),
+        tags=tag_map(answer.get("Tags")),
         security_group_ids=groups,
         lets_in=ingress_of(reader, groups),
     )
@@ -85,10 +85,6 @@ def _fixed_settings(answer: Mapping[str, Any], lustre: Mapping[str, Any]) -> dic
         "export_path": s3.get("ExportPath"),
         "metadata_iops": (lustre.get("MetadataConfiguration") or {}).get("Iops"),
     }
-
-
-def _tags(answer: Mapping[str, Any]) -> dict[str, str]:
-    return {tag["Key"]: tag["Value"] for tag in answer.get("Tags") or []}
 
 
 def _security_groups(reader: AccountReader, interface_ids: Iterable[str]) -> frozenset[str]:

@@ -54,6 +54,8 @@ class AccountReader:
         self._clients: dict[str, Any] = {}
         # Sessions are not thread-safe, clients are.
         self._making = threading.Lock()
+        self._asking_for_account = threading.Lock()
+        self._account_id: str | None = None
         self.region = region
         self.unreadable: list[str] = []
 
@@ -152,9 +154,12 @@ class AccountReader:
             arguments[next_key] = following
 
     def account_id(self) -> str:
-        """Return the account id of the caller."""
-        answer = self.ask("sts:GetCallerIdentity", self.sts.get_caller_identity)
-        return answer["Account"] if answer else ""
+        """Return the account id of the caller, which is asked for once."""
+        with self._asking_for_account:
+            if self._account_id is None:
+                answer = self.ask("sts:GetCallerIdentity", self.sts.get_caller_identity)
+                self._account_id = answer["Account"] if answer else ""
+            return self._account_id
 
     def vpc(self, vpc_id: str) -> VpcFacts | None:
         """Return the VPC, or None if it does not exist."""

@@ -30,10 +30,11 @@ class ImageFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyFacts:
-    """An existing AWS managed policy."""
+    """An existing IAM policy."""
 
     name: str
-    """Its name with its path, which can differ from the requested path."""
+    """Name of an AWS managed policy with its path, which can differ from the requested path. For a
+    customer managed policy, its ARN."""
     attachable: bool
     """`IsAttachable`."""
 

@@ -179,8 +179,12 @@ def look_up_container_image(reader: AccountReader, image: str) -> ContainerImage
     found = re.fullmatch(pattern, image)
     if found is None:
         raise NotReadError
-    # A digest identifies the image also if the tag has moved.
-    wanted = {"imageDigest": found["digest"]} if found["digest"] else {"imageTag": found["tag"]}
+    # A digest identifies the image also if the tag has moved. Docker pulls `latest` without either.
+    wanted = (
+        {"imageDigest": found["digest"]}
+        if found["digest"]
+        else {"imageTag": found["tag"] or "latest"}
+    )
     answer = find(
         reader,
         DESCRIBE_CONTAINER_IMAGES,

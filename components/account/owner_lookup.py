@@ -11,14 +11,13 @@ Sources: the API references of the calls, such as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from components.account.cloudformation_stacks import DESCRIBE_STACKS, none_without_stack
 from components.account.lookup import AccountReader
 from components.account.named_facts import OwnerFacts
 from components.account.named_lookup import find
-from components.tagging import CLUSTER_TAG, RESOURCE_TAG, creator_of
+from components.tagging import CLUSTER_TAG, RESOURCE_TAG, creator_of, tag_map
 
 CLUSTER_CALLS = ("eks:DescribeCluster", "ec2:DescribeLaunchTemplates")
 REPOSITORY_CALLS = ("ecr:DescribeRepositories", "ecr:ListTagsForResource")
@@ -48,7 +47,7 @@ def _tags_of_templates(reader: AccountReader, cluster: str) -> Mapping[str, str]
     wanted = [{"Name": f"tag:{CLUSTER_TAG}", "Values": [cluster]}]
     do = reader.ec2.describe_launch_templates
     answer = find(reader, CLUSTER_CALLS[1], do, Filters=wanted) or {}
-    tags = [_tag_map(each.get("Tags")) for each in answer.get("LaunchTemplates", [])]
+    tags = [tag_map(each.get("Tags")) for each in answer.get("LaunchTemplates", [])]
     # An endpoint may ignore a filter.
     named = [each for each in tags if each.get(CLUSTER_TAG) == cluster and RESOURCE_TAG in each]
     if len({creator_of(each) for each in named}) != 1:
@@ -63,7 +62,7 @@ def look_up_repository_owner(reader: AccountReader, name: str) -> OwnerFacts | N
     for each in (answer or {}).get("repositories", []):
         arn = each["repositoryArn"]
         told = find(reader, REPOSITORY_CALLS[1], ecr.list_tags_for_resource, resourceArn=arn)
-        return OwnerFacts(arn=arn, tags=_tag_map((told or {}).get("tags")))
+        return OwnerFacts(arn=arn, tags=tag_map((told or {}).get("tags")))
     return None
 
 
@@ -99,7 +98,7 @@ def look_up_stack_owner(reader: AccountReader, name: str) -> OwnerFacts | None:
         # By its name, only an existing stack is returned; an emulator may return deleted ones.
         if status != "DELETE_COMPLETE":
             return OwnerFacts(
-                arn=each.get("StackId", ""), state=status, tags=_tag_map(each.get("Tags"))
+                arn=each.get("StackId", ""), state=status, tags=tag_map(each.get("Tags"))
             )
     return None
 
@@ -113,7 +112,3 @@ def look_up_group_owner(reader: AccountReader, name: str) -> OwnerFacts | None:
     arn = answer["Group"]["GroupArn"]
     told = find(reader, GROUP_CALLS[1], groups.get_tags, Arn=arn)
     return OwnerFacts(arn=arn, tags=(told or {}).get("Tags") or {})
-
-
-def _tag_map(tags: Iterable[Mapping[str, Any]] | None) -> dict[str, str]:
-    return {tag["Key"]: tag["Value"] for tag in tags or ()}

@@ -14,9 +14,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from botocore import xform_name
+
 from components.account.lookup import AccountReader, AccountUnreachableError
 from components.catalog.quotas import REGION, lustre_class
-from components.tagging import CLUSTER_TAG
+from components.tagging import CLUSTER_TAG, tag_map
 
 _CLUSTER_TAGS = (
     CLUSTER_TAG,
@@ -45,7 +47,7 @@ def use_of_others(reader: AccountReader, call: str, name: str) -> Use:
 def _all(reader: AccountReader, service: str, operation: str) -> _Objects | None:
     boto_name, key = _LISTS[f"{service}:{operation}"]
     client = reader.client(boto_name)
-    method = "".join(f"_{c.lower()}" if c.isupper() else c for c in operation).lstrip("_")
+    method = xform_name(operation)
     call = f"{service}:{operation}"
     if client.can_paginate(method):
         pages = client.get_paginator(method).paginate(**_FILTERS.get(call, {}))
@@ -60,21 +62,14 @@ def is_own(tags: Mapping[str, str], name: str) -> bool:
     return any(tags.get(key) == name for key in _CLUSTER_TAGS)
 
 
-def tags_of(found: Mapping[str, Any]) -> dict[str, str]:
-    """Return the tags of an object, however its service spells them."""
-    tags: Any = found.get("Tags") or found.get("tags") or {}
-    if isinstance(tags, Mapping):
-        return dict(tags)
-    return {each["Key"]: each["Value"] for each in tags}
-
-
 def _others(reader: AccountReader, objects: _Objects, name: str) -> _Objects:
     """Return what counts: objects of the account, and not those shared with it or of the stack."""
     account = reader.account_id() if any("OwnerId" in each for each in objects) else ""
     return [
         each
         for each in objects
-        if each.get("OwnerId", account) == account and not is_own(tags_of(each), name)
+        if each.get("OwnerId", account) == account
+        and not is_own(tag_map(each.get("Tags") or each.get("tags")), name)
     ]
 
 

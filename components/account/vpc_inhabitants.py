@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.account.lookup import AccountReader
-from components.tagging import CLUSTER_TAG
+from components.tagging import CLUSTER_TAG, tag_map
 
 DEFAULT_GROUP = "default"
 """Name of the default security group, which is created and deleted with the VPC.
@@ -97,7 +97,7 @@ def _interfaces_of(
 
 
 def _inhabitant(answer: Mapping[str, Any], identifier: str, kind: str, name: str) -> Inhabitant:
-    tags = {tag["Key"]: tag["Value"] for tag in answer.get("Tags") or answer.get("TagSet") or []}
+    tags = tag_map(answer.get("Tags") or answer.get("TagSet"))
     return Inhabitant(
         identifier=answer[identifier],
         kind=kind,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from components.architectures.registry import ARCHITECTURES
 from components.catalog.regions import is_known_region, nearest_region
 from components.checks.arn_review import review_arns
-from components.checks.named_review import review_named
+from components.checks.policy_check import review_policies
 from components.config.review import Review
 from components.network.pool_place import PlanContext
 from components.network.vpc_plan import plan_network
@@ -63,7 +63,7 @@ def plan_stack(
         without_subnet=without_subnet,
     )
     review = Review(stack_file=stack_file)
-    review_named(config, review)
+    review_policies(config, review)
     review_arns(config, region, review)
     if not is_known_region(region):
         review.note(f"{region} is not a region that this version knows; {_nearest(region)}")

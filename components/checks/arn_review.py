@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
-
-from pydantic import BaseModel
-
+from components.config.named import texts_in
 from components.config.review import Review
 from components.config.stack import StackConfig
 from components.naming import partition
@@ -35,7 +31,10 @@ def review_arns(config: StackConfig, region: str, review: Review) -> None:
         https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-overview.html: a
         multi-Region key has an ARN in each region
     """
-    for key, arn in _arns(config, ""):
+    for text in texts_in(config):
+        key, arn = text.key, text.value
+        if text.field not in _FIELDS or not arn.startswith("arn:"):
+            continue
         _, own_partition, _, own_region, *_ = arn.split(":")
         if own_region not in ("", region):
             review.refuse(
@@ -53,28 +52,3 @@ def review_arns(config: StackConfig, region: str, review: Review) -> None:
                 allowed=f"an ARN that begins with arn:{partition(region)}:",
                 remedy="set an ARN in this partition, or change `aws:region`",
             )
-
-
-def _arns(value: object, key: str) -> Iterator[tuple[str, str]]:
-    """Yield the key and the value of each ARN in the fields above."""
-    if isinstance(value, str):
-        if value.startswith("arn:") and _is_used(key):
-            yield key, value
-        return
-    for part, inner in _parts(value):
-        yield from _arns(inner, f"{key}{part}".removeprefix("."))
-
-
-def _parts(value: object) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, BaseModel):
-        yield from ((f".{name}", getattr(value, name)) for name in type(value).model_fields)
-    elif isinstance(value, Mapping):
-        entries = cast("Mapping[str, Any]", value).items()
-        yield from ((f".{name}", entry) for name, entry in entries)
-    elif isinstance(value, tuple | list):
-        listed = enumerate(cast("Sequence[Any]", value))
-        yield from ((f"[{index}]", entry) for index, entry in listed)
-
-
-def _is_used(key: str) -> bool:
-    return key.rpartition(".")[2].partition("[")[0] in _FIELDS

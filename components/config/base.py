@@ -192,8 +192,7 @@ PlacementGroupName = Annotated[
 ARN_PARTITION = r"aws(?:-[a-z]{1,10}){0,2}"
 ARN_REGION = r"(?:eusc-)?[a-z]{2}(?:-[a-z]{1,20}){1,2}-\d"
 # https://docs.aws.amazon.com/kms/latest/developerguide/concepts-key-id.html: no alias, because EKS
-# and FSx require the ARN of the key. `mrk-` begins the id of
-# a multi-Region key.
+# and FSx require the ARN of the key. `mrk-` begins the id of a multi-Region key.
 KmsKeyArn = Annotated[
     str,
     Form(

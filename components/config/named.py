@@ -29,8 +29,28 @@ class Named:
     """The model that has the field; None for a name that the program derives."""
 
 
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text in a stack file."""
+
+    value: str
+    key: str
+    """Key in the stack file, relative to `trainyard:cluster`."""
+    owner: BaseModel
+    """The model that has the field."""
+    field: str
+    """Name of the field."""
+
+
 def names_in(config: BaseModel) -> Iterator[Named]:
     """Yield every name in a configuration, in the order of its fields."""
+    for text in texts_in(config):
+        for kind in named_kinds(type(text.owner), text.field):
+            yield Named(kind, text.value, text.key, text.owner)
+
+
+def texts_in(config: BaseModel) -> Iterator[Text]:
+    """Yield every text in a configuration, in the order of its fields."""
     yield from _in_model(config, "")
 
 
@@ -42,24 +62,23 @@ def named_kinds(model: type[BaseModel], field: str) -> frozenset[str]:
     return frozenset(form.names for form in forms if form.names)
 
 
-def _in_model(model: BaseModel, path: str) -> Iterator[Named]:
+def _in_model(model: BaseModel, path: str) -> Iterator[Text]:
     for field in type(model).model_fields:
         key = f"{path}.{field}" if path else field
-        kind = next(iter(named_kinds(type(model), field)), "")
-        yield from _in_value(getattr(model, field), kind, key, model)
+        yield from _in_value(getattr(model, field), key, model, field)
 
 
-def _in_value(value: object, kind: str, key: str, owner: BaseModel) -> Iterator[Named]:
+def _in_value(value: object, key: str, owner: BaseModel, field: str) -> Iterator[Text]:
     if isinstance(value, BaseModel):
         yield from _in_model(value, key)
     elif isinstance(value, Mapping):
         for name, inner in cast("Mapping[str, object]", value).items():
-            yield from _in_value(inner, kind, f"{key}.{name}", owner)
+            yield from _in_value(inner, f"{key}.{name}", owner, field)
     elif isinstance(value, tuple):
         for index, inner in enumerate(cast("tuple[object, ...]", value)):
-            yield from _in_value(inner, kind, f"{key}[{index}]", owner)
-    elif kind and isinstance(value, str):
-        yield Named(kind, value, key, owner)
+            yield from _in_value(inner, f"{key}[{index}]", owner, field)
+    elif isinstance(value, str):
+        yield Text(value, key, owner, field)
 
 
 def _forms(annotation: Any, metadata: tuple[Any, ...]) -> Iterator[Form]:

@@ -15,6 +15,7 @@ from components.account.cloudformation_stacks import none_without_stack
 from components.account.facts import KeyPairFacts
 from components.account.lookup import AccountReader
 from components.parallelcluster.cluster_template import CLUSTER
+from components.tagging import tag_map
 
 # Statuses of stacks with a cluster. A failed creation has no cluster to compare with.
 _DEPLOYED = frozenset(
@@ -82,7 +83,7 @@ def look_up_deployed_key(reader: AccountReader, deployed: Mapping[str, Any]) -> 
         return KeyPairFacts(
             name=key_name,
             public_key=found.get("PublicKey", ""),
-            tags={tag["Key"]: tag["Value"] for tag in found.get("Tags", [])},
+            tags=tag_map(found.get("Tags")),
         )
     return None
 

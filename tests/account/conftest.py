@@ -12,7 +12,10 @@ import pytest
 
 from components.account.facts import AccountFacts, ReservationFacts, SubnetFacts, VpcFacts
 from components.config.stack import StackConfig
+from tests.support.account_fixtures import account, reader, server
 from tests.support.stack_files import PRIVATE, PUBLIC, RESERVATION, changed, config
+
+__all__ = ["account", "reader", "server"]
 
 ACCOUNT = "123456789012"
 VPC = changed()["network"]["vpc_id"]

@@ -4,32 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.sandbox_aws import Account  # before boto3 makes a client
-
 from components.account import named_lookup  # isort: skip
-from components.account.lookup import AccountReader  # isort: skip
 from components.account.named_facts import PolicyFacts  # isort: skip
 from components.account.named_lookup import NotReadError, find  # isort: skip
-from sandbox.aws.server import AwsServer  # isort: skip
 
 KEYS = "arn:aws:kms:us-west-2:123456789012:key/0a000000-0000-4000-8000-00000000000"
 OWN_POLICIES = "arn:aws:iam::123456789012:policy"
 REGISTRY = "123456789012.dkr.ecr.us-west-2.amazonaws.com"
-
-
-@pytest.fixture(scope="module")
-def server():
-    """One account for all tests, which only read."""
-    with AwsServer(region="us-west-2", keep_time=False) as running:
-        yield Account(running)
-
-
-@pytest.fixture
-def reader(server, monkeypatch):
-    monkeypatch.setenv("AWS_ENDPOINT_URL", server.server.endpoint)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
-    return AccountReader(region="us-west-2")
 
 
 @pytest.mark.parametrize(
@@ -158,3 +139,11 @@ def test_a_call_that_fails_says_why_and_is_no_answer(reader):
     with pytest.raises(NotReadError):
         find(reader, "kms:DescribeKey", fails, KeyId="x")
     assert reader.not_read()[0].startswith("kms:DescribeKey: ")
+
+
+def test_an_image_without_a_tag_is_the_one_that_docker_pulls(reader, monkeypatch):
+    asked = []
+    ecr = reader.client("ecr")
+    monkeypatch.setattr(ecr, "describe_images", lambda **arguments: asked.append(arguments))
+    assert named_lookup.look_up_container_image(reader, f"{REGISTRY}/team-images") is None
+    assert asked[0]["imageIds"] == [{"imageTag": "latest"}]

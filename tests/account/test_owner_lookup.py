@@ -5,30 +5,11 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.sandbox_aws import Account  # before boto3 makes a client
-
 from components.account import owner_lookup  # isort: skip
-from components.account.lookup import AccountReader  # isort: skip
 from components.account.named_lookup import NotReadError  # isort: skip
 from components.tagging import CLUSTER_TAG, RESOURCE_TAG, creator_of  # isort: skip
-from sandbox.aws.server import AwsServer  # isort: skip
 
 TAGS = {CLUSTER_TAG: "mine", RESOURCE_TAG: "dev::trainyard::type::name"}
-
-
-@pytest.fixture(scope="module")
-def server():
-    """One account for all tests; each has names of its own."""
-    with AwsServer(region="us-west-2", keep_time=False) as running:
-        yield Account(running)
-
-
-@pytest.fixture
-def reader(server, monkeypatch):
-    monkeypatch.setenv("AWS_ENDPOINT_URL", server.server.endpoint)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
-    return AccountReader(region="us-west-2")
 
 
 @pytest.mark.parametrize(

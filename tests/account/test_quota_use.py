@@ -2,37 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from tests.support.sandbox_aws import VPC  # before boto3 makes a client
 
-import pytest
-
-from tests.support.sandbox_aws import VPC, Account  # before boto3 makes a client
-
-from components.account.lookup import AccountReader  # isort: skip
 from components.account.quota_lookup import quota_readings  # isort: skip
 from components.account.quota_use import use_of_others  # isort: skip
 from components.account.readings import read_side_by_side  # isort: skip
 from components.catalog.quotas import QUOTAS, REGION  # isort: skip
-from sandbox.aws.server import AwsServer  # isort: skip
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[AwsServer]:
-    with AwsServer(region="us-west-2", keep_time=False) as running:
-        yield running
-
-
-@pytest.fixture
-def account(server: AwsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
-    return Account(server)
-
-
-@pytest.fixture
-def reader(account: Account) -> AccountReader:
-    return AccountReader(region="us-west-2")
 
 
 def test_every_quota_has_a_value_and_a_use(reader):

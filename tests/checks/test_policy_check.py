@@ -11,7 +11,7 @@ from components.account.named_facts import (
 )
 from components.preflight.account_rows import account_rows
 from tests.support.named_objects import judged, refused
-from tests.support.stack_files import p5
+from tests.support.stack_files import p5, plan_problems
 
 POLICIES = "architecture.node_groups.p5.iam_policies"
 
@@ -70,3 +70,15 @@ def test_policies_of_one_role_are_one_row(facts):
     found = judged(p5(iam_policies=names), known)
     (row,) = [row for row in account_rows(known, found.checks) if row.subject == POLICIES]
     assert (row.verdict, row.found) == ("ok", "A, B")
+
+
+@pytest.mark.parametrize(
+    ("name", "accepted"),
+    [
+        ("aws-service-role/AmazonEKSServiceRolePolicy", False),
+        ("service-role/AmazonEBSCSIDriverPolicy", True),
+    ],
+)
+def test_a_policy_of_a_service_linked_role_is_refused(name, accepted):
+    at = f"{POLICIES}[0]"
+    assert (at not in plan_problems(p5(iam_policies=[name]))) == accepted

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date
 
 import pytest
 
-from tests.account.conftest import block, configure, facts
-from tests.support.sandbox_aws import Account  # before boto3 makes a client
+from tests.account.conftest import account, block, configure, facts, reader, server
 
-from components.account.lookup import AccountReader  # isort: skip
 from components.account.preflight_facts import PreflightFacts, TypeFacts, VersionFacts  # isort: skip
 from components.compute.node_pool_plan import NodePoolPlan  # isort: skip
-from sandbox.aws.server import AwsServer  # isort: skip
 from tests.support.stack_files import plan as planned  # isort: skip
 from tests.support.kubernetes_versions import DEFAULT
 
-__all__ = ["block", "configure", "facts"]
+__all__ = ["account", "block", "configure", "facts", "reader", "server"]
 
 
 @pytest.fixture
@@ -50,25 +47,3 @@ def launched() -> Callable[..., dict[str, NodePoolPlan]]:
         return {each.key: each for each in planned(raw).node_pools}
 
     return _launched
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[AwsServer]:
-    """One account for all tests, which only read."""
-    with AwsServer(region="us-west-2", keep_time=False) as running:
-        yield running
-
-
-@pytest.fixture
-def account(server: AwsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
-    """Let boto3 reach the account."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
-    return Account(server)
-
-
-@pytest.fixture
-def reader(account: Account) -> AccountReader:
-    """Return a reader of the account."""
-    return AccountReader(region="us-west-2")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from components.tagging import CLUSTER_TAG
+from components.tagging import CLUSTER_TAG, tag_map
 
 _OWNER_TAGS = (
     CLUSTER_TAG,
@@ -109,7 +109,7 @@ def _holders(ec2: Any, instance_types: Iterable[str]) -> dict[str, dict[str, tup
 
 
 def _owner(tags: Iterable[Mapping[str, str]]) -> str:
-    values = {tag["Key"]: tag["Value"] for tag in tags}
+    values = tag_map(tags)
     return next((values[key] for key in _OWNER_TAGS if values.get(key)), "instances without a name")
 
 

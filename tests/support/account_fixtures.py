@@ -1,0 +1,34 @@
+"""Fixtures of an emulated account that tests read with boto3; a conftest imports them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.sandbox_aws import Account  # before boto3 makes a client
+
+from components.account.lookup import AccountReader  # isort: skip
+from sandbox.aws.server import AwsServer  # isort: skip
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[AwsServer]:
+    """One account for all tests of a module."""
+    with AwsServer(region="us-west-2", keep_time=False) as running:
+        yield running
+
+
+@pytest.fixture
+def account(server: AwsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
+    """Let boto3 reach the account."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    return Account(server)
+
+
+@pytest.fixture
+def reader(account: Account) -> AccountReader:
+    """Return a reader of the account."""
+    return AccountReader(region="us-west-2")
