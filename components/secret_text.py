@@ -27,7 +27,7 @@ from itertools import pairwise
 from typing import Any, cast
 
 HIDDEN = "[secret not shown]"
-"""What stands in messages in place of a secret."""
+"""The text that replaces a secret in messages."""
 
 _NAME = (
     r"(?i:(?:passw(?:or)?d|passphrase|secret[_-]?access[_-]?key|secret[_-]?key|api[_-]?key"
@@ -51,7 +51,7 @@ _WHOLE = re.compile(
     r"|\bsk-[A-Za-z0-9_-]{32,}|\bwandb_v\d_[A-Za-z0-9_]{20,}"
     r"|\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+"
 )
-"""Texts that are secrets wherever they stand."""
+"""Texts that are secrets in any place."""
 _IN_ADDRESS = re.compile(r"(?<=://)[^\s/@:?#]*:[^\s/@]+(?=@)")
 """User and password before the host of an address."""
 _SIGNED = re.compile(

@@ -28,6 +28,7 @@ from components.account.named_facts import (
     PlacementGroupFacts,
     PolicyFacts,
 )
+from components.config.storage_fields import s3_parts
 from components.naming import dns_suffix, is_customer_policy, managed_policy_arns, partition
 
 
@@ -56,7 +57,6 @@ _POLICY_PATHS = ("", "service-role/", "job-function/")
 
 https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html
 """
-_S3_ADDRESS = re.compile(r"s3://(?P<bucket>[^/]+)(?:/(?P<key>.*))?", re.DOTALL)
 _DENIED = object()
 
 
@@ -121,8 +121,7 @@ def look_up_placement_group(reader: AccountReader, name: str) -> PlacementGroupF
 
 def look_up_bucket(reader: AccountReader, name: str) -> BucketFacts | None:
     """Return the bucket of a name or of an `s3://` address."""
-    address = _S3_ADDRESS.fullmatch(name)
-    bucket = address["bucket"] if address else name
+    bucket, _ = s3_parts(name) or (name, "")
     answer = find(reader, HEAD_BUCKET, reader.client("s3").head_bucket, Bucket=bucket)
     return None if answer is None else BucketFacts(region=answer.get("BucketRegion", ""))
 
@@ -133,11 +132,11 @@ def look_up_script(reader: AccountReader, location: str) -> ObjectFacts | None:
     Raises:
         NotReadError: also for a built-in script, an `https://` address, and a bucket alone.
     """
-    address = _S3_ADDRESS.fullmatch(location)
-    if address is None or not address["key"]:
+    bucket, key = s3_parts(location) or ("", "")
+    if not key:
         raise NotReadError
     do = reader.client("s3").head_object
-    answer = find(reader, HEAD_OBJECT, do, Bucket=address["bucket"], Key=address["key"])
+    answer = find(reader, HEAD_OBJECT, do, Bucket=bucket, Key=key)
     return None if answer is None else ObjectFacts(size_bytes=answer.get("ContentLength", 0))
 
 

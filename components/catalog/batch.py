@@ -77,7 +77,7 @@ def comes_through_endpoints(image: str, region: str) -> bool:
 def image_type(instance_type: InstanceType) -> ImageType | None:
     """Return the ECS-optimized AMI type with the drivers of an instance type, or None.
 
-    There is none for Trainium, for Inferentia and for NVIDIA GPUs beside Graviton; Batch then
+    There is none for Trainium, for Inferentia and for NVIDIA GPUs with Graviton; Batch then
     requires an AMI id.
     https://docs.aws.amazon.com/batch/latest/APIReference/API_Ec2Configuration.html
     """

@@ -57,7 +57,7 @@ class Finding:
     def example_of(self, value: str, location: Location | None = None) -> str:
         """Return how to set a value that only the user knows.
 
-        For an id it is the command with `…` in place of the digits, which nobody can run as it is;
+        For an id it is the command with `…` in place of the digits, which cannot be run as it is;
         otherwise an example that is no command.
         """
         path = path_of(self.location if location is None else location)

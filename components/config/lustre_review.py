@@ -19,6 +19,7 @@ from components.config.lustre_rules import (
     is_persistent,
     metadata_iops_allowed,
 )
+from components.config.storage_fields import s3_parts
 
 if TYPE_CHECKING:
     from components.config.storage import NewFsxLustre
@@ -200,7 +201,8 @@ def _s3(wanted: NewFsxLustre) -> Iterator[Contradiction]:
 
 
 def _bucket(path: str) -> str:
-    return path.removeprefix("s3://").partition("/")[0]
+    bucket, _ = s3_parts(path) or (path, "")
+    return bucket
 
 
 def _data_repositories(wanted: NewFsxLustre) -> Iterator[Contradiction]:

@@ -1,5 +1,6 @@
 """Field types of shared storage, and the base model of all kinds."""
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -161,6 +162,14 @@ MountDirectory = Annotated[
     ),
 ]
 Event = Literal["NEW", "CHANGED", "DELETED"]
+
+
+def s3_parts(address: str) -> tuple[str, str] | None:
+    """Return the bucket and the key of an `s3://` address, the key empty without one; or None."""
+    found = re.fullmatch(r"s3://([^/]+)(?:/(.*))?", address, re.DOTALL)
+    return (found[1], found[2] or "") if found else None
+
+
 # https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html, `StorageCapacity`
 StorageGib = Annotated[int, Field(ge=1, le=2**31 - 1)]
 

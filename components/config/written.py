@@ -1,4 +1,4 @@
-"""Values that YAML reads as something other than the text that stands in the stack file.
+"""Values that YAML reads as something other than the text in the stack file.
 
 Without quotes, `010` is the number 8, `1.30` is 1.3, `True` is true, and `2026-12-01` is a time. In
 a field of text, such as a tag, the value would be another one than what was written.
@@ -27,7 +27,7 @@ def misread(raw: Any, written: tuple[Any, Any] | None) -> list[Problem]:
     Args:
         raw: The configuration.
         written: The configuration in the stack file, and the same with every scalar as the text
-            that stands there; None if only `raw` is known.
+            in the file; None if only `raw` is known.
     """
     read, texts = written or (raw, None)
     return [found for each in _changed(read, texts, ()) if (found := _explain(raw, *each))]

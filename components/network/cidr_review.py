@@ -36,11 +36,11 @@ _NOT_BESIDE: Mapping[IPv4Network, tuple[IPv4Network, ...]] = {
     _OTHER: (*_PRIVATE, _BENCHMARK),
 }
 """Ranges that cannot be added to a VPC, by the range of a network that it has: "IPv4 CIDR block
-association restrictions". `_OTHER` stands for publicly routable networks and 100.64.0.0/10."""
+association restrictions". `_OTHER` means publicly routable networks and 100.64.0.0/10."""
 
 
 def review_ranges(blocks: Sequence[tuple[str, str]], review: Review) -> None:
-    """Record the networks of a VPC that EC2 refuses, alone or beside the first one.
+    """Record the networks of a VPC that EC2 refuses, alone or with the first one.
 
     Args:
         blocks: Key in the stack file and network, the primary one first.

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from urllib.parse import parse_qs, urlsplit
 
 from components.config.parallelcluster_nodes import S3Access
+from components.config.storage_fields import s3_parts
 
 _PAGES = (
     # https://docs.github.com/en/repositories/working-with-files/using-files/viewing-and-understanding-files
@@ -57,9 +58,9 @@ def is_web_page(address: str) -> bool:
 
 
 def bucket_of(address: str) -> str | None:
-    """Return the bucket of an address of S3; None for another address."""
-    found = re.match(r"s3://([^/]+)/.", address)
-    return found[1] if found else None
+    """Return the bucket of an object in S3; None for another address."""
+    bucket, key = s3_parts(address) or ("", "")
+    return bucket if key else None
 
 
 def may_read(address: str, access: Iterable[S3Access], policies: Iterable[str]) -> bool:
@@ -70,12 +71,11 @@ def may_read(address: str, access: Iterable[S3Access], policies: Iterable[str]) 
     What a managed policy allows is not known here, except that those of other services have
     other names.
     """
-    bucket = bucket_of(address)
-    if bucket is None or bucket.endswith("-aws-parallelcluster"):  # ParallelCluster's own
+    bucket, key = s3_parts(address) or ("", "")
+    if not key or bucket.endswith("-aws-parallelcluster"):  # ParallelCluster's own
         return True
     if any("S3" in name or "Administrator" in name or "PowerUser" in name for name in policies):
         return True
-    key = address.removeprefix(f"s3://{bucket}/")
     return any(
         each.bucket == bucket and (each.key is None or fnmatchcase(key, each.key))
         for each in access

@@ -49,7 +49,7 @@ class SelfManagedAddon:
     """Whether its pods wait for the system nodes instead of the nodes that it serves."""
     public_image: str | None = None
     """Name of the software, for messages, if nodes pull its image from a public registry. None for
-    images in the registries of EKS, and for an add-on of which another one is always beside it."""
+    images in the registries of EKS, and for an add-on that is only installed with another one."""
     daemon_set: str | None = None
     """DaemonSet that runs on every node that it serves."""
     devices: tuple[str, ...] = ()
