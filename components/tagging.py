@@ -64,7 +64,7 @@ def creator_of(tags: Mapping[str, str]) -> tuple[str, str] | None:
     return (stack, cluster) if stack or cluster else None
 
 
-def tag_map(tags: Iterable[Mapping[str, str]] | Mapping[str, str] | None) -> dict[str, str]:
+def tag_map(tags: list[Mapping[str, str]] | Mapping[str, str] | None) -> dict[str, str]:
     """Return the tags in a response of AWS by key: some services list them, others map them."""
     if isinstance(tags, Mapping):
         return dict(tags)

@@ -156,10 +156,11 @@ class AccountReader:
     def account_id(self) -> str:
         """Return the account id of the caller, which is asked for once."""
         with self._asking_for_account:
-            if self._account_id is None:
+            account = self._account_id
+            if account is None:
                 answer = self.ask("sts:GetCallerIdentity", self.sts.get_caller_identity)
-                self._account_id = answer["Account"] if answer else ""
-            return self._account_id
+                account = self._account_id = str(answer["Account"]) if answer else ""
+            return account
 
     def vpc(self, vpc_id: str) -> VpcFacts | None:
         """Return the VPC, or None if it does not exist."""

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from components.architectures.registry import ARCHITECTURES
 from components.catalog.regions import is_known_region, nearest_region
-from components.checks.arn_review import review_arns
-from components.checks.policy_check import review_policies
+from components.checks.arn_review import review_arns, review_policies
 from components.config.review import Review
 from components.network.pool_place import PlanContext
 from components.network.vpc_plan import plan_network

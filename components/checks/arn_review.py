@@ -1,8 +1,8 @@
-"""Check of the ARNs in a stack file, for all architectures."""
+"""Checks of the ARNs in a stack file, for all architectures."""
 
 from __future__ import annotations
 
-from components.config.named import texts_in
+from components.config.named import names_in, texts_in
 from components.config.review import Review
 from components.config.stack import StackConfig
 from components.naming import partition
@@ -19,6 +19,8 @@ _FIELDS = frozenset(
     }
 )
 """Fields with ARNs of resources that the stack uses itself."""
+
+_SERVICE_LINKED = "aws-service-role/"
 
 
 def review_arns(config: StackConfig, region: str, review: Review) -> None:
@@ -51,4 +53,22 @@ def review_arns(config: StackConfig, region: str, review: Review) -> None:
                 found=arn,
                 allowed=f"an ARN that begins with arn:{partition(region)}:",
                 remedy="set an ARN in this partition, or change `aws:region`",
+            )
+
+
+def review_policies(config: StackConfig, review: Review) -> None:
+    """Refuse policies that IAM attaches to service-linked roles only.
+
+    Source: https://docs.aws.amazon.com/IAM/latest/APIReference/API_AttachRolePolicy.html,
+    `PolicyNotAttachable`.
+    """
+    for use in names_in(config):
+        path = use.name.rpartition(":policy/")[2]
+        if use.kind == "iam-policy" and path.startswith(_SERVICE_LINKED):
+            review.refuse(
+                use.key,
+                "is a policy of a service-linked role, which IAM attaches to no other role",
+                found=use.name,
+                allowed=f"a policy whose path does not begin with {_SERVICE_LINKED}",
+                remedy="remove it, or set another policy",
             )

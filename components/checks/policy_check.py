@@ -2,7 +2,7 @@
 
 Sources:
     https://docs.aws.amazon.com/IAM/latest/APIReference/API_AttachRolePolicy.html: the ARN must be
-    exact; `PolicyNotAttachable` for policies of service-linked roles
+    exact
     https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html: the path is part of
     an ARN
 """
@@ -13,27 +13,9 @@ from collections.abc import Iterator
 
 from components.account.named_facts import PolicyFacts
 from components.checks.noun import NamedContext
-from components.config.named import Named, names_in
+from components.config.named import Named
 from components.config.problems import ROOT, Problem
-from components.config.review import Review
-from components.config.stack import StackConfig
 from components.naming import is_customer_policy
-
-_SERVICE_LINKED = "aws-service-role/"
-
-
-def review_policies(config: StackConfig, review: Review) -> None:
-    """Refuse policies that IAM attaches to service-linked roles only."""
-    for use in names_in(config):
-        path = use.name.rpartition(":policy/")[2]
-        if use.kind == "iam-policy" and path.startswith(_SERVICE_LINKED):
-            review.refuse(
-                use.key,
-                "is a policy of a service-linked role, which IAM attaches to no other role",
-                found=use.name,
-                allowed=f"a policy whose path does not begin with {_SERVICE_LINKED}",
-                remedy="remove it, or set another policy",
-            )
 
 
 def policy_problems(

@@ -108,7 +108,7 @@ def _holders(ec2: Any, instance_types: Iterable[str]) -> dict[str, dict[str, tup
     return found
 
 
-def _owner(tags: Iterable[Mapping[str, str]]) -> str:
+def _owner(tags: list[Mapping[str, str]]) -> str:
     values = tag_map(tags)
     return next((values[key] for key in _OWNER_TAGS if values.get(key)), "instances without a name")
 

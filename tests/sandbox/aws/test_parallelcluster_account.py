@@ -151,7 +151,11 @@ def test_a_reset_leaves_the_fixtures_buckets_only(account: Account) -> None:
     s3.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
     account.server.reset()
     names = {bucket["Name"] for bucket in s3.list_buckets()["Buckets"]}
-    assert names == {"trainyard-sandbox-scripts", "trainyard-sandbox-data"}
+    assert names == {
+        "trainyard-sandbox-data",
+        "trainyard-sandbox-east",
+        "trainyard-sandbox-scripts",
+    }
 
 
 def test_a_key_pair_that_is_not_there_is_named(account: Account) -> None:

@@ -20,14 +20,14 @@ def test_a_placement_group_comes_and_goes(account: Account) -> None:
     )["PlacementGroup"]
     assert made["GroupArn"] == "arn:aws:ec2:us-west-2:123456789012:placement-group/mine"
     assert made["State"] == "available"
-    assert names(account) == ["mine", "p4de-reserved"]
+    assert names(account) == ["apart", "mine", "p4de-reserved"]
     filters = [{"Name": "tag:k", "Values": ["v"]}]
     found = account.ec2.describe_placement_groups(Filters=filters)["PlacementGroups"]
     assert [group["GroupId"] for group in found] == [made["GroupId"]]
     account.ec2.create_tags(Resources=[made["GroupId"]], Tags=[{"Key": "k", "Value": "w"}])
     assert account.ec2.describe_placement_groups(Filters=filters)["PlacementGroups"] == []
     account.ec2.delete_placement_group(GroupName="mine")
-    assert names(account) == ["p4de-reserved"]
+    assert names(account) == ["apart", "p4de-reserved"]
 
 
 def test_a_group_that_is_not_there_or_there_already_is_an_error(account: Account) -> None:
