@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 
 from benchmarks.measuring import Comparison, Run, alternate, run_process
-from tools.workspace.stack_files import ROOT, stack_names
+from tools.workspace.checkout import ROOT
+from tools.workspace.stack_files import stack_names
 
 STACK = "dev"
 IMPORTS = "import pydantic, yaml"

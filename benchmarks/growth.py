@@ -17,9 +17,9 @@ from typing import Any
 from benchmarks.measuring import Comparison, Run, Spent, alternate, run_process
 from sandbox.account.stacks import completion
 from tools.cli.stack_config import plan_of
+from tools.workspace.checkout import ROOT
 from tools.workspace.stack_files import (
     CLUSTER_KEY,
-    ROOT,
     StackFile,
     completed,
     find_stack_file,

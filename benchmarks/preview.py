@@ -18,7 +18,7 @@ from benchmarks.projects import (
     pack_of_one_rule,
     project,
 )
-from tools.workspace.stack_files import ROOT
+from tools.workspace.checkout import ROOT
 
 BUDGET_OF_PROGRAM = 1.10
 BUDGET_OF_PACK = 1.25

@@ -15,8 +15,9 @@ from benchmarks.measuring import Spent, run_process
 from sandbox.account.stacks import completion
 from tools.cli.sandbox_session import RunningSandbox, project_of, running_sandbox
 from tools.engine import ensure_pulumi
+from tools.workspace.checkout import ROOT
 from tools.workspace.project import SandboxProject
-from tools.workspace.stack_files import ROOT, completed, find_stack_file
+from tools.workspace.stack_files import completed, find_stack_file
 
 STACK = "p5-cb"
 FLAT = Path(__file__).parent / "flat_program.py"

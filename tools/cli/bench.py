@@ -9,7 +9,7 @@ import typer
 
 from benchmarks import report
 from tools.cli import console, failures, options
-from tools.workspace.stack_files import OWN_FILES
+from tools.workspace.checkout import OWN_FILES
 
 
 def bench(

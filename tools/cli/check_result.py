@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from tools.cli import console, failures
 from tools.findings.config_problems import failure_finding, problem_findings, remark_findings
-from tools.workspace.stack_files import ROOT, StackFile
+from tools.workspace.checkout import ROOT
+from tools.workspace.stack_files import StackFile
 
 if TYPE_CHECKING:
     from components.config.problems import ConfigError

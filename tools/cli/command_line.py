@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from tools.cli import console, failures
-from tools.workspace.stack_files import ROOT
+from tools.workspace.checkout import ROOT
 
 
 class Command(NamedTuple):

@@ -9,12 +9,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from tools.cli import console, failures
 from tools.cli.session import account_access
+from tools.workspace.checkout import PROJECT
 from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.exported_state import exported_state, resources_of
 from tools.workspace.recovery.account import Account
 from tools.workspace.recovery.duplicates import Duplicate, duplicates
 from tools.workspace.recovery.timeouts import timeouts_of
-from tools.workspace.stack_files import PROJECT
 
 if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace

@@ -10,8 +10,8 @@ from pathlib import Path
 import yaml
 
 from tools.cli.sandbox_session import kubectl_wrapper
+from tools.workspace.checkout import OWN_FILES
 from tools.workspace.project import sandbox_directory
-from tools.workspace.stack_files import OWN_FILES
 
 
 def kubeconfig_path(stack: str, *, sandbox: bool) -> Path:

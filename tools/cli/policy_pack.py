@@ -6,8 +6,8 @@ import json
 
 from policies.pack.stack_config import pack_config
 from tools.cli.stack_config import config_of
+from tools.workspace.checkout import ROOT
 from tools.workspace.files import write_whole
-from tools.workspace.stack_files import ROOT
 from tools.workspace.workspace import Workspace
 
 

@@ -14,6 +14,7 @@ from tools.cli.aws_cli import require_aws_cli
 from tools.cli.command_line import at_the_end
 from tools.cli.sandbox_session import project_of, running_sandbox, started_sandbox
 from tools.engine import ensure_pulumi
+from tools.workspace.checkout import OWN_FILES, ROOT
 from tools.workspace.command_lock import hold_lock, refuse_taken, release_lock
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.environment import (
@@ -23,7 +24,7 @@ from tools.workspace.environment import (
 )
 from tools.workspace.project import sandbox_directory
 from tools.workspace.recovery.leftovers import marked
-from tools.workspace.stack_files import EKS, OWN_FILES, PARALLELCLUSTER, ROOT, StackFile, overruled
+from tools.workspace.stack_files import EKS, PARALLELCLUSTER, StackFile, overruled
 from tools.workspace.workspace import AccountWorkspace, Workspace
 
 

@@ -13,10 +13,11 @@ from components.config.network_outputs import network_of_outputs
 from tools.cli import console
 from tools.cli.sandbox_session import project_of
 from tools.engine import ensure_pulumi
+from tools.workspace.checkout import PROJECT, ROOT
 from tools.workspace.engine_process import EngineFailedError, PulumiCommand
 from tools.workspace.environment import account_environment
 from tools.workspace.project import sandbox_directory
-from tools.workspace.stack_files import CLUSTER_KEY, PROJECT, ROOT, StackFile
+from tools.workspace.stack_files import CLUSTER_KEY, StackFile
 
 STACK_REFERENCE = "stack-reference"
 """Kind of a network that belongs to another stack, as named in stack files."""

@@ -16,7 +16,7 @@ import typer
 from tools.cli import console, failures
 from tools.engine import ensure_kubernetes, ensure_plugins, ensure_pulumi
 from tools.parallelcluster.environment import parallelcluster_python
-from tools.workspace.stack_files import ROOT
+from tools.workspace.checkout import ROOT
 
 STATIC_CHECKS = (
     ("ruff check", ["ruff", "check", "."]),

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tools.engine.cache import cache_directory
 from tools.engine.errors import EngineError
+from tools.workspace.checkout import ROOT
 from tools.workspace.project import sandbox_directory
-from tools.workspace.stack_files import ROOT
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EROFS, errno.EACCES, errno.EPERM)

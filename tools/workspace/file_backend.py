@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote
 
-from tools.workspace.stack_files import PROJECT
+from tools.workspace.checkout import PROJECT
 
 _BOOKKEEPING = ".pulumi"
 

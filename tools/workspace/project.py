@@ -16,8 +16,9 @@ from typing import Any
 
 from sandbox.state import SandboxDirectory
 from tools.workspace import file_backend
+from tools.workspace.checkout import OWN_FILES, project_content
 from tools.workspace.files import first_written
-from tools.workspace.stack_files import OWN_FILES, PROJECT, ROOT, StackFile
+from tools.workspace.stack_files import StackFile
 from tools.workspace.yaml_reader import read_yaml, write_yaml, yaml_text
 
 _STACK = "pulumi:pulumi:Stack"
@@ -140,15 +141,7 @@ class SandboxProject:
         return {self.directory / "Pulumi.yaml": self._project(), path: content}
 
     def _project(self) -> dict[str, Any]:
-        project: dict[str, Any] = {
-            "name": PROJECT,
-            "description": "Generated; the program is the checkout's.",
-            "main": str(ROOT),
-            "runtime": {
-                "name": "python",
-                "options": {"toolchain": "pip", "virtualenv": str(ROOT / ".venv")},
-            },
-        }
+        project = project_content()
         if self.plugins:
             plugins = [{"name": n, "path": str(path)} for n, path in sorted(self.plugins.items())]
             project["plugins"] = {"providers": plugins}

@@ -10,14 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tools.workspace.checkout import PROJECT, ROOT
 from tools.workspace.yaml_reader import UnreadableYamlError, read_written, read_yaml
 
-ROOT = Path(__file__).resolve().parents[2]
-"""The checkout, which contains `Pulumi.yaml` and the stack files."""
-
-OWN_FILES = ROOT / ".trainyard"
-"""Directory of the commands in the checkout; git ignores it."""
-PROJECT = "trainyard"
 CLUSTER_KEY = f"{PROJECT}:cluster"
 REGION_KEY = "aws:region"
 PROFILE_KEY = "aws:profile"

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from tools.workspace.checkout import OWN_FILES
 from tools.workspace.command_lock import short_lock
 from tools.workspace.engine_process import PARALLEL_OPERATIONS, EngineResult, PulumiCommand
 from tools.workspace.file_backend import backend_directory, lock_directory, state_file
@@ -17,7 +18,7 @@ from tools.workspace.locks import clear_dead_locks
 from tools.workspace.project import SandboxProject
 from tools.workspace.recovery.timeouts import IN_AN_ACCOUNT, IN_THE_SANDBOX, Timeouts
 from tools.workspace.sidecars import remove_broken_sidecars
-from tools.workspace.stack_files import OWN_FILES, StackFile
+from tools.workspace.stack_files import StackFile
 
 Report = Callable[[str], None]
 _TIMEOUT_SECONDS = 10.0

@@ -1,7 +1,8 @@
 """What `destroy` says it has left, and how to remove it."""
 
 from tools.cli.protected import explanation, how_to_forget, read_state
-from tools.workspace.stack_files import ROOT, StackFile, find_stack_file
+from tools.workspace.checkout import ROOT
+from tools.workspace.stack_files import StackFile, find_stack_file
 
 URN = "urn:pulumi:dev::trainyard::"
 GROUP = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tools.cli.unwritable import unwritable
-from tools.workspace.stack_files import ROOT
+from tools.workspace.checkout import ROOT
 
 _refusing: list[Callable[[str, tuple[object, ...]], None]] = []
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tools.workspace.checkout import ROOT
 from tools.workspace.files import write_private
 from tools.workspace.project import SandboxProject
-from tools.workspace.stack_files import ROOT, StackFile
+from tools.workspace.stack_files import StackFile
 
 PLUGINS = {"aws": Path("/cache/aws"), "kubernetes": ROOT / "sandbox" / "providers" / "kubernetes"}
 

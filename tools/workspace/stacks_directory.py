@@ -1,0 +1,189 @@
+"""The directory of the user's own stack files: a small Pulumi project outside of the checkout.
+
+It contains `Pulumi.yaml`, which points to the checkout, the user's `Pulumi.<stack>.yaml`, a
+`.gitignore`, and the launcher script `trainyard`. The user keeps it under version control.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+from collections.abc import Mapping
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from tools.workspace.checkout import OWN_FILES, PROJECT, ROOT, project_content
+from tools.workspace.files import write_whole
+from tools.workspace.yaml_reader import UnreadableYamlError, read_yaml, write_yaml
+
+VARIABLE = "TRAINYARD_STACKS"
+"""Environment variable that names the stacks directory."""
+_PROJECT_FILE = "Pulumi.yaml"
+_LAUNCHER = "trainyard"
+_REMEMBERED = OWN_FILES / "stacks-directory"
+_IGNORED = (".trainyard/", ".pulumi/", ".*.reserve")
+"""Files of the commands, the state of a `file://` backend in the directory, and the disk space that
+commands reserve in such a backend."""
+
+_LAUNCHER_TEXT = """\
+#!/bin/sh
+# Starts trainyard with the stack files of this directory.
+# TRAINYARD_HOME selects another checkout of trainyard.
+set -eu
+TRAINYARD_STACKS=$(CDPATH='' cd -P -- "$(dirname -- "$0")" && pwd)
+export TRAINYARD_STACKS
+checkout={checkout}
+checkout=${{TRAINYARD_HOME:-$checkout}}
+if ! [ -x "$checkout/trainyard" ]; then
+    echo "trainyard: error: $checkout is not a checkout of trainyard;" \\
+        "set TRAINYARD_HOME to the path of one" >&2
+    exit 1
+fi
+exec "$checkout/trainyard" "$@"
+"""
+
+
+class StacksDirectoryError(Exception):
+    """A directory cannot be used as the stacks directory; the message says what to do."""
+
+
+_OPTION: ContextVar[Path | None] = ContextVar("--stacks", default=None)
+
+
+def choose(directory: Path | None) -> None:
+    """Use the directory of the option `--stacks` in this process; None removes the choice."""
+    _OPTION.set(directory)
+
+
+def chosen_directory() -> Path | None:
+    """Return the directory of `--stacks` or `$TRAINYARD_STACKS`, which may not exist yet."""
+    variable = os.environ.get(VARIABLE)
+    chosen = _OPTION.get() or (Path(variable).expanduser() if variable else None)
+    return None if chosen is None else Path(os.path.realpath(chosen))
+
+
+def stacks_directory() -> Path:
+    """Return the directory of the user's stack files.
+
+    The first of: `--stacks`, `$TRAINYARD_STACKS`, the working directory if it is a stacks
+    directory, the directory that was created last from this checkout, the checkout.
+
+    Raises:
+        StacksDirectoryError: the directory of the option or of the variable is neither a stacks
+            directory nor the checkout.
+    """
+    chosen = chosen_directory()
+    if chosen is not None:
+        _require(chosen)
+        return chosen
+    places = (Path(os.path.realpath(".")), remembered_directory())
+    found = (place for place in places if place is not None and is_stacks_directory(place))
+    return next(found, ROOT)
+
+
+def is_stacks_directory(directory: Path) -> bool:
+    """Return whether a directory has the `Pulumi.yaml` of a stacks directory.
+
+    That is a project named `trainyard` whose program is elsewhere.
+    """
+    try:
+        project = _project(directory)
+    except UnreadableYamlError:
+        return False
+    return _is_ours(project)
+
+
+def remembered_directory() -> Path | None:
+    """Return the directory that was created last from this checkout, which may be gone."""
+    try:
+        text = _REMEMBERED.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return Path(text.strip()) if text.strip() else None
+
+
+def create(directory: Path) -> None:
+    """Make a directory a stacks directory, and remember it in the checkout.
+
+    Existing files are never overwritten. The lines of a missing or incomplete `.gitignore` are
+    added. An existing stacks directory is only remembered.
+
+    Args:
+        directory: Need not exist. Usually empty, but other files do no harm.
+
+    Raises:
+        StacksDirectoryError: the directory is in the checkout, or has another `Pulumi.yaml` or a
+            file with the name of the launcher. Nothing was written.
+        OSError: a file cannot be written.
+    """
+    directory = Path(os.path.realpath(directory))
+    _refuse_checkout(directory)
+    if not is_stacks_directory(directory):
+        _refuse_occupied(directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        _ignore_files(directory / ".gitignore")
+        write_whole(directory / _LAUNCHER, _launcher_text(ROOT), mode=0o755)
+        # The project file is last: it makes the directory a stacks directory.
+        write_yaml(directory / _PROJECT_FILE, project_content())
+    # A checkout that cannot be written is shared; the launcher names the directory.
+    with contextlib.suppress(OSError):
+        OWN_FILES.mkdir(exist_ok=True)
+        write_whole(_REMEMBERED, f"{directory}\n")
+
+
+def _require(directory: Path) -> None:
+    if directory == ROOT or is_stacks_directory(directory):
+        return
+    if not (directory / _PROJECT_FILE).exists():
+        problem = f"it has no {_PROJECT_FILE}"
+    else:
+        problem = f"its {_PROJECT_FILE} is not a project `{PROJECT}` with the key `main`"
+    source = "--stacks" if _OPTION.get() else f"${VARIABLE}"
+    raise StacksDirectoryError(
+        f"{directory}, which {source} names, is not a stacks directory: {problem}; "
+        "name another directory"
+    )
+
+
+def _refuse_checkout(directory: Path) -> None:
+    if directory.is_relative_to(ROOT):
+        raise StacksDirectoryError(
+            f"{directory} is in the checkout of trainyard, which an upgrade replaces; choose a "
+            "directory outside of it for your stack files"
+        )
+
+
+def _refuse_occupied(directory: Path) -> None:
+    names = (_PROJECT_FILE, _LAUNCHER)
+    occupied = [name for name in names if os.path.lexists(directory / name)]
+    if occupied or (directory.exists() and not directory.is_dir()):
+        what = f"has its own {' and '.join(occupied)}" if occupied else "is not a directory"
+        raise StacksDirectoryError(
+            f"{directory} {what}; nothing was written. Choose an empty directory for your stack "
+            "files"
+        )
+
+
+def _ignore_files(path: Path) -> None:
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    missing = [line for line in _IGNORED if line not in text.splitlines()]
+    if missing:
+        begin = f"{text}\n" if text and not text.endswith("\n") else text
+        write_whole(path, begin + "".join(f"{line}\n" for line in missing))
+
+
+def _launcher_text(checkout: Path) -> str:
+    return _LAUNCHER_TEXT.format(checkout=shlex.quote(str(checkout)))
+
+
+def _project(directory: Path) -> Any:
+    return read_yaml(directory / _PROJECT_FILE)
+
+
+def _is_ours(project: Any) -> bool:
+    if not isinstance(project, Mapping) or project.get("name") != PROJECT:
+        return False
+    # The project of a checkout has no `main`: its program is next to it.
+    return isinstance(project.get("main"), str)
