@@ -30,6 +30,17 @@ PROGRAMS = frozenset(
 `sandbox.aws` and moto read their environment at their import and are not in `PACKAGES`. No other
 module of the repository reads then what a child has of its own.
 """
+LOADED_WHEN_USED = (
+    "pulumi_kubernetes.apps.v1",
+    "pulumi_kubernetes.core.v1",
+    "pulumi_kubernetes.meta.v1",
+    "pulumi_kubernetes.rbac.v1",
+    "pulumi_kubernetes.storage.v1",
+    "grpc._channel",
+    "grpc._server",
+    "typer._click.decorators",
+)
+"""What the SDKs import at the first registration, call or command: a second of each program."""
 CALLED_SERVICES = ("ec2", "eks", "iam", "autoscaling", "batch", "cloudformation", "fsx", "sts")
 _SERVICE = re.compile(r"\baws\.([a-z0-9]+)\.[A-Za-z]")
 
@@ -44,6 +55,8 @@ def import_all() -> None:
 
     for service in _services():
         getattr(getattr(pulumi_aws, service, None), "__all__", None)
+    for name in LOADED_WHEN_USED:
+        getattr(importlib.import_module(name), "__all__", None)
     _load_models_of_aws()
 
 
