@@ -6,7 +6,8 @@ decode a request for one rule that keeps its arguments, and runs every rule of t
 
 It depends on private parts of the SDK: the class `_PolicyAnalyzerServicer` and three of its
 methods. `tests/policies/test_servicer.py` compares its answers with those of the SDK, message by
-message, and fails if a new version of the SDK answers differently.
+message, and fails if a new version of the SDK answers differently. Only the message about a value
+that is unknown in a preview is its own.
 
 Source:
     https://github.com/pulumi/pulumi-policy/blob/main/sdk/python/lib/pulumi_policy/policy.py
@@ -157,23 +158,26 @@ class PackServicer(SdkServicer):
         try:
             policy.validate(args, report)
         except UnknownValueError as unknown:
-            message = (
-                f"can't run policy '{policy.name}' from policy pack '{self._name}@v{_VERSION}' "
-                f"during preview: {unknown.message}"
-            )
-            response.diagnostics.append(
-                analyzer_pb2.AnalyzeDiagnostic(
-                    policyName=policy.name,
-                    policyPackName=self._name,
-                    policyPackVersion=_VERSION,
-                    message=message,
-                    description=policy.description,
-                    enforcementLevel=analyzer_pb2.ADVISORY,
-                )
-            )
+            # Advice can wait for `up`: the first preview of every stack has unknown values.
+            if level != EnforcementLevel.ADVISORY:
+                response.diagnostics.append(self._undecided(policy, unknown))
         for diagnostic in response.diagnostics:
             # A property of a resource can hold a secret that a message would repeat.
             diagnostic.message = without_secrets(diagnostic.message)
+
+    def _undecided(self, policy: Rule, unknown: UnknownValueError) -> Any:
+        message = (
+            f"not checked in this preview: {'.'.join(unknown.props)} is known only in the update, "
+            "which checks it"
+        )
+        return analyzer_pb2.AnalyzeDiagnostic(
+            policyName=policy.name,
+            policyPackName=self._name,
+            policyPackVersion=_VERSION,
+            message=message,
+            description=policy.description,
+            enforcementLevel=analyzer_pb2.ADVISORY,
+        )
 
     def _no_such_rule(self, name: str) -> str:
         near = difflib.get_close_matches(name, [policy.name for policy in self._policies], n=1)

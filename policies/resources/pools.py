@@ -22,7 +22,7 @@ from policies.resources.launches import (
 from policies.resources.props import UNKNOWN, Facts, is_set
 from policies.resources.reservations import TARGET
 from policies.resources.stack import Stack
-from policies.resources.subnets import SUBNETS_OF, zones_of
+from policies.resources.subnets import SUBNETS_OF, subnets_of, zones_of
 from policies.resources.types import (
     AUTO_SCALING_GROUP,
     BATCH_COMPUTE_ENVIRONMENT,
@@ -127,6 +127,8 @@ class Pool:
         """Yield the subnets and the zones of the pool that are, or may be, in several zones."""
         if self._type in SUBNETS_OF:
             path = SUBNETS_OF[self._type]
+            if self.facts.get(*path) is UNKNOWN and self._depends_on_one_zone():
+                return
             paths: list[Path] = [(*path, i) for i in range(self.facts.count(*path))]
             yield from self._spread(paths, str(path[-1]))
             zones = self.facts.count("availabilityZones")
@@ -154,6 +156,10 @@ class Pool:
         if len({self._identity(path) for path in paths}) > 1 and not self._one_zone(paths):
             yield Spread(len(paths), "subnets", key or "overrides")
 
+    def _depends_on_one_zone(self) -> bool:
+        """Whether all subnets that an unknown list depends on are in the same zone."""
+        return self._in_one_zone(subnets_of(self._stack, self.resource) or [])
+
     def _identity(self, path: Path) -> object:
         value = self.facts.get(*path)
         return path if value is None or value is UNKNOWN else value
@@ -166,7 +172,10 @@ class Pool:
             if reference is None or reference.elsewhere:
                 return False
             found += reference.resources
-        zones = zones_of(self._stack, found)
+        return self._in_one_zone(found)
+
+    def _in_one_zone(self, subnets: list[PolicyResource]) -> bool:
+        zones = zones_of(self._stack, subnets)
         return len(zones) == 1 and not zones & {None, UNKNOWN}
 
     def _overrides(self) -> Iterator[Path]:

@@ -51,11 +51,31 @@ def test_every_message_is_the_one_of_the_sdk(policy):
         assert ours == theirs
 
 
-def test_what_is_not_known_yet_is_told_as_by_the_sdk():
+def test_what_is_not_known_yet_is_told_of_the_rules_of_which_the_sdk_tells_it():
     program = (template(blockDeviceMappings=UNKNOWN, networkInterfaces=UNKNOWN), *EFA_NETWORK)
-    ours, theirs = (answers(servicer, program) for servicer in both())
-    assert ours == theirs
-    assert any("can't run policy" in d.message for answer in ours for d in answer.diagnostics)
+    ours, theirs = (
+        [d for answer in answers(servicer, program) for d in answer.diagnostics]
+        for servicer in both()
+    )
+    told = {d.policyName: d.message for d in ours if d.message.startswith("not checked in this")}
+    assert set(told) == {d.policyName for d in theirs if "can't run policy" in d.message}
+    assert told["ebs-encrypted"] == (
+        "not checked in this preview: p5-template.blockDeviceMappings is known only in the "
+        "update, which checks it"
+    )
+
+
+@pytest.mark.parametrize(("level", "told"), [("advisory", False), ("mandatory", True)])
+def test_an_advisory_rule_does_not_tell_what_it_cannot_know_before_up(level, told):
+    program = (template(instanceType="p5.48xlarge", userData=UNKNOWN), *EFA_NETWORK)
+    request = configuration({"eks-local-storage": LEVELS[level]}, {})
+    ours, theirs = both()
+    said = []
+    for servicer in (ours, theirs):
+        servicer.Configure(request, None)
+        found = [d for answer in answers(servicer, program) for d in answer.diagnostics]
+        said.append(any(d.policyName == "eks-local-storage" for d in found))
+    assert said == [told, True]
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -84,8 +84,11 @@ def _ready(node: client.V1Node) -> bool:
 
 def test_the_stack_comes_up_from_nothing_under_the_policy_pack(lived: Lived) -> None:
     assert set(lived.changes["up"]) == {"create"}
-    assert " trainyard@" in lived.done["up"].said
-    assert "[mandatory]" not in lived.done["up"].said
+    said = lived.done["up"].said
+    assert " trainyard@" in said
+    assert "[mandatory]" not in said
+    # The preview of a job definition does not know the role in its JSON document yet.
+    assert said.count("[advisory]") == said.count("not checked in this preview: ")
 
 
 @pytest.mark.parametrize("moment", UNCHANGED)

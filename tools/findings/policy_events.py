@@ -19,8 +19,8 @@ _SUPPRESSED = re.compile(
     r"(?P<rule>[a-z0-9-]+) is (?P<reason>suppressed until .+?); it would say: (?P<message>.+)",
     flags=re.DOTALL,
 )
-_UNDECIDED = "can't run policy"
-"""The SDK's message for a rule with an unknown value, in
+_UNDECIDED = ("not checked in this preview", "can't run policy")
+"""Beginnings of the messages about an unknown value: that of the pack, and that of the SDK in
 https://github.com/pulumi/pulumi-policy/blob/v1.21.0/sdk/python/lib/pulumi_policy/policy.py"""
 _LEVELS: Mapping[str, Level] = {"mandatory": "error", "remediate": "error", "advisory": "warning"}
 """Levels by enforcement level.
@@ -54,10 +54,11 @@ def _violation(event: Mapping[str, Any], stack_file: StackFile, places: Resource
     # The engine puts the rule's description on a separate line before the message.
     said = event["message"].strip()
     message = said.partition("\n")[2].strip() or said
+    level = _LEVELS.get(event["enforcementLevel"], "note")
     found = Finding(
         rule=event["policyName"],
         stage="policy",
-        level="note" if _UNDECIDED in said else _LEVELS.get(event["enforcementLevel"], "note"),
+        level="note" if message.startswith(_UNDECIDED) else level,
         severity=event.get("severity", ""),
         message=message,
         stack=stack_file.stack,

@@ -22,8 +22,9 @@ A violation of a mandatory rule fails the preview, and `up` then creates nothing
 names the resource and the problem, and ends with the fix.
 
 Values that exist only after a resource is created are unknown in a preview. A rule checks what it
-can and names the missing value in an advisory; `up` checks again when the value is known. The pack
-does not see security groups, launch templates and subnets that a program only references by id.
+can, and `up` checks again when the value is known. A mandatory rule names the missing value in an
+advisory; an advisory rule does not mention it. The pack does not see security groups, launch
+templates and subnets that a program only references by id.
 
 ## Configuration
 

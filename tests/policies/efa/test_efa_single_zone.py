@@ -102,6 +102,22 @@ def test_subnets_that_are_not_known_yet_are_said():
     assert "p5-asg.vpcZoneIdentifiers" in found.undecided[0]
 
 
+@pytest.mark.parametrize(
+    ("zones", "undecided"),
+    [(["us-west-2b", "us-west-2b"], 0), (["us-west-2b", "us-west-2c"], 1)],
+    ids=["one-zone", "two-zones"],
+)
+def test_an_unknown_list_is_decided_if_all_subnets_that_it_depends_on_are_in_one_zone(
+    zones, undecided
+):
+    group = auto_scaling_group(vpcZoneIdentifiers=UNKNOWN)
+    depends = {**group.depends, "vpcZoneIdentifiers": ["s0", "s1"]}
+    group = Declared(group.type, group.name, group.props, depends)
+    found = check(POLICY, template(), group, *subnets(*zones))
+    assert found.messages == []
+    assert len(found.undecided) == undecided
+
+
 @pytest.mark.parametrize("spot", [False, True], ids=["ec2-fleet", "spot-fleet"])
 def test_a_fleet_names_its_subnets_and_zones_in_overrides(spot):
     subnets = fleet({"subnetId": "subnet-a"}, {"subnetId": "subnet-b"}, spot=spot)

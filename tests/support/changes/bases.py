@@ -63,9 +63,10 @@ _PLAIN: tuple[Mapping[str, Any], tuple[str, ...]] = ({}, ())
 
 
 def raw_of(name: str) -> dict[str, Any]:
-    """Return the configuration of a base."""
+    """Return the configuration of a base without settings of policy rules, which change nothing."""
     stack, more, _ = VARIANTS.get(name, (name, *_PLAIN))
-    return _merged(stack_config(stack)["trainyard:cluster"], more)
+    raw = _merged(stack_config(stack)["trainyard:cluster"], more)
+    return {key: value for key, value in raw.items() if key != "policies"}
 
 
 def _merged(raw: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
