@@ -18,13 +18,8 @@ from benchmarks.measuring import Comparison, Run, Spent, alternate, run_process
 from sandbox.account.stacks import completion
 from tools.cli.stack_config import plan_of
 from tools.workspace.checkout import ROOT
-from tools.workspace.stack_files import (
-    CLUSTER_KEY,
-    StackFile,
-    completed,
-    find_stack_file,
-    stack_names,
-)
+from tools.workspace.completion import completed
+from tools.workspace.stack_files import CLUSTER_KEY, StackFile, find_stack_file, stack_names
 
 STACK = "eks-g4dn-vpc"
 BUDGET_OF_POOLS = 11.0

@@ -24,7 +24,8 @@ from tools.cli.session import account_access
 from tools.cli.stack_config import config_of
 from tools.parallelcluster.dryrun import create_cluster_dryrun
 from tools.workspace.checkout import ROOT
-from tools.workspace.stack_files import completed, find_stack_file
+from tools.workspace.completion import completed
+from tools.workspace.stack_files import find_stack_file
 
 BUDGET = 0.2
 REGION = "us-west-2"

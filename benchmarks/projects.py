@@ -16,8 +16,9 @@ from sandbox.account.stacks import completion
 from tools.cli.sandbox_session import RunningSandbox, project_of, running_sandbox
 from tools.engine import ensure_pulumi
 from tools.workspace.checkout import ROOT
+from tools.workspace.completion import completed
 from tools.workspace.project import SandboxProject
-from tools.workspace.stack_files import completed, find_stack_file
+from tools.workspace.stack_files import find_stack_file
 
 STACK = "p5-cb"
 FLAT = Path(__file__).parent / "flat_program.py"

@@ -23,7 +23,8 @@ from rich.table import Table
 from sandbox.account.stacks import completion
 from tools.cli.stack_config import plan_of
 from tools.workspace.checkout import ROOT
-from tools.workspace.stack_files import completed, find_stack_file, stack_names
+from tools.workspace.completion import completed
+from tools.workspace.stack_files import find_stack_file, stack_names
 
 DEFAULT_ROUNDS = 20
 NOT_COUNTED = ("trainyard:", "pulumi:")

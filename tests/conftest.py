@@ -19,6 +19,10 @@ from tests.support import warm_python
 from tests.support.cloud import Cloud, readable
 from tests.support.tracked import ROOT
 from tools.cli.suite import UNIT, WHOLE
+from tools.workspace.stacks_directory import VARIABLE
+
+# The tests use the stack files of the checkout, also where its user has a stacks directory.
+os.environ[VARIABLE] = str(ROOT)
 
 # The same examples in every run, however slow the machine is, and no database beside the tests.
 settings.register_profile("repeatable", deadline=None, derandomize=True, database=None)

@@ -20,7 +20,8 @@ from tests.support.eks_plans import eks_plan
 from tests.support.parallelcluster_plans import plan as parallelcluster_plan
 from tools.cli.stack_config import config_of, plan_of
 from tools.workspace.checkout import ROOT
-from tools.workspace.stack_files import completed, find_stack_file
+from tools.workspace.completion import completed
+from tools.workspace.stack_files import find_stack_file
 
 KINDS = kinds_of(GivenStack.model_fields["architecture"].annotation)
 LATER = ARCHITECTURES["eks"].imported_later

@@ -20,7 +20,8 @@ from sandbox.plain_environment import plain_environment
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.stack_files import P5_CB
 from tests.support.tracked import ROOT
-from tools.workspace.stack_files import StackFile, completed
+from tools.workspace.completion import completed
+from tools.workspace.stack_files import StackFile
 
 CANARY = "c4n4ry"
 STACK = "dev"

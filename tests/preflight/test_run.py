@@ -28,7 +28,9 @@ from components.checks.row import Row  # isort: skip
 from components.preflight.run import CALLER, Preflight, run_preflight  # isort: skip
 from sandbox.account.stacks import completion  # isort: skip
 from tools.cli.stack_config import config_of  # isort: skip
-from tools.workspace.stack_files import completed, find_stack_file  # isort: skip
+from tools.workspace.completion import completed
+
+from tools.workspace.stack_files import find_stack_file  # isort: skip
 
 P5 = "architecture.node_groups.p5"
 pytestmark = pytest.mark.usefixtures("account")

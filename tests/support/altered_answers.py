@@ -23,7 +23,9 @@ from components.account.lookup import AccountReader  # isort: skip
 from components.preflight.run import Preflight, run_preflight  # isort: skip
 from sandbox.account.stacks import completion  # isort: skip
 from tools.cli.stack_config import config_of  # isort: skip
-from tools.workspace.stack_files import completed, find_stack_file  # isort: skip
+from tools.workspace.completion import completed
+
+from tools.workspace.stack_files import find_stack_file  # isort: skip
 
 FIXED_TOKENS = ("NextToken", "nextToken", "Marker")
 ODD: tuple[Any, ...] = (

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tools.cli import console, failures
 from tools.findings.config_problems import failure_finding, problem_findings, remark_findings
-from tools.workspace.checkout import ROOT
 from tools.workspace.stack_files import StackFile
+from tools.workspace.stacks_directory import stacks_directory
 
 if TYPE_CHECKING:
     from components.config.problems import ConfigError
@@ -178,10 +179,19 @@ def answer_sarif(
         category=category,
         findings=findings,
         succeeded=succeeded,
-        root=ROOT,
+        root=_repository(stacks_directory()),
         rules=rules,
     )
     console.answer_json(sarif(run))
+
+
+def _repository(directory: Path) -> Path:
+    """Return the root of the git repository of a directory; without one, the directory.
+
+    Code scanning reads relative paths from the root of the repository.
+    """
+    parents = (directory, *directory.parents)
+    return next((each for each in parents if (each / ".git").exists()), directory)
 
 
 def refuse_two_forms(*, as_json: bool, as_sarif: bool) -> None:

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -14,6 +15,7 @@ from typer.main import get_command
 
 from tools.cli import console, failures
 from tools.workspace.checkout import ROOT
+from tools.workspace.stacks_directory import choose
 
 
 class Command(NamedTuple):
@@ -118,11 +120,21 @@ def _listed() -> None:
 
 
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)
     ] = False,
+    stacks: Annotated[
+        Path | None,
+        typer.Option("--stacks", metavar="DIR", help="Directory of your stack files."),
+    ] = None,
 ) -> None:
     if version:
         project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         console.answer(f"{project['name']} {project['version']}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        raise failures.WrongUseError("a command is missing; `./trainyard --help` lists them")
+    if stacks is not None:
+        choose(stacks)
+        at_the_end(lambda: choose(None))

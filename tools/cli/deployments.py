@@ -122,7 +122,7 @@ def destroy(
     result = _run(workspace, "destroy", yes=yes, flags=flags, variables=variables)
     tell_duplicates(workspace, sandbox=sandbox)
     _finish(result, workspace, "destroy", sandbox=sandbox)
-    kubeconfig_path(stack, sandbox=sandbox).unlink(missing_ok=True)
+    kubeconfig_path(found, sandbox=sandbox).unlink(missing_ok=True)
     if keeps:
         kept = protected.kept_objects(workspace)
         console.answer(protected.explanation(kept, before, stack_file=found, sandbox=sandbox))

@@ -114,7 +114,7 @@ def _plugins(workspace: Workspace, *, sandbox: bool) -> list[str]:
     if recorded is None:
         return []
     kubeconfig = usable_kubeconfig(recorded, sandbox=sandbox)
-    path = kubeconfig_path(stack, sandbox=sandbox)
+    path = kubeconfig_path(workspace.stack_file, sandbox=sandbox)
     write_private(path, kubeconfig)
     state, silence = look_at(kubeconfig)
     if state is None:

@@ -58,12 +58,13 @@ class ExistingObjects:
         return "\n".join([*lines, f"  then continue:  {again}"])
 
     def _commands(self, each: KubernetesCreate) -> list[str]:
-        path = kubeconfig_path(self._file.stack, sandbox=self._sandbox)
+        path = kubeconfig_path(self._file, sandbox=self._sandbox)
         found = [
             f"delete it:  {kubectl_command(path, sandbox=self._sandbox)} {each.delete_command()}"
         ]
         if each.parent and not self._sandbox:
-            extra = [] if self._file.is_tracked else ["--config-file", str(self._file.path)]
+            is_local = self._file.name == self._file.path.name
+            extra = [] if is_local else ["--config-file", str(self._file.path)]
             adopt = each.import_command(stack=self._file.stack, extra=extra)
             found.append(f"or import it:  {adopt}")
         return found

@@ -10,15 +10,14 @@ from pathlib import Path
 import yaml
 
 from tools.cli.sandbox_session import kubectl_wrapper
-from tools.workspace.checkout import OWN_FILES
 from tools.workspace.project import sandbox_directory
+from tools.workspace.stack_files import StackFile
 
 
-def kubeconfig_path(stack: str, *, sandbox: bool) -> Path:
+def kubeconfig_path(stack_file: StackFile, *, sandbox: bool) -> Path:
     """Return the path of the kubeconfig of a stack."""
-    if sandbox:
-        return sandbox_directory().path / f"{stack}.kubeconfig"
-    return OWN_FILES / f"{stack}.kubeconfig"
+    directory = sandbox_directory().path if sandbox else stack_file.own_files
+    return directory / f"{stack_file.stack}.kubeconfig"
 
 
 def usable_kubeconfig(kubeconfig: str, *, sandbox: bool) -> str:

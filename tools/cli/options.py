@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from tools.workspace.stack_files import StackFile, completed, find_stack_file
+from tools.workspace.completion import completed
+from tools.workspace.stack_files import StackFile, find_stack_file
 
 Stack = Annotated[str, typer.Argument(help="Name of the stack, such as p5-cb.")]
 Sandbox = Annotated[

@@ -14,17 +14,18 @@ from tools.cli.aws_cli import require_aws_cli
 from tools.cli.command_line import at_the_end
 from tools.cli.sandbox_session import project_of, running_sandbox, started_sandbox
 from tools.engine import ensure_pulumi
-from tools.workspace.checkout import OWN_FILES, ROOT
 from tools.workspace.command_lock import hold_lock, refuse_taken, release_lock
+from tools.workspace.completion import overruled
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.environment import (
     account_environment,
     process_environment,
     profile_environment,
 )
+from tools.workspace.moved_checkout import follow_checkout
 from tools.workspace.project import sandbox_directory
 from tools.workspace.recovery.leftovers import marked
-from tools.workspace.stack_files import EKS, PARALLELCLUSTER, StackFile, overruled
+from tools.workspace.stack_files import EKS, PARALLELCLUSTER, StackFile
 from tools.workspace.workspace import AccountWorkspace, Workspace
 
 
@@ -118,12 +119,11 @@ def work_alone(stack_file: StackFile, command: str, *, sandbox: bool) -> None:
     Raises:
         StackLockedError: another command holds the lock.
     """
-    stack = stack_file.stack
-    path = _lock_file(stack, sandbox=sandbox)
+    path = _lock_file(stack_file, sandbox=sandbox)
     try:
-        hold_lock(path, stack=stack, command=command)
+        hold_lock(path, stack=stack_file.stack, command=command)
     except OSError:
-        # The checkout is read-only; only the lock of the engine's backend remains.
+        # The directory is read-only; only the lock of the engine's backend remains.
         if sandbox:
             raise
         return
@@ -136,14 +136,13 @@ def refuse_occupied(stack_file: StackFile, *, sandbox: bool) -> None:
     Raises:
         StackLockedError: another command holds it.
     """
-    stack = stack_file.stack
-    refuse_taken(_lock_file(stack, sandbox=sandbox), stack=stack)
+    refuse_taken(_lock_file(stack_file, sandbox=sandbox), stack=stack_file.stack)
 
 
-def _lock_file(stack: str, *, sandbox: bool) -> Path:
+def _lock_file(stack_file: StackFile, *, sandbox: bool) -> Path:
     if sandbox:
-        return project_of(sandbox_directory()).lock_file(stack)
-    return OWN_FILES / "locks" / f"{stack}.lock"
+        return project_of(sandbox_directory()).lock_file(stack_file.stack)
+    return stack_file.own_files / "locks" / f"{stack_file.stack}.lock"
 
 
 def _tell_foreign_ids(stack_file: StackFile) -> None:
@@ -168,13 +167,15 @@ def _account(stack_file: StackFile) -> Workspace:
     if stack_file.architecture == EKS:
         require_aws_cli()
     engine = ensure_pulumi(console.progress)
+    directory = stack_file.project_directory
+    follow_checkout(directory, console.progress)
     environment = marked(
         account_environment(os.environ, engine=engine.directory),
-        directory=ROOT,
+        directory=directory,
         stack=stack_file.stack,
     )
     return AccountWorkspace(
         stack_file=stack_file,
-        command=PulumiCommand(engine.executable, ROOT, environment),
-        config_file=None if stack_file.is_tracked else stack_file.path,
+        command=PulumiCommand(engine.executable, directory, environment),
+        config_file=None if stack_file.is_project_file else stack_file.path,
     )

@@ -13,11 +13,12 @@ from components.config.network_outputs import network_of_outputs
 from tools.cli import console
 from tools.cli.sandbox_session import project_of
 from tools.engine import ensure_pulumi
-from tools.workspace.checkout import PROJECT, ROOT
+from tools.workspace.checkout import PROJECT
 from tools.workspace.engine_process import EngineFailedError, PulumiCommand
 from tools.workspace.environment import account_environment
 from tools.workspace.project import sandbox_directory
 from tools.workspace.stack_files import CLUSTER_KEY, StackFile
+from tools.workspace.stacks_directory import stacks_directory
 
 STACK_REFERENCE = "stack-reference"
 """Kind of a network that belongs to another stack, as named in stack files."""
@@ -76,7 +77,7 @@ def _sandbox_outputs(stack: str) -> Mapping[str, Any] | None:
 def _account_outputs(stack: str) -> Mapping[str, Any] | None:
     engine = ensure_pulumi(console.progress)
     environment = account_environment(os.environ, engine=engine.directory)
-    return outputs_of(PulumiCommand(engine.executable, ROOT, environment), stack)
+    return outputs_of(PulumiCommand(engine.executable, stacks_directory(), environment), stack)
 
 
 def outputs_of(command: PulumiCommand, stack: str) -> Mapping[str, Any] | None:

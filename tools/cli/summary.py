@@ -42,7 +42,7 @@ def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: b
     """
     summary = read_summary(workspace, changes, sandbox=sandbox)
     kubeconfig = usable_kubeconfig(document(summary.outputs["kubeconfig"]), sandbox=sandbox)
-    path = kubeconfig_path(workspace.stack_file.stack, sandbox=sandbox)
+    path = kubeconfig_path(workspace.stack_file, sandbox=sandbox)
     write_private(path, kubeconfig)
     expected, deadline = expected_of(summary.outputs), wait_seconds(sandbox=sandbox)
     state, missing = wait_until_ready(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import shlex
 from collections.abc import Mapping
@@ -10,7 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tools.workspace.checkout import PROJECT, ROOT
+from tools.workspace.checkout import OWN_FILES, PROJECT, ROOT
+from tools.workspace.stacks_directory import (
+    directory_without_option,
+    is_stacks_directory,
+    stacks_directory,
+)
 from tools.workspace.yaml_reader import UnreadableYamlError, read_written, read_yaml
 
 CLUSTER_KEY = f"{PROJECT}:cluster"
@@ -45,17 +51,38 @@ class StackFile:
 
     @property
     def name(self) -> str:
-        """Name of the file in messages: its name, or its path if it is not a tracked file."""
-        return self.path.name if self.is_tracked else str(self.path)
+        """Name of the file in messages: its name, or its path if it is in another directory.
+
+        `pulumi` reads a file with this name in the working directory: a stacks directory, or else
+        the checkout.
+        """
+        here = Path(os.path.realpath("."))
+        directory = here if here != ROOT and is_stacks_directory(here) else ROOT
+        return self.path.name if self.path == _file_in(directory, self.stack) else str(self.path)
 
     @property
-    def is_tracked(self) -> bool:
-        """Whether it is the file that the engine reads for the stack by default."""
-        return self.path == _tracked(self.stack)
+    def is_project_file(self) -> bool:
+        """Whether the engine reads it for the stack in its own directory."""
+        return self.path == _file_in(self.project_directory, self.stack)
+
+    @property
+    def project_directory(self) -> Path:
+        """The directory in which the engine runs: the one of the file, if that is a project."""
+        directory = self.path.parent
+        if self.path.name != _file_name(self.stack):
+            return stacks_directory()
+        is_project = directory == ROOT or is_stacks_directory(directory)
+        return directory if is_project else stacks_directory()
+
+    @property
+    def own_files(self) -> Path:
+        """Directory of the files that commands write for the stack; git ignores it."""
+        return self.project_directory / OWN_FILES.name
 
     def options(self, *, sandbox: bool) -> str:
         """Return the options that follow the stack's name in a command, with a leading space."""
-        file = "" if self.is_tracked else f" --stack-file {shlex.quote(str(self.path))}"
+        is_found = self.path == _lookup(self.stack, directory_without_option())
+        file = "" if is_found else f" --stack-file {shlex.quote(str(self.path))}"
         return (" --sandbox" if sandbox else "") + file
 
     def command(self, name: str, *, sandbox: bool) -> str:
@@ -109,27 +136,35 @@ class StackFile:
 
 
 def stack_names() -> list[str]:
-    """Return the names of the tracked stacks, sorted."""
+    """Return the names of the user's stacks and of the examples, sorted."""
+    return sorted({*names_in(stacks_directory()), *names_in(ROOT)})
+
+
+def names_in(directory: Path) -> list[str]:
+    """Return the names of the stacks with a file in a directory, sorted."""
     return sorted(
         path.name.removeprefix("Pulumi.").removesuffix(".yaml")
-        for path in ROOT.glob("Pulumi.*.yaml")
+        for path in directory.glob(_file_name("*"))
     )
 
 
 def find_stack_file(stack: str, *, path: Path | None = None) -> StackFile:
     """Return the stack's file, or `path` read as that stack's file.
 
+    The user's file is found before an example of the same name.
+
     Raises:
         StackFileError: the name is not a valid stack name, the file does not exist, or it is not a
             YAML mapping.
+        StacksDirectoryError: the chosen directory is not a stacks directory.
     """
     if _STACK_NAME.fullmatch(stack) is None:
         raise StackFileError(
             f"{stack!r} is not a valid stack name: use at most 100 letters, digits, `-`, `_` and "
-            f"`.`, beginning with a letter or a digit; stacks: {', '.join(stack_names()) or 'none'}"
+            f"`.`, beginning with a letter or a digit; {_known_stacks()}"
         )
     if path is None:
-        path = _tracked(stack)
+        path = _lookup(stack, stacks_directory())
         if not path.is_file():
             raise StackFileError(_unknown_stack(stack))
     elif not _is_there(path):
@@ -139,11 +174,25 @@ def find_stack_file(stack: str, *, path: Path | None = None) -> StackFile:
 
 def unread_stack_file(stack: str, path: Path | None) -> StackFile:
     """Return a stack file without content, for messages about a file that cannot be read."""
-    return StackFile(stack, _tracked(stack) if path is None else path.absolute(), {})
+    found = _lookup(stack, stacks_directory()) if path is None else path.absolute()
+    return StackFile(stack, found, {})
 
 
-def _tracked(stack: str) -> Path:
-    return ROOT / f"Pulumi.{stack}.yaml"
+def _lookup(stack: str, directory: Path) -> Path:
+    """Return the file of a stack in the user's directory or among the examples.
+
+    Without one, the path at which the user's would be.
+    """
+    places = [_file_in(each, stack) for each in (directory, ROOT)]
+    return next((place for place in places if _is_there(place)), places[0])
+
+
+def _file_in(directory: Path, stack: str) -> Path:
+    return directory / _file_name(stack)
+
+
+def _file_name(stack: str) -> str:
+    return f"Pulumi.{stack}.yaml"
 
 
 def _is_there(path: Path) -> bool:
@@ -154,13 +203,21 @@ def _is_there(path: Path) -> bool:
 
 
 def _unknown_stack(stack: str) -> str:
-    names = stack_names()
-    near = difflib.get_close_matches(stack, names, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(stack, stack_names(), n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
+    places = " or ".join(str(place) for place in dict.fromkeys((stacks_directory(), ROOT)))
     return (
-        f"there is no stack {stack!r} (no Pulumi.{stack}.yaml in {ROOT}); {hint}"
-        f"stacks: {', '.join(names) or 'none'}; or set a file with --stack-file"
+        f"there is no stack {stack!r} (no {_file_name(stack)} in {places}); {hint}"
+        f"{_known_stacks()}; or set a file with --stack-file"
     )
+
+
+def _known_stacks() -> str:
+    """Return the names of the user's stacks and of the examples, for messages."""
+    directory, examples = stacks_directory(), ", ".join(names_in(ROOT)) or "none"
+    if directory == ROOT:
+        return f"stacks: {examples}"
+    return f"stacks: {', '.join(names_in(directory)) or 'none'}; examples: {examples}"
 
 
 def _read(path: Path) -> Mapping[str, Any]:
@@ -183,77 +240,3 @@ def _read(path: Path) -> Mapping[str, Any]:
             f"`config`; write it as NAMESPACE:KEY, such as `{CLUSTER_KEY}`"
         )
     return content
-
-
-_NAMED = frozenset({"reservations", "compute_environments"})
-
-
-def complete(values: Any, completion: Mapping[str, Any]) -> Any:
-    """Return `values` with missing values taken from `completion`; given values stay.
-
-    A named entry (a reservation, a compute environment) is completed if it exists, but never added,
-    because the user may have renamed or removed it on purpose. A mapping with another `kind` than
-    the completion's is left unchanged.
-    """
-    if not isinstance(values, Mapping):
-        return values
-    if _is_another_kind(values, completion):
-        return values
-    result = dict(values)
-    for key, value in completion.items():
-        if key in _NAMED and isinstance(value, Mapping):
-            named = result.get(key)
-            if isinstance(named, Mapping):
-                result[key] = {
-                    name: complete(entry, value.get(name, {})) for name, entry in named.items()
-                }
-        elif isinstance(value, Mapping):
-            result[key] = complete(result.get(key) or {}, value)
-        else:
-            result.setdefault(key, value)
-    return result
-
-
-def _is_another_kind(values: Mapping[str, Any], completion: Mapping[str, Any]) -> bool:
-    kind = completion.get("kind")
-    return kind is not None and values.get("kind", kind) != kind
-
-
-def overruled(values: Any, completion: Mapping[str, Any], path: str = "") -> list[str]:
-    """Return the paths of values in a stack file that differ from those of the completion."""
-    if not isinstance(values, Mapping) or _is_another_kind(values, completion):
-        return []
-    found: list[str] = []
-    for key, value in completion.items():
-        here = f"{path}.{key}" if path else key
-        if key not in values:
-            continue
-        if isinstance(value, Mapping):
-            found.extend(overruled(values[key], value, here))
-        elif values[key] != value:
-            found.append(here)
-    return found
-
-
-def completed(stack_file: StackFile, completion: Mapping[str, Any]) -> StackFile:
-    """Return the stack file with its cluster object completed by the sandbox's account.
-
-    The profile is omitted, because it is the user's and the sandbox reads no credentials. Values
-    that Pulumi encrypted are omitted, because only the user has the key and the program does not
-    read them.
-    """
-    cluster = complete(stack_file.cluster, completion)
-    plain = {key: value for key, value in stack_file.config.items() if not _is_encrypted(value)}
-    config = {**plain, CLUSTER_KEY: cluster}
-    config.pop(PROFILE_KEY, None)
-    return StackFile(stack_file.stack, stack_file.path, {**stack_file.content, "config": config})
-
-
-def _is_encrypted(value: Any) -> bool:
-    """Return whether a value is encrypted, or contains an encrypted value: `{secure: TEXT}`.
-
-    https://www.pulumi.com/docs/iac/concepts/secrets/
-    """
-    if isinstance(value, Mapping):
-        return [*value] == ["secure"] or any(map(_is_encrypted, value.values()))
-    return isinstance(value, list) and any(map(_is_encrypted, value))

@@ -20,8 +20,8 @@ from tools.workspace.yaml_reader import UnreadableYamlError, read_yaml, write_ya
 
 VARIABLE = "TRAINYARD_STACKS"
 """Environment variable that names the stacks directory."""
-_PROJECT_FILE = "Pulumi.yaml"
-_LAUNCHER = "trainyard"
+PROJECT_FILE = "Pulumi.yaml"
+LAUNCHER = "trainyard"
 _REMEMBERED = OWN_FILES / "stacks-directory"
 _IGNORED = (".trainyard/", ".pulumi/", ".*.reserve")
 """Files of the commands, the state of a `file://` backend in the directory, and the disk space that
@@ -59,9 +59,13 @@ def choose(directory: Path | None) -> None:
 
 def chosen_directory() -> Path | None:
     """Return the directory of `--stacks` or `$TRAINYARD_STACKS`, which may not exist yet."""
-    variable = os.environ.get(VARIABLE)
-    chosen = _OPTION.get() or (Path(variable).expanduser() if variable else None)
-    return None if chosen is None else Path(os.path.realpath(chosen))
+    option = _OPTION.get()
+    return _of_variable() if option is None else Path(os.path.realpath(option))
+
+
+def _of_variable() -> Path | None:
+    named = os.environ.get(VARIABLE)
+    return Path(os.path.realpath(Path(named).expanduser())) if named else None
 
 
 def stacks_directory() -> Path:
@@ -78,6 +82,15 @@ def stacks_directory() -> Path:
     if chosen is not None:
         _require(chosen)
         return chosen
+    return _default()
+
+
+def directory_without_option() -> Path:
+    """Return the directory that a command without `--stacks` uses, for printed commands."""
+    return _of_variable() or _default()
+
+
+def _default() -> Path:
     places = (Path(os.path.realpath(".")), remembered_directory())
     found = (place for place in places if place is not None and is_stacks_directory(place))
     return next(found, ROOT)
@@ -108,7 +121,8 @@ def create(directory: Path) -> None:
     """Make a directory a stacks directory, and remember it in the checkout.
 
     Existing files are never overwritten. The lines of a missing or incomplete `.gitignore` are
-    added. An existing stacks directory is only remembered.
+    added. An existing stacks directory is only remembered. If `$TRAINYARD_STACKS` is set, nothing
+    is remembered, because the user selects the directory with the variable.
 
     Args:
         directory: Need not exist. Usually empty, but other files do no harm.
@@ -124,9 +138,11 @@ def create(directory: Path) -> None:
         _refuse_occupied(directory)
         directory.mkdir(parents=True, exist_ok=True)
         _ignore_files(directory / ".gitignore")
-        write_whole(directory / _LAUNCHER, _launcher_text(ROOT), mode=0o755)
+        write_whole(directory / LAUNCHER, launcher_text(ROOT), mode=0o755)
         # The project file is last: it makes the directory a stacks directory.
-        write_yaml(directory / _PROJECT_FILE, project_content())
+        write_yaml(directory / PROJECT_FILE, project_content())
+    if os.environ.get(VARIABLE):
+        return
     # A checkout that cannot be written is shared; the launcher names the directory.
     with contextlib.suppress(OSError):
         OWN_FILES.mkdir(exist_ok=True)
@@ -136,10 +152,10 @@ def create(directory: Path) -> None:
 def _require(directory: Path) -> None:
     if directory == ROOT or is_stacks_directory(directory):
         return
-    if not (directory / _PROJECT_FILE).exists():
-        problem = f"it has no {_PROJECT_FILE}"
+    if not (directory / PROJECT_FILE).exists():
+        problem = f"it has no {PROJECT_FILE}"
     else:
-        problem = f"its {_PROJECT_FILE} is not a project `{PROJECT}` with the key `main`"
+        problem = f"its {PROJECT_FILE} is not a project `{PROJECT}` with the key `main`"
     source = "--stacks" if _OPTION.get() else f"${VARIABLE}"
     raise StacksDirectoryError(
         f"{directory}, which {source} names, is not a stacks directory: {problem}; "
@@ -156,7 +172,7 @@ def _refuse_checkout(directory: Path) -> None:
 
 
 def _refuse_occupied(directory: Path) -> None:
-    names = (_PROJECT_FILE, _LAUNCHER)
+    names = (PROJECT_FILE, LAUNCHER)
     occupied = [name for name in names if os.path.lexists(directory / name)]
     if occupied or (directory.exists() and not directory.is_dir()):
         what = f"has its own {' and '.join(occupied)}" if occupied else "is not a directory"
@@ -174,12 +190,13 @@ def _ignore_files(path: Path) -> None:
         write_whole(path, begin + "".join(f"{line}\n" for line in missing))
 
 
-def _launcher_text(checkout: Path) -> str:
+def launcher_text(checkout: Path) -> str:
+    """Return the launcher script of a stacks directory that uses a checkout."""
     return _LAUNCHER_TEXT.format(checkout=shlex.quote(str(checkout)))
 
 
 def _project(directory: Path) -> Any:
-    return read_yaml(directory / _PROJECT_FILE)
+    return read_yaml(directory / PROJECT_FILE)
 
 
 def _is_ours(project: Any) -> bool:

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from tools.workspace.checkout import OWN_FILES
 from tools.workspace.command_lock import short_lock
 from tools.workspace.engine_process import PARALLEL_OPERATIONS, EngineResult, PulumiCommand
 from tools.workspace.file_backend import backend_directory, lock_directory, state_file
@@ -125,12 +124,12 @@ class SandboxWorkspace:
 
 @dataclass(frozen=True, slots=True)
 class AccountWorkspace:
-    """A stack in the user's own backend and account, run in the checkout."""
+    """A stack in the user's own backend and account, run in the directory of its file."""
 
     stack_file: StackFile
     command: PulumiCommand
     config_file: Path | None
-    """A stack file that replaces the tracked one."""
+    """A stack file that the engine does not find by the name of the stack."""
 
     def prepare(self, *, changes: bool, report: Report) -> None:
         """Recover from a killed command, so that no resource is created twice.
@@ -167,8 +166,8 @@ class AccountWorkspace:
 
     @property
     def scratch(self) -> Path:
-        """The directory in the checkout that git ignores."""
-        return OWN_FILES
+        """The directory next to the stack file that git ignores."""
+        return self.stack_file.own_files
 
     def reserve(self) -> Path | None:
         """Return a file in the directory of a `file://` backend; None for other backends."""

@@ -13,7 +13,9 @@ from tests.support.sandbox_aws import OTHER_ZONE  # before boto3 makes a client
 
 from sandbox.account.stacks import completion  # isort: skip
 from sandbox.aws.server import AwsServer  # isort: skip
-from tools.workspace.stack_files import completed, find_stack_file  # isort: skip
+from tools.workspace.completion import completed
+
+from tools.workspace.stack_files import find_stack_file  # isort: skip
 
 
 @pytest.fixture(scope="module")

@@ -7,20 +7,22 @@ from pathlib import Path
 import pytest
 
 from tools.workspace import stack_files
+from tools.workspace.completion import complete, completed, overruled
 from tools.workspace.stack_files import (
     StackFile,
     StackFileError,
-    complete,
-    completed,
     find_stack_file,
-    overruled,
     read_yaml,
+    stack_names,
 )
+from tools.workspace.stacks_directory import create
 
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(stack_files, "ROOT", tmp_path)
+    monkeypatch.setattr(stack_files, "stacks_directory", lambda: tmp_path)
+    monkeypatch.setattr(stack_files, "directory_without_option", lambda: tmp_path)
     (tmp_path / "Pulumi.p5-cb.yaml").write_text(
         "config:\n  aws:region: us-east-1\n  trainyard:cluster: {name: p5-cb}\n"
     )
@@ -218,3 +220,67 @@ def test_look_alikes_in_a_line_that_is_no_yaml_are_named(tmp_path: Path) -> None
     path.write_text("config:\n  a: \u201cx\u201d: 1\n", encoding="utf-8")
     with pytest.raises(StackFileError, match=r"line 2: .* U\+201C \(LEFT DOUBLE QUOTATION MARK\)"):
         find_stack_file("a", path=path)
+
+
+@pytest.fixture
+def own(checkout: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch):
+    """A stacks directory with `prod-a` and its own `p5-cb`, which is in use."""
+    directory = tmp_path_factory.mktemp("stacks")
+    create(directory)
+    for stack in ("prod-a", "p5-cb"):
+        (directory / f"Pulumi.{stack}.yaml").write_text("config: {}\n")
+    monkeypatch.setattr(stack_files, "stacks_directory", lambda: directory)
+    monkeypatch.setattr(stack_files, "directory_without_option", lambda: directory)
+    return directory
+
+
+def test_a_file_of_the_user_is_found_before_an_example(own: Path, checkout: Path) -> None:
+    assert find_stack_file("p5-cb").path == own / "Pulumi.p5-cb.yaml"
+    assert find_stack_file("prod-a").path == own / "Pulumi.prod-a.yaml"
+    assert find_stack_file("p5-odcr").path == checkout / "Pulumi.p5-odcr.yaml"
+    assert stack_names() == ["p5-cb", "p5-odcr", "prod-a"]
+
+
+def test_the_engine_of_a_stack_runs_next_to_its_file(own: Path, checkout: Path) -> None:
+    elsewhere = write(checkout / "other.yaml", "config: {}\n")
+    files = [
+        find_stack_file("prod-a"),
+        find_stack_file("p5-odcr"),
+        find_stack_file("prod-a", path=elsewhere),
+        find_stack_file("p5-odcr", path=own / "Pulumi.prod-a.yaml"),
+    ]
+    assert [file.project_directory for file in files] == [own, checkout, own, own]
+    assert files[1].own_files == checkout / ".trainyard"
+    assert [file.is_project_file for file in files] == [True, True, False, False]
+
+
+def test_a_file_is_named_alone_only_where_pulumi_finds_it(
+    own: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {
+        own: ("Pulumi.prod-a.yaml", str(checkout / "Pulumi.p5-odcr.yaml")),
+        checkout: (str(own / "Pulumi.prod-a.yaml"), "Pulumi.p5-odcr.yaml"),
+        Path("/"): (str(own / "Pulumi.prod-a.yaml"), "Pulumi.p5-odcr.yaml"),
+    }
+    for directory, (of_user, of_example) in names.items():
+        monkeypatch.chdir(directory)
+        assert find_stack_file("prod-a").name == of_user
+        assert find_stack_file("p5-odcr").name == of_example
+
+
+def test_a_command_names_the_file_if_another_run_would_not_find_it(
+    own: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = find_stack_file("prod-a")
+    assert found.command("up", sandbox=True) == "./trainyard up prod-a --sandbox"
+    # As with the option --stacks, which is not part of the printed command.
+    monkeypatch.setattr(stack_files, "directory_without_option", lambda: checkout)
+    assert found.command("up", sandbox=False) == f"./trainyard up prod-a --stack-file {found.path}"
+
+
+def test_an_unknown_stack_lists_the_users_and_the_examples(own: Path, checkout: Path) -> None:
+    with pytest.raises(StackFileError) as refused:
+        find_stack_file("prod-b")
+    assert f"no Pulumi.prod-b.yaml in {own} or {checkout}" in str(refused.value)
+    assert "did you mean prod-a" in str(refused.value)
+    assert "stacks: p5-cb, prod-a; examples: p5-cb, p5-odcr;" in str(refused.value)

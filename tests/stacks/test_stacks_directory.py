@@ -1,0 +1,119 @@
+"""A user's stack in a directory of its own: in the sandbox, in an account, and with plain Pulumi.
+
+The account is that of a sandbox, which commands without `--sandbox` reach like AWS.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.support.sandbox import Sandbox
+from tests.support.tracked import ROOT
+from tools.engine import ensure_plugins, ensure_pulumi
+from tools.workspace.environment import sandbox_environment
+from tools.workspace.stacks_directory import create
+
+pytestmark = pytest.mark.sandbox
+
+STACK_FILE = """\
+# The network of team A.  Ask the platform team before you change it.
+config:
+  aws:region:   us-west-2     # where our capacity is
+  trainyard:cluster:
+    name: "net-a"
+    network:
+      kind: new-vpc
+      availability_zones: [ us-west-2b ]   # one is enough
+
+    architecture: {kind: network}
+"""
+
+
+class Directory:
+    """A stacks directory whose user works in the account of a sandbox."""
+
+    def __init__(self, path: Path, sandbox: Sandbox) -> None:
+        self.path = path
+        create(path)
+        self.file = path / "Pulumi.net-a.yaml"
+        self.file.write_text(STACK_FILE)
+        engine = ensure_pulumi(print)
+        home = path.with_name("home")
+        for plugin in ensure_plugins(print, engine):
+            program = f"pulumi-resource-{plugin.name}"
+            installed = home / "plugins" / f"resource-{plugin.name}-v{plugin.version}" / program
+            installed.parent.mkdir(parents=True)
+            installed.write_text(f'#!/bin/sh\nexec "{plugin.directory}/{program}" "$@"\n')
+            installed.chmod(0o755)
+        state = path.with_name("state")
+        state.mkdir()
+        endpoint = re.search(r"http://127\.0\.0\.1:\d+", sandbox.must("sandbox", "status").stdout)
+        assert endpoint
+        self.environment = sandbox_environment(
+            os.environ,
+            engine=engine.directory,
+            programs=sandbox.directory / "bin",
+            home=home,
+            backend=state,
+            passphrase="of team A",
+            region="us-west-2",
+            aws_endpoint=endpoint[0],
+        ) | {"TRAINYARD_SANDBOX": str(sandbox.directory)}
+
+    def must(self, *command: str) -> str:
+        """Run a command in the directory, as its user types it; return what it wrote."""
+        done = subprocess.run(
+            command,
+            cwd=self.path,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{' '.join(command)} failed:\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+
+def checkout_status() -> str:
+    command = ["git", "status", "--porcelain", "--untracked-files=all"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_stack_of_the_user_lives_in_its_own_directory(
+    own_sandbox: Sandbox, tmp_path: Path
+) -> None:
+    before = checkout_status()
+    made = Directory(tmp_path / "my stacks", own_sandbox)
+
+    made.must("./trainyard", "check", "net-a")
+    made.must("./trainyard", "up", "net-a", "--sandbox", "--yes")
+    made.must("./trainyard", "preview", "net-a", "--sandbox")
+    made.must("./trainyard", "destroy", "net-a", "--sandbox", "--yes")
+    assert made.file.read_text() == STACK_FILE
+
+    made.must("pulumi", "stack", "init", "net-a")
+    initialized = made.file.read_text()
+    content = yaml.safe_load(initialized)
+    assert content.pop("encryptionsalt")
+    assert content == yaml.safe_load(STACK_FILE)
+    assert re.findall("#.*", initialized) == re.findall("#.*", STACK_FILE)
+
+    said = made.must("./trainyard", "up", "net-a", "--yes")
+    assert "vpc-" in said
+    made.must("./trainyard", "preview", "net-a")
+    plain = made.must("pulumi", "up", "-s", "net-a", "--yes", "--skip-preview")
+    assert re.search(r"\d+ unchanged", plain)
+    assert not re.search(r"to create|created", plain)
+    made.must("./trainyard", "destroy", "net-a", "--yes")
+    assert made.file.read_text() == initialized
+
+    assert checkout_status() == before
+    files = {".gitignore", "Pulumi.yaml", "Pulumi.net-a.yaml", "trainyard", ".trainyard"}
+    assert {path.name for path in made.path.iterdir()} == files
