@@ -45,7 +45,7 @@ def with_pools(pools: int, *, nodes: int = 2) -> StackFile:
 
 
 def _stack_file() -> StackFile:
-    return completed(find_stack_file(STACK), completion(STACK))
+    return completed(find_stack_file(STACK), completion(find_stack_file(STACK)))
 
 
 def planning_seconds(stack_file: StackFile) -> float:

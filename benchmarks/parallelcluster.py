@@ -64,7 +64,7 @@ def _dryrun(configuration: dict[str, Any], endpoint: str) -> Run:
 
 def _configuration(stack: str) -> dict[str, Any]:
     """Return the cluster file of a stack, its subnets chosen by the account."""
-    stack_file = completed(find_stack_file(stack), completion(stack))
+    stack_file = completed(find_stack_file(stack), completion(find_stack_file(stack)))
     config = config_of(stack_file)
     prepared = prepare(
         config,

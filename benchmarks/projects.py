@@ -88,7 +88,7 @@ def project(scratch: Path, name: str, main: Path, *, stack: str = STACK) -> Proj
     sandbox: RunningSandbox = running_sandbox()
     plugins = project_of(sandbox.directory).plugins
     made = SandboxProject(scratch / f"{name}-project", plugins)
-    made.write(completed(find_stack_file(stack), completion(stack)))
+    made.write(completed(find_stack_file(stack), completion(find_stack_file(stack))))
     description = made.directory / "Pulumi.yaml"
     text = description.read_text(encoding="utf-8")
     description.write_text(text.replace(f"main: {ROOT}\n", f"main: {main}\n"), encoding="utf-8")

@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _measured(stack: str, rounds: int) -> Figures:
-    stack_file = completed(find_stack_file(stack), completion(stack))
+    stack_file = completed(find_stack_file(stack), completion(find_stack_file(stack)))
     plan_of(stack_file)  # the first one reads the catalog
     milliseconds = []
     for _ in range(rounds):

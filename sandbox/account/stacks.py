@@ -7,105 +7,109 @@ stack file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from sandbox.account.fixture import fixture
-from tools.workspace.stack_files import StackFileError, find_stack_file
+from sandbox.account.reservation_choice import chosen_reservations, mapping, sections
+from tools.workspace.stack_files import StackFile
 
 _ZONES = ("us-west-2b", "us-west-2a")
 """Zones of a network, in the order of preference; most reservations are in the first."""
 _ZONES_OF_NETWORK = 2
 """An EKS cluster needs two."""
+_FILE_SYSTEMS = {
+    "existing-efs": ("efs", "file_system_id", "id"),
+    "existing-fsx-lustre": ("lustre", "file_system_id", "id"),
+    "existing-fsx-openzfs": ("openzfs", "volume_id", "volume"),
+}
+"""Kind of a storage entry, with the section of the fixture, the key, and the key in the fixture."""
 
 
-def completion(stack: str) -> dict[str, Any]:
-    """Return what the account knows of a stack's `trainyard:cluster`; empty for an unknown stack.
+def completion(stack_file: StackFile) -> dict[str, Any]:
+    """Return what the account knows of the `trainyard:cluster` of a stack file.
 
-    It follows from the tracked stack file, also where a copy with other values is in use. What a
-    stack file says itself wins over it: somebody who names another reservation of the account
+    What the file says itself wins over it: somebody who names another reservation of the account
     wants that one.
     """
-    try:
-        return values_of(find_stack_file(stack).cluster)
-    except StackFileError:
-        return {}
+    return values_of(stack_file.cluster)
 
 
 def values_of(cluster: Any) -> dict[str, Any]:
-    """Return the network, reservations and images of the account for a `trainyard:cluster`."""
-    sections = _mapping(cluster)
-    architecture = _mapping(sections.get("architecture"))
-    chosen = {
-        name: reservation
-        for name, entry in _mapping(sections.get("reservations")).items()
-        if (reservation := _reservation(name, _mapping(entry), architecture)) is not None
-    }
+    """Return the ids in the account for a `trainyard:cluster`."""
+    given = mapping(cluster)
+    architecture = mapping(given.get("architecture"))
+    chosen = chosen_reservations(given)
     found = {
-        "network": _network(_mapping(sections.get("network")), [*chosen.values()]),
-        "reservations": {name: _values(reservation) for name, reservation in chosen.items()},
+        "network": _network(given, [*chosen.values()]),
+        "reservations": {
+            name: _values(mapping(given["reservations"][name]), reservation)
+            for name, reservation in chosen.items()
+        },
+        "storage": _storage(mapping(given.get("storage"))),
         "architecture": _images(architecture),
     }
     return {key: values for key, values in found.items() if values}
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    """Return a mapping of a stack file, which may have anything in its place."""
-    return value if isinstance(value, Mapping) else {}
+def account_ids() -> frozenset[str]:
+    """Return every id and name in the fixture."""
+    found: set[str] = set()
+    waiting: list[Any] = [fixture()]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            found.add(value)
+        elif isinstance(value, Mapping):
+            waiting += value.values()
+        elif isinstance(value, Sequence):
+            waiting += value
+    return frozenset(found)
 
 
-def _sections(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield a mapping and all mappings in it."""
-    section = _mapping(value)
-    if section:
-        yield section
-    for each in section.values():
-        yield from _sections(each)
-
-
-def _reservation(
-    name: str, entry: Mapping[str, Any], architecture: Mapping[str, Any]
-) -> Mapping[str, Any] | None:
-    """Return the account's first reservation that has room for the nodes that use an entry."""
-    pools = [pool for pool in _sections(architecture) if pool.get("purchase_option") == name]
-    nodes = [section for pool in pools for section in _sections(pool) if "instance_type" in section]
-    wanted = sum(_number(each.get("desired", each.get("minimum"))) for each in nodes)
-    shared = entry.get("provenance") == "aws-assisted"
-    for reservation in fixture()["reservations"]:
-        if (
-            reservation.get("kind", "odcr") == entry.get("kind")
-            and reservation["type"] in [each["instance_type"] for each in nodes]
-            and reservation["count"] >= wanted
-            and ("owner" in reservation) == shared
-        ):
-            return reservation
-    return None
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _values(reservation: Mapping[str, Any]) -> dict[str, str]:
+def _values(entry: Mapping[str, Any], reservation: Mapping[str, Any]) -> dict[str, Any]:
     group = reservation.get("placement_group")
-    return {"reservation_id": reservation["id"], **({"placement_group": group} if group else {})}
+    own_group = {"placement_group": group} if group else {}
+    if entry.get("kind") != "odcr-group":
+        return {"reservation_id": reservation["id"], **own_group}
+    return {} if "group_arn" in entry else {"members": [reservation["id"]], **own_group}
 
 
 def _network(
-    network: Mapping[str, Any], reservations: Sequence[Mapping[str, Any]]
+    cluster: Mapping[str, Any], reservations: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return the account's VPC, with subnets in the zones of the reservations."""
+    """Return the account's VPC, with subnets in the zones of the reservations and node pools."""
+    network = mapping(cluster.get("network"))
     if network.get("kind") != "existing-vpc":
         return {}
-    wanted = dict.fromkeys((*(each["zone"] for each in reservations), *_ZONES))
-    zones = sorted([*wanted][:_ZONES_OF_NETWORK])
+    there = {each["zone"] for each in fixture()["subnets"]}
+    named = (each.get("availability_zone") for each in sections(cluster))
+    needed = dict.fromkeys(
+        (
+            *(each["zone"] for each in reservations),
+            *(zone for zone in named if isinstance(zone, str) and zone in there),
+        )
+    )
+    wanted = dict.fromkeys((*needed, *_ZONES))
+    zones = sorted([*wanted][: max(_ZONES_OF_NETWORK, len(needed))])
     return {
         "kind": "existing-vpc",
         "vpc_id": fixture()["vpc"]["id"],
         "public_subnet_ids": [_subnet(zone, "public") for zone in zones],
         "private_subnet_ids": [_subnet(zone, "private") for zone in zones],
     }
+
+
+def _storage(storage: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the account's file systems for the entries that mount an existing one."""
+    found: dict[str, dict[str, str]] = {}
+    for name, entry in storage.items():
+        kind = mapping(entry).get("kind")
+        if isinstance(kind, str) and kind in _FILE_SYSTEMS:
+            section, key, key_there = _FILE_SYSTEMS[kind]
+            found[name] = {key: fixture()["file_systems"][section][0][key_there]}
+    return found
 
 
 def _subnet(zone: str, routes: str) -> str:
@@ -125,14 +129,14 @@ def _images(architecture: Mapping[str, Any]) -> dict[str, Any]:
         return {"custom_ami_id": found[0]} if found else {}
     environments = {
         name: {"custom_ami_id": fixture()["ecs_images"][_manufacturer(environment)]}
-        for name, environment in _mapping(architecture.get("compute_environments")).items()
-        if _mapping(environment).get("image") == "custom"
+        for name, environment in mapping(architecture.get("compute_environments")).items()
+        if mapping(environment).get("image") == "custom"
     }
     return {"compute_environments": environments} if environments else {}
 
 
 def _manufacturer(section: Mapping[str, Any]) -> str:
     """Return the manufacturer of the first accelerators in a section; `standard` without any."""
-    types = (INSTANCE_TYPES.get(str(each.get("instance_type"))) for each in _sections(section))
+    types = (INSTANCE_TYPES.get(str(each.get("instance_type"))) for each in sections(section))
     accelerators = [each.accelerators for each in types if each and each.accelerators]
     return accelerators[0].manufacturer if accelerators else "standard"

@@ -62,7 +62,7 @@ def test_the_stack_is_named_after_its_cluster(deploy, plan, component, named):
 def test_what_is_imported_ahead_is_what_the_plan_of_the_stack_is_built_of(monkeypatch, stack):
     imported: list[tuple[str, ...]] = []
     monkeypatch.setattr(build_module, "_import", imported.append)
-    stack_file = completed(find_stack_file(stack), completion(stack))
+    stack_file = completed(find_stack_file(stack), completion(find_stack_file(stack)))
     monkeypatch.setattr(build_module, "_importing", [])
     import_ahead(config_of(stack_file))
     (thread,) = build_module._importing

@@ -9,6 +9,7 @@ from components.compute.interface_plan import plan_interfaces
 from sandbox.account.stacks import completion
 from tests.support.built_stacks import CLUSTER_SECURITY_GROUP
 from tests.support.parity import better, same
+from tools.workspace.stack_files import find_stack_file
 
 
 @pytest.fixture
@@ -30,8 +31,9 @@ def managed(stack):
     why="VPC, subnets and reservation are all that is asked; the rest follows from the cluster",
 )
 def test_only_network_and_reservation_are_asked_of_the_user(p5):
-    assert set(completion("p5-cb")) == {"network", "reservations"}
-    assert set(completion("p5-cb")["reservations"]["block"]) == {"reservation_id"}
+    asked = completion(find_stack_file("p5-cb"))
+    assert set(asked) == {"network", "reservations"}
+    assert set(asked["reservations"]["block"]) == {"reservation_id"}
     assert "keyName" not in p5.template(p5.group)
 
 

@@ -38,7 +38,8 @@ pytestmark = pytest.mark.usefixtures("account")
 
 def preflight(stack: str, cluster: dict[str, Any] | None = None) -> Preflight:
     """Run it for a tracked stack file; `cluster` fills in what the file leaves out."""
-    file = completed(completed(find_stack_file(stack), cluster or {}), completion(stack))
+    found = find_stack_file(stack)
+    file = completed(completed(found, cluster or {}), completion(found))
     return run_preflight(
         config_of(file), stack_file=file.name, region=file.region, now=datetime.now(UTC)
     )
@@ -46,7 +47,7 @@ def preflight(stack: str, cluster: dict[str, Any] | None = None) -> Preflight:
 
 def with_reservation(stack: str, **changes: str) -> Preflight:
     """Run it for a tracked stack file whose reservation says something else."""
-    file = completed(find_stack_file(stack), completion(stack))
+    file = completed(find_stack_file(stack), completion(find_stack_file(stack)))
     content = copy.deepcopy(dict(file.content))
     content["config"]["trainyard:cluster"]["reservations"]["training"].update(changes)
     changed = replace(file, content=content)

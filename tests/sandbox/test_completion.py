@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.account.stacks import completion, values_of
+from sandbox.account.reservation_choice import missing_reservations
+from sandbox.account.stacks import account_ids, values_of
 
 A, B, D = "0a", "0b", "0d"
 
@@ -38,6 +39,24 @@ def pool(instance_type, desired, option="training"):
             "p5.48xlarge", 2, {"kind": "capacity-block"}, "cr-0123456789abcdef0", id="block"
         ),
         pytest.param("p4de.24xlarge", 3, {"kind": "odcr"}, "cr-00d00000000000004", id="number"),
+        pytest.param("p5.48xlarge", 9, {"kind": "odcr"}, "cr-00d00000000000002", id="too-small"),
+        pytest.param(
+            "p4d.24xlarge", 1, {"kind": "capacity-block"}, "cr-0cb00000000000006", id="other-type"
+        ),
+        pytest.param(
+            "p5.48xlarge",
+            2,
+            {"kind": "capacity-block", "availability_zone": "us-west-2d"},
+            "cr-0cb00000000000005",
+            id="zone-of-the-entry",
+        ),
+        pytest.param(
+            "p5.48xlarge",
+            2,
+            {"kind": "odcr", "provenance": "auto"},
+            "cr-00d00000000000002",
+            id="either-owner",
+        ),
     ],
 )
 def test_a_reservation_has_room_for_the_nodes_that_use_it(
@@ -45,6 +64,94 @@ def test_a_reservation_has_room_for_the_nodes_that_use_it(
 ):
     found = values_of(cluster(pool(instance_type, desired), entry))
     assert found == {"reservations": {"training": {"reservation_id": reservation}}}
+
+
+def two_blocks(**second):
+    return {
+        "network": {"kind": "existing-vpc"},
+        "reservations": {"a": {"kind": "capacity-block"}, "b": {"kind": "capacity-block"} | second},
+        "architecture": {
+            "kind": "eks",
+            "node_groups": {
+                "a": pool("p5.48xlarge", 2, "a"),
+                "b": pool("p5.48xlarge", 2, "b"),
+            },
+        },
+    }
+
+
+def test_two_entries_have_two_reservations_that_last_and_the_network_both_zones():
+    found = values_of(two_blocks())
+    assert found["reservations"]["a"]["reservation_id"] == "cr-0123456789abcdef0"
+    assert found["reservations"]["b"]["reservation_id"] == "cr-0cb00000000000005"
+    zones = ("0b", "0d")
+    assert found["network"]["private_subnet_ids"] == [f"subnet-{z}000000000000002" for z in zones]
+
+
+def test_a_reservation_that_the_file_names_decides_the_zone():
+    found = values_of(two_blocks(reservation_id="cr-0cb00000000000001"))
+    assert found["reservations"]["b"]["reservation_id"] == "cr-0cb00000000000001"
+    assert found["network"]["private_subnet_ids"][0] == "subnet-0a000000000000002"
+
+
+def test_a_group_has_the_reservation_as_its_member_unless_it_exists():
+    entry = {"kind": "odcr-group"}
+    found = values_of(cluster(pool("p5.48xlarge", 2), entry))["reservations"]["training"]
+    assert found == {"members": ["cr-00d00000000000002"]}
+    entry["group_arn"] = "arn"
+    assert values_of(cluster(pool("p5.48xlarge", 2), entry))["reservations"]["training"] == {}
+
+
+def test_existing_file_systems_are_those_of_the_account():
+    kinds = ("existing-efs", "existing-fsx-lustre", "existing-fsx-openzfs", "fsx-lustre")
+    found = values_of({"storage": {kind: {"kind": kind} for kind in kinds}})
+    assert found["storage"] == {
+        "existing-efs": {"file_system_id": "fs-0ef50000000000001"},
+        "existing-fsx-lustre": {"file_system_id": "fs-0f5c0000000000001"},
+        "existing-fsx-openzfs": {"volume_id": "fsvol-0f5c0000000000002"},
+    }
+
+
+def test_a_zone_of_a_node_group_is_in_the_network():
+    group = pool("g5.12xlarge", 1, "on-demand") | {"availability_zone": "us-west-2c"}
+    network = values_of(cluster(group, network={"kind": "existing-vpc"}))["network"]
+    assert "subnet-0c000000000000002" in network["private_subnet_ids"]
+
+
+@pytest.mark.parametrize(
+    ("group", "entry", "said"),
+    [
+        pytest.param(
+            pool("g5.12xlarge", 1),
+            {"kind": "odcr"},
+            "has no On-Demand Capacity Reservation of g5.12xlarge for the reservation `training`; "
+            "it has 2 x p4de.24xlarge in us-west-2b (cr-00d00000000000001); ",
+            id="type",
+        ),
+        pytest.param(
+            pool("p4de.24xlarge", 1),
+            {"kind": "capacity-block"},
+            "has no Capacity Block of p4de.24xlarge for the reservation `training`; it has 2 x "
+            "p5.48xlarge in us-west-2b (cr-0123456789abcdef0); ",
+            id="kind",
+        ),
+        pytest.param(
+            pool("p5.48xlarge", 1, "on-demand"),
+            {"kind": "odcr"},
+            ". No node pool uses this reservation",
+            id="not-used",
+        ),
+    ],
+)
+def test_what_the_account_has_instead_of_a_missing_reservation_is_said(group, entry, said):
+    [sentence] = missing_reservations(cluster(group, entry))
+    assert said in sentence
+    assert "cr-0cb00000000000003" not in sentence, "it has expired"
+
+
+def test_nothing_is_missing_where_the_file_names_a_reservation():
+    entry = {"kind": "odcr", "reservation_id": "cr-0aaaaaaaaaaaaaaaa"}
+    assert missing_reservations(cluster(pool("g5.12xlarge", 1), entry)) == []
 
 
 def test_the_placement_group_of_a_reservation_comes_with_it():
@@ -56,7 +163,6 @@ def test_the_placement_group_of_a_reservation_comes_with_it():
     "found",
     [
         pytest.param(pool("g5.12xlarge", 1), id="no-such-type"),
-        pytest.param(pool("p5.48xlarge", 9), id="too-many-nodes"),
         pytest.param(pool("p5.48xlarge", 1, "on-demand"), id="not-used"),
     ],
 )
@@ -119,5 +225,8 @@ def test_a_malformed_stack_file_is_left_to_the_check(raw):
     assert values_of(raw) == {}
 
 
-def test_an_unknown_stack_has_no_values():
-    assert completion("a-stack-without-a-file") == {}
+def test_the_ids_of_the_account_are_known_and_no_others():
+    assert {"vpc-0123456789abcdef0", "cr-0cb00000000000001", "subnet-0c000000000000002"} <= (
+        account_ids()
+    )
+    assert "vpc-00000000000000000" not in account_ids()

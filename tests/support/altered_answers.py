@@ -100,7 +100,7 @@ def changes(answers: Answers) -> st.SearchStrategy[Change]:
 
 def ask(stack: str) -> Preflight:
     """Run the preflight of a tracked stack file, completed with the ids of the account."""
-    file = completed(find_stack_file(stack), completion(stack))
+    file = completed(find_stack_file(stack), completion(find_stack_file(stack)))
     # The times of the account's reservations count from when it was made.
     return run_preflight(
         config_of(file), stack_file=file.name, region=file.region, now=datetime.now(UTC)

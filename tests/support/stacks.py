@@ -55,7 +55,8 @@ def stack_config(stack: str) -> dict[str, Any]:
     """Return the `config` of a stack file, its `trainyard:cluster` completed."""
     text = (ROOT / f"Pulumi.{stack}.yaml").read_text(encoding="utf-8")
     config = yaml.safe_load(text)["config"]
-    return config | {"trainyard:cluster": _merged(completion(stack), config["trainyard:cluster"])}
+    ids = completion(find_stack_file(stack))
+    return config | {"trainyard:cluster": _merged(ids, config["trainyard:cluster"])}
 
 
 def _merged(base: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from tools.cli import console
 from tools.workspace.completion import completed
 from tools.workspace.stack_files import StackFile, find_stack_file
 
@@ -57,6 +58,9 @@ def stack_file(stack: str, *, path: Path | None, sandbox: bool) -> StackFile:
     found = find_stack_file(stack, path=Path(os.path.realpath(path)) if path else None)
     if not sandbox:
         return found
+    from sandbox.account.reservation_choice import mapping, missing_reservations
     from sandbox.account.stacks import completion
 
-    return completed(found, completion(stack))
+    for sentence in missing_reservations(mapping(found.cluster)):
+        console.progress(f"{found.name}: {sentence}")
+    return completed(found, completion(found))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.account.stacks import completion
+from sandbox.account.stacks import account_ids, completion
 from tools.cli import console, failures
 from tools.cli.aws_cli import require_aws_cli
 from tools.cli.command_line import at_the_end
@@ -147,7 +147,7 @@ def _lock_file(stack_file: StackFile, *, sandbox: bool) -> Path:
 
 def _tell_foreign_ids(stack_file: StackFile) -> None:
     """Report ids of the user's own account, which do not exist in the sandbox's."""
-    own = overruled(stack_file.cluster, completion(stack_file.stack))
+    own = overruled(stack_file.cluster, completion(stack_file), known=account_ids())
     if own:
         console.progress(
             f"{stack_file.name} sets {', '.join(own)}, but the sandbox's account has other ids. "

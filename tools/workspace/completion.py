@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from tools.workspace.stack_files import CLUSTER_KEY, PROFILE_KEY, StackFile
@@ -41,8 +41,17 @@ def _is_another_kind(values: Mapping[str, Any], completion: Mapping[str, Any]) -
     return kind is not None and values.get("kind", kind) != kind
 
 
-def overruled(values: Any, completion: Mapping[str, Any], path: str = "") -> list[str]:
-    """Return the paths of values in a stack file that differ from those of the completion."""
+def overruled(
+    values: Any,
+    completion: Mapping[str, Any],
+    path: str = "",
+    *,
+    known: Set[str] = frozenset(),
+) -> list[str]:
+    """Return the paths of values in a stack file that differ from those of the completion.
+
+    Other objects of the account, given by their ids in `known`, are not included.
+    """
     if not isinstance(values, Mapping) or _is_another_kind(values, completion):
         return []
     found: list[str] = []
@@ -51,10 +60,15 @@ def overruled(values: Any, completion: Mapping[str, Any], path: str = "") -> lis
         if key not in values:
             continue
         if isinstance(value, Mapping):
-            found.extend(overruled(values[key], value, here))
-        elif values[key] != value:
+            found.extend(overruled(values[key], value, here, known=known))
+        elif values[key] != value and not _is_known(values[key], known):
             found.append(here)
     return found
+
+
+def _is_known(value: Any, known: Set[str]) -> bool:
+    each = value if isinstance(value, list) else [value]
+    return all(isinstance(name, str) and name in known for name in each)
 
 
 def completed(stack_file: StackFile, completion: Mapping[str, Any]) -> StackFile:

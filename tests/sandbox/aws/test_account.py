@@ -23,6 +23,7 @@ from tests.support.sandbox_aws import (
     Account,
 )
 from tests.support.stacks import STACKS
+from tools.workspace.stack_files import find_stack_file
 
 
 def subnets(account: Account) -> dict[str, dict]:
@@ -126,7 +127,7 @@ def test_a_reset_brings_the_same_account_again(account: Account) -> None:
 def test_the_completion_of_every_stack_names_objects_of_the_account(account: Account) -> None:
     known = set(subnets(account))
     for stack in STACKS:
-        values = completion(stack)
+        values = completion(find_stack_file(stack))
         network = values.get("network")  # none where the stack makes its own
         if network is not None:
             assert network["vpc_id"] == VPC
@@ -134,7 +135,6 @@ def test_the_completion_of_every_stack_names_objects_of_the_account(account: Acc
             assert set(network["public_subnet_ids"]) <= known
         for reservation in values.get("reservations", {}).values():
             account.reservation(reservation["reservation_id"])
-    assert completion("a-stack-of-somebody") == {}
 
 
 def test_times_are_relative_to_the_start() -> None:

@@ -42,7 +42,7 @@ def check(
     def _check(*flags: str, reservation_id: str | None = None):
         block = {"reservation_id": reservation_id} if reservation_id else {}
         filled = completed(find_stack_file("p5-cb"), {"reservations": {"block": block}})
-        cluster = completed(filled, completion("p5-cb")).cluster
+        cluster = completed(filled, completion(find_stack_file("p5-cb"))).cluster
         return trainyard("check", "p5-cb", "--live", "--stack-file", stack_file(cluster), *flags)
 
     return _check

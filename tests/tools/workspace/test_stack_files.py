@@ -174,6 +174,7 @@ def test_values_of_another_account_than_the_completions_are_found() -> None:
     completion = {"network": {"vpc_id": "vpc-1"}, "reservations": {"block": {"kind": "odcr"}}}
     assert overruled(values, completion) == ["network.vpc_id"]
     assert overruled({}, completion) == []
+    assert overruled(values, completion, known={"vpc-mine"}) == []
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,142 @@
+"""The reservations of the sandbox's account that fit the entries of a stack file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sandbox.account.fixture import fixture
+
+_KINDS = {
+    "odcr": "On-Demand Capacity Reservation",
+    "odcr-group": "On-Demand Capacity Reservation",
+    "capacity-block": "Capacity Block",
+}
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return a mapping of a stack file, which may have anything in its place."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def sections(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield a mapping and all mappings in it."""
+    section = mapping(value)
+    if section:
+        yield section
+    for each in section.values():
+        yield from sections(each)
+
+
+def chosen_reservations(cluster: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the account's reservation for each entry of `reservations` for which it has one.
+
+    The one that the entry names; otherwise one of its kind and of the type of its nodes. One with
+    room for the nodes, which no other entry has, in a zone that the stack names, and which is
+    active, is preferred.
+    """
+    chosen: dict[str, Mapping[str, Any]] = {}
+    for name, entry in mapping(cluster.get("reservations")).items():
+        taken = {each["id"] for each in chosen.values()}
+        found = _reservation(name, mapping(entry), cluster, taken)
+        if found is not None:
+            chosen[name] = found
+    return chosen
+
+
+def missing_reservations(cluster: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for each entry for which the account has no reservation: what it has."""
+    chosen = chosen_reservations(cluster)
+    said: list[str] = []
+    for name, entry in mapping(cluster.get("reservations")).items():
+        kind = mapping(entry).get("kind")
+        if name in chosen or kind not in _KINDS or not _is_open(mapping(entry)):
+            continue
+        types = sorted({str(each["instance_type"]) for each in _nodes(name, cluster)})
+        what = f"of {' or '.join(types)} " if types else ""
+        said.append(
+            f"the sandbox's account has no {_KINDS[kind]} {what}for the reservation `{name}`; "
+            f"it has {'; '.join(_described(kind))}"
+            + ("" if types else ". No node pool uses this reservation")
+        )
+    return said
+
+
+def _is_open(entry: Mapping[str, Any]) -> bool:
+    return not any(entry.get(key) for key in ("reservation_id", "members", "group_arn"))
+
+
+def _described(kind: str) -> list[str]:
+    return [
+        f"{each['count']} x {each['type']} in {each['zone']} ({each['id']})"
+        for each in fixture()["reservations"]
+        if _is_of_kind(each, kind) and not _is_over(each)
+    ]
+
+
+def _reservation(
+    name: str, entry: Mapping[str, Any], cluster: Mapping[str, Any], taken: set[str]
+) -> Mapping[str, Any] | None:
+    named = entry.get("reservation_id")
+    if named is not None:
+        return next((each for each in fixture()["reservations"] if each["id"] == named), None)
+    nodes = _nodes(name, cluster)
+    types = [each["instance_type"] for each in nodes]
+    wanted = sum(_number(each.get("desired", each.get("minimum"))) for each in nodes)
+    zones = _named_zones(entry, nodes, cluster)
+
+    def rank(reservation: Mapping[str, Any]) -> tuple[object, ...]:
+        ends = reservation.get("ends", "")
+        return (
+            reservation["count"] < wanted,
+            reservation["id"] in taken,
+            bool(zones) and reservation["zone"] not in zones,
+            # A block that ends within the hour takes no more nodes.
+            ends.endswith("m"),
+            reservation["starts"].startswith("+"),
+        )
+
+    fitting = [
+        each
+        for each in fixture()["reservations"]
+        if each["type"] in types and _fits(each, entry) and not _is_over(each)
+    ]
+    return min(fitting, key=rank, default=None)
+
+
+def _fits(reservation: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
+    is_shared = "owner" in reservation
+    provenance = entry.get("provenance", "own")
+    return _is_of_kind(reservation, entry.get("kind")) and (
+        provenance == "auto" or is_shared == (provenance == "aws-assisted")
+    )
+
+
+def _is_of_kind(reservation: Mapping[str, Any], kind: object) -> bool:
+    is_block = reservation.get("kind") == "capacity-block"
+    return is_block if kind == "capacity-block" else not is_block and kind in _KINDS
+
+
+def _is_over(reservation: Mapping[str, Any]) -> bool:
+    return reservation.get("ends", "").startswith("-")
+
+
+def _nodes(name: str, cluster: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the sections with an instance type in the node pools that use a reservation."""
+    pools = sections(cluster.get("architecture"))
+    using = [pool for pool in pools if pool.get("purchase_option") == name]
+    return [each for pool in using for each in sections(pool) if "instance_type" in each]
+
+
+def _named_zones(
+    entry: Mapping[str, Any], nodes: list[Mapping[str, Any]], cluster: Mapping[str, Any]
+) -> list[object]:
+    """Return the zones that the entry, its nodes, or else the new VPC of the stack are in."""
+    zones = [each.get("availability_zone") for each in (entry, *nodes)]
+    named = [zone for zone in zones if zone]
+    of_vpc = mapping(cluster.get("network")).get("availability_zones")
+    return named or (of_vpc if isinstance(of_vpc, list) else [])
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) else 0
