@@ -5,10 +5,12 @@ The account is that of a sandbox, which commands without `--sandbox` reach like 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -80,6 +82,13 @@ class Directory:
         assert done.returncode == 0, f"{' '.join(command)} failed:\n{done.stdout}\n{done.stderr}"
         return done.stdout
 
+    def listed(self, *options: str) -> dict[str, Any]:
+        """Return the user's only stack, as `list` shows it."""
+        found = json.loads(self.must("./trainyard", "list", "--json", *options))
+        assert found["directory"] == str(self.path)
+        [own] = [each for each in found["stacks"] if not each["is_example"]]
+        return own
+
 
 def checkout_status() -> str:
     """Return the changes next to the stack files, where an engine writes, and of YAML files.
@@ -97,8 +106,13 @@ def test_a_stack_of_the_user_lives_in_its_own_directory(sandbox: Sandbox, tmp_pa
 
     made.must("./trainyard", "check", "net-a")
     made.must("./trainyard", "up", "net-a", "--sandbox", "--yes")
+    assert made.listed("--sandbox")["state"] == "deployed"
+    status = made.must("./trainyard", "status", "net-a", "--sandbox")
+    assert "net-a · SANDBOX" in status
+    assert "update succeeded" in status
     made.must("./trainyard", "preview", "net-a", "--sandbox")
     made.must("./trainyard", "destroy", "net-a", "--sandbox", "--yes")
+    assert made.listed("--sandbox")["state"] == "not deployed"
     assert made.file.read_text() == STACK_FILE
 
     made.must("pulumi", "stack", "init", "net-a")
@@ -110,6 +124,8 @@ def test_a_stack_of_the_user_lives_in_its_own_directory(sandbox: Sandbox, tmp_pa
 
     said = made.must("./trainyard", "up", "net-a", "--yes")
     assert "vpc-" in said
+    assert made.listed()["state"] == "deployed"
+    assert "net-a · AWS" in made.must("./trainyard", "status", "net-a")
     plain = made.must("pulumi", "up", "-s", "net-a", "--yes", "--skip-preview")
     assert re.search(r"\d+ unchanged", plain)
     assert not re.search(r"to create|created", plain)

@@ -75,7 +75,7 @@ def document(value: Any) -> str:
 
 
 def _outputs(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> dict[str, Any]:
-    workspace = _workspace(stack_file, sandbox=sandbox)
+    workspace = opened_to_read(stack_file, sandbox=sandbox)
     try:
         values = read(workspace, show_secrets=show_secrets)
     except EngineFailedError:
@@ -90,7 +90,13 @@ def _outputs(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> dic
     return values
 
 
-def _workspace(stack_file: StackFile, *, sandbox: bool) -> Workspace:
+def opened_to_read(stack_file: StackFile, *, sandbox: bool) -> Workspace:
+    """Return the workspace of a deployed stack for commands that only read.
+
+    Raises:
+        CommandError: the sandbox does not have the stack.
+        WrongUseError: no credentials, or no AWS CLI for an EKS stack.
+    """
     if sandbox:
         require_stack(stack_file)
     purpose = Purpose(checks_config=False)

@@ -1,4 +1,4 @@
-"""The closing panel of `up`, for any architecture."""
+"""The closing panel of `up` and the panel of `status`, for any architecture."""
 
 from __future__ import annotations
 
@@ -20,14 +20,18 @@ class Summary:
     stack: str
     sandbox: bool
     outputs: Mapping[str, Any]
-    changes: Mapping[str, int]
-    """Number of resources by operation, `same` for unchanged resources."""
+    changes: Mapping[str, int] | None
+    """Number of resources by operation, `same` for unchanged resources; None without an update."""
     options: str
     """Options that follow the stack's name in commands, with a leading space."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """Names and facts at the end of the panel, beyond those of the architecture."""
 
 
-def read_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> Summary:
-    """Return the summary of a stack that was deployed with these changes."""
+def read_summary(
+    workspace: Workspace, changes: Mapping[str, int] | None, *, sandbox: bool
+) -> Summary:
+    """Return the summary of a stack that was deployed with these changes, or of its last state."""
     return Summary(
         stack=workspace.stack_file.stack,
         sandbox=sandbox,
@@ -48,6 +52,8 @@ def print_closing_panel(
         commands: The next commands.
         emulated: What the sandbox emulates for the stack.
     """
+    for name, fact in summary.facts:
+        table.add_fact(name, fact)
     place = f"SANDBOX ({emulated})" if summary.sandbox else "AWS"
     heading = f"{summary.stack} · {place}"
     print_panel(heading, table, changes=summary.changes, commands=commands)

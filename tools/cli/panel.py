@@ -39,14 +39,15 @@ def plain(text: str, style: str = "") -> Text:
 
 
 def print_panel(
-    title: str, table: FactsTable, *, changes: Mapping[str, int], commands: Sequence[str]
+    title: str, table: FactsTable, *, changes: Mapping[str, int] | None, commands: Sequence[str]
 ) -> None:
-    """Print a panel, the count of changes, and the next commands, which are not wrapped."""
+    """Print a panel, the count of changes after an update, and the next commands, not wrapped."""
     width = None if sys.stdout.isatty() else LOG_WIDTH
     Console(highlight=False, width=width).print(
         Panel(table, title=plain(title), title_align="left", expand=False)
     )
-    typer.echo(f"Resources: {changes_line(changes)}")
+    if changes is not None:
+        typer.echo(f"Resources: {changes_line(changes)}")
     typer.echo("Next:")
     for command in commands:
         typer.echo(f"  {legible(command)}")

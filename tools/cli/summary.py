@@ -21,6 +21,7 @@ from tools.cli.waiting import wait_seconds
 from tools.workspace.files import write_private
 
 if TYPE_CHECKING:
+    from tools.workspace.stack_files import StackFile
     from tools.workspace.workspace import Workspace
 
 
@@ -41,9 +42,7 @@ def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: b
         CommandError: nodes or device plugins did not come up in time.
     """
     summary = read_summary(workspace, changes, sandbox=sandbox)
-    kubeconfig = usable_kubeconfig(document(summary.outputs["kubeconfig"]), sandbox=sandbox)
-    path = kubeconfig_path(workspace.stack_file, sandbox=sandbox)
-    write_private(path, kubeconfig)
+    path, kubeconfig = written_kubeconfig(summary, workspace.stack_file)
     expected, deadline = expected_of(summary.outputs), wait_seconds(sandbox=sandbox)
     state, missing = wait_until_ready(
         kubeconfig, expected, deadline_seconds=deadline, report=console.progress
@@ -64,6 +63,15 @@ def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: b
             + "".join(f"  {sentence}\n" for sentence in (*missing, *why))
             + f"  after fixing the cause:  ./trainyard up {summary.stack}{summary.options}"
         )
+
+
+def written_kubeconfig(summary: Summary, stack_file: StackFile) -> tuple[Path, str]:
+    """Write the kubeconfig of a deployed stack, and return its path and its text."""
+    sandbox = summary.sandbox
+    kubeconfig = usable_kubeconfig(document(summary.outputs["kubeconfig"]), sandbox=sandbox)
+    path = kubeconfig_path(stack_file, sandbox=sandbox)
+    write_private(path, kubeconfig)
+    return path, kubeconfig
 
 
 def print_summary(summary: Summary, cluster: ReachedCluster) -> None:
@@ -111,6 +119,8 @@ def _table(outputs: Mapping[str, Any], cluster: ReachedCluster) -> FactsTable:
     table.add_fact("endpoint", str(outputs["cluster_endpoint"]))
     for name, group in outputs.get("node_groups", {}).items():
         table.add_fact(f"node group {name}", _node_group(group))
+    for name, system in outputs.get("file_systems", {}).items():
+        table.add_fact(f"storage {name}", _file_system(system))
     for node in cluster.state.nodes:
         state = "Ready" if node.ready else "not Ready"
         devices = "".join(f"  {device}: {count}" for device, count in node.devices.items())
@@ -125,6 +135,10 @@ def _table(outputs: Mapping[str, Any], cluster: ReachedCluster) -> FactsTable:
     for note in outputs.get("notes") or []:
         table.add_fact("note", str(note))
     return table
+
+
+def _file_system(system: Mapping[str, Any]) -> str:
+    return f"{system['file_system_id']}, claim {system['claim']}"
 
 
 def _node_group(group: Mapping[str, Any]) -> str:

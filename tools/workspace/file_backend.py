@@ -31,3 +31,8 @@ def state_file(backend: Path, stack: str) -> Path:
 def lock_directory(backend: Path, stack: str) -> Path:
     """Return the lock directory of a stack, which exists after the first lock."""
     return backend / _BOOKKEEPING / "locks" / "organization" / PROJECT / stack
+
+
+def history_directory(backend: Path, stack: str) -> Path:
+    """Return the directory with a record of each update of a stack that ended."""
+    return backend / _BOOKKEEPING / "history" / PROJECT / stack

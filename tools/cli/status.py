@@ -1,0 +1,125 @@
+"""`status`: the panel of `up`, at any time, without the engine's program."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tools.cli import batch_summary, failures, network_summary, options, parallelcluster_summary
+from tools.cli.artifacts import opened_to_read
+from tools.cli.closing_panel import Summary, read_summary
+from tools.cli.session import account_access, refuse_occupied
+from tools.workspace.engine_process import EngineFailedError
+from tools.workspace.stack_files import BATCH, NETWORK, PARALLELCLUSTER, StackFile
+from tools.workspace.workspace import Workspace, history
+
+_UNFINISHED = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING")
+"""States of a job that has not ended, in order.
+https://docs.aws.amazon.com/batch/latest/userguide/job_states.html"""
+
+
+def status(
+    stack: options.Stack,
+    sandbox: options.Sandbox = False,
+    stack_file: options.StackFilePath = None,
+) -> None:
+    """Show what a deployed stack has: nodes, file systems, jobs. Changes nothing."""
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    workspace = opened_to_read(found, sandbox=sandbox)
+    try:
+        summary = read_summary(workspace, None, sandbox=sandbox)
+        last = history(workspace, updates=1)
+    except EngineFailedError:
+        # It may have read a state that another command was writing.
+        refuse_occupied(found, sandbox=sandbox)
+        raise
+    if not summary.outputs:
+        raise failures.CommandError(
+            f"{stack} is not deployed; deploy it: {found.command('up', sandbox=sandbox)}"
+        )
+    _show(dataclasses.replace(summary, facts=tuple(last_update(last))), workspace)
+
+
+def last_update(updates: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield the last update of a stack as a fact, from the engine's history.
+
+    https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/cmd/pulumi/stack/stack_history.go
+    """
+    for update in updates[:1]:
+        ended = update.get("endTime") or f"began {update.get('startTime')}"
+        yield "last update", f"{update.get('kind')} {update.get('result')}, {ended}"
+
+
+def _show(summary: Summary, workspace: Workspace) -> None:
+    stack_file = workspace.stack_file
+    if stack_file.architecture == PARALLELCLUSTER:
+        parallelcluster_summary.print_summary(summary)
+    elif stack_file.architecture == BATCH:
+        facts = tuple(_queues(summary.outputs, stack_file, sandbox=summary.sandbox))
+        batch_summary.print_summary(dataclasses.replace(summary, facts=(*facts, *summary.facts)))
+    elif stack_file.architecture == NETWORK:
+        network_summary.print_summary(summary)
+    else:
+        _show_cluster(summary, stack_file)
+
+
+def _show_cluster(summary: Summary, stack_file: StackFile) -> None:
+    from tools.cli.kubeconfig import kubectl_command
+    from tools.cli.rollout import ClusterState, look_at
+    from tools.cli.rollout_expectation import expected_of
+    from tools.cli.summary import ReachedCluster, print_summary, written_kubeconfig
+
+    path, kubeconfig = written_kubeconfig(summary, stack_file)
+    state, silence = look_at(kubeconfig)
+    missing = [silence] if state is None else state.missing(expected_of(summary.outputs))
+    facts = (*(("missing", sentence) for sentence in missing), *summary.facts)
+    print_summary(
+        dataclasses.replace(summary, facts=facts),
+        ReachedCluster(
+            state or ClusterState((), (), ()),
+            path,
+            kubectl_command(path, sandbox=summary.sandbox),
+        ),
+    )
+
+
+def _queues(
+    outputs: Mapping[str, Any], stack_file: StackFile, *, sandbox: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield the number of jobs in each job queue, by state."""
+    import boto3
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    with account_access(sandbox=sandbox, profile=stack_file.profile):
+        batch = boto3.client("batch", region_name=stack_file.region)
+        for environment in outputs.get("compute_environments", {}).values():
+            queue = str(environment["job_queue"])
+            try:
+                said = jobs_in(batch, queue)
+            except (BotoCoreError, ClientError) as error:
+                said = f"cannot be read: {error}"
+            yield f"jobs in {queue}", said
+
+
+def jobs_in(batch: Any, queue: str) -> str:
+    """Return the number of jobs of a queue that have not ended, by state.
+
+    `ListJobs` answers for one state, and only for RUNNING without one:
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_ListJobs.html
+
+    Args:
+        batch: A boto3 client.
+        queue: Name of the job queue.
+
+    Raises:
+        ClientError: Batch rejects the request.
+    """
+    pages = batch.get_paginator("list_jobs")
+    counts = {
+        state: sum(
+            len(page["jobSummaryList"]) for page in pages.paginate(jobQueue=queue, jobStatus=state)
+        )
+        for state in _UNFINISHED
+    }
+    return ", ".join(f"{count} {state}" for state, count in counts.items() if count) or "none"
