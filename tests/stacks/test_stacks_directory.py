@@ -33,7 +33,7 @@ config:
       kind: new-vpc
       availability_zones: [ us-west-2b ]   # one is enough
 
-    architecture: {kind: network}
+    architecture: {kind: network, deletion_protection: false}
 """
 
 

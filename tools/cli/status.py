@@ -34,11 +34,13 @@ def status(
         # It may have read a state that another command was writing.
         refuse_occupied(found, sandbox=sandbox)
         raise
+    facts = tuple(last_update(last))
     if not summary.outputs:
         raise failures.CommandError(
-            f"{stack} is not deployed; deploy it: {found.command('up', sandbox=sandbox)}"
+            f"{stack} is not deployed{''.join(f' ({name}: {fact})' for name, fact in facts)}; "
+            f"deploy it: {found.command('up', sandbox=sandbox)}"
         )
-    _show(dataclasses.replace(summary, facts=tuple(last_update(last))), workspace)
+    _show(dataclasses.replace(summary, facts=facts), workspace)
 
 
 def last_update(updates: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
