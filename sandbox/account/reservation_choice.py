@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from sandbox.account.fixture import fixture
@@ -28,17 +29,19 @@ def sections(value: Any) -> Iterator[Mapping[str, Any]]:
         yield from sections(each)
 
 
-def chosen_reservations(cluster: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def chosen_reservations(
+    cluster: Mapping[str, Any], preferred: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Mapping[str, Any]]:
     """Return the account's reservation for each entry of `reservations` for which it has one.
 
-    The one that the entry names; otherwise one of its kind and of the type of its nodes. One with
-    room for the nodes, which no other entry has, in a zone that the stack names, and which is
-    active, is preferred.
+    The one that the entry names; otherwise one of its kind and of the type of its nodes, or of any
+    type if no node uses the entry. The one in `preferred` comes first, by entry; then one with room
+    for the nodes, which no other entry has, in a zone that the stack names, and which is active.
     """
     chosen: dict[str, Mapping[str, Any]] = {}
     for name, entry in mapping(cluster.get("reservations")).items():
         taken = {each["id"] for each in chosen.values()}
-        found = _reservation(name, mapping(entry), cluster, taken)
+        found = _reservation(name, mapping(entry), cluster, taken, preferred.get(name))
         if found is not None:
             chosen[name] = found
     return chosen
@@ -53,11 +56,9 @@ def missing_reservations(cluster: Mapping[str, Any]) -> list[str]:
         if name in chosen or kind not in _KINDS or not _is_open(mapping(entry)):
             continue
         types = sorted({str(each["instance_type"]) for each in _nodes(name, cluster)})
-        what = f"of {' or '.join(types)} " if types else ""
         said.append(
-            f"the sandbox's account has no {_KINDS[kind]} {what}for the reservation `{name}`; "
-            f"it has {'; '.join(_described(kind))}"
-            + ("" if types else ". No node pool uses this reservation")
+            f"the sandbox's account has no {_KINDS[kind]} of {' or '.join(types)} for the "
+            f"reservation `{name}`; it has {'; '.join(_described(kind))}"
         )
     return said
 
@@ -75,7 +76,11 @@ def _described(kind: str) -> list[str]:
 
 
 def _reservation(
-    name: str, entry: Mapping[str, Any], cluster: Mapping[str, Any], taken: set[str]
+    name: str,
+    entry: Mapping[str, Any],
+    cluster: Mapping[str, Any],
+    taken: set[str],
+    preferred: str | None,
 ) -> Mapping[str, Any] | None:
     named = entry.get("reservation_id")
     if named is not None:
@@ -88,6 +93,7 @@ def _reservation(
     def rank(reservation: Mapping[str, Any]) -> tuple[object, ...]:
         ends = reservation.get("ends", "")
         return (
+            reservation["id"] != preferred,
             reservation["count"] < wanted,
             reservation["id"] in taken,
             bool(zones) and reservation["zone"] not in zones,
@@ -99,7 +105,7 @@ def _reservation(
     fitting = [
         each
         for each in fixture()["reservations"]
-        if each["type"] in types and _fits(each, entry) and not _is_over(each)
+        if (not types or each["type"] in types) and _fits(each, entry) and not _is_over(each)
     ]
     return min(fitting, key=rank, default=None)
 

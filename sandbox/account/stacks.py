@@ -8,12 +8,14 @@ stack file.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from sandbox.account.fixture import fixture
 from sandbox.account.reservation_choice import chosen_reservations, mapping, sections
-from tools.workspace.stack_files import StackFile
+from tools.workspace.checkout import ROOT
+from tools.workspace.stack_files import StackFile, StackFileError, find_stack_file
 
 _ZONES = ("us-west-2b", "us-west-2a")
 """Zones of a network, in the order of preference; most reservations are in the first."""
@@ -31,16 +33,26 @@ def completion(stack_file: StackFile) -> dict[str, Any]:
     """Return what the account knows of the `trainyard:cluster` of a stack file.
 
     What the file says itself wins over it: somebody who names another reservation of the account
-    wants that one.
+    wants that one. A copy of an example has the reservations of the example, also if it needs fewer
+    nodes.
     """
-    return values_of(stack_file.cluster)
+    try:
+        example = find_stack_file(stack_file.stack, path=ROOT / f"Pulumi.{stack_file.stack}.yaml")
+    except StackFileError:
+        return values_of(stack_file.cluster)
+    entries = values_of(example.cluster).get("reservations", {})
+    preferred = {name: entry.get("reservation_id", "") for name, entry in entries.items()}
+    return values_of(stack_file.cluster, preferred)
 
 
-def values_of(cluster: Any) -> dict[str, Any]:
-    """Return the ids in the account for a `trainyard:cluster`."""
+def values_of(cluster: Any, preferred: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
+    """Return the ids in the account for a `trainyard:cluster`.
+
+    `preferred` are ids of reservations to use if they fit, by entry.
+    """
     given = mapping(cluster)
     architecture = mapping(given.get("architecture"))
-    chosen = chosen_reservations(given)
+    chosen = chosen_reservations(given, preferred)
     found = {
         "network": _network(given, [*chosen.values()]),
         "reservations": {

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+
 import pytest
 
 from sandbox.account.reservation_choice import missing_reservations
-from sandbox.account.stacks import account_ids, values_of
+from sandbox.account.stacks import account_ids, completion, values_of
+from tools.workspace.stack_files import find_stack_file
 
 A, B, D = "0a", "0b", "0d"
 
@@ -94,6 +98,26 @@ def test_a_reservation_that_the_file_names_decides_the_zone():
     assert found["network"]["private_subnet_ids"][0] == "subnet-0a000000000000002"
 
 
+def test_an_entry_that_no_node_uses_has_a_reservation_of_its_kind():
+    """A node group can be removed before the entry of its reservation."""
+    found = values_of(cluster(pool("p5.48xlarge", 1, "on-demand"), {"kind": "capacity-block"}))
+    assert found["reservations"]["training"] == {"reservation_id": "cr-0123456789abcdef0"}
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "reservation"),
+    [("p4de.24xlarge", "cr-00d00000000000004"), ("p4d.24xlarge", "cr-00d00000000000005")],
+)
+def test_a_copy_of_an_example_has_its_reservation_with_fewer_nodes(instance_type, reservation):
+    """An update to fewer nodes must not move them to another reservation."""
+    example = find_stack_file("pc-gpu")
+    content = copy.deepcopy(dict(example.content))
+    queue = content["config"]["trainyard:cluster"]["architecture"]["queues"]["compute-gpu"]
+    queue["compute_resources"]["distributed-ml"].update(minimum=1, instance_type=instance_type)
+    found = completion(dataclasses.replace(example, content=content))
+    assert found["reservations"] == {"training": {"reservation_id": reservation}}
+
+
 def test_a_group_has_the_reservation_as_its_member_unless_it_exists():
     entry = {"kind": "odcr-group"}
     found = values_of(cluster(pool("p5.48xlarge", 2), entry))["reservations"]["training"]
@@ -135,12 +159,6 @@ def test_a_zone_of_a_node_group_is_in_the_network():
             "p5.48xlarge in us-west-2b (cr-0123456789abcdef0); ",
             id="kind",
         ),
-        pytest.param(
-            pool("p5.48xlarge", 1, "on-demand"),
-            {"kind": "odcr"},
-            ". No node pool uses this reservation",
-            id="not-used",
-        ),
     ],
 )
 def test_what_the_account_has_instead_of_a_missing_reservation_is_said(group, entry, said):
@@ -163,7 +181,6 @@ def test_the_placement_group_of_a_reservation_comes_with_it():
     "found",
     [
         pytest.param(pool("g5.12xlarge", 1), id="no-such-type"),
-        pytest.param(pool("p5.48xlarge", 1, "on-demand"), id="not-used"),
     ],
 )
 def test_a_reservation_that_the_account_does_not_have_stays_open(found):
