@@ -74,6 +74,7 @@ def _come_up(life: Life, sandbox: Sandbox) -> None:
         life.nodes["up"] = client.CoreV1Api(api).list_node().items
         life.daemon_sets = client.AppsV1Api(api).list_namespaced_daemon_set("kube-system").items
     life.map_roles["up"] = _map_roles(sandbox)
+    life.done["status"] = sandbox.must("status", STACK, "--sandbox")
     life.inventory["up"] = sandbox.inventory()
 
 
@@ -132,6 +133,20 @@ def _p5(nodes: list[client.V1Node]) -> list[client.V1Node]:
 
 def _ready(node: client.V1Node) -> bool:
     return any(c.type == "Ready" and c.status == "True" for c in node.status.conditions)
+
+
+def test_status_shows_the_summary_of_the_running_cluster(life: Life) -> None:
+    said = life.done["status"].stdout
+    for fact in (
+        "p5-cb · SANDBOX",
+        "2 x p5.48xlarge, self-managed",
+        "Ready  nvidia.com/gpu: 8  vpc.amazonaws.com/efa: 32",
+        "update succeeded, 20",
+        "./trainyard job p5-cb nccl-tests --sandbox | ",
+    ):
+        assert fact in said
+    assert "missing" not in said
+    assert "Resources:" not in said
 
 
 def test_the_cluster_comes_up_from_nothing(life: Life) -> None:

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from tests.support.stacks import ROOT
 from tools.cli.app import app
 from tools.cli.command_line import COMMANDS
+from tools.workspace.stacks_directory import create
 
 
 def run(*arguments: str):
@@ -54,6 +55,29 @@ def test_each_command_has_its_own_help(name):
     shown = run(name, "--help")
     assert shown.exit_code == 0
     assert f" {name} [OPTIONS]" in shown.stdout
+
+
+def test_the_directory_of_stack_files_is_for_one_command(tmp_path):
+    create(tmp_path)
+    text = (ROOT / "Pulumi.vpc-one-az.yaml").read_text(encoding="utf-8")
+    (tmp_path / "Pulumi.net-a.yaml").write_text(text, encoding="utf-8")
+    checked = run("--stacks", str(tmp_path), "check", "net-a")
+    assert checked.stdout.startswith("net-a: ok")
+    refused = run("check", "net-a")
+    assert refused.exit_code == 2
+    assert f"no Pulumi.net-a.yaml in {ROOT}" in refused.stderr
+
+
+def test_a_directory_that_has_no_stack_files_is_refused(tmp_path):
+    refused = run("--stacks", str(tmp_path), "check", "p5-cb")
+    assert refused.exit_code == 2
+    assert f"{tmp_path}, which --stacks names, is not a stacks directory" in refused.stderr
+
+
+def test_options_without_a_command_are_refused(tmp_path):
+    refused = run("--stacks", str(tmp_path))
+    assert refused.exit_code == 2
+    assert "a command is missing" in refused.stderr
 
 
 def test_options_before_the_command_do_not_hide_it():
