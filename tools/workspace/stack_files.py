@@ -13,8 +13,10 @@ from typing import Any
 
 from tools.workspace.checkout import OWN_FILES, PROJECT, ROOT
 from tools.workspace.stacks_directory import (
+    chosen_directory,
     directory_without_option,
     is_stacks_directory,
+    remembered_directory,
     stacks_directory,
 )
 from tools.workspace.yaml_reader import UnreadableYamlError, read_written, read_yaml
@@ -208,7 +210,18 @@ def _unknown_stack(stack: str) -> str:
     places = " or ".join(str(place) for place in dict.fromkeys((stacks_directory(), ROOT)))
     return (
         f"there is no stack {stack!r} (no {_file_name(stack)} in {places}); {hint}"
-        f"{_known_stacks()}; or set a file with --stack-file"
+        f"{_known_stacks()}; or set a file with --stack-file{_gone_directory()}"
+    )
+
+
+def _gone_directory() -> str:
+    """Return a sentence about a remembered stacks directory that is not there, for messages."""
+    remembered = remembered_directory()
+    if chosen_directory() or remembered is None or is_stacks_directory(remembered):
+        return ""
+    return (
+        f". The stacks directory {remembered}, which was created last, is not there; if you moved "
+        "it, run ./trainyard in it"
     )
 
 

@@ -285,3 +285,17 @@ def test_an_unknown_stack_lists_the_users_and_the_examples(own: Path, checkout: 
     assert f"no Pulumi.prod-b.yaml in {own} or {checkout}" in str(refused.value)
     assert "did you mean prod-a" in str(refused.value)
     assert "stacks: p5-cb, prod-a; examples: p5-cb, p5-odcr;" in str(refused.value)
+
+
+def test_a_stacks_directory_that_is_gone_is_named(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = checkout / "gone"
+    monkeypatch.setattr(stack_files, "remembered_directory", lambda: gone)
+    monkeypatch.setattr(stack_files, "chosen_directory", lambda: None)
+    with pytest.raises(StackFileError, match=f"stacks directory {gone}, .* is not there"):
+        find_stack_file("prod-a")
+    create(gone)
+    with pytest.raises(StackFileError) as refused:
+        find_stack_file("prod-a")
+    assert "is not there" not in str(refused.value)
