@@ -34,7 +34,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     monkeypatch.setattr("components.account.lookup.AccountReader.eks", Eks())
     monkeypatch.setattr("components.account.lookup.understood", lambda _call, answer, _do: answer)
     monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
-    monkeypatch.setattr("tools.cli.kubeconfig.OWN_FILES", tmp_path)
+    monkeypatch.setattr("tools.workspace.stack_files.StackFile.own_files", tmp_path)
     return paths
 
 

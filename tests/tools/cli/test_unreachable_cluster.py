@@ -143,7 +143,7 @@ def test_the_way_out_of_a_gone_cluster_names_both_commands(account: Account) -> 
 def test_a_failed_destroy_does_not_send_its_user_round_in_a_circle(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("tools.cli.kubeconfig.OWN_FILES", tmp_path)
+    monkeypatch.setattr("tools.workspace.stack_files.StackFile.own_files", tmp_path)
     failed = EngineResult(255, interrupted=False, errors=(UNREACHABLE,))
     with pytest.raises(Exception, match="1"):
         _finish(failed, workspace(), "destroy", sandbox=False)
