@@ -1,0 +1,170 @@
+"""List what an account has that a new stack can use.
+
+Sources: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_Operations.html,
+https://docs.aws.amazon.com/efs/latest/ug/API_DescribeFileSystems.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from components.account import answers
+from components.account.facts import (
+    EfsFacts,
+    FileSystemFacts,
+    ReservationFacts,
+    SubnetFacts,
+    VpcFacts,
+    ZoneFacts,
+)
+from components.account.file_system_lookup import described_file_systems
+from components.account.lookup import AccountReader
+from components.account.mount_target_lookup import described_efs
+from components.account.readings import Reading, read_side_by_side
+from components.tagging import tag_map
+
+_MOST_FILTER_VALUES = 200
+"""Values of one filter: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/Query-Requests.html,
+and `Filter` of each operation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountListing:
+    """What one region of an account has. What could not be read is empty."""
+
+    region: str
+    account_id: str = ""
+    zones: tuple[ZoneFacts, ...] = ()
+    vpcs: Mapping[str, VpcFacts] = field(default_factory=dict[str, VpcFacts])
+    """By id."""
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Values of the tag `Name` of VPCs and subnets, by id."""
+    subnets: Mapping[str, SubnetFacts] = field(default_factory=dict[str, SubnetFacts])
+    """By id."""
+    reservations: tuple[ReservationFacts, ...] = ()
+    """In every state."""
+    key_pairs: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Types (`rsa`, `ed25519`), by name."""
+    fsx: tuple[FileSystemFacts, ...] = ()
+    """FSx file systems of every type."""
+    efs: tuple[EfsFacts, ...] = ()
+    offered_zone_ids: Mapping[str, frozenset[str]] = field(
+        default_factory=dict[str, frozenset[str]]
+    )
+    """Zone ids of the region that offer an instance type, by type; only the types asked for."""
+    unreadable: tuple[str, ...] = ()
+    """Calls that were denied, each with the reason from AWS."""
+
+    def zone(self, name_or_id: str) -> ZoneFacts | None:
+        """Return a zone by name or id; None if the region has none."""
+        return next((z for z in self.zones if name_or_id in (z.name, z.zone_id)), None)
+
+
+def enabled_regions(reader: AccountReader) -> tuple[str, ...]:
+    """Return the regions that the account can use, sorted; empty if the call is denied.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeRegions.html: without
+    `AllRegions`, only enabled ones.
+    """
+    answer = reader.ask("ec2:DescribeRegions", reader.ec2.describe_regions)
+    return tuple(sorted(each["RegionName"] for each in (answer or {}).get("Regions", [])))
+
+
+def list_account(reader: AccountReader, instance_types: Iterable[str]) -> AccountListing:
+    """Return what the region of the reader has; `instance_types` are those to look for in zones.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    types = sorted(set(instance_types))
+    readings: list[Reading] = [
+        lambda: {"zones": reader.zones(), "account_id": reader.account_id()},
+        lambda: _networks(reader),
+        lambda: {"reservations": tuple(_reservations(reader))},
+        lambda: {"key_pairs": _key_pairs(reader)},
+        lambda: {"fsx": tuple(described_file_systems(reader, []))},
+        lambda: {"efs": tuple(_efs(reader))},
+        lambda: {"offered_zone_ids": _offered(reader, types)},
+    ]
+    found = read_side_by_side(readings)
+    return AccountListing(region=reader.region, **found, unreadable=reader.not_read())
+
+
+def _networks(reader: AccountReader) -> dict[str, Any]:
+    names: dict[str, str] = {}
+    vpc_ids: list[str] = []
+    for page in reader.pages("ec2:DescribeVpcs", reader.ec2.describe_vpcs, next_key="NextToken"):
+        for vpc in page["Vpcs"]:
+            vpc_ids.append(vpc["VpcId"])
+            names[vpc["VpcId"]] = tag_map(vpc.get("Tags")).get("Name", "")
+    subnet_ids: list[str] = []
+    do = reader.ec2.describe_subnets
+    for page in reader.pages("ec2:DescribeSubnets", do, next_key="NextToken"):
+        for subnet in page["Subnets"]:
+            subnet_ids.append(subnet["SubnetId"])
+            names[subnet["SubnetId"]] = tag_map(subnet.get("Tags")).get("Name", "")
+    subnets: dict[str, SubnetFacts] = {}
+    for ids in _batches(sorted(subnet_ids)):
+        subnets.update(reader.subnets(ids))
+    vpcs = {vpc_id: found for vpc_id in vpc_ids if (found := reader.vpc(vpc_id)) is not None}
+    return {"vpcs": vpcs, "subnets": subnets, "names": names}
+
+
+def _reservations(reader: AccountReader) -> Iterator[ReservationFacts]:
+    do = reader.ec2.describe_capacity_reservations
+    for page in reader.pages("ec2:DescribeCapacityReservations", do, next_key="NextToken"):
+        yield from map(answers.reservation, page["CapacityReservations"])
+
+
+def _key_pairs(reader: AccountReader) -> dict[str, str]:
+    answer = reader.ask("ec2:DescribeKeyPairs", reader.ec2.describe_key_pairs)
+    found = (answer or {}).get("KeyPairs", [])
+    return {each["KeyName"]: each.get("KeyType", "rsa") for each in found}
+
+
+def _efs(reader: AccountReader) -> Iterator[EfsFacts]:
+    do = reader.client("efs").describe_file_systems
+    call = "elasticfilesystem:DescribeFileSystems"
+    ids = [
+        each["FileSystemId"]
+        for page in _marked_pages(reader, call, do)
+        for each in page["FileSystems"]
+    ]
+    for file_system_id in ids:
+        found = described_efs(reader, file_system_id)
+        if found is not None:
+            yield found
+
+
+def _marked_pages(reader: AccountReader, call: str, do: Any) -> Iterator[Any]:
+    """Yield the pages of EFS, which takes `Marker` and returns it as `NextMarker`."""
+    arguments: dict[str, str] = {}
+    while answer := reader.ask(call, do, **arguments):
+        yield answer
+        following = answer.get("NextMarker")
+        if not following or following == arguments.get("Marker"):
+            return
+        arguments["Marker"] = following
+
+
+def _offered(reader: AccountReader, instance_types: list[str]) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {name: set() for name in instance_types}
+    for names in _batches(instance_types):
+        pages = reader.pages(
+            "ec2:DescribeInstanceTypeOfferings",
+            reader.ec2.describe_instance_type_offerings,
+            next_key="NextToken",
+            LocationType="availability-zone-id",
+            Filters=[{"Name": "instance-type", "Values": names}],
+        )
+        for page in pages:
+            for each in page["InstanceTypeOfferings"]:
+                found[each["InstanceType"]].add(each["Location"])
+    return {name: frozenset(zones) for name, zones in found.items()}
+
+
+def _batches(values: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(values), _MOST_FILTER_VALUES):
+        yield values[start : start + _MOST_FILTER_VALUES]

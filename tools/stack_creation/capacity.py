@@ -1,0 +1,55 @@
+"""The node pools that the options ask for, and what the account tells of their reservations."""
+
+from __future__ import annotations
+
+from components.account.facts import ReservationFacts
+from components.account.listing import AccountListing
+from tools.stack_creation.design import PoolDesign, Request, Reserved
+
+ON_DEMAND_NODES = 2
+"""Nodes of an On-Demand pool if nothing else is known: the fewest that communicate."""
+
+
+def reserved_by(found: ReservationFacts, account_id: str) -> Reserved:
+    """Return the entry of `reservations` for a reservation of the account.
+
+    As `components.account.provenance` decides with `provenance: auto`: a placement group of another
+    account means that AWS created the reservation in a group of its own.
+    """
+    own = found.placement_group is not None and found.placement_group_owner_id == account_id
+    return Reserved(
+        kind=found.kind,
+        reservation_id=found.reservation_id,
+        zone=found.availability_zone,
+        instance_count=found.instance_count,
+        placement_group=found.placement_group if own else None,
+        aws_assisted=found.placement_group is not None and not own,
+    )
+
+
+def reserved_pool(
+    found: ReservationFacts, listing: AccountListing, nodes: int | None
+) -> PoolDesign:
+    """Return the pool of a reservation: `nodes`, or all instances that are free."""
+    free = found.available_count if found.state == "active" else None
+    return PoolDesign(
+        instance_type=found.instance_type,
+        nodes=nodes or free or found.instance_count,
+        reserved=reserved_by(found, listing.account_id),
+    )
+
+
+def on_demand_types(request: Request, reserved_types: set[str]) -> list[str]:
+    """Return the given instance types that are not those of a reservation."""
+    return [each for each in request.instance_types if each not in reserved_types]
+
+
+def pools_of_options(request: Request, listing: AccountListing) -> list[PoolDesign]:
+    """Return the pools of the given reservations that exist, and of the given instance types."""
+    known = {each.reservation_id: each for each in listing.reservations}
+    found = [known[each] for each in request.reservations if each in known]
+    types = on_demand_types(request, {each.instance_type for each in found})
+    return [
+        *(reserved_pool(each, listing, request.nodes) for each in found),
+        *(PoolDesign(instance_type=each, nodes=request.nodes or ON_DEMAND_NODES) for each in types),
+    ]

@@ -1,0 +1,119 @@
+"""What `init` writes into a stack file: the complete choices of the user.
+
+`None` stands for a value that only the account knows and that was not read; the stack file then
+leaves the key out, and `check` prints the command that sets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["eks", "slurm", "batch", "network"]
+Purchase = Literal["on-demand", "odcr", "capacity-block"]
+
+KINDS: Mapping[str, str] = {
+    "eks": "a Kubernetes cluster on Amazon EKS",
+    "slurm": "a Slurm cluster that AWS ParallelCluster creates",
+    "batch": "container jobs on AWS Batch",
+    "network": "a VPC for other stacks",
+}
+"""The kinds of stacks, with an explanation of each."""
+NEW_VPC = "new"
+"""The value of `--vpc` for a VPC that the stack creates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The options of the command; what is empty or None was not given."""
+
+    name: str
+    example: str = ""
+    """A shipped stack, such as `p5-cb`."""
+    kind: str = ""
+    region: str = ""
+    profile: str = ""
+    vpc: str = ""
+    """The id of a VPC, or `new`."""
+    subnets: tuple[str, ...] = ()
+    reservations: tuple[str, ...] = ()
+    instance_types: tuple[str, ...] = ()
+    nodes: int | None = None
+    key_pair: str = ""
+    file_system: str = ""
+    lustre_gib: int | None = None
+    sandbox: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reserved:
+    """An entry of `reservations`."""
+
+    kind: Purchase
+    reservation_id: str | None
+    zone: str | None = None
+    """Name of the zone."""
+    instance_count: int | None = None
+    placement_group: str | None = None
+    """Name of an own placement group in which the reservation was created."""
+    aws_assisted: bool = False
+    """Whether the reservation is in a placement group of another account."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolDesign:
+    """A node group, a queue or a compute environment."""
+
+    instance_type: str
+    nodes: int
+    reserved: Reserved | None = None
+    """None for On-Demand nodes."""
+    zone: str | None = None
+    """Name or id of the zone of On-Demand nodes."""
+    example_pool: str = ""
+    """The pool of the example that it is, if it is kept; empty for a pool of the user's own."""
+
+    @property
+    def purchase(self) -> Purchase:
+        """How the nodes are bought."""
+        return self.reserved.kind if self.reserved is not None else "on-demand"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkDesign:
+    """The section `network`."""
+
+    kind: Literal["existing-vpc", "new-vpc"]
+    vpc_id: str | None = None
+    public_subnet_ids: tuple[str, ...] | None = None
+    private_subnet_ids: tuple[str, ...] | None = None
+    zones: tuple[str, ...] | None = None
+    """Zones of a new VPC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageDesign:
+    """One entry of `storage`."""
+
+    kind: Literal["fsx-lustre", "existing-fsx-lustre", "existing-efs"]
+    file_system_id: str | None = None
+    capacity_gib: int | None = None
+    zone: str | None = None
+    """Zone of a new file system, if the node pools are in several."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackDesign:
+    """Everything that a new stack file says beyond its example."""
+
+    name: str
+    example: str
+    kind: Kind
+    region: str
+    profile: str
+    pools: tuple[PoolDesign, ...]
+    network: NetworkDesign
+    storage: StorageDesign | None
+    """None for the storage of the example."""
+    key_pair: str

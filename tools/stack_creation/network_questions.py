@@ -1,0 +1,219 @@
+"""Where a new stack is: an existing VPC with its subnets, or the zones of a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from components.account.listing import AccountListing
+from components.catalog.regions import zone_region
+from components.eks.network_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
+from tools.stack_creation import offers
+from tools.stack_creation.account_conflicts import vpc_of_options
+from tools.stack_creation.design import NEW_VPC, Kind, NetworkDesign, PoolDesign, Request
+from tools.stack_creation.examples import Example
+from tools.stack_creation.question import Ask, Choice, Question
+
+
+def resolve_network(
+    request: Request,
+    kind: Kind,
+    listing: AccountListing,
+    ask: Ask,
+    example: Example | None,
+    pools: Sequence[PoolDesign],
+) -> tuple[NetworkDesign, list[PoolDesign]]:
+    """Return the network, and the pools with the zones of their On-Demand nodes."""
+    vpc_id = vpc_of_options(request, listing)
+    if kind == "network":
+        vpc_id = NEW_VPC
+    if not vpc_id:
+        vpc_id = _asked_vpc(kind, listing, ask, example, pools)
+    if vpc_id is None:
+        return NetworkDesign(kind="existing-vpc"), list(pools)
+    if vpc_id == NEW_VPC:
+        zones = new_zones(listing, kind, pools, least=_least_zones(kind, example))
+        placed = [_placed(pool, zones, listing, kind) for pool in pools]
+        return NetworkDesign(kind="new-vpc", zones=tuple(zones)), placed
+    return _in_vpc(request, kind, listing, ask, vpc_id, pools)
+
+
+def _asked_vpc(
+    kind: Kind,
+    listing: AccountListing,
+    ask: Ask,
+    example: Example | None,
+    pools: Sequence[PoolDesign],
+) -> str | None:
+    usable = offers.usable_vpcs(listing, kind, pools)
+    choices = [Choice(vpc_id, _described_vpc(vpc_id, listing)) for vpc_id in usable]
+    choices.append(Choice(NEW_VPC, "a VPC that the stack creates and deletes"))
+    default = None
+    if example is not None and example.network == "new-vpc":
+        default = (NEW_VPC,)
+    elif len(usable) <= 1:
+        default = (choices[0].value,)
+    question = Question(
+        option="--vpc",
+        text="Which VPC is it in?",
+        choices=choices,
+        default=default,
+        suggested=(choices[0].value,),
+    )
+    answer = ask(question)
+    return answer[0] if answer else None
+
+
+def _described_vpc(vpc_id: str, listing: AccountListing) -> str:
+    private = offers.subnets_of(listing, vpc_id, public=False)
+    public = offers.subnets_of(listing, vpc_id, public=True)
+    zones = sorted({subnet.availability_zone for subnet in private})
+    name = listing.names.get(vpc_id, "")
+    return (
+        f"{f'{name}: ' if name else ''}{len(private)} private subnets in {', '.join(zones)}, "
+        f"{len(public)} public"
+    )
+
+
+def _in_vpc(
+    request: Request,
+    kind: Kind,
+    listing: AccountListing,
+    ask: Ask,
+    vpc_id: str,
+    pools: Sequence[PoolDesign],
+) -> tuple[NetworkDesign, list[PoolDesign]]:
+    chosen = request.subnets or _asked_subnets(kind, listing, ask, vpc_id, pools)
+    known = [listing.subnets[subnet_id] for subnet_id in chosen]
+    public = [each for each in known if each.default_route == "internet-gateway"]
+    private = [each for each in known if each.default_route != "internet-gateway"]
+    network = NetworkDesign(
+        kind="existing-vpc",
+        vpc_id=vpc_id,
+        public_subnet_ids=tuple(each.subnet_id for each in public),
+        private_subnet_ids=tuple(each.subnet_id for each in private),
+    )
+    zones = list(dict.fromkeys(each.availability_zone for each in private))
+    return network, [_placed(pool, zones, listing, kind) for pool in pools]
+
+
+def _asked_subnets(
+    kind: Kind, listing: AccountListing, ask: Ask, vpc_id: str, pools: Sequence[PoolDesign]
+) -> tuple[str, ...]:
+    """Return the subnets: by default, those with most addresses in as few zones as needed.
+
+    Only subnets are offered in which nodes of this stack can be: those in the zones of the pools,
+    and in the other zones that the stack can use.
+    """
+    least = max((pool.nodes for pool in pools), default=1)
+    private = offers.subnets_of(listing, vpc_id, public=False, least_addresses=least)
+    public = offers.subnets_of(listing, vpc_id, public=True)
+    usable = set(offers.usable_zones(listing, kind))
+    offered = [each for each in (*private, *public) if each.availability_zone in usable]
+    zones = _needed_zones(
+        listing, kind, pools, [*dict.fromkeys(each.availability_zone for each in private)]
+    )
+    default = [
+        next(each.subnet_id for each in kinds if each.availability_zone == zone)
+        for kinds in (private, public)
+        for zone in sorted(zones)
+        if any(each.availability_zone == zone for each in kinds)
+    ]
+    choices = [
+        Choice(
+            each.subnet_id,
+            f"{'public' if each.default_route == 'internet-gateway' else 'private'}, "
+            f"{each.availability_zone}, {each.free_addresses} addresses free"
+            + (f", {name}" if (name := listing.names.get(each.subnet_id)) else ""),
+        )
+        for each in offered
+    ]
+    question = Question(
+        option="--subnet",
+        text="Which subnets does it use?",
+        choices=choices,
+        default=tuple(default),
+        several=True,
+    )
+    return ask(question) or tuple(default)
+
+
+def _needed_zones(
+    listing: AccountListing, kind: Kind, pools: Sequence[PoolDesign], available: Sequence[str]
+) -> list[str]:
+    """Return the zones of the pools, and further ones until there are enough for the stack."""
+    reserved = [pool.reserved for pool in pools if pool.reserved is not None]
+    zones = [each.zone for each in reserved if each.zone]
+    for pool in pools:
+        if pool.reserved is None:
+            offering = offers.offering_zones(listing, pool.instance_type, kind)
+            fitting = [zone for zone in offering if zone in available]
+            zones += [] if set(zones) & set(fitting) else fitting[:1]
+    wanted = MINIMUM_CONTROL_PLANE_ZONES if kind == "eks" else 1
+    usable = set(offers.usable_zones(listing, kind))
+    for zone in available:
+        if len(set(zones)) < wanted and zone in usable:
+            zones.append(zone)
+    return list(dict.fromkeys(zones))
+
+
+def new_zones(
+    listing: AccountListing, kind: Kind, pools: Sequence[PoolDesign], *, least: int
+) -> list[str]:
+    """Return the zones of a new VPC: those of the pools, and as many as the stack needs."""
+    available = offers.usable_zones(listing, kind)
+    zones = _needed_zones(listing, kind, pools, available)
+    for zone in available:
+        if len(zones) < least and zone not in zones:
+            zones.append(zone)
+    return sorted(zones)
+
+
+def _least_zones(kind: Kind, example: Example | None) -> int:
+    if kind == "network":
+        return len(example.zones) if example is not None else MINIMUM_CONTROL_PLANE_ZONES
+    return MINIMUM_CONTROL_PLANE_ZONES if kind == "eks" else 1
+
+
+def _placed(
+    pool: PoolDesign, zones: Sequence[str], listing: AccountListing, kind: Kind
+) -> PoolDesign:
+    """Return a pool with the zone of its On-Demand nodes, one that offers their type."""
+    if pool.reserved is not None:
+        return pool
+    offering = offers.offering_zones(listing, pool.instance_type, kind)
+    zone = next((zone for zone in zones if zone in offering), None)
+    return replace(pool, zone=zone)
+
+
+def network_without_account(
+    request: Request, base: Example, pools: list[PoolDesign], wanted: str
+) -> NetworkDesign:
+    """Return the network of a stack whose account was not read, and place its On-Demand pools.
+
+    Zones are those of the example in its own region. In another region, they are those in which the
+    catalog knows the instance type, by id.
+    """
+    same = request.region == base.region
+    zones = list(base.zones) if same and base.zones else _catalog_zones(request, pools)
+    for at, pool in enumerate(pools):
+        if pool.reserved is None:
+            known = offers.catalog_zones(request.region, pool.instance_type)
+            named = [zone for zone in zones if zone in known or "-az" not in zone]
+            is_new = wanted == "new-vpc"
+            zone = named[-1] if is_new and named else next(iter(known), None)
+            pools[at] = replace(pool, zone=zone)
+    if wanted == "new-vpc":
+        return NetworkDesign(kind="new-vpc", zones=tuple(zones) or None)
+    vpc_id = request.vpc or None
+    return NetworkDesign(kind="existing-vpc", vpc_id=vpc_id)
+
+
+def _catalog_zones(request: Request, pools: Sequence[PoolDesign]) -> list[str]:
+    """Return zone ids of the region for a new VPC, with that of each pool."""
+    types = [pool.instance_type for pool in pools] or ["m5.8xlarge"]
+    found = [zone for name in types for zone in offers.catalog_zones(request.region, name)[:1]]
+    every = offers.catalog_zones(request.region, "m5.8xlarge")
+    zones = [*found, *(zone for zone in every if zone not in ZONES_WITHOUT_EKS)]
+    in_region = [zone for zone in dict.fromkeys(zones) if zone_region(zone) == request.region]
+    return in_region[:MINIMUM_CONTROL_PLANE_ZONES]

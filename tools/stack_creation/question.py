@@ -1,0 +1,108 @@
+"""Questions that complete the options of `init`, and those who answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import typer
+
+from components.config.problems import Problem
+from components.plain_text import legible
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One answer that is offered."""
+
+    value: str
+    explanation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What `init` has to know and no option says."""
+
+    option: str
+    """The option that gives the answer, such as `--vpc`."""
+    text: str
+    """The question."""
+    choices: Sequence[Choice] = ()
+    """The offered answers; empty for a number or a text."""
+    default: tuple[str, ...] | None = None
+    """The answer without a terminal; None if the user has to decide."""
+    suggested: tuple[str, ...] = ()
+    """The answer to Enter in a terminal, if it is not `default`."""
+    several: bool = False
+    """Whether the answer can be more than one choice."""
+    fault: Callable[[str], str | None] = field(default=lambda _answer: None)
+    """Returns what is wrong with an answer, for questions without choices."""
+
+
+Ask = Callable[[Question], tuple[str, ...] | None]
+"""Returns the answer, or None if there is none; the stack is then designed without it."""
+
+
+@dataclass(slots=True)
+class Defaults:
+    """Answers with the defaults, and records what only a user can answer."""
+
+    missing: list[Problem] = field(default_factory=list[Problem])
+
+    def __call__(self, question: Question) -> tuple[str, ...] | None:
+        """Return the default, or None after recording the question."""
+        if question.default is not None:
+            return question.default
+        offered = "; ".join(
+            f"{choice.value} ({choice.explanation})" if choice.explanation else choice.value
+            for choice in question.choices
+        )
+        example = question.choices[0].value if question.choices else "VALUE"
+        self.missing.append(
+            Problem(
+                path=question.option,
+                problem=f"is missing, and there is no terminal for the question: {question.text}",
+                allowed=offered or None,
+                remedy=f"add it, for example `{question.option} {example}`",
+            )
+        )
+        return None
+
+
+def ask_in_terminal(question: Question) -> tuple[str, ...]:
+    """Ask the user, with numbered choices, until the answer is valid."""
+    default = question.default if question.default is not None else question.suggested
+    numbers = {choice.value: str(at) for at, choice in enumerate(question.choices, 1)}
+    typer.echo(f"\n{question.text}", err=True)
+    width = max((len(choice.value) for choice in question.choices), default=0)
+    for choice in question.choices:
+        line = f"  {numbers[choice.value]:>2}. {choice.value:<{width}}  {choice.explanation}"
+        typer.echo(legible(line.rstrip()), err=True)
+    shown = ",".join(numbers.get(value, value) for value in default)
+    hint = f"{question.option}{' (several: 1,2)' if question.several else ''}"
+    while True:
+        said = typer.prompt(hint, default=shown or None, err=True)
+        answer = tuple(part.strip() for part in str(said).split(",") if part.strip())
+        values = tuple(_value(part, question) for part in answer)
+        fault = _fault(values, question)
+        if fault is None:
+            return tuple(dict.fromkeys(values))
+        typer.echo(f"  {fault}", err=True)
+
+
+def _value(answer: str, question: Question) -> str:
+    if answer.isascii() and answer.isdecimal() and 1 <= int(answer) <= len(question.choices):
+        return question.choices[int(answer) - 1].value
+    return answer
+
+
+def _fault(values: Sequence[str], question: Question) -> str | None:
+    if not values:
+        return "an answer is needed"
+    if len(values) > 1 and not question.several:
+        return "give one answer"
+    if question.choices:
+        offered = [choice.value for choice in question.choices]
+        wrong = [value for value in values if value not in offered]
+        return f"{', '.join(wrong)}: give a number or a value of the list" if wrong else None
+    return next((fault for value in values if (fault := question.fault(value))), None)
