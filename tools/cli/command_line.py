@@ -27,6 +27,7 @@ class Command(NamedTuple):
 
 
 COMMANDS: Mapping[str, Command] = {
+    "init": Command("init", "Create a stack file of your own."),
     "up": Command("deployments", "Deploy the stack file; always shows a preview first."),
     "preview": Command("deployments", "Show what `up` would change. Changes nothing."),
     "destroy": Command("deployments", "Delete the resources of the stack."),

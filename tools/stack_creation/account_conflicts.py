@@ -48,7 +48,7 @@ def operating_system(request: Request, kind: Kind) -> str:
 
 def _reservations(request: Request, listing: AccountListing, now: datetime) -> Iterator[Problem]:
     known = {each.reservation_id: each for each in listing.reservations}
-    for reservation_id in request.reservations:
+    for index, reservation_id in enumerate(request.reservations):
         found = known.get(reservation_id)
         if found is None:
             yield problem(
@@ -67,17 +67,17 @@ def _reservations(request: Request, listing: AccountListing, now: datetime) -> I
                 "use another reservation",
                 found=reservation_id,
             )
-        yield from _too_many_nodes(request, found)
+        yield from _too_many_nodes(request.nodes_at(index), found)
     yield from _other_purchase(request, known)
 
 
-def _too_many_nodes(request: Request, found: ReservationFacts) -> Iterator[Problem]:
-    if request.nodes is not None and request.nodes > found.instance_count:
+def _too_many_nodes(nodes: int | None, found: ReservationFacts) -> Iterator[Problem]:
+    if nodes is not None and nodes > found.instance_count:
         yield problem(
             "--nodes",
             f"is more than {found.reservation_id} has; the additional nodes would never launch",
             f"use at most {found.instance_count}",
-            found=request.nodes,
+            found=nodes,
         )
 
 

@@ -50,6 +50,12 @@ def pools_of_options(request: Request, listing: AccountListing) -> list[PoolDesi
     found = [known[each] for each in request.reservations if each in known]
     types = on_demand_types(request, {each.instance_type for each in found})
     return [
-        *(reserved_pool(each, listing, request.nodes) for each in found),
-        *(PoolDesign(instance_type=each, nodes=request.nodes or ON_DEMAND_NODES) for each in types),
+        *(
+            reserved_pool(each, listing, request.nodes_at(index))
+            for index, each in enumerate(found)
+        ),
+        *(
+            PoolDesign(instance_type=each, nodes=request.nodes_at(index) or ON_DEMAND_NODES)
+            for index, each in enumerate(types, len(found))
+        ),
     ]

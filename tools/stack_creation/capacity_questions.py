@@ -43,8 +43,10 @@ class CapacityQuestions:
         if example is not None:
             return self._example_pools(example)
         types = self.request.instance_types or self._asked_types()
-        nodes = self.request.nodes or ON_DEMAND_NODES
-        return [PoolDesign(instance_type=each, nodes=nodes) for each in types]
+        return [
+            PoolDesign(instance_type=each, nodes=self.request.nodes_at(index) or ON_DEMAND_NODES)
+            for index, each in enumerate(types)
+        ]
 
     def _example_pools(self, example: Example) -> list[PoolDesign]:
         """Return the pools of an example; reservations and types are given in its order."""
@@ -59,21 +61,18 @@ class CapacityQuestions:
             kept = template in example.pools and not any(
                 each.example_pool == template.name for each in pools
             )
-            pool = self._example_pool(template, reservation_id=None, kept=kept)
+            pool = self._example_pool(template, len(pools), kept=kept)
             if pool.reserved is not None and ids:
                 pool = replace(pool, reserved=replace(pool.reserved, reservation_id=ids.pop(0)))
             pools.append(replace(pool, instance_type=types.pop(0)) if types else pool)
         return pools
 
-    def _example_pool(
-        self, template: ExamplePool, *, reservation_id: str | None, kept: bool
-    ) -> PoolDesign:
-        nodes = self.request.nodes or template.nodes
+    def _example_pool(self, template: ExamplePool, index: int | None, *, kept: bool) -> PoolDesign:
+        asked = None if index is None else self.request.nodes_at(index)
+        nodes = asked or template.nodes
         reserved = None
         if template.purchase != ON_DEMAND:
-            reserved = Reserved(
-                kind=template.purchase, reservation_id=reservation_id, instance_count=nodes
-            )
+            reserved = Reserved(kind=template.purchase, reservation_id=None, instance_count=nodes)
         return PoolDesign(
             instance_type=template.instance_type,
             nodes=nodes,
@@ -88,7 +87,7 @@ class CapacityQuestions:
         if any(pool.reserved is None for pool in given):
             return []
         return [
-            replace(self._example_pool(each, reservation_id=None, kept=True), nodes=each.nodes)
+            self._example_pool(each, None, kept=True)
             for each in example.pools
             if each.purchase == ON_DEMAND
         ]
@@ -98,25 +97,25 @@ class CapacityQuestions:
         pools: list[PoolDesign] = []
         taken: set[str] = set()
         for template in example.pools:
-            pool = self._example_pool(template, reservation_id=None, kept=True)
+            pool = self._example_pool(template, len(pools), kept=True)
             if template.purchase != ON_DEMAND:
-                found = self._asked_reservation(template, listing, taken)
+                found = self._asked_reservation(template, listing, taken, pool.nodes)
                 if found is not None:
                     taken.add(found.reservation_id)
-                    nodes = self.request.nodes or min(template.nodes, found.instance_count)
+                    nodes = min(pool.nodes, found.instance_count)
                     pool = replace(reserved_pool(found, listing, nodes), example_pool=template.name)
             pools.append(pool)
         return pools
 
     def _asked_reservation(
-        self, template: ExamplePool, listing: AccountListing, taken: set[str]
+        self, template: ExamplePool, listing: AccountListing, taken: set[str], nodes: int
     ) -> ReservationFacts | None:
         fitting = [
             each
             for each in offers.usable_reservations(listing, self.now)
             if (each.kind, each.instance_type) == (template.purchase, template.instance_type)
             and each.reservation_id not in taken
-            and each.instance_count >= (self.request.nodes or 1)
+            and (not self.request.nodes or each.instance_count >= nodes)
         ]
         question = Question(
             option="--reservation",
@@ -131,7 +130,10 @@ class CapacityQuestions:
 
     def _chosen(self, listing: AccountListing) -> list[PoolDesign]:
         usable = offers.usable_reservations(listing, self.now)
-        choices = [*map(_offered, usable), Choice(ON_DEMAND, "instances without a reservation")]
+        choices = [
+            *map(_offered, usable),
+            Choice(ON_DEMAND, "without a reservation: `--instance-type` instead"),
+        ]
         question = Question(
             option="--reservation",
             text="Which capacity do the nodes use?",
@@ -141,13 +143,13 @@ class CapacityQuestions:
         )
         answer = self.ask(question) or ()
         pools = [
-            reserved_pool(each, listing, self.request.nodes)
-            for each in usable
-            if each.reservation_id in answer
+            reserved_pool(each, listing, None) for each in usable if each.reservation_id in answer
         ]
         if ON_DEMAND in answer:
-            nodes = self.request.nodes or ON_DEMAND_NODES
-            pools += [PoolDesign(instance_type=t, nodes=nodes) for t in self._asked_types()]
+            pools += [
+                PoolDesign(instance_type=each, nodes=ON_DEMAND_NODES)
+                for each in self._asked_types()
+            ]
         return pools
 
     def _asked_types(self) -> tuple[str, ...]:
@@ -162,16 +164,18 @@ class CapacityQuestions:
             option="--instance-type",
             text="Which instance types do the On-Demand nodes have?",
             choices=[Choice(name) for name in names],
-            suggested=(usual,) if usual in names else tuple(names[:1]),
+            suggested=(usual,) if usual in names or not names else tuple(names[:1]),
             several=True,
         )
         return self.ask(question) or ()
 
     def _sized(self, pools: list[PoolDesign]) -> list[PoolDesign]:
         """Return the pools with the number of nodes that the user wants in each."""
-        if self.request.nodes is not None:
-            return pools
-        return [replace(pool, nodes=self._nodes(pool)) for pool in pools]
+        given = [self.request.nodes_at(index) for index in range(len(pools))]
+        return [
+            replace(pool, nodes=nodes or self._nodes(pool))
+            for pool, nodes in zip(pools, given, strict=True)
+        ]
 
     def _nodes(self, pool: PoolDesign) -> int:
         reserved = pool.reserved
@@ -195,11 +199,12 @@ class CapacityQuestions:
 def _offered(found: ReservationFacts) -> Choice:
     """Return a reservation with what decides whether it fits."""
     kind = "Capacity Block" if found.kind == "capacity-block" else "ODCR"
-    free = "" if found.available_count is None else f"{found.available_count} of "
+    is_free = found.state == "active" and found.available_count is not None
+    free = f"{found.available_count} free of " if is_free else ""
     times = f", starts {found.starts_at:%Y-%m-%d %H:%M} UTC" if _is_later(found) else ""
     if found.ends_at is not None:
         times += f", ends {found.ends_at:%Y-%m-%d %H:%M} UTC"
-    count = f"{free}{found.instance_count} {found.instance_type} free"
+    count = f"{free}{found.instance_count} {found.instance_type}"
     return Choice(
         found.reservation_id, f"{kind}: {count}, {found.availability_zone}, {found.state}{times}"
     )

@@ -39,11 +39,18 @@ class Request:
     subnets: tuple[str, ...] = ()
     reservations: tuple[str, ...] = ()
     instance_types: tuple[str, ...] = ()
-    nodes: int | None = None
+    nodes: tuple[int, ...] = ()
+    """One number for every node pool, or one for each."""
     key_pair: str = ""
     file_system: str = ""
     lustre_gib: int | None = None
     sandbox: bool = False
+
+    def nodes_at(self, index: int) -> int | None:
+        """Return the number of nodes of a pool, or None if it was not given."""
+        if len(self.nodes) == 1:
+            return self.nodes[0]
+        return self.nodes[index] if index < len(self.nodes) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,8 @@ from tools.stack_creation.design import StackDesign
 from tools.stack_creation.examples import Example, examples, section
 from tools.stack_creation.pool_text import write_pools, written_pool_names
 from tools.stack_creation.stack_text import Entry, entry_of, rendered
-from tools.workspace.stack_files import CLUSTER_KEY, PROFILE_KEY, REGION_KEY, ROOT
+from tools.workspace.checkout import ROOT
+from tools.workspace.stack_files import CLUSTER_KEY, PROFILE_KEY, REGION_KEY
 
 _WIDTH = 100
 _THROUGHPUT = 250

@@ -10,7 +10,8 @@ from typing import Any, cast
 from components.catalog.instance_types import INSTANCE_TYPES
 from tools.stack_creation.design import Kind, PoolDesign, Purchase
 from tools.stack_creation.stack_text import Entry, parsed
-from tools.workspace.stack_files import CLUSTER_KEY, ROOT
+from tools.workspace.checkout import ROOT
+from tools.workspace.stack_files import CLUSTER_KEY
 
 POOL_SECTIONS: Mapping[Kind, tuple[str, ...]] = {
     "eks": ("architecture", "node_groups"),
@@ -74,11 +75,13 @@ def examples() -> Mapping[str, Example]:
     """Return the shipped stack files that describe a stack, by stack name."""
     from tools.workspace.yaml_reader import read_yaml
 
+    paths = {
+        path.name.removeprefix("Pulumi.").removesuffix(".yaml"): path
+        for path in ROOT.glob("Pulumi.*.yaml")
+    }
     return {
-        (stack := path.name.removeprefix("Pulumi.").removesuffix(".yaml")): _example(
-            stack, read_yaml(path), parsed(path.read_text(encoding="utf-8"))
-        )
-        for path in sorted(ROOT.glob("Pulumi.*.yaml"))
+        stack: _example(stack, read_yaml(path), parsed(path.read_text(encoding="utf-8")))
+        for stack, path in sorted(paths.items())
     }
 
 

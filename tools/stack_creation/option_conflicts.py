@@ -152,8 +152,9 @@ def _types(request: Request) -> Iterator[Problem]:
                 found=name,
                 allowed=f"nearest: {', '.join(error.nearest)}" if error.nearest else None,
             )
-    if request.nodes is not None and request.nodes < 1:
-        yield problem("--nodes", "is less than one", "use 1 or more", found=request.nodes)
+    for nodes in request.nodes:
+        if nodes < 1:
+            yield problem("--nodes", "is less than one", "use 1 or more", found=nodes)
 
 
 def _storage(request: Request) -> Iterator[Problem]:
@@ -212,7 +213,7 @@ def _network_kind(request: Request) -> Iterator[Problem]:
         "--subnet": request.subnets,
         "--reservation": request.reservations,
         "--instance-type": request.instance_types,
-        "--nodes": request.nodes is not None,
+        "--nodes": request.nodes,
         "--key-pair": request.key_pair,
         "--file-system": request.file_system,
         "--lustre-gib": request.lustre_gib is not None,

@@ -125,7 +125,9 @@ def _write_pool(
     if (pool.instance_type, pool.purchase) != (template.instance_type, template.purchase):
         entry.say()
         entry.hush()
-    nodes.set("instance_type", pool.instance_type, comment=_devices(pool.instance_type))
+    of_type = nodes.set("instance_type", pool.instance_type)
+    if not of_type.comments:
+        of_type.say(_devices(pool.instance_type))
     section(entry, "purchase_option").value = option
     _write_zone(entry, pool)
     _write_sizes(nodes, pool, template, design)

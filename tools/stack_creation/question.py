@@ -57,13 +57,13 @@ class Defaults:
             f"{choice.value} ({choice.explanation})" if choice.explanation else choice.value
             for choice in question.choices
         )
-        example = question.choices[0].value if question.choices else "VALUE"
+        values = (*question.suggested, *(choice.value for choice in question.choices), "VALUE")
         self.missing.append(
             Problem(
                 path=question.option,
                 problem=f"is missing, and there is no terminal for the question: {question.text}",
                 allowed=offered or None,
-                remedy=f"add it, for example `{question.option} {example}`",
+                remedy=f"add it, for example `{question.option} {values[0]}`",
             )
         )
         return None

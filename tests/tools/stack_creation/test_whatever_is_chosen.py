@@ -1,0 +1,49 @@
+"""Whatever is offered and chosen, the stack file passes `check`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.account_listings import NOW, listing
+from tools.stack_creation.account_conflicts import account_conflicts
+from tools.stack_creation.design import KINDS, Request
+from tools.stack_creation.examples import examples
+from tools.stack_creation.question import Question
+from tools.stack_creation.resolving import Resolver, resolve_kind
+from tools.stack_creation.verification import missing_values, refuse_invalid
+
+LISTING = listing()
+BEGINNINGS = [*(("kind", kind) for kind in KINDS), *(("example", stack) for stack in examples())]
+
+
+def answering(data: st.DataObject):
+    """Answer each question with something that it offers, or with its default."""
+
+    def ask(question: Question) -> tuple[str, ...]:
+        values = [choice.value for choice in question.choices]
+        if not values or (question.default and data.draw(st.booleans())):
+            return question.default or ()
+        if question.option == "--subnet":
+            return question.default or ()
+        if not question.several:
+            return (data.draw(st.sampled_from(values)),)
+        several = st.lists(st.sampled_from(values), min_size=1, max_size=3, unique=True)
+        return tuple(data.draw(several))
+
+    return ask
+
+
+@given(data=st.data(), beginning=st.sampled_from(BEGINNINGS))
+@settings(max_examples=150, deadline=None)
+def test_every_choice_that_is_offered_makes_a_stack_file_that_passes_check(data, beginning) -> None:
+    ask = answering(data)
+    request = Request(name="prod-a", **dict([beginning]))
+    request = replace(resolve_kind(request, ask), region="us-west-2")
+    assert account_conflicts(request, request.kind, LISTING, NOW) == []
+    design = Resolver(request, LISTING, NOW, ask).design()
+    refuse_invalid(design)
+    missing = {problem.path.rpartition(".")[2] for problem in missing_values(design)}
+    assert missing <= {"custom_ami_id", "reservation_id"}

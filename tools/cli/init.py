@@ -1,0 +1,303 @@
+"""`init`: create a stack file of the user's own."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from components import clock
+from components.account.listing import AccountListing, list_account
+from components.account.lookup import AccountReader
+from components.config.problems import ConfigError, Problem
+from tools.cli import console, failures, options
+from tools.cli.sandbox_session import started_sandbox
+from tools.cli.session import account_access
+from tools.stack_creation import offers
+from tools.stack_creation.account_conflicts import account_conflicts
+from tools.stack_creation.design import NEW_VPC, Request, StackDesign
+from tools.stack_creation.document import stack_file_text
+from tools.stack_creation.option_conflicts import SANDBOX_REGION, option_conflicts
+from tools.stack_creation.question import Ask, Defaults, Question, ask_in_terminal
+from tools.stack_creation.resolving import Resolver, resolve_kind
+from tools.stack_creation.verification import account_problems, missing_values, refuse_invalid
+from tools.workspace import stacks_directory
+from tools.workspace.checkout import ROOT
+
+DEFAULT_DIRECTORY = "~/trainyard-stacks"
+"""Directory for stack files that is proposed in the checkout."""
+
+Name = Annotated[str, typer.Argument(help="Name of the new stack and of its cluster.")]
+From = Annotated[
+    str, typer.Option("--from", metavar="STACK", help="Shipped stack to begin with, such as p5-cb.")
+]
+Kind = Annotated[str, typer.Option(help="eks, slurm, batch or network; selects the example.")]
+Region = Annotated[str, typer.Option(help="AWS region.")]
+Profile = Annotated[str, typer.Option(help="AWS profile, which is written into the stack file.")]
+Vpc = Annotated[str, typer.Option(help="ID of an existing VPC, or `new`.")]
+Subnets = Annotated[
+    list[str] | None,
+    typer.Option("--subnet", help="ID of a subnet, public or private. Repeat for each subnet."),
+]
+Reservations = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--reservation",
+        help="ID of a Capacity Block or an ODCR. Each gets its own nodes. Repeat for each one.",
+    ),
+]
+InstanceTypes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--instance-type", help="Instance type of On-Demand nodes. Repeat for each node pool."
+    ),
+]
+Nodes = Annotated[
+    list[int] | None,
+    typer.Option(
+        help="Number of nodes of every node pool. Repeat to give each node pool its own number."
+    ),
+]
+KeyPair = Annotated[str, typer.Option(help="EC2 key pair for SSH.")]
+FileSystem = Annotated[
+    str, typer.Option(help="ID of an existing FSx for Lustre or EFS file system to mount.")
+]
+LustreGib = Annotated[
+    int | None, typer.Option(help="Capacity of a new FSx for Lustre file system, in GiB.")
+]
+
+
+def init(
+    name: Name,
+    example: From = "",
+    kind: Kind = "",
+    region: Region = "",
+    profile: Profile = "",
+    vpc: Vpc = "",
+    subnet: Subnets = None,
+    reservation: Reservations = None,
+    instance_type: InstanceTypes = None,
+    nodes: Nodes = None,
+    key_pair: KeyPair = "",
+    file_system: FileSystem = "",
+    lustre_gib: LustreGib = None,
+    sandbox: options.Sandbox = False,
+    yes: options.Yes = False,
+) -> None:
+    """Create a stack file from a shipped example and what the account has."""
+    request = Request(
+        name=name,
+        example=example,
+        kind=kind,
+        region=region,
+        profile=profile,
+        vpc=vpc,
+        subnets=tuple(subnet or ()),
+        reservations=tuple(reservation or ()),
+        instance_types=tuple(instance_type or ()),
+        nodes=tuple(nodes or ()),
+        key_pair=key_pair,
+        file_system=file_system,
+        lustre_gib=lustre_gib,
+        sandbox=sandbox,
+    )
+    _refuse(option_conflicts(request), request)
+    interactive = console.at_a_terminal() and not yes
+    defaults = Defaults()
+    ask: Ask = ask_in_terminal if interactive else defaults
+    target = _directory(ask, yes=yes)
+    path = target / f"Pulumi.{name}.yaml" if target is not None else None
+    if path is not None and os.path.lexists(path):
+        raise failures.WrongUseError(
+            f"{path} exists, and `init` never overwrites a file; choose another name, or delete it"
+        )
+    design, listing = _designed(request, ask)
+    _refuse(defaults.missing, request)
+    assert path is not None  # noqa: S101 - otherwise it is among the missing options
+    refuse_invalid(design)
+    missing = missing_values(design)
+    if listing is not None and not missing:
+        _refuse_in_account(design, request)
+    if interactive:
+        _confirm(design, path)
+    _write(path, stack_file_text(design, command=repeat_command(design, request)))
+    _tell(path, design, missing, sandbox=sandbox, live=listing is not None)
+
+
+def _refuse(problems: list[Problem], request: Request) -> None:
+    if problems:
+        raise ConfigError(problems, stack_file=f"init {request.name}")
+
+
+def _directory(ask: Ask, *, yes: bool) -> Path | None:
+    """Return the directory of the file, which may not exist yet; None if nobody answers."""
+    chosen = stacks_directory.chosen_directory()
+    here = Path(os.path.realpath("."))
+    if chosen is not None and chosen != ROOT:
+        return chosen
+    if stacks_directory.is_stacks_directory(here):
+        return here
+    if not here.is_relative_to(ROOT) and not any(here.iterdir()):
+        return here
+    remembered = stacks_directory.stacks_directory() if chosen is None else ROOT
+    if remembered != ROOT:
+        return remembered
+    question = Question(
+        option="--stacks",
+        text="In which directory do you want to keep your stack files?",
+        default=(DEFAULT_DIRECTORY,) if yes else None,
+        suggested=(DEFAULT_DIRECTORY,),
+    )
+    answer = ask(question)
+    return Path(answer[0]).expanduser().absolute() if answer else None
+
+
+def _designed(request: Request, ask: Ask) -> tuple[StackDesign, AccountListing | None]:
+    """Return the design, and the account if there are credentials."""
+    request = resolve_kind(request, ask)
+    if request.sandbox:
+        started_sandbox(console.progress)
+    try:
+        with account_access(sandbox=request.sandbox, profile=request.profile):
+            request = _with_region(request, ask)
+            if not request.region:
+                return Resolver(request, None, clock.now(), ask).design(), None
+            listing = _listed(request)
+            resolver = Resolver(request, listing, clock.now(), ask)
+            conflicts = account_conflicts(request, resolver.kind, listing, clock.now())
+            _refuse(conflicts, request)
+            return resolver.design(), listing
+    except failures.WrongUseError as error:
+        if request.sandbox:
+            raise
+        console.progress(f"the account is not read: {str(error).splitlines()[0]}")
+    request = _with_region(request, ask)
+    _refuse(list(_unread_conflicts(request)), request)
+    return Resolver(request, None, clock.now(), ask).design(), None
+
+
+def _with_region(request: Request, ask: Ask) -> Request:
+    if request.sandbox:
+        return replace(request, region=SANDBOX_REGION)
+    if request.region:
+        return request
+    import boto3
+
+    usual = boto3.Session(profile_name=request.profile or None).region_name
+    question = Question(
+        option="--region",
+        text="Which AWS region is it in?",
+        default=(usual,) if usual else None,
+        suggested=("us-west-2",),
+    )
+    answer = ask(question)
+    return replace(request, region=answer[0] if answer else "")
+
+
+def _listed(request: Request) -> AccountListing:
+    console.progress(f"reading the account in {request.region}")
+    reader = AccountReader(region=request.region, profile=request.profile or None)
+    types = {*offers.accelerated_types(request.region), *request.instance_types}
+    listing = list_account(reader, types)
+    for line in listing.unreadable:
+        console.progress(f"not read: {line}")
+    return listing
+
+
+def _unread_conflicts(request: Request) -> Iterator[Problem]:
+    """Yield the options whose meaning only the account knows."""
+    log_in = "log in to the account, or add --sandbox; or remove it, and set the key later"
+    given = {
+        "--subnet": (request.subnets, "tells public from private subnets"),
+        "--file-system": (request.file_system, "tells FSx for Lustre from EFS"),
+    }
+    if not request.example:
+        given["--reservation"] = (request.reservations, "tells a Capacity Block from an ODCR")
+        log_in += "; or add `--from` with a stack for a reservation of this kind"
+    for option, (value, why) in given.items():
+        if value:
+            yield Problem(
+                path=option,
+                problem=f"needs the account, which {why}",
+                found=value if isinstance(value, str) else ", ".join(value),
+                remedy=log_in,
+            )
+
+
+def _refuse_in_account(design: StackDesign, request: Request) -> None:
+    """Run the checks of `check --live`, and print their warnings.
+
+    Raises:
+        ConfigError: the account refuses the stack; the error lists every problem.
+        AccountUnreachableError: the account cannot be queried.
+    """
+    console.progress("checking the stack in the account")
+    with account_access(sandbox=request.sandbox, profile=request.profile):
+        found = account_problems(design)
+    _refuse(list(found.problems), request)
+    for warning in found.warnings:
+        console.progress(f"warning: {warning}")
+
+
+def _confirm(design: StackDesign, path: Path) -> None:
+    for pool in design.pools:
+        where = pool.reserved.reservation_id if pool.reserved else f"on demand in {pool.zone}"
+        console.progress(f"{pool.nodes} {pool.instance_type}, {where}")
+    typer.confirm(f"\nWrite {path}?", default=True, abort=True, err=True)
+
+
+def _write(path: Path, text: str) -> None:
+    stacks_directory.create(path.parent)
+    with path.open("x", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _tell(
+    path: Path, design: StackDesign, missing: list[Problem], *, sandbox: bool, live: bool
+) -> None:
+    console.answer(f"{path}: based on {design.example}")
+    option = " --sandbox" if sandbox else ""
+    if missing and not sandbox:
+        console.answer("left out, because only the account knows it:")
+        for problem in missing:
+            console.answer(f"  {problem.remedy}")
+    check = f"./trainyard check {design.name}{option}{' --live' if live or sandbox else ''}"
+    console.answer(f"next:\n  {check}\n  ./trainyard up {design.name}{option}")
+
+
+def repeat_command(design: StackDesign, request: Request) -> str:
+    """Return the command that makes the same file without a question."""
+    words = ["./trainyard", "init", design.name]
+    words += ["--from", request.example] if request.example else ["--kind", design.kind]
+    words += ["--sandbox"] if request.sandbox else ["--region", design.region]
+    words += ["--profile", design.profile] if design.profile else []
+    network = design.network
+    if design.kind != "network":
+        vpc = NEW_VPC if network.kind == "new-vpc" else network.vpc_id
+        words += ["--vpc", vpc] if vpc else []
+    for subnet in (*(network.private_subnet_ids or ()), *(network.public_subnet_ids or ())):
+        words += ["--subnet", subnet]
+    words += list(_capacity_words(design))
+    if design.storage is not None:
+        size, system = design.storage.capacity_gib, design.storage.file_system_id
+        words += ["--lustre-gib", str(size)] if size else ["--file-system", str(system)]
+    words += ["--key-pair", design.key_pair] if design.key_pair else []
+    return shlex.join([*words, "--yes"])
+
+
+def _capacity_words(design: StackDesign) -> Iterator[str]:
+    for pool in design.pools:
+        if pool.reserved is not None and pool.reserved.reservation_id is not None:
+            yield from ("--reservation", pool.reserved.reservation_id)
+    for pool in design.pools:
+        if pool.reserved is None and not pool.example_pool:
+            yield from ("--instance-type", pool.instance_type)
+    counts = [pool.nodes for pool in design.pools]
+    if counts:
+        for count in counts if len(set(counts)) > 1 else counts[:1]:
+            yield from ("--nodes", str(count))

@@ -1,0 +1,108 @@
+"""Whether a new stack file passes `check`, and `check --live`, before it is written."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from components.config.problems import ConfigError, Problem
+from tools.cli.stack_config import plan_of
+from tools.stack_creation.design import StackDesign
+from tools.stack_creation.document import stack_file_text
+from tools.workspace.stack_files import StackFile, find_stack_file
+
+if TYPE_CHECKING:
+    from components.preflight.run import Preflight
+
+_VPC, _SUBNETS = "vpc-00000000", ("subnet-0000000a", "subnet-0000000b")
+_USERS_OWN = ("custom_ami_id", "availability_zone", "availability_zones")
+"""Last parts of keys that may stay missing, besides the ids that `completed` fills in."""
+
+
+def refuse_invalid(design: StackDesign) -> None:
+    """Plan the stack, with placeholders for the ids that are not known.
+
+    Raises:
+        ConfigError: the choices contradict each other; the error lists every problem.
+    """
+    problems = [
+        problem
+        for problem in _problems(_completed(design))
+        if not (problem.found is None and problem.path.endswith(_USERS_OWN))
+    ]
+    if problems:
+        raise ConfigError(problems, stack_file=f"init {design.name}")
+
+
+def missing_values(design: StackDesign) -> list[Problem]:
+    """Return the keys that only the account knows, with the commands that set them."""
+    return _problems(design)
+
+
+def account_problems(design: StackDesign) -> Preflight:
+    """Return the checks of `check --live` for a stack."""
+    from components import clock
+    from components.preflight.run import run_preflight
+    from tools.cli.stack_config import config_of
+
+    with tempfile.TemporaryDirectory() as directory:
+        stack_file = _written(design, Path(directory))
+        return run_preflight(
+            config_of(stack_file),
+            stack_file=_name(design),
+            region=design.region,
+            now=clock.now(),
+        )
+
+
+def _problems(design: StackDesign) -> list[Problem]:
+    with tempfile.TemporaryDirectory() as directory:
+        stack_file = _written(design, Path(directory))
+        try:
+            plan_of(stack_file)
+        except ConfigError as error:
+            # The file is not there yet: commands and messages must name the one that will be.
+            return [_renamed(each, str(stack_file.path), _name(design)) for each in error.problems]
+    return []
+
+
+def _name(design: StackDesign) -> str:
+    return f"Pulumi.{design.name}.yaml"
+
+
+def _renamed(problem: Problem, old: str, new: str) -> Problem:
+    return replace(
+        problem,
+        problem=problem.problem.replace(old, new),
+        remedy=problem.remedy.replace(old, new),
+    )
+
+
+def _written(design: StackDesign, directory: Path) -> StackFile:
+    path = directory / _name(design)
+    path.write_text(stack_file_text(design, command="./trainyard init"), encoding="utf-8")
+    return find_stack_file(design.name, path=path)
+
+
+def _completed(design: StackDesign) -> StackDesign:
+    """Return the design with placeholders for the ids of network and reservations."""
+    network = design.network
+    if network.kind == "existing-vpc":
+        public, private = _SUBNETS
+        network = replace(
+            network,
+            vpc_id=network.vpc_id or _VPC,
+            public_subnet_ids=(
+                (public,) if network.public_subnet_ids is None else network.public_subnet_ids
+            ),
+            private_subnet_ids=network.private_subnet_ids or (private,),
+        )
+    pools = tuple(
+        replace(pool, reserved=replace(pool.reserved, reservation_id=f"cr-{index:017x}"))
+        if pool.reserved is not None and pool.reserved.reservation_id is None
+        else pool
+        for index, pool in enumerate(design.pools)
+    )
+    return replace(design, network=network, pools=pools)
