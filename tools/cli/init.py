@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,20 +11,22 @@ from typing import Annotated
 import typer
 
 from components import clock
-from components.account.listing import AccountListing, list_account
-from components.account.lookup import AccountReader
+from components.account.listing import AccountListing, enabled_regions, list_account
+from components.account.lookup import AccountReader, AccountUnreachableError
+from components.catalog.regions import known_regions
 from components.config.problems import ConfigError, Problem
 from tools.cli import console, failures, options
+from tools.cli.new_stack_check import account_problems, missing_values, refuse_invalid
 from tools.cli.sandbox_session import started_sandbox
 from tools.cli.session import account_access
 from tools.stack_creation import offers
 from tools.stack_creation.account_conflicts import account_conflicts
-from tools.stack_creation.design import NEW_VPC, Request, StackDesign
+from tools.stack_creation.design import Request, StackDesign
 from tools.stack_creation.document import stack_file_text
 from tools.stack_creation.option_conflicts import SANDBOX_REGION, option_conflicts
-from tools.stack_creation.question import Ask, Defaults, Question, ask_in_terminal
+from tools.stack_creation.question import Ask, Choice, Defaults, Question, ask_in_terminal
+from tools.stack_creation.repeat_command import repeat_command
 from tools.stack_creation.resolving import Resolver, resolve_kind
-from tools.stack_creation.verification import account_problems, missing_values, refuse_invalid
 from tools.workspace import stacks_directory
 from tools.workspace.checkout import ROOT
 
@@ -173,7 +174,7 @@ def _designed(request: Request, ask: Ask) -> tuple[StackDesign, AccountListing |
             _refuse(conflicts, request)
             return resolver.design(), listing
     except failures.WrongUseError as error:
-        if request.sandbox:
+        if request.sandbox or request.profile:
             raise
         console.progress(f"the account is not read: {str(error).splitlines()[0]}")
     request = _with_region(request, ask)
@@ -192,11 +193,23 @@ def _with_region(request: Request, ask: Ask) -> Request:
     question = Question(
         option="--region",
         text="Which AWS region is it in?",
+        choices=[Choice(name) for name in _regions(request, usual or "us-east-1", ask)],
         default=(usual,) if usual else None,
         suggested=("us-west-2",),
     )
     answer = ask(question)
     return replace(request, region=answer[0] if answer else "")
+
+
+def _regions(request: Request, usual: str, ask: Ask) -> tuple[str, ...]:
+    """Return the regions to offer: those that the account can use, if somebody is asked."""
+    if ask is not ask_in_terminal:
+        return ()
+    try:
+        reader = AccountReader(region=usual, profile=request.profile or None)
+        return enabled_regions(reader) or known_regions()
+    except AccountUnreachableError:
+        return known_regions()
 
 
 def _listed(request: Request) -> AccountListing:
@@ -268,36 +281,3 @@ def _tell(
             console.answer(f"  {problem.remedy}")
     check = f"./trainyard check {design.name}{option}{' --live' if live or sandbox else ''}"
     console.answer(f"next:\n  {check}\n  ./trainyard up {design.name}{option}")
-
-
-def repeat_command(design: StackDesign, request: Request) -> str:
-    """Return the command that makes the same file without a question."""
-    words = ["./trainyard", "init", design.name]
-    words += ["--from", request.example] if request.example else ["--kind", design.kind]
-    words += ["--sandbox"] if request.sandbox else ["--region", design.region]
-    words += ["--profile", design.profile] if design.profile else []
-    network = design.network
-    if design.kind != "network":
-        vpc = NEW_VPC if network.kind == "new-vpc" else network.vpc_id
-        words += ["--vpc", vpc] if vpc else []
-    for subnet in (*(network.private_subnet_ids or ()), *(network.public_subnet_ids or ())):
-        words += ["--subnet", subnet]
-    words += list(_capacity_words(design))
-    if design.storage is not None:
-        size, system = design.storage.capacity_gib, design.storage.file_system_id
-        words += ["--lustre-gib", str(size)] if size else ["--file-system", str(system)]
-    words += ["--key-pair", design.key_pair] if design.key_pair else []
-    return shlex.join([*words, "--yes"])
-
-
-def _capacity_words(design: StackDesign) -> Iterator[str]:
-    for pool in design.pools:
-        if pool.reserved is not None and pool.reserved.reservation_id is not None:
-            yield from ("--reservation", pool.reserved.reservation_id)
-    for pool in design.pools:
-        if pool.reserved is None and not pool.example_pool:
-            yield from ("--instance-type", pool.instance_type)
-    counts = [pool.nodes for pool in design.pools]
-    if counts:
-        for count in counts if len(set(counts)) > 1 else counts[:1]:
-            yield from ("--nodes", str(count))

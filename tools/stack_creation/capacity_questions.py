@@ -130,9 +130,10 @@ class CapacityQuestions:
 
     def _chosen(self, listing: AccountListing) -> list[PoolDesign]:
         usable = offers.usable_reservations(listing, self.now)
+        on_demand = Choice(ON_DEMAND, "instances without a reservation", in_terminal_only=True)
         choices = [
             *map(_offered, usable),
-            Choice(ON_DEMAND, "without a reservation: `--instance-type` instead"),
+            on_demand,
         ]
         question = Question(
             option="--reservation",
@@ -140,6 +141,7 @@ class CapacityQuestions:
             choices=choices,
             suggested=(choices[0].value,),
             several=True,
+            otherwise="; or `--instance-type` for On-Demand nodes",
         )
         answer = self.ask(question) or ()
         pools = [
@@ -182,7 +184,8 @@ class CapacityQuestions:
         most = reserved.instance_count if reserved is not None else None
         of = f" of {reserved.reservation_id}" if reserved is not None else ""
 
-        def fault(answer: str) -> str | None:
+        def fault(values: Sequence[str]) -> str | None:
+            answer = values[0]
             if not (answer.isascii() and answer.isdecimal() and int(answer)):
                 return "give a number from 1"
             return f"the reservation has {most}" if most and int(answer) > most else None

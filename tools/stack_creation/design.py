@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from components.config.lustre_rules import SMALLEST_GIB, SSD_STEP_GIB, CapacityRule
+
 Kind = Literal["eks", "slurm", "batch", "network"]
 Purchase = Literal["on-demand", "odcr", "capacity-block"]
 
@@ -22,6 +24,10 @@ KINDS: Mapping[str, str] = {
 """The kinds of stacks, with an explanation of each."""
 NEW_VPC = "new"
 """The value of `--vpc` for a VPC that the stack creates."""
+LUSTRE_THROUGHPUT = 250
+"""MB/s for each TiB of a new Lustre file system, as in the stack pc-gpu."""
+LUSTRE_RULE = CapacityRule((SMALLEST_GIB,), SSD_STEP_GIB)
+"""Capacities of a new Lustre file system, which is PERSISTENT_2 on SSD."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

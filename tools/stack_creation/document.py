@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tools.stack_creation.design import StackDesign
+from tools.stack_creation.design import KINDS, LUSTRE_THROUGHPUT, StackDesign
 from tools.stack_creation.examples import Example, examples, section
 from tools.stack_creation.pool_text import write_pools, written_pool_names
 from tools.stack_creation.stack_text import Entry, entry_of, rendered
@@ -16,8 +16,6 @@ from tools.workspace.checkout import ROOT
 from tools.workspace.stack_files import CLUSTER_KEY, PROFILE_KEY, REGION_KEY
 
 _WIDTH = 100
-_THROUGHPUT = 250
-"""MB/s for each TiB of a new Lustre file system, as in the stack pc-gpu."""
 _MOUNT_DIRECTORIES = {"fsx-lustre": "/fsx", "existing-fsx-lustre": "/fsx", "existing-efs": "/efs"}
 _REPLACEABLE = ("fsx-lustre", "efs")
 """Kinds of file systems of the examples that a chosen file system takes the place of."""
@@ -59,9 +57,9 @@ def _name_comment(example: Example) -> str:
 
 def _header(design: StackDesign, command: str) -> list[str]:
     pools = "; ".join(_described(design)) or "no nodes"
-    sentence = f"{design.name}: {_KIND_NAMES[design.kind]}, with {pools}."
+    sentence = f"{design.name}: {KINDS[design.kind]}, with {pools}."
     if design.kind == "network":
-        sentence = f"{design.name}: {_KIND_NAMES[design.kind]}."
+        sentence = f"{design.name}: {KINDS[design.kind]}."
     schema = ROOT / "docs" / "schema" / "stack.schema.json"
     return [
         f"# yaml-language-server: $schema={schema}",
@@ -74,14 +72,6 @@ def _header(design: StackDesign, command: str) -> list[str]:
         "#",
         *_wrapped(f"Every key is explained in {ROOT / 'docs' / 'config.md'}."),
     ]
-
-
-_KIND_NAMES = {
-    "eks": "a Kubernetes cluster on Amazon EKS",
-    "slurm": "a Slurm cluster that AWS ParallelCluster creates",
-    "batch": "AWS Batch",
-    "network": "a VPC for other stacks",
-}
 
 
 def _described(design: StackDesign) -> list[str]:
@@ -113,7 +103,7 @@ def _write_network(cluster: Entry, design: StackDesign, example: Example) -> Non
         cluster.replace(section(_with_network(design, example).cluster, "network").copy())
     entry = section(cluster, "network")
     if network.kind == "new-vpc":
-        _write_zones(entry, network.zones)
+        _write_zones(entry, network.zones, design)
         return
     if network.vpc_id is not None:
         entry.set("vpc_id", network.vpc_id)
@@ -129,15 +119,16 @@ def _with_network(design: StackDesign, example: Example) -> Example:
     return max(found, key=lambda each: (each.kind == design.kind, each.stack == example.stack))
 
 
-def _write_zones(entry: Entry, zones: Sequence[str] | None) -> None:
+def _write_zones(entry: Entry, zones: Sequence[str] | None, design: StackDesign) -> None:
     if zones is None:
         entry.remove("availability_zones")
         return
-    before = section(entry, "availability_zones").value
+    listed = section(entry, "availability_zones")
     flow = f"[{', '.join(zones)}]"
-    if before != flow:
-        found = entry.set("availability_zones", "")
-        found.value = flow
+    in_last = all(pool.zone == zones[-1] for pool in design.pools if pool.reserved is None)
+    if listed.value != flow or not in_last:
+        listed.say()  # it tells where the nodes of the example are
+    listed.value = flow
     layout = entry.child("addresses")
     if layout is not None and layout.value == "vpc-one-az" and len(zones) > 1:
         entry.set("addresses", "vpc-multi-az")
@@ -182,7 +173,7 @@ def _new_entry(design: StackDesign) -> Entry:
         values |= {
             "deployment_type": "PERSISTENT_2",
             "storage_capacity_gib": wanted.capacity_gib,
-            "per_unit_storage_throughput": _THROUGHPUT,
+            "per_unit_storage_throughput": LUSTRE_THROUGHPUT,
         }
     else:
         values["file_system_id"] = wanted.file_system_id
@@ -256,11 +247,3 @@ def _rename_in_commands(root: Entry, old: str, new: str) -> None:
                 line.replace(f" {old} ", f" {new} ") if "./trainyard" in line else line
                 for line in lines
             ]
-
-
-def missing_keys(design: StackDesign) -> bool:
-    """Return whether the file lacks values that only the account knows."""
-    network = design.network
-    known = network.zones if network.kind == "new-vpc" else network.private_subnet_ids
-    reserved = [pool.reserved for pool in design.pools if pool.reserved is not None]
-    return known is None or any(each.reservation_id is None for each in reserved)

@@ -33,7 +33,8 @@ def resolve_network(
         return NetworkDesign(kind="existing-vpc"), list(pools)
     if vpc_id == NEW_VPC:
         zones = new_zones(listing, kind, pools, least=_least_zones(kind, example))
-        placed = [_placed(pool, zones, listing, kind) for pool in pools]
+        # As in the examples, whose nodes are in the last zone.
+        placed = [_placed(pool, zones[::-1], listing, kind) for pool in pools]
         return NetworkDesign(kind="new-vpc", zones=tuple(zones)), placed
     return _in_vpc(request, kind, listing, ask, vpc_id, pools)
 
@@ -134,8 +135,23 @@ def _asked_subnets(
         choices=choices,
         default=tuple(default),
         several=True,
+        fault=lambda ids: _subnet_fault(ids, kind, listing, pools),
     )
     return ask(question) or tuple(default)
+
+
+def _subnet_fault(
+    ids: Sequence[str], kind: Kind, listing: AccountListing, pools: Sequence[PoolDesign]
+) -> str | None:
+    known = [listing.subnets[subnet_id] for subnet_id in ids]
+    every = {each.availability_zone for each in known}
+    private = {e.availability_zone for e in known if e.default_route != "internet-gateway"}
+    faults = offers.pool_faults(listing, private, pools, kind=kind)
+    if kind == "eks" and len(every) < MINIMUM_CONTROL_PLANE_ZONES:
+        faults.append(f"EKS needs subnets in {MINIMUM_CONTROL_PLANE_ZONES} zones")
+    if not private:
+        faults.append("nodes need a private subnet")
+    return "; ".join(faults) or None
 
 
 def _needed_zones(

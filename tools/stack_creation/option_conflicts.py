@@ -11,10 +11,9 @@ from pydantic import TypeAdapter, ValidationError
 from components.catalog.instance_types import UnknownInstanceTypeError, instance_type
 from components.catalog.regions import can_be_region, nearest_region
 from components.config.base import ClusterName, ReservationId, SubnetId, VpcId
-from components.config.lustre_rules import capacity_rule
 from components.config.problems import Problem
 from components.config.storage_fields import FsxId
-from tools.stack_creation.design import KINDS, NEW_VPC, Request
+from tools.stack_creation.design import KINDS, LUSTRE_RULE, NEW_VPC, Request
 from tools.stack_creation.examples import examples
 
 SANDBOX_REGION = "us-west-2"
@@ -179,15 +178,14 @@ def _storage(request: Request) -> Iterator[Problem]:
                 "cannot be used: AWS Batch stacks mount no file system",
                 "remove it; jobs reach S3, and an EFS or FSx file system from their image",
             )
-    rule = capacity_rule("PERSISTENT_2", "SSD", 250, efa=False)
     size = request.lustre_gib
-    if size is not None and rule is not None and not rule.allows(size):
+    if size is not None and not LUSTRE_RULE.allows(size):
         yield problem(
             "--lustre-gib",
             "is not a capacity of FSx for Lustre, which scales by whole file servers",
-            f"use {rule.nearest(size)}",
+            f"use {LUSTRE_RULE.nearest(size)}",
             found=size,
-            allowed=str(rule),
+            allowed=str(LUSTRE_RULE),
         )
     if request.file_system and request.vpc == NEW_VPC:
         yield problem(

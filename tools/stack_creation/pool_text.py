@@ -23,7 +23,7 @@ _ENTRY_NAMES = {"capacity-block": "block", "odcr": "training"}
 def write_pools(cluster: Entry, design: StackDesign, example: Example) -> None:
     """Write `reservations` and the node pools of a design into `trainyard:cluster`."""
     names = _reservation_names(design.pools)
-    _write_reservations(cluster, design, names)
+    _write_reservations(cluster, design, example, names)
     pools = section(cluster, *POOL_SECTIONS[design.kind])
     first_comments = pools.children[0].comments
     used: set[str] = set()
@@ -57,12 +57,14 @@ def _reservation_names(pools: Sequence[PoolDesign]) -> list[str]:
     return names
 
 
-def _write_reservations(cluster: Entry, design: StackDesign, names: Sequence[str]) -> None:
+def _write_reservations(
+    cluster: Entry, design: StackDesign, example: Example, names: Sequence[str]
+) -> None:
     section_comments = cluster.child("reservations")
     comments = section_comments.comments if section_comments is not None else [""]
     cluster.remove("reservations")
     entries = [
-        _reservation(name, pool.reserved)
+        _reservation(name, pool.reserved, example)
         for name, pool in zip(names, design.pools, strict=True)
         if pool.reserved is not None
     ]
@@ -76,15 +78,10 @@ def _write_reservations(cluster: Entry, design: StackDesign, names: Sequence[str
     )
 
 
-def _reservation(name: str, reserved: Reserved) -> Entry:
-    """Return an entry of `reservations` with the comments of the stack that explains its kind."""
-    stack, key = {
-        "capacity-block": ("p5-cb", "block"),
-        "odcr": ("eks-p4de-odcr-vpc", "training"),
-    }[reserved.kind]
-    entry = section(examples()[stack].cluster, "reservations", key).copy()
-    if reserved.kind == "capacity-block" and name != key:
-        entry.comments = []
+def _reservation(name: str, reserved: Reserved, example: Example) -> Entry:
+    entry = _example_reservation(reserved.kind, example)
+    if entry.key != name:
+        entry.say()
     entry.key = name
     if reserved.reservation_id is not None:
         entry.set("reservation_id", reserved.reservation_id, after="kind")
@@ -100,6 +97,32 @@ def _reservation(name: str, reserved: Reserved) -> Entry:
         entry.set("availability_zone", reserved.zone)
         entry.tail = []
     return entry
+
+
+def _example_reservation(kind: str, example: Example) -> Entry:
+    """Return a reservation of this kind, from the example or from the stack that explains it.
+
+    The comments of another architecture go, because they have other names for node pools.
+    """
+    stacks = (example.stack, "p5-cb", "eks-p4de-odcr-vpc", *examples())
+    found = [
+        (examples()[stack].kind == example.kind, entry)
+        for stack in stacks
+        for entry in _reservations_of(stack)
+        if section(entry, "kind").value == kind
+    ]
+    own = [entry for is_own, entry in found if is_own]
+    if own:
+        return own[0].copy()
+    other = found[0][1].copy()
+    other.say()
+    other.hush()
+    return other
+
+
+def _reservations_of(stack: str) -> Sequence[Entry]:
+    found = examples()[stack].cluster.child("reservations")
+    return found.children if found is not None else ()
 
 
 def _pool_name(name: str, pool: PoolDesign, template: ExamplePool, used: set[str]) -> str:

@@ -17,6 +17,8 @@ class Choice:
 
     value: str
     explanation: str = ""
+    in_terminal_only: bool = False
+    """Whether it is no value of the option."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +37,10 @@ class Question:
     """The answer to Enter in a terminal, if it is not `default`."""
     several: bool = False
     """Whether the answer can be more than one choice."""
-    fault: Callable[[str], str | None] = field(default=lambda _answer: None)
-    """Returns what is wrong with an answer, for questions without choices."""
+    otherwise: str = ""
+    """Another option that makes the question unnecessary, for the error without a terminal."""
+    fault: Callable[[Sequence[str]], str | None] = field(default=lambda _answer: None)
+    """Returns what is wrong with an answer."""
 
 
 Ask = Callable[[Question], tuple[str, ...] | None]
@@ -56,6 +60,7 @@ class Defaults:
         offered = "; ".join(
             f"{choice.value} ({choice.explanation})" if choice.explanation else choice.value
             for choice in question.choices
+            if not choice.in_terminal_only
         )
         values = (*question.suggested, *(choice.value for choice in question.choices), "VALUE")
         self.missing.append(
@@ -63,7 +68,7 @@ class Defaults:
                 path=question.option,
                 problem=f"is missing, and there is no terminal for the question: {question.text}",
                 allowed=offered or None,
-                remedy=f"add it, for example `{question.option} {values[0]}`",
+                remedy=f"add it, for example `{question.option} {values[0]}`{question.otherwise}",
             )
         )
         return None
@@ -104,5 +109,6 @@ def _fault(values: Sequence[str], question: Question) -> str | None:
     if question.choices:
         offered = [choice.value for choice in question.choices]
         wrong = [value for value in values if value not in offered]
-        return f"{', '.join(wrong)}: give a number or a value of the list" if wrong else None
-    return next((fault for value in values if (fault := question.fault(value))), None)
+        if wrong:
+            return f"{', '.join(wrong)}: give a number or a value of the list"
+    return question.fault(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
@@ -12,6 +13,7 @@ from tools.stack_creation.account_conflicts import operating_system
 from tools.stack_creation.capacity_questions import CapacityQuestions
 from tools.stack_creation.design import (
     KINDS,
+    LUSTRE_RULE,
     NEW_VPC,
     Kind,
     NetworkDesign,
@@ -137,7 +139,7 @@ class Resolver:
         size = self.ask(
             Question(
                 option="--lustre-gib",
-                text="How many GiB has it? 1200 or a multiple of 2400",
+                text=f"How many GiB has it? {LUSTRE_RULE}",
                 default=(str(_LUSTRE_GIB),),
                 fault=_size_fault,
             )
@@ -177,9 +179,7 @@ def _lustre(capacity_gib: int, pools: list[PoolDesign]) -> StorageDesign:
     )
 
 
-def _size_fault(answer: str) -> str | None:
-    from components.config.lustre_rules import capacity_rule
-
-    rule = capacity_rule("PERSISTENT_2", "SSD", 250, efa=False)
-    valid = answer.isascii() and answer.isdecimal() and rule is not None
-    return None if valid and rule.allows(int(answer)) else f"give {rule}"
+def _size_fault(values: Sequence[str]) -> str | None:
+    answer = values[0]
+    valid = answer.isascii() and answer.isdecimal() and LUSTRE_RULE.allows(int(answer))
+    return None if valid else f"give {LUSTRE_RULE}"

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.account_listings import NOW, listing
+from tools.cli.new_stack_check import missing_values, refuse_invalid
 from tools.stack_creation.account_conflicts import account_conflicts
 from tools.stack_creation.design import KINDS, Request
 from tools.stack_creation.examples import examples
 from tools.stack_creation.question import Question
 from tools.stack_creation.resolving import Resolver, resolve_kind
-from tools.stack_creation.verification import missing_values, refuse_invalid
 
 LISTING = listing()
 BEGINNINGS = [*(("kind", kind) for kind in KINDS), *(("example", stack) for stack in examples())]
