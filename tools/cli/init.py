@@ -153,6 +153,7 @@ def _directory(ask: Ask, *, yes: bool) -> Path | None:
         text="In which directory do you want to keep your stack files?",
         default=(DEFAULT_DIRECTORY,) if yes else None,
         suggested=(DEFAULT_DIRECTORY,),
+        otherwise=f" before `init`; or `--yes` for {DEFAULT_DIRECTORY}",
     )
     answer = ask(question)
     return Path(answer[0]).expanduser().absolute() if answer else None
@@ -176,7 +177,8 @@ def _designed(request: Request, ask: Ask) -> tuple[StackDesign, AccountListing |
     except failures.WrongUseError as error:
         if request.sandbox or request.profile:
             raise
-        console.progress(f"the account is not read: {str(error).splitlines()[0]}")
+        reason = str(error).splitlines()[0].removesuffix("; nothing was done")
+        console.progress(f"the account is not read: {reason}")
     request = _with_region(request, ask)
     _refuse(list(_unread_conflicts(request)), request)
     return Resolver(request, None, clock.now(), ask).design(), None
@@ -224,22 +226,18 @@ def _listed(request: Request) -> AccountListing:
 
 def _unread_conflicts(request: Request) -> Iterator[Problem]:
     """Yield the options whose meaning only the account knows."""
-    log_in = "log in to the account, or add --sandbox; or remove it, and set the key later"
-    given = {
-        "--subnet": (request.subnets, "tells public from private subnets"),
-        "--file-system": (request.file_system, "tells FSx for Lustre from EFS"),
-    }
-    if not request.example:
-        given["--reservation"] = (request.reservations, "tells a Capacity Block from an ODCR")
-        log_in += "; or add `--from` with a stack for a reservation of this kind"
-    for option, (value, why) in given.items():
+    log_in = "log in to the account, or add --sandbox"
+    later = f"{log_in}; or remove it, and set the key in the stack file"
+    kinds = f"{log_in}; or add `--from` with a shipped stack for a reservation of its kind"
+    unknown = "" if request.example else ", ".join(request.reservations)
+    for option, value, why, fix in (
+        ("--subnet", ", ".join(request.subnets), "tells public from private subnets", later),
+        ("--file-system", request.file_system, "tells FSx for Lustre from EFS", later),
+        ("--reservation", unknown, "tells a Capacity Block from an ODCR", kinds),
+    ):
         if value:
-            yield Problem(
-                path=option,
-                problem=f"needs the account, which {why}",
-                found=value if isinstance(value, str) else ", ".join(value),
-                remedy=log_in,
-            )
+            problem = f"needs the account, which {why}"
+            yield Problem(path=option, problem=problem, found=value, remedy=fix)
 
 
 def _refuse_in_account(design: StackDesign, request: Request) -> None:
@@ -274,10 +272,13 @@ def _tell(
     path: Path, design: StackDesign, missing: list[Problem], *, sandbox: bool, live: bool
 ) -> None:
     console.answer(f"{path}: based on {design.example}")
+    where = [] if path.parent == Path(os.path.realpath(".")) else [f"cd {path.parent}"]
     option = " --sandbox" if sandbox else ""
+    account = [] if sandbox else [f"pulumi stack init {design.name}"]
     if missing and not sandbox:
-        console.answer("left out, because only the account knows it:")
-        for problem in missing:
-            console.answer(f"  {problem.remedy}")
+        console.answer("it lacks what only the account knows; the commands below set it")
+        account += [problem.remedy for problem in missing]
+        live = True
     check = f"./trainyard check {design.name}{option}{' --live' if live or sandbox else ''}"
-    console.answer(f"next:\n  {check}\n  ./trainyard up {design.name}{option}")
+    commands = [*where, *account, check, f"./trainyard up {design.name}{option}"]
+    console.answer("\n".join(["next:", *(f"  {command}" for command in commands)]))

@@ -7,13 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from components import clock
+from components.architectures.plan_stack import plan_stack
+from components.config.load import load_stack_config
 from components.config.problems import ConfigError, Problem
-from tools.cli.stack_config import plan_of
+from components.config.provider_settings import provider_problems
 from tools.stack_creation.design import StackDesign
 from tools.stack_creation.document import stack_file_text
-from tools.workspace.stack_files import StackFile, find_stack_file
+from tools.workspace.stack_files import find_stack_file
 
 if TYPE_CHECKING:
+    from components.config.stack_models import AnyStackConfig
     from components.preflight.run import Preflight
 
 _VPC, _SUBNETS = "vpc-00000000", ("subnet-0000000a", "subnet-0000000b")
@@ -43,47 +47,36 @@ def missing_values(design: StackDesign) -> list[Problem]:
 
 def account_problems(design: StackDesign) -> Preflight:
     """Return the checks of `check --live` for a stack."""
-    from components import clock
     from components.preflight.run import run_preflight
-    from tools.cli.stack_config import config_of
 
-    with tempfile.TemporaryDirectory() as directory:
-        stack_file = _written(design, Path(directory))
-        return run_preflight(
-            config_of(stack_file),
-            stack_file=_name(design),
-            region=design.region,
-            now=clock.now(),
-        )
+    return run_preflight(
+        _config(design), stack_file=_name(design), region=design.region, now=clock.now()
+    )
 
 
 def _problems(design: StackDesign) -> list[Problem]:
+    name = _name(design)
+    profile = design.profile or None
+    found = provider_problems(region=design.region, profile=profile, stack_file=name)
+    try:
+        plan_stack(_config(design), stack_file=name, region=design.region, now=clock.now())
+    except ConfigError as error:
+        found += error.problems
+    return found
+
+
+def _config(design: StackDesign) -> AnyStackConfig:
+    """Return the configuration as it is read from the file that will be written."""
+    name = _name(design)
     with tempfile.TemporaryDirectory() as directory:
-        stack_file = _written(design, Path(directory))
-        try:
-            plan_of(stack_file)
-        except ConfigError as error:
-            # The file is not there yet: commands and messages must name the one that will be.
-            return [_renamed(each, str(stack_file.path), _name(design)) for each in error.problems]
-    return []
+        path = Path(directory) / name
+        path.write_text(stack_file_text(design, command="./trainyard init"), encoding="utf-8")
+        read = find_stack_file(design.name, path=path)
+        return load_stack_config(read.cluster, stack_file=name, written=read.written)
 
 
 def _name(design: StackDesign) -> str:
     return f"Pulumi.{design.name}.yaml"
-
-
-def _renamed(problem: Problem, old: str, new: str) -> Problem:
-    return replace(
-        problem,
-        problem=problem.problem.replace(old, new),
-        remedy=problem.remedy.replace(old, new),
-    )
-
-
-def _written(design: StackDesign, directory: Path) -> StackFile:
-    path = directory / _name(design)
-    path.write_text(stack_file_text(design, command="./trainyard init"), encoding="utf-8")
-    return find_stack_file(design.name, path=path)
 
 
 def _completed(design: StackDesign) -> StackDesign:

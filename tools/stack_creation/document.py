@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tools.stack_creation.design import KINDS, LUSTRE_THROUGHPUT, StackDesign
-from tools.stack_creation.examples import Example, examples, section
+from tools.stack_creation.examples import Example, examples, manufacturer, section
 from tools.stack_creation.pool_text import write_pools, written_pool_names
 from tools.stack_creation.stack_text import Entry, entry_of, rendered
 from tools.workspace.checkout import ROOT
@@ -75,16 +75,16 @@ def _header(design: StackDesign, command: str) -> list[str]:
 
 
 def _described(design: StackDesign) -> list[str]:
-    names = {"capacity-block": "the Capacity Block", "odcr": "the On-Demand Capacity Reservation"}
-    return [
-        f"{pool.nodes} {pool.instance_type} "
-        + (
-            f"of {names[pool.reserved.kind]} {pool.reserved.reservation_id or ''}".rstrip()
-            if pool.reserved
-            else "on demand"
-        )
-        for pool in design.pools
-    ]
+    names = {"capacity-block": "Capacity Block", "odcr": "On-Demand Capacity Reservation"}
+    bought: list[str] = []
+    for pool in design.pools:
+        reserved, how = pool.reserved, "on demand"
+        if reserved is not None:
+            name, known = names[reserved.kind], reserved.reservation_id
+            article = "an" if reserved.kind == "odcr" else "a"
+            how = f"of the {name} {known}" if known else f"of {article} {name}"
+        bought.append(f"{pool.nodes} {pool.instance_type} {how}")
+    return bought
 
 
 def _wrapped(text: str) -> list[str]:
@@ -100,7 +100,11 @@ def _wrapped(text: str) -> list[str]:
 def _write_network(cluster: Entry, design: StackDesign, example: Example) -> None:
     network = design.network
     if example.network != network.kind:
-        cluster.replace(section(_with_network(design, example).cluster, "network").copy())
+        other = _with_network(design, example)
+        copy = section(other.cluster, "network").copy()
+        if _manufacturer(other) != _manufacturer(example):
+            copy.hush()  # it tells what the nodes download
+        cluster.replace(copy)
     entry = section(cluster, "network")
     if network.kind == "new-vpc":
         _write_zones(entry, network.zones, design)
@@ -117,6 +121,10 @@ def _with_network(design: StackDesign, example: Example) -> Example:
     """Return an example with a network of the kind, of the same architecture if there is one."""
     found = [each for each in examples().values() if each.network == design.network.kind]
     return max(found, key=lambda each: (each.kind == design.kind, each.stack == example.stack))
+
+
+def _manufacturer(example: Example) -> str:
+    return manufacturer(example.pools[0].instance_type) if example.pools else ""
 
 
 def _write_zones(entry: Entry, zones: Sequence[str] | None, design: StackDesign) -> None:

@@ -1,0 +1,148 @@
+"""`init` without an account: the file lacks only ids, and bad input writes nothing."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.support.tracked import ROOT
+from tools.stack_creation.examples import examples
+from tools.workspace import stacks_directory
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working directory outside of the checkout, which remembers no other."""
+    empty = tmp_path / "mine"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", stacks_directory.VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+    own = tmp_path / "own"
+    monkeypatch.setattr(stacks_directory, "OWN_FILES", own)
+    monkeypatch.setattr(stacks_directory, "_REMEMBERED", own / "stacks-directory")
+    return empty
+
+
+def test_an_empty_directory_becomes_a_stacks_directory_with_the_file(trainyard, directory) -> None:
+    result = trainyard("init", "prod-a", "--from", "dev", "--region", "us-west-2")
+    assert result.exit_code == 0, result.output
+    assert (directory / "Pulumi.prod-a.yaml").is_file()
+    assert stacks_directory.is_stacks_directory(directory)
+    assert "./trainyard up prod-a" in result.stdout
+
+
+@pytest.mark.parametrize("example", [*examples()])
+def test_every_example_passes_check_or_lacks_only_what_the_commands_set(
+    trainyard, directory, example: str
+) -> None:
+    made = trainyard("init", "prod-a", "--from", example, "--region", "us-west-2")
+    assert made.exit_code == 0, made.output
+    checked = trainyard("check", "prod-a", "--stack-file", directory / "Pulumi.prod-a.yaml")
+    lacking = re.findall(r"trainyard:cluster\.[\w.\[\]-]+", made.stdout)
+    assert checked.exit_code == (2 if lacking else 0)
+    found = re.findall(r"^  (trainyard:cluster\S+)$", checked.stderr, re.MULTILINE)
+    assert {each.partition("[")[0] for each in lacking} == {*found}
+
+
+def test_it_says_which_commands_set_the_missing_ids(trainyard) -> None:
+    result = trainyard("init", "prod-a", "--from", "p5-cb", "--region", "us-east-1")
+    for key in ("network.vpc_id", "reservations.block.reservation_id"):
+        command = f"pulumi config set --stack prod-a --path 'trainyard:cluster.{key}'"
+        assert command in result.stdout
+    assert "the account is not read: no AWS credentials found" in result.stderr
+
+
+def test_given_ids_are_written_without_an_account(trainyard, directory) -> None:
+    options = "--from p5-cb --region us-west-2 --vpc vpc-0123456789abcdef0 --nodes 4"
+    ids = "--reservation cr-0123456789abcdef0 --reservation cr-0123456789abcdef1"
+    result = trainyard("init", "prod-a", *options.split(), *ids.split())
+    assert result.exit_code == 0
+    text = (directory / "Pulumi.prod-a.yaml").read_text()
+    assert text.count("desired: 4") == 2
+    for value in ("vpc-0123456789abcdef0", "cr-0123456789abcdef0", "cr-0123456789abcdef1"):
+        assert value in text
+
+
+def test_the_command_in_the_file_makes_the_same_file_again(trainyard, directory) -> None:
+    options = "--kind slurm --region eu-west-1 --instance-type p4d.24xlarge --nodes 3"
+    trainyard("init", "prod-a", *options.split())
+    path = directory / "Pulumi.prod-a.yaml"
+    first = path.read_text()
+    (command,) = re.findall(r"^#   \./trainyard (.+)$", first, re.MULTILINE)
+    path.unlink()
+    assert trainyard(*shlex.split(command)).exit_code == 0
+    assert path.read_text() == first
+
+
+def test_an_existing_file_is_never_overwritten(trainyard, directory) -> None:
+    path = directory / "Pulumi.prod-a.yaml"
+    stacks_directory.create(directory)
+    path.write_text("mine")
+    result = trainyard("init", "prod-a", "--from", "dev", "--region", "us-west-2")
+    assert result.exit_code == 2
+    assert "never overwrites a file" in result.stderr
+    assert path.read_text() == "mine"
+
+
+def test_without_a_terminal_every_missing_option_is_listed(trainyard, directory) -> None:
+    result = trainyard("init", "prod-a")
+    assert result.exit_code == 2
+    for option in ("--kind", "--region", "--instance-type"):
+        assert f"\n  {option}\n" in result.stderr
+    assert [*directory.iterdir()] == []
+
+
+def test_contradictions_are_refused_together_and_nothing_is_written(trainyard, directory) -> None:
+    options = "--from p5-cb --kind slurm --region us-west-2 --lustre-gib 100 --nodes 0"
+    result = trainyard("init", "prod-a", *options.split())
+    assert result.exit_code == 2
+    for option in ("--kind", "--lustre-gib", "--nodes"):
+        assert f"\n  {option}\n" in result.stderr
+    assert [*directory.iterdir()] == []
+
+
+def test_options_that_only_the_account_explains_are_refused_without_it(trainyard) -> None:
+    options = "--kind eks --region us-west-2 --reservation cr-0123456789abcdef0 "
+    options += "--subnet subnet-0b000000000000002 --file-system fs-0f5c0000000000001"
+    result = trainyard("init", "prod-a", *options.split())
+    assert result.exit_code == 2
+    for option in ("--reservation", "--subnet", "--file-system"):
+        assert f"\n  {option}\n" in result.stderr
+
+
+def test_a_plan_that_is_refused_writes_nothing(trainyard, directory) -> None:
+    """EKS has no control planes in one zone."""
+    options = "--kind eks --region us-west-2 --instance-type p4d.24xlarge --profile no-such"
+    result = trainyard("init", "prod-a", *options.split())
+    assert result.exit_code == 2
+    assert [*directory.iterdir()] == []
+
+
+def test_in_the_checkout_the_directory_has_to_be_named(
+    trainyard, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    command = ["init", "prod-a", "--from", "dev", "--region", "us-west-2"]
+    result = trainyard(*command)
+    assert result.exit_code == 2
+    assert "--stacks" in result.stderr
+    result = trainyard(*command, "--yes")
+    assert result.exit_code == 0
+    written = tmp_path / "home" / "trainyard-stacks" / "Pulumi.prod-a.yaml"
+    assert written.is_file()
+    assert f"{written}: based on dev" in result.stdout
+    assert f"cd {written.parent}" in result.stdout
+
+
+def test_the_directory_of_the_variable_is_made(trainyard, monkeypatch, tmp_path: Path) -> None:
+    chosen = tmp_path / "team" / "stacks"
+    monkeypatch.setenv(stacks_directory.VARIABLE, str(chosen))
+    result = trainyard("init", "prod-a", "--from", "dev", "--region", "us-west-2")
+    assert result.exit_code == 0, result.output
+    assert (chosen / "Pulumi.prod-a.yaml").is_file()
+    assert stacks_directory.is_stacks_directory(chosen)
