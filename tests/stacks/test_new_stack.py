@@ -1,0 +1,170 @@
+"""From an empty directory to a cluster of the user's own, without editing a file.
+
+Once without a terminal, as in a script, up to the running cluster; once with the questions.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from components.account.listing import enabled_regions, list_account
+from components.account.lookup import AccountReader
+from sandbox.state import SandboxDirectory
+from tests.support.account_listings import EFS, LUSTRE, VPC
+from tests.support.sandbox import Done, Sandbox
+from tools.workspace.environment import process_environment
+from tools.workspace.stacks_directory import VARIABLE
+
+pytestmark = pytest.mark.sandbox
+
+BLOCK, ODCR = "cr-0123456789abcdef0", "cr-00d00000000000005"
+TIMEOUT_SECONDS = 120
+
+
+def user_in(directory: Path, sandbox: Sandbox) -> Sandbox:
+    """Return the sandbox for a user whose stack files are in a directory."""
+    directory.mkdir()
+    return replace(sandbox, settings={**sandbox.settings, VARIABLE: str(directory)})
+
+
+def answered(user: Sandbox, command: Sequence[str], answers: Sequence[str]) -> Done:
+    """Run a command in a pseudo-terminal, and answer its questions one after the other."""
+    terminal, inside = pty.openpty()
+    left, said, asked = [*answers], b"", 0
+    with subprocess.Popen(
+        [sys.executable, "-m", user.module, *command],
+        env=user.environment(),
+        cwd=Path(user.settings[VARIABLE]),
+        stdin=inside,
+        stdout=inside,
+        stderr=inside,
+    ) as process:
+        os.close(inside)
+        deadline = time.monotonic() + TIMEOUT_SECONDS
+        while time.monotonic() < deadline:
+            if not select.select([terminal], [], [], 1)[0]:
+                continue
+            try:
+                said += os.read(terminal, 4096)
+            except OSError:  # the process has ended and closed the terminal
+                break
+            line = said[asked:].rpartition(b"\n")[2]
+            if left and re.search(rb"(?:\]|\[Y/n\]): ?$", line):
+                os.write(terminal, f"{left.pop(0)}\n".encode())
+                asked = len(said)
+        else:
+            process.kill()
+    os.close(terminal)
+    text = said.decode().replace("\r\n", "\n")
+    assert left == [], f"{left} were not asked for:\n{text}"
+    return Done(tuple(command), process.returncode, text, "")
+
+
+def cluster_of(path: Path) -> dict:
+    return yaml.safe_load(path.read_text())["config"]["trainyard:cluster"]
+
+
+def test_two_commands_lead_from_an_empty_directory_to_two_node_groups_with_lustre(
+    own_sandbox: Sandbox, tmp_path: Path
+) -> None:
+    user = user_in(tmp_path / "mine", own_sandbox)
+    before = {*user.inventory()}
+    options = f"--kind eks --reservation {BLOCK} --reservation {ODCR} --lustre-gib 1200"
+    made = user.must("init", "prod-a", *options.split(), "--sandbox")
+    assert "./trainyard up prod-a --sandbox" in made.stdout
+    user.must("up", "prod-a", "--sandbox", "--yes")
+    found = user.inventory()
+    instances = [line for line in found if line.startswith("ec2:instance ")]
+    for reservation in (BLOCK, ODCR):
+        assert sum(f"reservation={reservation}" in line for line in instances) == 2
+    new = [line for line in {*found} - before if line.startswith("fsx:file-system ")]
+    assert len(new) == 1
+
+
+def test_the_questions_lead_to_a_file_that_passes_the_checks_of_the_account(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    user = user_in(tmp_path / "mine", sandbox)
+    # Kind, reservations, nodes of each, VPC, subnets, file system and its size, key pair, yes.
+    answers = ["", f"{BLOCK},{ODCR}", "1", "", "1", "", "new", "1200", "sandbox", "y"]
+    done = answered(user, ["init", "prod-b", "--sandbox"], answers)
+    assert done.exit_code == 0, done.said
+    path = tmp_path / "mine" / "Pulumi.prod-b.yaml"
+    found = cluster_of(path)
+    sizes = [each["desired"] for each in found["architecture"]["node_groups"].values()]
+    assert sizes == [1, 2]
+    assert found["storage"]["fsx"]["storage_capacity_gib"] == 1200
+    assert found["network"]["vpc_id"] == VPC
+    user.must("check", "prod-b", "--sandbox", "--live")
+
+    first = path.read_text()
+    (command,) = re.findall(r"^#   \./trainyard (.+)$", first, re.MULTILINE)
+    path.unlink()
+    user.must(*shlex.split(command))
+    assert path.read_text() == first
+
+
+def test_nothing_is_written_when_the_account_contradicts_the_options(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    user = user_in(tmp_path / "mine", sandbox)
+    options = f"--kind eks --reservation {BLOCK} --nodes 3 --key-pair nope --subnet"
+    done = user.run("init", "prod-c", *options.split(), "subnet-0a000000000000002", "--sandbox")
+    assert done.exit_code == 2
+    for option in ("--nodes", "--key-pair", "--subnet"):
+        assert f"\n  {option}\n" in done.stderr
+    assert [*(tmp_path / "mine").iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--kind slurm --reservation cr-00d00000000000004 --key-pair sandbox",
+        f"--kind slurm --reservation {BLOCK} --file-system {EFS}",
+        f"--kind batch --reservation {BLOCK}",
+        "--kind eks --instance-type g4dn.8xlarge --vpc new --lustre-gib 1200",
+        "--kind network",
+    ],
+)
+def test_a_stack_of_every_kind_passes_the_checks_of_the_account(
+    sandbox: Sandbox, tmp_path: Path, options: str
+) -> None:
+    user = user_in(tmp_path / "mine", sandbox)
+    user.must("init", "prod-d", *options.split(), "--sandbox")
+    user.must("check", "prod-d", "--sandbox", "--live")
+
+
+def test_the_listing_has_what_the_account_of_the_sandbox_has(sandbox: Sandbox) -> None:
+    status = SandboxDirectory(sandbox.directory).read_status()
+    assert status is not None
+    access = {
+        **os.environ,
+        "AWS_ENDPOINT_URL": status.aws_endpoint,
+        "AWS_ACCESS_KEY_ID": "sandbox",
+        "AWS_SECRET_ACCESS_KEY": "sandbox",
+    }
+    with process_environment(access):
+        reader = AccountReader(region="us-west-2")
+        found = list_account(reader, ["trn1.32xlarge"])
+        assert "us-west-2" in enabled_regions(reader)
+    assert found.unreadable == ()
+    assert VPC in found.vpcs
+    assert found.subnets["subnet-0b000000000000002"].default_route == "nat"
+    assert {BLOCK, ODCR} <= {each.reservation_id for each in found.reservations}
+    assert found.key_pairs["sandbox"] == "ed25519"
+    assert LUSTRE in {each.file_system_id for each in found.fsx}
+    assert EFS in {each.file_system_id for each in found.efs}
+    assert "usw2-az4" in found.offered_zone_ids["trn1.32xlarge"]
