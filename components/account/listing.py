@@ -57,6 +57,10 @@ class AccountListing:
     unreadable: tuple[str, ...] = ()
     """Calls that were denied, each with the reason from AWS."""
 
+    def denied(self, *calls: str) -> tuple[str, ...]:
+        """Return the reasons for which AWS denied one of these calls (`ec2:DescribeVpcs`)."""
+        return tuple(line for line in self.unreadable if line.partition(": ")[0] in calls)
+
     def zone(self, name_or_id: str) -> ZoneFacts | None:
         """Return a zone by name or id; None if the region has none."""
         return next((z for z in self.zones if name_or_id in (z.name, z.zone_id)), None)

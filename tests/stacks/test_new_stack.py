@@ -25,6 +25,7 @@ from components.account.lookup import AccountReader
 from sandbox.state import SandboxDirectory
 from tests.support.account_listings import EFS, LUSTRE, VPC
 from tests.support.sandbox import Done, Sandbox
+from tests.support.tracked import ROOT
 from tools.workspace.environment import process_environment
 from tools.workspace.stacks_directory import VARIABLE
 
@@ -73,6 +74,13 @@ def answered(user: Sandbox, command: Sequence[str], answers: Sequence[str]) -> D
     return Done(tuple(command), process.returncode, text, "")
 
 
+def documented() -> list[str]:
+    """Return the command of docs/init.md, for the account of the sandbox."""
+    text = (ROOT / "docs" / "init.md").read_text(encoding="utf-8").replace("\\\n", "")
+    (command,) = re.findall(r"^\./trainyard (init prod-a --kind .+)$", text, re.MULTILINE)
+    return shlex.split(command.replace("--region us-west-2", "--sandbox"))
+
+
 def cluster_of(path: Path) -> dict:
     return yaml.safe_load(path.read_text())["config"]["trainyard:cluster"]
 
@@ -82,8 +90,7 @@ def test_two_commands_lead_from_an_empty_directory_to_two_node_groups_with_lustr
 ) -> None:
     user = user_in(tmp_path / "mine", own_sandbox)
     before = {*user.inventory()}
-    options = f"--kind eks --reservation {BLOCK} --reservation {ODCR} --lustre-gib 1200"
-    made = user.must("init", "prod-a", *options.split(), "--sandbox")
+    made = user.must(*documented())
     assert "./trainyard up prod-a --sandbox" in made.stdout
     user.must("up", "prod-a", "--sandbox", "--yes")
     found = user.inventory()

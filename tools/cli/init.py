@@ -33,6 +33,17 @@ from tools.workspace.checkout import ROOT
 DEFAULT_DIRECTORY = "~/trainyard-stacks"
 """Directory for stack files that is proposed in the checkout."""
 
+_NEEDED = (
+    "ec2:DescribeAvailabilityZones",
+    "ec2:DescribeCapacityReservations",
+    "ec2:DescribeInstanceTypeOfferings",
+    "ec2:DescribeRouteTables",
+    "ec2:DescribeSubnets",
+    "ec2:DescribeVpcAttribute",
+    "ec2:DescribeVpcs",
+)
+"""Calls without which nothing is offered; key pairs and file systems are optional."""
+
 Name = Annotated[str, typer.Argument(help="Name of the new stack and of its cluster.")]
 From = Annotated[
     str, typer.Option("--from", metavar="STACK", help="Shipped stack to begin with, such as p5-cb.")
@@ -219,6 +230,9 @@ def _listed(request: Request) -> AccountListing:
     reader = AccountReader(region=request.region, profile=request.profile or None)
     types = {*offers.accelerated_types(request.region), *request.instance_types}
     listing = list_account(reader, types)
+    denied = listing.denied(*_NEEDED)
+    if denied:
+        raise failures.WrongUseError(f"AWS denies {'; '.join(denied)}")
     for line in listing.unreadable:
         console.progress(f"not read: {line}")
     return listing

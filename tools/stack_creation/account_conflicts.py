@@ -14,6 +14,11 @@ from tools.stack_creation.design import NEW_VPC, Kind, Request
 from tools.stack_creation.examples import examples
 from tools.stack_creation.option_conflicts import problem
 
+_EFS_CALLS = (
+    "elasticfilesystem:DescribeFileSystems",
+    "elasticfilesystem:DescribeMountTargets",
+)
+
 
 def account_conflicts(
     request: Request, kind: Kind, listing: AccountListing, now: datetime
@@ -179,7 +184,10 @@ def _file_system(request: Request, kind: Kind, listing: AccountListing) -> Itera
     if fsx is not None:
         fault = offers.lustre_fault(fsx, vpc_id or fsx.vpc_id)
     elif efs is None:
-        fault = f"it does not exist in this account in {listing.region}"
+        denied = listing.denied("fsx:DescribeFileSystems", *_EFS_CALLS)
+        unread = f"it cannot be read: AWS denies {'; '.join(denied)}"
+        missing = f"it does not exist in this account in {listing.region}"
+        fault = unread if denied else missing
     elif kind != "slurm":
         fault = "it is an EFS file system, which only Slurm clusters mount"
     elif vpc_id and vpc_id not in {target.vpc_id for target in efs.targets}:
@@ -196,7 +204,7 @@ def _file_system(request: Request, kind: Kind, listing: AccountListing) -> Itera
 
 
 def _key_pair(request: Request, kind: Kind, listing: AccountListing) -> Iterator[Problem]:
-    if not request.key_pair:
+    if not request.key_pair or listing.denied("ec2:DescribeKeyPairs"):
         return
     usable = offers.usable_keys(listing, operating_system(request, kind))
     if request.key_pair in usable:

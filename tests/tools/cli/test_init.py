@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from components import clock
+from components.config.problems import Problem
+from tests.support.account_listings import NOW, listing
 from tests.support.tracked import ROOT
+from tools.cli.command_line import command
 from tools.stack_creation.examples import examples
 from tools.workspace import stacks_directory
 
@@ -114,12 +120,51 @@ def test_options_that_only_the_account_explains_are_refused_without_it(trainyard
         assert f"\n  {option}\n" in result.stderr
 
 
-def test_a_plan_that_is_refused_writes_nothing(trainyard, directory) -> None:
-    """EKS has no control planes in one zone."""
+def test_a_profile_that_does_not_exist_is_refused(trainyard, directory) -> None:
     options = "--kind eks --region us-west-2 --instance-type p4d.24xlarge --profile no-such"
     result = trainyard("init", "prod-a", *options.split())
     assert result.exit_code == 2
+    assert "no-such" in result.stderr
     assert [*directory.iterdir()] == []
+
+
+def test_an_account_that_denies_its_networks_counts_as_unread(
+    trainyard, directory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    denied = listing(unreadable=("ec2:DescribeVpcs: UnauthorizedOperation",))
+    access = contextlib.nullcontext()
+    monkeypatch.setattr("tools.cli.init.account_access", lambda **_: access)
+    monkeypatch.setattr("tools.cli.init.list_account", lambda *_: denied)
+    result = trainyard("init", "prod-a", "--from", "p5-cb", "--region", "us-west-2")
+    assert result.exit_code == 0, result.output
+    assert "AWS denies ec2:DescribeVpcs: UnauthorizedOperation" in result.stderr
+    assert "vpc_id" not in (directory / "Pulumi.prod-a.yaml").read_text()
+
+
+def test_what_the_account_refuses_is_not_written(
+    trainyard, directory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = SimpleNamespace(
+        problems=(Problem(path="trainyard:cluster.name", problem="is taken", remedy="rename it"),),
+        warnings=(),
+    )
+    access = contextlib.nullcontext()
+    monkeypatch.setattr("tools.cli.init.account_access", lambda **_: access)
+    monkeypatch.setattr("tools.cli.init.list_account", lambda *_: listing())
+    monkeypatch.setattr("tools.cli.init.account_problems", lambda _: refused)
+    monkeypatch.setattr(clock, "now", lambda: NOW)
+    options = "--kind eks --region us-west-2 --reservation cr-0123456789abcdef0"
+    result = trainyard("init", "prod-a", *options.split())
+    assert result.exit_code == 2
+    assert "trainyard:cluster.name\n    problem: is taken" in result.stderr
+    assert [*directory.iterdir()] == []
+
+
+def test_the_page_describes_every_option() -> None:
+    page = (ROOT / "docs" / "init.md").read_text(encoding="utf-8")
+    options = {name for each in command("init").params for name in each.opts if "--" in name}
+    undescribed = {name for name in options - {"--help"} if f"| `{name}" not in page}
+    assert undescribed == set()
 
 
 def test_in_the_checkout_the_directory_has_to_be_named(

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.account_listings import BLOCK, BLOCK_IN_D, EFS, EXPIRED, LUSTRE, OTHER_VPC, VPC
+from tests.support.account_listings import (
+    BLOCK,
+    BLOCK_IN_D,
+    EFS,
+    EXPIRED,
+    LUSTRE,
+    OTHER_VPC,
+    VPC,
+    listing,
+)
 from tests.support.new_stacks import conflicts
 
 PRIVATE_A, PRIVATE_B = "subnet-0a000000000000002", "subnet-0b000000000000002"
@@ -80,6 +89,18 @@ def test_options_that_fit_are_not_refused() -> None:
         "key_pair": "sandbox",
     }
     assert conflicts(**given) == []
+
+
+def test_a_key_pair_that_cannot_be_read_is_not_refused() -> None:
+    account = listing(key_pairs={}, unreadable=("ec2:DescribeKeyPairs: UnauthorizedOperation",))
+    assert conflicts(account, kind="eks", key_pair="mine") == []
+
+
+def test_a_file_system_that_cannot_be_read_is_refused_with_the_call() -> None:
+    denied = "fsx:DescribeFileSystems: AccessDeniedException"
+    account = listing(fsx=(), unreadable=(denied,))
+    ((option, said),) = conflicts(account, kind="eks", file_system=LUSTRE)
+    assert (option, denied in said) == ("--file-system", True)
 
 
 def test_all_contradictions_are_reported_at_once() -> None:
