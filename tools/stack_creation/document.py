@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tools.stack_creation.design import KINDS, LUSTRE_THROUGHPUT, StackDesign
 from tools.stack_creation.examples import Example, examples, manufacturer, section
-from tools.stack_creation.pool_text import write_pools, written_pool_names
+from tools.stack_creation.pool_text import write_pools, written_pools
 from tools.stack_creation.stack_text import Entry, entry_of, rendered
 from tools.workspace.checkout import ROOT
 from tools.workspace.stack_files import CLUSTER_KEY, PROFILE_KEY, REGION_KEY
@@ -234,7 +234,7 @@ def _write_key_pair(cluster: Entry, design: StackDesign) -> None:
             head.insert(Entry("ssh"), after="root_volume")
         section(head, "ssh").set("key_name", design.key_pair)
         return
-    for pool in written_pool_names(cluster, design):
+    for pool in written_pools(cluster, design):
         pool.set("ssh_key_name", design.key_pair, after="instance_type")
         pool.tail = [line for line in pool.tail if "ssh_key_name" not in line]
 

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from components.account.listing import AccountListing
-from components.catalog.regions import zone_region
+from components.config.base import is_zone_id
 from components.eks.network_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
 from tools.stack_creation import offers
 from tools.stack_creation.account_conflicts import vpc_of_options
 from tools.stack_creation.design import NEW_VPC, Kind, NetworkDesign, PoolDesign, Request
 from tools.stack_creation.examples import Example
 from tools.stack_creation.question import Ask, Choice, Question
+
+_COMMON_TYPE = "m5.8xlarge"
+"""A type that almost every zone offers: the head node of the Slurm examples."""
 
 
 def resolve_network(
@@ -210,26 +213,21 @@ def network_without_account(
     Zones are those of the example in its own region. In another region, they are those in which the
     catalog knows the instance type, by id.
     """
-    same = request.region == base.region
-    zones = list(base.zones) if same and base.zones else _catalog_zones(request, pools)
+    is_new = wanted == "new-vpc"
+    zones = list(base.zones) if is_new and request.region == base.region else []
     for at, pool in enumerate(pools):
-        if pool.reserved is None:
-            known = offers.catalog_zones(request.region, pool.instance_type)
-            named = [zone for zone in zones if zone in known or "-az" not in zone]
-            is_new = wanted == "new-vpc"
-            zone = named[-1] if is_new and named else next(iter(known), None)
-            pools[at] = replace(pool, zone=zone)
-    if wanted == "new-vpc":
-        return NetworkDesign(kind="new-vpc", zones=tuple(zones) or None)
-    vpc_id = request.vpc or None
-    return NetworkDesign(kind="existing-vpc", vpc_id=vpc_id)
-
-
-def _catalog_zones(request: Request, pools: Sequence[PoolDesign]) -> list[str]:
-    """Return zone ids of the region for a new VPC, with that of each pool."""
-    types = [pool.instance_type for pool in pools] or ["m5.8xlarge"]
-    found = [zone for name in types for zone in offers.catalog_zones(request.region, name)[:1]]
-    every = offers.catalog_zones(request.region, "m5.8xlarge")
-    zones = [*found, *(zone for zone in every if zone not in ZONES_WITHOUT_EKS)]
-    in_region = [zone for zone in dict.fromkeys(zones) if zone_region(zone) == request.region]
-    return in_region[:MINIMUM_CONTROL_PLANE_ZONES]
+        if pool.reserved is not None:
+            continue
+        known = offers.catalog_zones(request.region, pool.instance_type)
+        fitting = [zone for zone in zones if zone in known or not is_zone_id(zone)]
+        zone = fitting[-1] if fitting else next(iter(known), None)
+        if zone is not None and zone not in zones:
+            zones.append(zone)
+        pools[at] = replace(pool, zone=zone)
+    if not is_new:
+        return NetworkDesign(kind="existing-vpc", vpc_id=request.vpc or None)
+    least = max(len(base.zones), MINIMUM_CONTROL_PLANE_ZONES if base.kind == "eks" else 1)
+    for zone in offers.catalog_zones(request.region, _COMMON_TYPE):
+        if len(zones) < least and zone not in (*zones, *ZONES_WITHOUT_EKS):
+            zones.append(zone)
+    return NetworkDesign(kind="new-vpc", zones=tuple(zones) or None)

@@ -41,7 +41,7 @@ def write_pools(cluster: Entry, design: StackDesign, example: Example) -> None:
     _write_jobs(cluster, design, example)
 
 
-def written_pool_names(cluster: Entry, design: StackDesign) -> Sequence[Entry]:
+def written_pools(cluster: Entry, design: StackDesign) -> Sequence[Entry]:
     """Return the entries of the node pools."""
     return section(cluster, *POOL_SECTIONS[design.kind]).children
 

@@ -29,6 +29,8 @@ from tools.stack_creation.question import Ask, Choice, Question
 
 NONE = "none"
 """Answer for no file system or no key pair."""
+_EXAMPLE = "example"
+"""Answer for the file systems of the example."""
 _LUSTRE = "new"
 _LUSTRE_GIB = 1200
 
@@ -117,11 +119,14 @@ class Resolver:
         self, base: Example, network: NetworkDesign, pools: list[PoolDesign]
     ) -> StorageDesign | None:
         assert self.listing is not None  # noqa: S101 - the caller has checked it
-        kept = base.cluster.child("storage") is not None
+        storage = base.cluster.child("storage")
+        own = Choice(NONE, "no shared file system")
+        if storage is not None:
+            names = ", ".join(entry.key for entry in storage.children)
+            own = Choice(_EXAMPLE, f"as in {base.stack}: {names}")
         reachable = offers.mountable(self.listing, network.vpc_id or "", self.kind)
-        own = f"the storage of the stack {base.stack}" if kept else "none"
         choices = [
-            Choice(NONE, own),
+            own,
             Choice(_LUSTRE, "a new FSx for Lustre file system"),
             *(Choice(name, text) for name, text in reachable.items()),
         ]
@@ -129,10 +134,10 @@ class Resolver:
             option="--file-system",
             text="Which file system do the nodes share?",
             choices=choices,
-            default=(NONE,),
+            default=(own.value,),
         )
-        answer = (self.ask(question) or (NONE,))[0]
-        if answer == NONE:
+        answer = (self.ask(question) or (own.value,))[0]
+        if answer == own.value:
             return None
         if answer != _LUSTRE:
             return self._existing(answer)

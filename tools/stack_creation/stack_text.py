@@ -14,8 +14,6 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from tools.workspace.yaml_reader import yaml_text
 
 _KEY = re.compile(r"(?P<indent> *)(?P<key>[^\s#'\"\[{-][^\s]*?):(?: (?P<value>.*))?$")
@@ -209,8 +207,3 @@ def _lines(entry: Entry, depth: int) -> Iterator[str]:
     for child in entry.children:
         yield from _lines(child, depth + 1)
     yield from (f"{inner}{line}".rstrip() for line in entry.tail)
-
-
-def content(root: Entry) -> Any:
-    """Return what YAML reads from a tree."""
-    return yaml.safe_load(rendered(root))

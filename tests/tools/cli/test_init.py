@@ -73,6 +73,16 @@ def test_given_ids_are_written_without_an_account(trainyard, directory) -> None:
         assert value in text
 
 
+def test_an_example_keeps_its_zones_in_its_own_region_only(trainyard, directory) -> None:
+    for name, region, zones in (
+        ("here", "us-west-2", "[usw2-az4]"),
+        ("there", "us-east-1", "[use1-az4]"),
+    ):
+        trainyard("init", name, "--from", "pc-trn1", "--region", region)
+        text = (directory / f"Pulumi.{name}.yaml").read_text()
+        assert f"availability_zones: {zones}" in text
+
+
 def test_the_command_in_the_file_makes_the_same_file_again(trainyard, directory) -> None:
     options = "--kind slurm --region eu-west-1 --instance-type p4d.24xlarge --nodes 3"
     trainyard("init", "prod-a", *options.split())

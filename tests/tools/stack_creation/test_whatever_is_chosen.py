@@ -16,6 +16,17 @@ from tools.stack_creation.question import Question
 from tools.stack_creation.resolving import Resolver, resolve_kind
 
 LISTING = listing()
+REGIONS = ("us-west-2", "us-east-1", "eu-west-1", "ap-northeast-1")
+LEFT_OUT = {
+    "vpc_id",
+    "public_subnet_ids",
+    "private_subnet_ids",
+    "reservation_id",
+    "custom_ami_id",
+    "availability_zone",
+    "availability_zones",
+}
+"""Keys that only the account knows."""
 BEGINNINGS = [*(("kind", kind) for kind in KINDS), *(("example", stack) for stack in examples())]
 
 
@@ -47,3 +58,17 @@ def test_every_choice_that_is_offered_makes_a_stack_file_that_passes_check(data,
     refuse_invalid(design)
     missing = {problem.path.rpartition(".")[2] for problem in missing_values(design)}
     assert missing <= {"custom_ami_id", "reservation_id"}
+
+
+@given(data=st.data(), beginning=st.sampled_from(BEGINNINGS), region=st.sampled_from(REGIONS))
+@settings(max_examples=100, deadline=None)
+def test_without_an_account_the_stack_file_lacks_only_what_the_account_knows(
+    data, beginning, region
+) -> None:
+    ask = answering(data)
+    request = Request(name="prod-a", **dict([beginning]))
+    request = replace(resolve_kind(request, ask), region=region)
+    design = Resolver(request, None, NOW, ask).design()
+    refuse_invalid(design)
+    missing = {problem.path.rpartition(".")[2] for problem in missing_values(design)}
+    assert missing <= LEFT_OUT
