@@ -202,7 +202,9 @@ def _with_region(request: Request, ask: Ask) -> Request:
         return request
     import boto3
 
-    usual = boto3.Session(profile_name=request.profile or None).region_name
+    # boto3 reads AWS_DEFAULT_REGION only; the AWS provider of the engine reads this one first.
+    session = boto3.Session(profile_name=request.profile or None)
+    usual = os.environ.get("AWS_REGION") or session.region_name
     question = Question(
         option="--region",
         text="Which AWS region is it in?",

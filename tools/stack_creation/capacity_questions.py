@@ -42,7 +42,9 @@ class CapacityQuestions:
     def _without_account(self, example: Example | None) -> list[PoolDesign]:
         if example is not None:
             return self._example_pools(example)
-        types = self.request.instance_types or self._asked_types()
+        types = self.request.instance_types
+        if not types and not self.request.reservations:
+            types = self._asked_types()
         return [
             PoolDesign(instance_type=each, nodes=self.request.nodes_at(index) or ON_DEMAND_NODES)
             for index, each in enumerate(types)

@@ -112,6 +112,20 @@ def test_without_a_terminal_every_missing_option_is_listed(trainyard, directory)
     assert [*directory.iterdir()] == []
 
 
+def test_a_reservation_makes_an_instance_type_unnecessary(trainyard) -> None:
+    result = trainyard("init", "prod-a", "--kind", "eks", "--reservation", "cr-0123456789abcdef0")
+    assert result.exit_code == 2
+    assert "--instance-type" not in result.stderr
+
+
+def test_the_region_of_the_environment_is_the_default(
+    trainyard, directory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_REGION", "us-east-2")
+    assert trainyard("init", "prod-a", "--from", "p5-cb").exit_code == 0
+    assert "aws:region: us-east-2" in (directory / "Pulumi.prod-a.yaml").read_text()
+
+
 def test_contradictions_are_refused_together_and_nothing_is_written(trainyard, directory) -> None:
     options = "--from p5-cb --kind slurm --region us-west-2 --lustre-gib 100 --nodes 0"
     result = trainyard("init", "prod-a", *options.split())
