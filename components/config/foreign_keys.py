@@ -91,8 +91,8 @@ _HINTS: Mapping[str, str] = {
     "iam_policies": "give names of AWS managed policies, not ARNs",
 }
 _ELSEWHERE: Mapping[str, tuple[str, str]] = {
-    "region": ("aws:region", "`pulumi config set aws:region REGION` sets the region"),
-    "profile": ("aws:profile", "`pulumi config set aws:profile PROFILE` sets the profile"),
+    "region": ("aws:region", "set `aws:region` under `config` in the stack file"),
+    "profile": ("aws:profile", "set `aws:profile` under `config` in the stack file"),
     "vpc": ("network", _NETWORK),
     "vpcid": ("network.vpc_id", _NETWORK),
     "networking": ("network", _NETWORK),

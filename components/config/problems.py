@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from components.config.pulumi_command import pulumi_command
 from components.plain_text import legible, printable, shell_word
 from components.secret_text import hidden, hidden_at
 
@@ -103,8 +104,8 @@ def set_command(path: str, value: str, *, stack_file: str) -> str:
         return f"set `{path}` to `{value}` in {stack_file}"
     # A value such as -1 would be parsed as an option.
     end_of_options = "-- " if value.startswith("-") else ""
-    return (
-        f"pulumi config set --stack {shell_word(stack)} --path {end_of_options}{_quoted(path)} "
+    return pulumi_command(
+        f"config set --stack {shell_word(stack)} --path {end_of_options}{_quoted(path)} "
         f"{shell_word(value)}"
     )
 
@@ -119,7 +120,7 @@ def remove_command(path: str, *, stack_file: str) -> str:
     stack = stack_of(stack_file)
     if stack is None:
         return f"remove `{path}` from {stack_file}"
-    return f"pulumi config rm --stack {shell_word(stack)} --path {_quoted(path)}"
+    return pulumi_command(f"config rm --stack {shell_word(stack)} --path {_quoted(path)}")
 
 
 def stack_of(stack_file: str) -> str | None:

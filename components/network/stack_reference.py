@@ -14,6 +14,7 @@ import pulumi
 from components.config.network import ExistingVpc, StackNetwork
 from components.config.network_outputs import network_of_outputs
 from components.config.problems import ROOT, ConfigError, Problem
+from components.config.pulumi_command import pulumi_command
 
 READ_STACK_OUTPUTS = "pulumi:pulumi:readStackOutputs"
 """The engine function behind `pulumi.StackReference`. Unlike the resource, it registers nothing in
@@ -64,7 +65,7 @@ def _unreadable(reference: StackNetwork, error: Exception) -> Problem:
         problem=f"the outputs of this stack cannot be read: {error}",
         allowed="the name of a stack in this backend, or `organization/project/stack`",
         remedy=(
-            "`pulumi stack ls --all` lists the stacks of the backend; or use `kind: existing-vpc` "
-            "with the ids of the VPC and its subnets"
+            f"`{pulumi_command('stack ls --all')}` lists the stacks of the backend; or use `kind: "
+            "existing-vpc` with the ids of the VPC and its subnets"
         ),
     )

@@ -14,6 +14,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from components.config.pulumi_command import pulumi_command
 from tools.changes.steps import Step
 
 CLUSTER = "aws:eks/cluster:Cluster"
@@ -59,13 +60,20 @@ class KubernetesCreate:
 
     def import_command(self, *, stack: str, extra: Sequence[str] = ()) -> str:
         """Return the command that imports the object into the state of the stack unchanged."""
-        return shlex.join(
-            [
-                *("pulumi", "import", "--stack", stack, *extra),
-                *("--parent", f"parent={self.parent}", "--provider", f"provider={self.provider}"),
-                *("--protect=false", "--generate-code=false", "--yes"),
-                *(self.type, self.logical_name, self.identifier),
-            ]
+        return pulumi_command(
+            shlex.join(
+                [
+                    *("import", "--stack", stack, *extra),
+                    *(
+                        "--parent",
+                        f"parent={self.parent}",
+                        "--provider",
+                        f"provider={self.provider}",
+                    ),
+                    *("--protect=false", "--generate-code=false", "--yes"),
+                    *(self.type, self.logical_name, self.identifier),
+                ]
+            )
         )
 
 

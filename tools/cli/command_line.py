@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -13,9 +14,12 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from components.config.pulumi_command import LAUNCHER
 from tools.cli import console, failures
 from tools.workspace.checkout import ROOT
 from tools.workspace.stacks_directory import choose
+
+PROGRAM = "./trainyard"
 
 
 class Command(NamedTuple):
@@ -38,6 +42,7 @@ COMMANDS: Mapping[str, Command] = {
     "check": Command("checks", "Check stack files, and the AWS account with --live."),
     "explain": Command("explain", "Explain a rule, or list all rules."),
     "plan": Command("plans", "Show every resource of a new deployment of the stack."),
+    "pulumi": Command("pulumi", "Run the Pulumi CLI of this program."),
     "artifact": Command("artifacts", "Print a document that the stack exports."),
     "job": Command("jobs", "Generate a job for the stack."),
     "sandbox": Command("sandboxes", "The emulated AWS account on this machine."),
@@ -50,7 +55,17 @@ _PLAIN: Any = {
     "pretty_exceptions_enable": False,
     "rich_markup_mode": None,
 }
-_PASSES_ARGUMENTS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+_HELP = {"help_option_names": ["-h", "--help"]}
+_PASSES_ARGUMENTS_ON: Mapping[str, Mapping[str, Any]] = {
+    "test": {"allow_extra_args": True, "ignore_unknown_options": True},
+    "pulumi": {
+        "allow_extra_args": True,
+        "ignore_unknown_options": True,
+        # Everything after the first word is an argument of Pulumi, also --help.
+        "allow_interspersed_args": False,
+    },
+}
+"""Settings of the commands that pass their arguments to another program."""
 _AT_THE_END = ExitStack()
 
 
@@ -68,12 +83,20 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
-        except (typer.Exit, typer.Abort):
+            with _named_launcher():
+                return super().invoke(ctx)
+        except typer.Exit:
             raise
+        except typer.Abort:
+            # The user did not answer a question that comes before any change.
+            console.cancelled("nothing was changed")
+            raise typer.Exit(failures.CANCELLED) from None
         except KeyboardInterrupt:
-            console.problem("interrupted; run the same command again to continue")
-            raise typer.Exit(failures.WORK_FAILED) from None
+            console.cancelled("run the same command again to continue")
+            raise typer.Exit(failures.CANCELLED) from None
+        except failures.CancelledError as error:
+            console.cancelled(str(error))
+            raise typer.Exit(error.exit_code) from error
         except failures.CommandError as error:
             console.problem(str(error))
             raise typer.Exit(error.exit_code) from error
@@ -89,13 +112,30 @@ class _Commands(TyperGroup):
             _AT_THE_END.close()
 
 
+@contextmanager
+def _named_launcher() -> Iterator[None]:
+    """Let messages of this process and of the engine's program name the launcher's commands."""
+    before = os.environ.get(LAUNCHER)
+    os.environ[LAUNCHER] = PROGRAM
+    try:
+        yield
+    finally:
+        os.environ.pop(LAUNCHER, None)
+        if before is not None:
+            os.environ[LAUNCHER] = before
+
+
 def command_line() -> typer.Typer:
     """Return the command line. Its commands are only names and summaries until one is run."""
     app = typer.Typer(
         cls=_Commands,
         name="trainyard",
         help="Clusters for distributed training on AWS, from one stack file.",
-        epilog="Exit codes: 0 success, 1 failure, 2 invalid usage or configuration.",
+        epilog=(
+            "Exit codes: 0 success, 1 failure, 2 invalid usage or configuration, 3 cancelled. "
+            "`pulumi` and `ssh` exit with the code of the program that they run."
+        ),
+        context_settings=_HELP,
         no_args_is_help=True,
         invoke_without_command=True,
         **_PLAIN,
@@ -113,7 +153,7 @@ def command(name: str) -> Any:
     if name == "sandbox":
         return get_command(module.app)
     alone = typer.Typer(**_PLAIN)
-    settings = _PASSES_ARGUMENTS_ON if name == "test" else None
+    settings = {**_HELP, **_PASSES_ARGUMENTS_ON.get(name, {})}
     alone.command(name, context_settings=settings)(getattr(module, name))
     return get_command(alone)
 

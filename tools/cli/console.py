@@ -37,6 +37,11 @@ def problem(message: str) -> None:
     typer.echo(typer.style("error: ", fg="red", bold=True) + legible(message), err=True)
 
 
+def cancelled(message: str) -> None:
+    """Write what was done before a command was cancelled to standard error."""
+    typer.echo(typer.style("cancelled: ", bold=True) + legible(message), err=True)
+
+
 def at_a_terminal() -> bool:
     """Return whether a user can answer a prompt."""
     return sys.stdin.isatty() and sys.stdout.isatty()

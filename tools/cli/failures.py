@@ -6,6 +6,8 @@ WORK_FAILED = 1
 """Exit code: the operation started and failed."""
 WRONG_USE = 2
 """Exit code: invalid usage or configuration; nothing was started."""
+CANCELLED = 3
+"""Exit code: the user answered no or interrupted the command."""
 
 
 class CommandError(Exception):
@@ -14,6 +16,13 @@ class CommandError(Exception):
     def __init__(self, message: str, *, exit_code: int = WORK_FAILED) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+
+class CancelledError(CommandError):
+    """The user answered no or interrupted the command; the message says what was done."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, exit_code=CANCELLED)
 
 
 class WrongUseError(CommandError):

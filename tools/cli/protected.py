@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.config.problems import ROOT, set_command
+from components.config.pulumi_command import pulumi_command
 from components.storage.fsx_lustre_plan import STORAGE_TAG
 from tools.workspace.exported_state import exported_state, resources_of
 from tools.workspace.stack_files import StackFile
@@ -94,7 +95,7 @@ def explanation(
                 else []
             ),
             "the next `up` uses them again. To delete them and their data:",
-            *(f"  {command}" for command in _unprotect(everything, stack_file.name)),
+            *(f"  {command}" for command in _unprotect(everything, stack_file, sandbox=sandbox)),
             f"  {stack_file.command('up', sandbox=sandbox)} --yes",
             f"  {stack_file.command('destroy', sandbox=sandbox)} --yes",
         ]
@@ -115,7 +116,7 @@ def how_to_forget(stack_file: StackFile, *, sandbox: bool) -> str:
         return warning
     return (
         f"{warning} To remove only the empty stack and its history:\n"
-        f"  pulumi {' '.join(forget_arguments(stack_file.stack))}"
+        f"  {pulumi_command(' '.join(forget_arguments(stack_file.stack)))}"
     )
 
 
@@ -124,15 +125,17 @@ def forget_arguments(stack: str) -> tuple[str, ...]:
     return ("stack", "rm", stack, "--preserve-config")
 
 
-def _unprotect(kept: Iterable[Kept], stack_file: str) -> list[str]:
+def _unprotect(kept: Iterable[Kept], stack_file: StackFile, *, sandbox: bool) -> list[str]:
     """Return the commands that remove protection set by components and protection set by hand."""
+    place = "--sandbox " if sandbox else ""
     commands: list[str] = []
     for each in kept:
         switch = _switch(each)
         if each.protected and switch:
-            commands.append(set_command(f"{ROOT}.{switch}", "false", stack_file=stack_file))
+            commands.append(set_command(f"{ROOT}.{switch}", "false", stack_file=stack_file.name))
         elif each.protected:
-            commands.append(f"pulumi state unprotect '{each.urn}'")
+            unprotect = f"state unprotect --stack {stack_file.stack} '{each.urn}' --yes"
+            commands.append(pulumi_command(f"{place}{unprotect}"))
     return list(dict.fromkeys(commands))
 
 

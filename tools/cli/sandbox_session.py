@@ -61,15 +61,18 @@ class RunningSandbox:
                 f"is in {self.status.region}; set aws:region: {self.status.region} in a copy and "
                 "use it with --stack-file"
             )
+        project, command = project_of(self.directory), self.pulumi(report)
+        mark = marked({}, directory=project.directory, stack=stack_file.stack)
+        return SandboxWorkspace(
+            stack_file=stack_file, command=command.with_variables(mark), project=project
+        )
+
+    def pulumi(self, report: Report) -> PulumiCommand:
+        """Return the engine in the sandbox's project; install it if necessary."""
         project = project_of(self.directory)
         engine = ensure_pulumi(report)
-        environment = marked(
-            self.environment(engine.directory, project),
-            directory=project.directory,
-            stack=stack_file.stack,
-        )
-        command = PulumiCommand(engine.executable, project.directory, environment)
-        return SandboxWorkspace(stack_file=stack_file, command=command, project=project)
+        environment = self.environment(engine.directory, project)
+        return PulumiCommand(engine.executable, project.directory, environment)
 
     def environment(self, engine: Path, project: SandboxProject) -> dict[str, str]:
         """Return the environment of all processes that work in this sandbox."""

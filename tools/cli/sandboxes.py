@@ -21,6 +21,7 @@ from tools.workspace.project import sandbox_directory
 app = typer.Typer(
     help="The sandbox on this machine: an emulated AWS account and real Kubernetes.",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=False,
     rich_markup_mode=None,
 )

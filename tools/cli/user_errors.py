@@ -8,6 +8,7 @@ from sandbox.state import SandboxError
 from tools.cli.failures import WORK_FAILED, WRONG_USE, CommandError
 from tools.cli.unwritable import unwritable
 from tools.engine.errors import EngineError
+from tools.workspace.backend_login import NotLoggedInError
 from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.locks import StackLockedError
 from tools.workspace.recovery.errors import CreatesPendingError
@@ -22,6 +23,7 @@ _WRONG_USE = (
     StacksDirectoryError,
     UnreadableYamlError,
     StackMissingError,
+    NotLoggedInError,
     AccountUnreachableError,
 )
 _FAILED = (EngineError, EngineFailedError, SandboxError, StackLockedError, CreatesPendingError)

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from components.config.pulumi_command import pulumi_command
 from tools.workspace.sidecars import ATTRIBUTES_SUFFIX
 
 _LOCKED = "the stack is currently locked by"
@@ -149,13 +150,17 @@ def locked_out(said: str, *, stack: str) -> str | None:
         gone = ", ".join(f"process {each.pid}" for each in found)
         return (
             f"a Pulumi engine that no longer runs left a lock on stack {stack}: {gone}; nothing "
-            f"was changed. Remove the lock, and run this again:\n  pulumi cancel --stack {stack} "
-            "--yes"
+            "was changed. Remove the lock, and run this again:\n"
+            f"  {_cancel(stack)}"
         )
     if _CONFLICT in said:
         return (
             f"your Pulumi backend reports another update of stack {stack}; nothing was changed. "
-            "Wait until it ends, and run this again; if it has already ended and left its lock:\n "
-            f" pulumi cancel --stack {stack} --yes"
+            "Wait until it ends, and run this again; if it has already ended and left its lock:\n"
+            f"  {_cancel(stack)}"
         )
     return None
+
+
+def _cancel(stack: str) -> str:
+    return pulumi_command(f"cancel --stack {stack} --yes")

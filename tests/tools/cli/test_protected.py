@@ -90,7 +90,9 @@ def test_the_commands_for_a_copy_of_the_stack_file_read_the_copy():
 
 
 def test_what_somebody_protected_by_hand_is_unprotected_by_its_urn():
-    assert f"  pulumi state unprotect '{BY_HAND['urn']}'" in said(BY_HAND).splitlines()
+    command = f"state unprotect --stack dev '{BY_HAND['urn']}' --yes"
+    assert f"  pulumi {command}" in said(BY_HAND).splitlines()
+    assert f"  pulumi --sandbox {command}" in said(BY_HAND, sandbox=True).splitlines()
 
 
 def test_a_network_that_is_a_stack_of_its_own_has_one_switch():

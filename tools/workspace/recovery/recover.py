@@ -9,6 +9,7 @@ from datetime import datetime
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from components.config.pulumi_command import pulumi_command
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.environment import process_environment, profile_environment
 from tools.workspace.exported_state import exported_state, import_state
@@ -208,9 +209,9 @@ class _LookUp:
             f"an earlier command on {self.stack} was killed while it created\n  {create.urn}\nand "
             f"it is unknown whether that object exists: {reason}\nnothing was changed. Check the "
             "account; if the object exists, delete it or import it with `pulumi import`; then "
-            f"clear the pending create with\n  pulumi refresh --stack {self.stack} "
-            "--clear-pending-creates\nbecause creating it again would leave a second object that "
-            "is not in the state"
+            "clear the pending create with\n  "
+            f"{pulumi_command(f'refresh --stack {self.stack} --clear-pending-creates')}\n"
+            "because creating it again would leave a second object that is not in the state"
         )
 
 

@@ -1,0 +1,90 @@
+"""Whether the user is logged in to a Pulumi backend, without asking Pulumi.
+
+Without a login, Pulumi asks for one in a terminal, and otherwise names only a variable of Pulumi
+Cloud.
+
+Source: https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/workspace/creds.go,
+`GetCurrentCloudURLWithSource`, and sdk/go/common/workspace/creds.go
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from components.config.pulumi_command import pulumi_command
+from tools.workspace.yaml_reader import read_yaml
+
+CLOUD = "https://api.pulumi.com"
+"""Backend of Pulumi Cloud.
+https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/httpstate/backend.go,
+`ValueOrDefaultURL`"""
+
+_ENCRYPTED = "$pulumiSecureStore"
+"""Key of an encrypted file of logins.
+https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/util/securestore/envelope.go"""
+
+
+class NotLoggedInError(Exception):
+    """There is no login to a backend; the message has the commands."""
+
+
+def require_login(environment: Mapping[str, str], project: Path) -> str:
+    """Return the URL of the backend that the engine uses; empty if its file is encrypted.
+
+    Args:
+        environment: The environment of the engine.
+        project: Directory of `Pulumi.yaml`, which may name a backend.
+
+    Raises:
+        NotLoggedInError: none is selected, or there is no token for Pulumi Cloud.
+    """
+    stored = _stored(environment)
+    if stored is None:
+        return ""
+    token = bool(environment.get("PULUMI_ACCESS_TOKEN"))
+    url = (
+        environment.get("PULUMI_BACKEND_URL")
+        or _of_project(project)
+        or str(stored.get("current") or "")
+        or (environment.get("PULUMI_API") or CLOUD if token else "")
+    ).rstrip("/")
+    if not url or (is_cloud(url) and not token and not _has_account(stored, url)):
+        raise NotLoggedInError(
+            "you are not logged in to a Pulumi backend, which keeps the state of the stacks; log "
+            f"in:  {pulumi_command('login file://~')}\n"
+            "  docs/backends.md has the commands for S3 and Pulumi Cloud"
+        )
+    return url
+
+
+def is_cloud(url: str) -> bool:
+    """Return whether a backend is Pulumi Cloud, or an installation of it."""
+    return url.startswith(("https://", "http://"))
+
+
+def _stored(environment: Mapping[str, str]) -> Mapping[str, Any] | None:
+    """Return the stored logins; None if only Pulumi can read the file."""
+    home = environment.get("PULUMI_HOME") or Path(environment.get("HOME") or "~") / ".pulumi"
+    directory = Path(environment.get("PULUMI_CREDENTIALS_PATH") or home).expanduser()
+    try:
+        text = (directory / "credentials.json").read_text(encoding="utf-8")
+        stored = json.loads(text) if text else {}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError):
+        return None
+    return stored if isinstance(stored, dict) and _ENCRYPTED not in stored else None
+
+
+def _of_project(project: Path) -> str:
+    content = read_yaml(project / "Pulumi.yaml") or {}
+    return str((content.get("backend") or {}).get("url") or "")
+
+
+def _has_account(stored: Mapping[str, Any], url: str) -> bool:
+    account = (stored.get("accounts") or {}).get(url) or {}
+    older = (stored.get("accessTokens") or {}).get(url)
+    return bool(account.get("accessToken") or account.get("refreshToken") or older)
