@@ -32,7 +32,7 @@ def test_an_interrupted_up_is_taken_up_where_it_stopped(own_sandbox: Sandbox) ->
     before = own_sandbox.inventory()
     process = own_sandbox.plain().start_command("up", STACK, "--sandbox", "--yes")
     stdout, stderr = interrupt_once_it_says(process, "aws:iam:Role", "created")
-    assert process.returncode == 1, stdout + stderr
+    assert process.returncode == 3, stdout + stderr
     assert f"up of {STACK} was interrupted; completed operations are kept and recorded" in stderr
     assert f"./trainyard up {STACK} --sandbox" in stderr
 

@@ -12,6 +12,7 @@ from tools.cli.kubeconfig import usable_kubeconfig
 from tools.cli.sandbox_session import require_stack
 from tools.cli.session import Purpose, open_workspace, refuse_occupied
 from tools.workspace.engine_process import EngineFailedError
+from tools.workspace.missing_stack import StackMissingError
 from tools.workspace.stack_files import EKS, PARALLELCLUSTER, StackFile
 from tools.workspace.workspace import Workspace
 from tools.workspace.workspace import outputs as read
@@ -81,6 +82,8 @@ def _outputs(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> dic
     except EngineFailedError:
         # It may have read a state that another command was writing.
         refuse_occupied(stack_file, sandbox=sandbox)
+        if not workspace.exists():
+            raise StackMissingError(stack_file) from None
         raise
     if not values:
         stack = stack_file.stack

@@ -5,8 +5,6 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import typer
-
 from tools.cli import (
     batch_summary,
     console,
@@ -20,14 +18,13 @@ from tools.cli.check_result import refuse_two_forms
 from tools.cli.duplicates import tell_duplicates
 from tools.cli.inhabited_network import refuse_inhabited
 from tools.cli.kubeconfig import kubeconfig_path
+from tools.cli.operation_end import finish
 from tools.cli.retained import tell_what_stays
 from tools.cli.sandbox_session import holds_stack, require_stack
 from tools.cli.session import Purpose, open_workspace, refuse_occupied
 from tools.cli.unreachable_cluster import variables_of_gone_cluster
 from tools.cli.waiting import wait_seconds
-from tools.diagnosis.kubernetes_failures import is_unreachable
 from tools.workspace.disk_reserve import disk_space_kept
-from tools.workspace.locks import StackLockedError, locked_out
 from tools.workspace.recovery.gone import forget_gone
 from tools.workspace.recovery.timeouts import timeouts_of
 from tools.workspace.stack_files import BATCH, NETWORK, PARALLELCLUSTER, StackFile
@@ -54,9 +51,9 @@ def up(
     workspace = _open(found, "up", sandbox=sandbox, checks_config=True)
     result = _run_guarded(workspace, "up", yes=yes, replace=replace or (), sandbox=sandbox)
     tell_duplicates(workspace, sandbox=sandbox)
-    if result.exit_code:
+    if result.exit_code and not result.declined:
         _tell_what_stays(found, destroyed=False, sandbox=sandbox)
-    _finish(result, workspace, "up", sandbox=sandbox)
+    finish(result, workspace, "up", sandbox=sandbox)
     _show_summary(workspace, result.changes, sandbox=sandbox)
 
 
@@ -91,7 +88,7 @@ def preview(
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     workspace = _open(found, "", sandbox=sandbox, checks_config=True)
     result = _run_guarded(workspace, "preview", yes=False, replace=(), sandbox=sandbox)
-    _finish(result, workspace, "preview", sandbox=sandbox)
+    finish(result, workspace, "preview", sandbox=sandbox)
 
 
 def destroy(
@@ -121,7 +118,7 @@ def destroy(
     flags = [protected.FLAG] if keeps else []
     result = _run(workspace, "destroy", yes=yes, flags=flags, variables=variables)
     tell_duplicates(workspace, sandbox=sandbox)
-    _finish(result, workspace, "destroy", sandbox=sandbox)
+    finish(result, workspace, "destroy", sandbox=sandbox)
     kubeconfig_path(found, sandbox=sandbox).unlink(missing_ok=True)
     if keeps:
         kept = protected.kept_objects(workspace)
@@ -153,7 +150,7 @@ def refresh(
     variables = _variables(workspace, cluster_gone=cluster_gone, sandbox=sandbox)
     _forget_gone(workspace, sandbox=sandbox)
     result = _run(workspace, "refresh", yes=yes, variables=variables)
-    _finish(result, workspace, "refresh", sandbox=sandbox)
+    finish(result, workspace, "refresh", sandbox=sandbox)
 
 
 def _variables(workspace: Workspace, *, cluster_gone: bool, sandbox: bool) -> Mapping[str, str]:
@@ -213,55 +210,3 @@ def _run_guarded(
 def _confirmed(*, yes: bool) -> list[str]:
     """Return the flag that answers the engine's question; `preview` never asks and has no flag."""
     return ["--yes"] if yes else []
-
-
-def _finish(result: EngineResult, workspace: Workspace, operation: str, *, sandbox: bool) -> None:
-    if result.exit_code == 0:
-        return
-    stack = workspace.stack_file.stack
-    _refuse_locked(result, workspace.stack_file, sandbox=sandbox)
-    again = workspace.stack_file.command(operation, sandbox=sandbox)
-    if result.exit_code < 0:
-        message = (
-            f"the engine was killed during the {operation} of {stack}; completed operations are "
-            f"recorded, and the next command looks up the others\n  continue:  {again}"
-        )
-    elif result.interrupted:
-        message = (
-            f"{operation} of {stack} was interrupted; completed operations are kept and recorded\n"
-            f"  continue:  {again}"
-        )
-    elif operation == "preview":
-        message = (
-            f"the preview of {stack} failed; nothing was changed. See the reason above\n"
-            f"{_reasons(result, workspace, sandbox=sandbox)}"
-        ).rstrip()
-    else:
-        message = (
-            f"{operation} of {stack} did not complete; see the reason above. Completed operations "
-            "are kept and "
-            f"recorded\n{_reasons(result, workspace, sandbox=sandbox)}{_go_on(result, again)}"
-        ).rstrip()
-    console.problem(message)
-    raise typer.Exit(failures.WORK_FAILED)
-
-
-def _refuse_locked(result: EngineResult, stack_file: StackFile, *, sandbox: bool) -> None:
-    locked = locked_out(result.said, stack=stack_file.stack)
-    if locked is not None:
-        raise StackLockedError(locked)
-    # A preview may have read a state that another command was writing.
-    refuse_occupied(stack_file, sandbox=sandbox)
-
-
-def _go_on(result: EngineResult, again: str) -> str:
-    if any(is_unreachable(error) for error in result.errors):
-        return ""  # a retry would fail again; the reasons name the commands that help
-    return f"  continue after the cause is fixed:  {again}"
-
-
-def _reasons(result: EngineResult, workspace: Workspace, *, sandbox: bool) -> str:
-    from tools.cli.engine_failure import why_it_failed
-
-    found = why_it_failed(result.errors, workspace, sandbox=sandbox)
-    return "".join(f"  {line}\n" for line in found)

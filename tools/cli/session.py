@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sandbox.account.stacks import account_ids, completion
 from tools.cli import console, failures
+from tools.cli.account_backend import backend_variables, offer_stack
 from tools.cli.aws_cli import require_aws_cli
 from tools.cli.command_line import at_the_end
 from tools.cli.sandbox_session import project_of, running_sandbox, started_sandbox
@@ -22,6 +23,7 @@ from tools.workspace.environment import (
     process_environment,
     profile_environment,
 )
+from tools.workspace.missing_stack import StackMissingError
 from tools.workspace.moved_checkout import follow_checkout
 from tools.workspace.project import sandbox_directory
 from tools.workspace.recovery.leftovers import marked
@@ -92,7 +94,9 @@ def open_workspace(stack_file: StackFile, purpose: Purpose, *, sandbox: bool) ->
     Raises:
         ConfigError: the configuration is invalid; nothing was started.
         StackLockedError: another command holds the lock of the stack.
-        WrongUseError: no credentials, or no AWS CLI for an EKS stack.
+        NotLoggedInError: no login to a Pulumi backend.
+        StackMissingError: the Pulumi backend does not have the stack.
+        WrongUseError: no credentials, no passphrase, or no AWS CLI for an EKS stack.
     """
     if purpose.checks_config:
         from tools.cli.stack_config import plan_of
@@ -109,8 +113,20 @@ def open_workspace(stack_file: StackFile, purpose: Purpose, *, sandbox: bool) ->
         with account_access(sandbox=sandbox, profile=stack_file.profile):
             refuse_wrong_account(stack_file, sandbox=sandbox)
     if purpose.checks_config or purpose.command:
-        workspace.prepare(changes=bool(purpose.command), report=console.progress)
+        _prepare(workspace, purpose)
     return workspace
+
+
+def _prepare(workspace: Workspace, purpose: Purpose) -> None:
+    changes = bool(purpose.command)
+    try:
+        workspace.prepare(changes=changes, report=console.progress)
+    except StackMissingError:
+        # There is nothing to destroy or refresh in a stack that does not exist.
+        if not (purpose.checks_config and console.at_a_terminal()):
+            raise
+        offer_stack(workspace)
+        workspace.prepare(changes=changes, report=console.progress)
 
 
 def work_alone(stack_file: StackFile, command: str, *, sandbox: bool) -> None:
@@ -166,11 +182,12 @@ def _account(stack_file: StackFile) -> Workspace:
     require_credentials()
     if stack_file.architecture == EKS:
         require_aws_cli()
+    backend = backend_variables(stack_file)
     engine = ensure_pulumi(console.progress)
     directory = stack_file.project_directory
     follow_checkout(directory, console.progress)
     environment = marked(
-        account_environment(os.environ, engine=engine.directory),
+        {**account_environment(os.environ, engine=engine.directory), **backend},
         directory=directory,
         stack=stack_file.stack,
     )

@@ -11,10 +11,10 @@ from tools.engine.errors import EngineError
 from tools.workspace.backend_login import NotLoggedInError
 from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.locks import StackLockedError
+from tools.workspace.missing_stack import StackMissingError
 from tools.workspace.recovery.errors import CreatesPendingError
 from tools.workspace.stack_files import StackFileError
 from tools.workspace.stacks_directory import StacksDirectoryError
-from tools.workspace.workspace import StackMissingError
 from tools.workspace.yaml_reader import UnreadableYamlError
 
 _WRONG_USE = (

@@ -57,6 +57,31 @@ def resource_changes(log: str) -> dict[str, int]:
     return dict(next((e.get("resourceChanges") or {} for e in _events(log, "summaryEvent")), {}))
 
 
+_CANCELLING = "received; cancelling"
+"""What the engine writes when it receives Ctrl-C or SIGTERM. Its errors depend on the moment.
+https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/cancellation_scope.go"""
+
+
+def is_canceled(log: str) -> bool:
+    """Return whether the engine was asked to stop before its operation was complete."""
+    return any(_CANCELLING in (e.get("message") or "") for e in _events(log, "stdoutEvent"))
+
+
+def preview_succeeded(log: str) -> bool:
+    """Return whether the last operation of an event log is a preview that succeeded."""
+    *_, last = ({}, *_events(log, "summaryEvent"))
+    return bool(last.get("isPreview")) and last.get("result") == "succeeded"
+
+
+def operations_begun(log: str) -> int:
+    """Return the number of changes that an operation, other than a preview, has begun."""
+    steps = (event for event in _events(log, "resourcePreEvent") if not event.get("planning"))
+    return sum((step.get("metadata") or {}).get("op") not in _CHANGE_NOTHING for step in steps)
+
+
+_CHANGE_NOTHING = frozenset({"same", "read", "refresh"})
+
+
 def _events(log: str, kind: str) -> Iterator[Mapping[str, Any]]:
     key = f'"{kind}"'
     for line in log.splitlines():

@@ -45,6 +45,10 @@ class EngineResult:
     """Number of resources by operation; empty without an event log."""
     said: str = ""
     """The end of standard error, which says why the engine did not start."""
+    declined: bool = False
+    """Whether the user answered the engine's question with no, or with Ctrl-C."""
+    begun: bool = False
+    """Whether it began to change a resource."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sandbox.plain_environment import plain_environment
 from tools.engine.aws_plugin_source import WAIT_DIVISOR
+from tools.workspace.passphrase import PASSPHRASE_FILE
 
 _WAIT_DIVISOR = 400
 LOOPBACK = "127.0.0.1,localhost,::1"
@@ -66,9 +67,16 @@ def account_environment(user: Mapping[str, str], *, engine: Path) -> dict[str, s
     return {
         **user,
         **(_without_proxy(user) if proxied else {}),
+        **_absolute(user, PASSPHRASE_FILE),
         "PATH": _path(user, engine),
         "PULUMI_SKIP_UPDATE_CHECK": "1",
     }
+
+
+def _absolute(user: Mapping[str, str], name: str) -> dict[str, str]:
+    """Return a variable with the absolute path, because the engine runs in another directory."""
+    path = user.get(name)
+    return {name: str(Path(path).expanduser().absolute())} if path else {}
 
 
 def profile_environment(user: Mapping[str, str], profile: str) -> dict[str, str]:

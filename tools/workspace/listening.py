@@ -9,7 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.workspace.engine_events import engine_errors, resource_changes
+from tools.workspace.engine_events import (
+    engine_errors,
+    is_canceled,
+    operations_begun,
+    preview_succeeded,
+    resource_changes,
+)
 from tools.workspace.engine_process import EngineResult, PulumiCommand
 
 LOG_FLAG_VARIABLE = "PULUMI_DEBUG_COMMANDS"
@@ -66,5 +72,27 @@ def run_listening(command: PulumiCommand, arguments: Sequence[str]) -> EngineRes
 
 def heard(result: EngineResult, log: str) -> EngineResult:
     """Return a result with the errors and changes of an event log."""
-    errors = engine_errors(log) if result.exit_code else ()
-    return dataclasses.replace(result, changes=resource_changes(log), errors=errors)
+    result = dataclasses.replace(result, changes=resource_changes(log))
+    canceled = is_canceled(log)
+    # A canceled `destroy` ends with 0 although resources are left.
+    if result.exit_code == 0 and not canceled:
+        return dataclasses.replace(result, interrupted=False)
+    return dataclasses.replace(
+        result,
+        errors=engine_errors(log),
+        # At a terminal, Ctrl-C reaches only the engine.
+        interrupted=result.interrupted or canceled,
+        declined=preview_succeeded(log) and _is_declined(result.said),
+        begun=operations_begun(log) > 0,
+    )
+
+
+def _is_declined(said: str) -> bool:
+    """Return whether the engine ended at its question: after no it reports no error.
+
+    https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/apply.go, `confirmBeforeUpdating`
+    """
+    return _AT_THE_QUESTION in said or "error:" not in said
+
+
+_AT_THE_QUESTION = "confirmation cancelled, not proceeding with the "

@@ -14,6 +14,7 @@ from tools.workspace.engine_process import PARALLEL_OPERATIONS, EngineResult, Pu
 from tools.workspace.file_backend import backend_directory, lock_directory, state_file
 from tools.workspace.listening import run_listening
 from tools.workspace.locks import clear_dead_locks
+from tools.workspace.missing_stack import StackMissingError
 from tools.workspace.project import SandboxProject
 from tools.workspace.recovery.timeouts import IN_AN_ACCOUNT, IN_THE_SANDBOX, Timeouts
 from tools.workspace.sidecars import remove_broken_sidecars
@@ -22,10 +23,6 @@ from tools.workspace.stack_files import StackFile
 Report = Callable[[str], None]
 _TIMEOUT_SECONDS = 10.0
 """Serializes two previews that create a new stack."""
-
-
-class StackMissingError(Exception):
-    """The stack does not exist in the user's Pulumi backend; the message says how to create it."""
 
 
 class Workspace(Protocol):
@@ -146,10 +143,7 @@ class AccountWorkspace:
         if backend is not None:
             remove_broken_sidecars(state_file(backend, stack))
         if not self.exists():
-            raise StackMissingError(
-                f"the Pulumi backend that you are logged in to has no stack {stack}; create it:\n"
-                f"  pulumi stack init {stack}"
-            )
+            raise StackMissingError(self.stack_file)
         if backend is not None:
             _clear_dead_locks(lock_directory(backend, stack), stack, report)
         _recover(self, IN_AN_ACCOUNT, report, profile=self.stack_file.profile)

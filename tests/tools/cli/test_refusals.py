@@ -81,6 +81,8 @@ def test_parallelcluster_needs_no_aws_cli(
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "not-real")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-real")
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PULUMI_BACKEND_URL", tmp_path.as_uri())
+    monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "")
     result = trainyard("up", "pc-p4de", "--yes", "--stack-file", stack_file(RAW_P4DE))
     assert result.exit_code != 0
     assert "there is no engine" in result.stderr

@@ -11,9 +11,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tools.cli import options
-from tools.cli.deployments import _finish
 from tools.cli.engine_failure import why_it_failed
 from tools.cli.failures import WrongUseError
+from tools.cli.operation_end import finish
 from tools.cli.unreachable_cluster import (
     recorded_cluster,
     variables_of_gone_cluster,
@@ -146,7 +146,7 @@ def test_a_failed_destroy_does_not_send_its_user_round_in_a_circle(
     monkeypatch.setattr("tools.workspace.stack_files.StackFile.own_files", tmp_path)
     failed = EngineResult(255, interrupted=False, errors=(UNREACHABLE,))
     with pytest.raises(Exception, match="1"):
-        _finish(failed, workspace(), "destroy", sandbox=False)
+        finish(failed, workspace(), "destroy", sandbox=False)
     said = capsys.readouterr().err
     assert "continue after the cause is fixed" not in said
     assert "./trainyard destroy p5-cb --cluster-gone" in said

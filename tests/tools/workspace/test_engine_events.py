@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tools.workspace.engine_events import EngineError, engine_errors
-from tools.workspace.engine_process import PulumiCommand
-from tools.workspace.listening import LOG_FLAG_VARIABLE, event_log, run_listening
+from tools.workspace.engine_process import EngineResult, PulumiCommand
+from tools.workspace.listening import LOG_FLAG_VARIABLE, event_log, heard, run_listening
 
 TOOLS = Path(__file__).parents[3] / "tools"
 PREFIX = "urn:pulumi:p5-cb::trainyard::trainyard:eks:SelfManagedNodeGroup$"
@@ -92,3 +92,49 @@ def test_the_event_log_is_asked_for_in_one_place() -> None:
 def test_an_engine_that_never_began_has_said_nothing() -> None:
     with event_log() as log:
         assert log.text() == ""
+
+
+def events(*found: dict[str, Any]) -> str:
+    return "".join(f"{json.dumps(each)}\n" for each in found)
+
+
+CREATE = {"metadata": {"op": "create"}}
+PREVIEWED = {"summaryEvent": {"isPreview": True, "result": "succeeded"}}
+CTRL_C = {"stdoutEvent": {"message": "^C received; cancelling. If you would like to"}}
+
+
+@pytest.mark.parametrize(
+    ("said", "log_text", "declined"),
+    [
+        ("", events(PREVIEWED), True),
+        ("error: confirmation cancelled, not proceeding with the update: interrupt", "", False),
+        (
+            "error: confirmation cancelled, not proceeding with the update: interrupt",
+            events(PREVIEWED),
+            True,
+        ),
+        ("error: the backend does not answer", events(PREVIEWED), False),
+        ("", events({"summaryEvent": {"isPreview": True, "result": "failed"}}), False),
+        ("", events(PREVIEWED, {"summaryEvent": {"isPreview": False}}), False),
+    ],
+)
+def test_an_answer_of_no_ends_a_successful_preview_without_an_error(
+    said: str, log_text: str, *, declined: bool
+) -> None:
+    failed = EngineResult(1, interrupted=False, said=said)
+    assert heard(failed, log_text).declined is declined
+
+
+def test_a_canceled_operation_is_interrupted_whatever_its_exit_code() -> None:
+    """The engine ends a canceled `destroy` with 0 although resources are left."""
+    for exit_code in (0, 1, 255):
+        assert heard(EngineResult(exit_code, interrupted=False), events(CTRL_C)).interrupted
+    assert not heard(EngineResult(0, interrupted=True), events(PREVIEWED)).interrupted
+
+
+def test_only_changes_of_an_update_have_begun() -> None:
+    planned = {"resourcePreEvent": {**CREATE, "planning": True}}
+    same = {"resourcePreEvent": {"metadata": {"op": "same"}}}
+    assert not heard(EngineResult(1, interrupted=True), events(planned, same)).begun
+    begun = events(planned, {"resourcePreEvent": CREATE})
+    assert heard(EngineResult(1, interrupted=True), begun).begun

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tools.workspace.engine_process import PulumiCommand
+from tools.workspace.missing_stack import StackMissingError
 from tools.workspace.stack_files import StackFile
-from tools.workspace.workspace import AccountWorkspace, StackMissingError, run
+from tools.workspace.workspace import AccountWorkspace, run
 
 
 @pytest.fixture
