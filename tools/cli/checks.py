@@ -15,7 +15,10 @@ from tools.workspace.stack_files import StackFile, StackFileError, unread_stack_
 
 
 def check(
-    stacks: Annotated[list[str], typer.Argument(help="Stacks, such as p5-cb.")],
+    stacks: Annotated[
+        list[str],
+        typer.Argument(help="Stacks, such as p5-cb.", autocompletion=options.complete_stack),
+    ],
     sandbox: options.Sandbox = False,
     live: Annotated[
         bool,

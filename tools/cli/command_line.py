@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.completion import completion_init
 from typer.core import TyperGroup
 from typer.main import get_command
 
@@ -20,6 +21,8 @@ from tools.workspace.checkout import ROOT
 from tools.workspace.stacks_directory import choose
 
 PROGRAM = "./trainyard"
+COMPLETION = "_TRAINYARD_COMPLETE"
+"""Environment variable with which a completion script asks for completions."""
 
 
 class Command(NamedTuple):
@@ -46,6 +49,7 @@ COMMANDS: Mapping[str, Command] = {
     "artifact": Command("artifacts", "Print a document that the stack exports."),
     "job": Command("jobs", "Generate a job for the stack."),
     "sandbox": Command("sandboxes", "The emulated AWS account on this machine."),
+    "completion": Command("completion", "Print a completion script for bash, zsh or fish."),
     "bench": Command("bench", "Measure the program."),
     "test": Command("suite", "Run every check and test."),
 }
@@ -127,6 +131,8 @@ def _named_launcher() -> Iterator[None]:
 
 def command_line() -> typer.Typer:
     """Return the command line. Its commands are only names and summaries until one is run."""
+    # typer registers the completions of shells only together with its own options for them.
+    completion_init()
     app = typer.Typer(
         cls=_Commands,
         name="trainyard",

@@ -10,9 +10,18 @@ import typer
 
 from tools.cli import console
 from tools.workspace.completion import completed
-from tools.workspace.stack_files import StackFile, find_stack_file
+from tools.workspace.stack_files import StackFile, find_stack_file, stack_names
 
-Stack = Annotated[str, typer.Argument(help="Name of the stack, such as p5-cb.")]
+
+def complete_stack(incomplete: str) -> list[str]:
+    """Return the stacks whose names begin with a text, for a shell."""
+    return [name for name in stack_names() if name.startswith(incomplete)]
+
+
+Stack = Annotated[
+    str,
+    typer.Argument(help="Name of the stack, such as p5-cb.", autocompletion=complete_stack),
+]
 Sandbox = Annotated[
     bool, typer.Option("--sandbox", help="Use the sandbox on this machine instead of AWS.")
 ]

@@ -38,8 +38,9 @@ def loaded_by(*arguments: str) -> list[str]:
 
 def test_the_help_lists_every_command_with_its_summary():
     listed = run("--help").stdout
+    width = max(map(len, COMMANDS))
     for name, row in COMMANDS.items():
-        assert f"  {name.ljust(8)}  {row.summary}\n" in listed
+        assert f"  {name.ljust(width)}  {row.summary}\n" in listed
 
 
 def test_the_help_imports_no_command():
@@ -95,3 +96,15 @@ def test_the_version_is_that_of_the_project():
     shown = CliRunner().invoke(app, ["--version"])
     assert shown.exit_code == 0
     assert shown.stdout == f"trainyard {project['version']}\n"
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "sandbox start"])
+def test_each_command_has_the_short_option_for_help(name):
+    shown = run(*name.split(), "-h")
+    assert shown.exit_code == 0
+    assert "Usage: " in shown.stdout
+
+
+def test_the_help_has_the_exit_codes():
+    shown = " ".join(run("-h").stdout.split())
+    assert "0 success, 1 failure, 2 invalid usage or configuration, 3 cancelled" in shown

@@ -47,7 +47,7 @@ def test_an_interrupt_later_says_what_was_done_and_how_to_continue() -> None:
 
 
 def test_a_destroy_that_was_canceled_is_not_taken_for_done() -> None:
-    with pytest.raises(CancelledError, match="continue:  ./trainyard destroy dev"):
+    with pytest.raises(CancelledError, match=r"continue:  \./trainyard destroy dev"):
         end(ended(0, interrupted=True, begun=True), "destroy")
 
 
