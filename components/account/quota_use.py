@@ -20,12 +20,13 @@ from components.account.lookup import AccountReader, AccountUnreachableError
 from components.catalog.quotas import REGION, lustre_class
 from components.tagging import CLUSTER_TAG, tag_map
 
-_CLUSTER_TAGS = (
+CLUSTER_TAGS = (
     CLUSTER_TAG,
     "eks:cluster-name",
     "aws:eks:cluster-name",
     "parallelcluster:cluster-name",
 )
+"""Keys of tags with the name of a stack's cluster. EKS and ParallelCluster add the last three."""
 
 Use = Mapping[str, Mapping[str, float]]
 """Counts by quota and scope."""
@@ -59,7 +60,7 @@ def _all(reader: AccountReader, service: str, operation: str) -> _Objects | None
 
 def is_own(tags: Mapping[str, str], name: str) -> bool:
     """Return whether tags are those of an object of the stack."""
-    return any(tags.get(key) == name for key in _CLUSTER_TAGS)
+    return any(tags.get(key) == name for key in CLUSTER_TAGS)
 
 
 def _others(reader: AccountReader, objects: _Objects, name: str) -> _Objects:

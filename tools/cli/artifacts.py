@@ -36,7 +36,7 @@ def outputs(
 ) -> None:
     """Print the outputs of a deployed stack."""
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    values = _outputs(found, sandbox=sandbox, show_secrets=show_secrets)
+    values = outputs_of(found, sandbox=sandbox, show_secrets=show_secrets)
     if as_json:
         console.answer_json(values)
         return
@@ -57,7 +57,7 @@ def artifact(
         raise failures.WrongUseError(
             f"{stack} has no artifact {name!r}; available: {', '.join(made) or 'none'}"
         )
-    values = _outputs(found, sandbox=sandbox, show_secrets=True)
+    values = outputs_of(found, sandbox=sandbox, show_secrets=True)
     if made[name] not in values:
         raise failures.CommandError(
             f"{stack} has no {name} yet; deploy it first: {found.command('up', sandbox=sandbox)}"
@@ -75,7 +75,13 @@ def document(value: Any) -> str:
     return json.dumps(value, indent=2)
 
 
-def _outputs(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> dict[str, Any]:
+def outputs_of(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> dict[str, Any]:
+    """Return the outputs of a deployed stack.
+
+    Raises:
+        CommandError: the stack has no outputs yet.
+        StackMissingError: the user's backend does not have the stack.
+    """
     workspace = opened_to_read(stack_file, sandbox=sandbox)
     try:
         values = read(workspace, show_secrets=show_secrets)

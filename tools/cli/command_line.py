@@ -47,6 +47,10 @@ COMMANDS: Mapping[str, Command] = {
     "plan": Command("plans", "Show every resource of a new deployment of the stack."),
     "pulumi": Command("pulumi", "Run the Pulumi CLI of this program."),
     "artifact": Command("artifacts", "Print a document that the stack exports."),
+    "kubeconfig": Command("kubeconfig_merge", "Add the cluster to a kubeconfig."),
+    "ssh": Command("connect", "Open a shell on the head node of a Slurm cluster."),
+    "ssm": Command("connect", "Open a shell on a node with Session Manager."),
+    "logs": Command("logs", "Print the CloudWatch logs of the stack."),
     "job": Command("jobs", "Generate a job for the stack."),
     "sandbox": Command("sandboxes", "The emulated AWS account on this machine."),
     "completion": Command("completion", "Print a completion script for bash, zsh or fish."),
@@ -139,7 +143,7 @@ def command_line() -> typer.Typer:
         help="Clusters for distributed training on AWS, from one stack file.",
         epilog=(
             "Exit codes: 0 success, 1 failure, 2 invalid usage or configuration, 3 cancelled. "
-            "`pulumi` and `ssh` exit with the code of the program that they run."
+            "`pulumi`, `ssh` and `ssm` exit with the code of the program that they run."
         ),
         context_settings=_HELP,
         no_args_is_help=True,
