@@ -77,7 +77,7 @@ def _added(finding: Finding) -> str:
         return "add an entry in the stack file"
     if get_origin(place.annotation) is tuple:
         first = finding.example_of(finding.example, (*finding.location, 0))
-        return f"{first} (and so on with [1], [2])"
+        return f"{first}  # and so on with [1], [2]"
     kinds = kinds_of(place.annotation)
     if kinds:
         return finding.example_of(kinds[0], (*finding.location, "kind"))

@@ -10,7 +10,7 @@ import typer
 
 from tools.cli import console
 from tools.cli.command_line import COMPLETION
-from tools.workspace.stack_files import ROOT
+from tools.workspace.checkout import ROOT
 
 _BASH = """\
 _trainyard_completion() {{

@@ -18,11 +18,12 @@ from tools.cli import console, failures, options
 from tools.cli.sandbox_session import running_sandbox
 from tools.engine import ensure_pulumi
 from tools.workspace.backend_login import require_login
+from tools.workspace.checkout import PROJECT
 from tools.workspace.environment import account_environment
 from tools.workspace.file_backend import state_file
 from tools.workspace.passphrase import PASSPHRASE
 from tools.workspace.pulumi_arguments import PRESERVE_CONFIG, PulumiArguments, parse
-from tools.workspace.stack_files import PROJECT, ROOT, stack_names
+from tools.workspace.stacks_directory import stacks_directory
 
 _STATE_VERSION, _META_VERSION = 3, 1
 """Versions of an empty state file and of the layout with projects.
@@ -30,14 +31,15 @@ https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/diy/meta.go"""
 
 
 def pulumi(context: typer.Context, sandbox: options.Sandbox = False) -> None:
-    """Run the Pulumi CLI of this program, in the directory of the stack files.
+    """Run the Pulumi CLI of this program, in the directory of your stack files.
 
     Arguments go to Pulumi: ./trainyard pulumi stack ls. Write -- before options of Pulumi itself:
     ./trainyard pulumi -- --help. Relative paths begin in the directory of the stack files.
     With --sandbox it uses the stacks of the running sandbox.
     """
     asked = parse(context.args)
-    _refuse_loss(asked)
+    directory = stacks_directory()
+    _refuse_loss(asked, directory)
     arguments = asked.preserving_config()
     if arguments != asked.given:
         console.progress(f"added {PRESERVE_CONFIG}: without it, Pulumi deletes the stack file")
@@ -46,20 +48,24 @@ def pulumi(context: typer.Context, sandbox: options.Sandbox = False) -> None:
         if not command.directory.is_dir():
             raise failures.CommandError("the sandbox has no stacks; deploy one with `up --sandbox`")
         _become(command.executable, arguments, command.directory, command.environment)
-    if asked.edits_stack_file_only and asked.stack in stack_names():
-        raise typer.Exit(_edit_stack_file(arguments, asked.stack))
+    if asked.edits_stack_file_only and _has_file(asked.stack, directory):
+        raise typer.Exit(_edit_stack_file(arguments, asked.stack, directory))
     if asked.uses_backend:
-        require_login(os.environ, ROOT)
+        require_login(os.environ, directory)
     engine = ensure_pulumi(console.progress)
     environment = account_environment(os.environ, engine=engine.directory)
-    _become(engine.executable, arguments, ROOT, environment)
+    _become(engine.executable, arguments, directory, environment)
 
 
-def _refuse_loss(asked: PulumiArguments) -> None:
+def _has_file(stack: str, directory: Path) -> bool:
+    return (directory / f"Pulumi.{stack}.yaml").is_file()
+
+
+def _refuse_loss(asked: PulumiArguments, directory: Path) -> None:
     loss = asked.loss()
     if loss:
         raise failures.WrongUseError(loss)
-    if asked.new_name in stack_names():
+    if asked.new_name and _has_file(asked.new_name, directory):
         raise failures.WrongUseError(
             f"Pulumi.{asked.new_name}.yaml exists, and `stack rename` would replace it with the "
             "file of the renamed stack; choose another name"
@@ -74,7 +80,7 @@ def _become(
     os.execve(program, [str(program), *arguments], dict(environment))  # noqa: S606 - no shell
 
 
-def _edit_stack_file(arguments: Sequence[str], stack: str) -> int:
+def _edit_stack_file(arguments: Sequence[str], stack: str, directory: Path) -> int:
     """Set or remove plain values in a stack file, also before a login or `stack init`.
 
     Pulumi looks the stack up in the backend before it edits the file, so it gets a temporary
@@ -95,7 +101,7 @@ def _edit_stack_file(arguments: Sequence[str], stack: str) -> int:
         }
         with _interrupts_left_to_the_child():
             done = subprocess.run(
-                [engine.executable, *arguments], cwd=ROOT, env=environment, check=False
+                [engine.executable, *arguments], cwd=directory, env=environment, check=False
             )
     return done.returncode
 

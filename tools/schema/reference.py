@@ -13,8 +13,8 @@ All keys of `trainyard:cluster` in a stack file. `python -m tools.schema` genera
 the models in `components/config`; editors show the same texts through
 [`schema/stack.schema.json`](schema/stack.schema.json).
 
-Set a value with `pulumi config set --path 'trainyard:cluster.network.vpc_id' vpc-…`, or edit the
-stack file. Other keys are refused.
+Set a value with `./trainyard pulumi config set --stack STACK --path KEY VALUE`, where KEY is for
+example `trainyard:cluster.network.vpc_id`, or edit the stack file. Other keys are refused.
 """
 
 

@@ -10,6 +10,8 @@ Source: https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/workspace/creds.go,
 from __future__ import annotations
 
 import json
+import os
+import pwd
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -67,16 +69,29 @@ def is_cloud(url: str) -> bool:
 
 def _stored(environment: Mapping[str, str]) -> Mapping[str, Any] | None:
     """Return the stored logins; None if only Pulumi can read the file."""
-    home = environment.get("PULUMI_HOME") or Path(environment.get("HOME") or "~") / ".pulumi"
-    directory = Path(environment.get("PULUMI_CREDENTIALS_PATH") or home).expanduser()
     try:
-        text = (directory / "credentials.json").read_text(encoding="utf-8")
+        text = _credentials(environment)
         stored = json.loads(text) if text else {}
-    except FileNotFoundError:
+    except (FileNotFoundError, KeyError):
         return {}
     except (OSError, ValueError):
         return None
     return stored if isinstance(stored, dict) and _ENCRYPTED not in stored else None
+
+
+def _credentials(environment: Mapping[str, str]) -> str:
+    """Return the text of the file of logins.
+
+    Without a variable, the engine asks the system for the home directory, whatever `HOME` is:
+    https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/util/pulumihome/pulumihome.go
+
+    Raises:
+        FileNotFoundError: nobody has logged in.
+        KeyError: the user has no home directory.
+    """
+    given = environment.get("PULUMI_CREDENTIALS_PATH") or environment.get("PULUMI_HOME")
+    directory = Path(given) if given else Path(pwd.getpwuid(os.getuid()).pw_dir) / ".pulumi"
+    return (directory / "credentials.json").read_text(encoding="utf-8")
 
 
 def _of_project(project: Path) -> str:
