@@ -74,7 +74,7 @@ def test_every_value_that_only_the_user_knows_is_listed_with_its_command():
         reservations__block__reservation_id=removed(),
     )
     found = schema_problems(raw)
-    assert {path: problem.remedy.split(" (")[0] for path, problem in found.items()} == {
+    assert {path: problem.remedy.split("  #")[0] for path, problem in found.items()} == {
         "network.vpc_id": f"{SET}network.vpc_id' vpc-…",
         "network.public_subnet_ids": f"{SET}network.public_subnet_ids[0]' subnet-…",
         "network.private_subnet_ids": f"{SET}network.private_subnet_ids[0]' subnet-…",

@@ -290,11 +290,11 @@ def _tell(
     console.answer(f"{path}: based on {design.example}")
     where = [] if path.parent == Path(os.path.realpath(".")) else [f"cd {path.parent}"]
     option = " --sandbox" if sandbox else ""
-    account = [] if sandbox else [f"pulumi stack init {design.name}"]
+    fixes: list[str] = []
     if missing and not sandbox:
         console.answer("it lacks what only the account knows; the commands below set it")
-        account += [problem.remedy for problem in missing]
+        fixes = [problem.remedy for problem in missing]
         live = True
     check = f"./trainyard check {design.name}{option}{' --live' if live or sandbox else ''}"
-    commands = [*where, *account, check, f"./trainyard up {design.name}{option}"]
+    commands = [*where, *fixes, check, f"./trainyard up {design.name}{option}"]
     console.answer("\n".join(["next:", *(f"  {command}" for command in commands)]))

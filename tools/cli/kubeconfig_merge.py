@@ -49,7 +49,7 @@ def kubeconfig(
         )
     own = usable_kubeconfig(document(outputs["kubeconfig"]), sandbox=sandbox)
     if sandbox and path is None:
-        target = kubeconfig_path(stack, sandbox=True)
+        target = kubeconfig_path(found, sandbox=True)
         write_private(target, own)
         console.answer(f"{kubectl_command(target, sandbox=True)} get nodes")
         return

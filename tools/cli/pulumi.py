@@ -23,7 +23,7 @@ from tools.workspace.environment import account_environment
 from tools.workspace.file_backend import state_file
 from tools.workspace.passphrase import PASSPHRASE
 from tools.workspace.pulumi_arguments import PRESERVE_CONFIG, PulumiArguments, parse
-from tools.workspace.stacks_directory import stacks_directory
+from tools.workspace.stack_files import project_directory
 
 _STATE_VERSION, _META_VERSION = 3, 1
 """Versions of an empty state file and of the layout with projects.
@@ -31,14 +31,14 @@ https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/diy/meta.go"""
 
 
 def pulumi(context: typer.Context, sandbox: options.Sandbox = False) -> None:
-    """Run the Pulumi CLI of this program, in the directory of your stack files.
+    """Run the Pulumi CLI of this program, in the directory of the stack file.
 
     Arguments go to Pulumi: ./trainyard pulumi stack ls. Write -- before options of Pulumi itself:
-    ./trainyard pulumi -- --help. Relative paths begin in the directory of the stack files.
+    ./trainyard pulumi -- --help. Relative paths begin in the directory of the stack file.
     With --sandbox it uses the stacks of the running sandbox.
     """
     asked = parse(context.args)
-    directory = stacks_directory()
+    directory = project_directory(asked.subject)
     _refuse_loss(asked, directory)
     arguments = asked.preserving_config()
     if arguments != asked.given:

@@ -24,6 +24,8 @@ _USE_A_BACKEND = frozenset(
         *("stack", "state", "up", "update", "watch", "whoami"),
     }
 )
+_NAMES_STACK = frozenset({("stack", "init"), ("stack", "select")})
+"""Commands with the name of a stack as their argument."""
 _REMOVE = frozenset({"rm", "remove", "delete"})
 PRESERVE_CONFIG = "--preserve-config"
 
@@ -39,6 +41,13 @@ class PulumiArguments:
     """Names of flags, such as `--force`."""
     stack: str = ""
     """Value of `--stack`."""
+
+    @property
+    def subject(self) -> str:
+        """Name of the stack that the command is about; empty if it names none."""
+        positional = self.words[:2] in _NAMES_STACK or self._removes_stack
+        name = self.stack or (self.words[2] if positional and self.words[2:3] else "")
+        return name.rpartition("/")[2]
 
     @property
     def uses_backend(self) -> bool:

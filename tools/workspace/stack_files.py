@@ -174,6 +174,12 @@ def find_stack_file(stack: str, *, path: Path | None = None) -> StackFile:
     return StackFile(stack, path, _read(path))
 
 
+def project_directory(stack: str) -> Path:
+    """Return the directory of a stack's file; that of the user if there is no such file."""
+    own = stacks_directory()
+    return _lookup(stack, own).parent if stack else own
+
+
 def unread_stack_file(stack: str, path: Path | None) -> StackFile:
     """Return a stack file without content, for messages about a file that cannot be read."""
     found = _lookup(stack, stacks_directory()) if path is None else path.absolute()

@@ -159,7 +159,7 @@ def _require(directory: Path) -> None:
     source = "--stacks" if _OPTION.get() else f"${VARIABLE}"
     raise StacksDirectoryError(
         f"{directory}, which {source} names, is not a stacks directory: {problem}; "
-        "name another directory"
+        "name another directory, or let `./trainyard init` make an empty one a stacks directory"
     )
 
 

@@ -81,3 +81,17 @@ def test_commands_of_a_backend_need_a_login(command: str, *, needed: bool) -> No
 )
 def test_plain_values_of_a_named_stack_need_no_backend(command: str, *, only: bool) -> None:
     assert parse(command.split()).edits_stack_file_only is only
+
+
+@pytest.mark.parametrize(
+    ("command", "stack"),
+    [
+        ("config set --stack p5-cb --path key value", "p5-cb"),
+        ("stack init p5-cb", "p5-cb"),
+        ("stack rm organization/trainyard/p5-cb --yes", "p5-cb"),
+        ("stack ls", ""),
+        ("config get key", ""),
+    ],
+)
+def test_the_stack_of_a_command_is_an_option_or_an_argument(command: str, stack: str) -> None:
+    assert parse(command.split()).subject == stack
