@@ -43,12 +43,13 @@ KeyName = Annotated[
 class RootVolume(StrictModel):
     """The root volume of a node: gp3, always encrypted."""
 
-    size_gib: Annotated[int, Field(ge=20, le=16384)] = 500
-    """Size in GiB. Container images for training are large."""
-    iops: Annotated[int, Field(ge=3000, le=16000)] = 3000
-    """Provisioned IOPS."""
-    throughput_mibps: Annotated[int, Field(ge=125, le=1000)] = 125
-    """Throughput in MiB/s."""
+    # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateEbsBlockDeviceRequest.html
+    size_gib: Annotated[int, Field(ge=20, le=65536)] = 500
+    """Size in GiB, on ParallelCluster at most 16384. Container images for training are large."""
+    iops: Annotated[int, Field(ge=3000, le=80000)] = 3000
+    """Provisioned IOPS, on ParallelCluster at most 16000."""
+    throughput_mibps: Annotated[int, Field(ge=125, le=2000)] = 125
+    """Throughput in MiB/s, on ParallelCluster at most 1000."""
 
     @model_validator(mode="after")
     def _performance_fits(self) -> Self:

@@ -20,3 +20,26 @@ def test_a_root_volume_holds_the_official_image(
     review = Review(stack_file="Pulumi.pc.yaml")
     review_root_volume("head", RootVolume(size_gib=size_gib), custom_ami_id, review)
     assert bool(review.problems) == refused
+
+
+@pytest.mark.parametrize(
+    ("volume", "refused"),
+    [
+        (RootVolume(size_gib=16384, iops=16000, throughput_mibps=1000), []),
+        (RootVolume(size_gib=16385), ["size_gib"]),
+        (RootVolume(iops=16001), ["iops"]),
+        (RootVolume(iops=8000, throughput_mibps=1001), ["throughput_mibps"]),
+        (
+            RootVolume(size_gib=65536, iops=80000, throughput_mibps=2000),
+            [
+                "size_gib",
+                "iops",
+                "throughput_mibps",
+            ],
+        ),
+    ],
+)
+def test_parallelcluster_accepts_less_than_ebs(volume: RootVolume, refused: list[str]):
+    review = Review(stack_file="Pulumi.pc.yaml")
+    review_root_volume("head_node", volume, None, review)
+    assert [problem.path.rpartition(".")[2] for problem in review.problems] == refused
