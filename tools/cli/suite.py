@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import typer
 
+from components.config.pulumi_command import LAUNCHER
 from tools.cli import console, failures
 from tools.engine import ensure_kubernetes, ensure_plugins, ensure_pulumi
 from tools.parallelcluster.environment import parallelcluster_python
@@ -86,8 +87,13 @@ def _side_by_side(processes: int) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment without variables that make every engine recompile the SDKs."""
-    return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    """Return the environment of a user who starts pytest.
+
+    It lacks the variable with which messages name this launcher, and the one that makes every
+    engine recompile the SDKs.
+    """
+    removed = {LAUNCHER, "PYTHONDONTWRITEBYTECODE"}
+    return {name: value for name, value in os.environ.items() if name not in removed}
 
 
 @contextlib.contextmanager
