@@ -123,7 +123,7 @@ def _deployable(stack: str, path: options.StackFilePath, *, sandbox: bool) -> St
     if sandbox:
         raise failures.WrongUseError(
             "the sandbox runs no machines, so there is no node to log in to. Its Kubernetes API "
-            "servers are real: `./trainyard kubeconfig STACK --sandbox`"
+            f"servers are real: `./trainyard kubeconfig {stack} --sandbox`"
         )
     return options.stack_file(stack, path=path, sandbox=False)
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 import typer
 
+from components.config.pulumi_command import LAUNCHER
 from tools.cli import suite
 
 
@@ -53,3 +54,11 @@ def test_everything_runs_whatever_fails_and_what_needs_no_program_runs_first(mon
     with contextlib.nullcontext() if fails == "nothing" else pytest.raises(typer.Exit):
         suite.test(SimpleNamespace(args=[]))
     assert ran == ["unit tests", "programs", "whole stacks"]
+
+
+def test_tests_see_the_messages_of_a_user_who_starts_pytest(monkeypatch):
+    monkeypatch.setenv(LAUNCHER, "./trainyard")
+    monkeypatch.setenv("HOME", "/home/me")
+    environment = suite._environment()
+    assert LAUNCHER not in environment
+    assert environment["HOME"] == "/home/me"
