@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from components.catalog.instance_types import INSTANCE_TYPES
 from sandbox.account.fixture import fixture
 
 _KINDS = {
@@ -86,7 +87,8 @@ def _reservation(
     if named is not None:
         return next((each for each in fixture()["reservations"] if each["id"] == named), None)
     nodes = _nodes(name, cluster)
-    types = [each["instance_type"] for each in nodes]
+    # A type that does not exist is refused; the reservation is then not a problem of its own.
+    types = [known for each in nodes if (known := str(each["instance_type"])) in INSTANCE_TYPES]
     wanted = sum(_number(each.get("desired", each.get("minimum"))) for each in nodes)
     zones = _named_zones(entry, nodes, cluster)
 

@@ -66,7 +66,10 @@ def up(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
             id="reservation-of-another-type",
         ),
         pytest.param(
-            {f"{BLOCK}.reservation_id": "cr-0cb00000000000005"},
+            {
+                f"{BLOCK}.reservation_id": "cr-0cb00000000000005",
+                "network.private_subnet_ids": [PRIVATE_A, PRIVATE_B],
+            },
             ["us-west-2d", "private_subnet_ids"],
             id="reservation-in-a-zone-without-a-subnet",
         ),
