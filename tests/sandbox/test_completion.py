@@ -104,6 +104,12 @@ def test_an_entry_that_no_node_uses_has_a_reservation_of_its_kind():
     assert found["reservations"]["training"] == {"reservation_id": "cr-0123456789abcdef0"}
 
 
+def test_a_type_that_does_not_exist_has_a_reservation_of_the_kind():
+    """The misspelled type is the only problem of the file."""
+    found = values_of(cluster(pool("p5.48xlrge", 1), {"kind": "capacity-block"}))
+    assert found["reservations"]["training"] == {"reservation_id": "cr-0123456789abcdef0"}
+
+
 @pytest.mark.parametrize(
     ("instance_type", "reservation"),
     [("p4de.24xlarge", "cr-00d00000000000004"), ("p4d.24xlarge", "cr-00d00000000000005")],
