@@ -46,7 +46,7 @@ def location_in(raw: Any, loc: Sequence[str | int]) -> Location:
     location: list[str | int] = []
     value = raw
     for part in loc:
-        here = _mapping(value)
+        here = mapping_of(value)
         if part not in here and here.get("kind") == part:
             continue
         location.append(part)
@@ -65,7 +65,8 @@ def value_at(raw: Any, location: Location) -> Any:
     return value
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def mapping_of(value: Any) -> Mapping[str, Any]:
+    """Return a mapping, or an empty one in the place of any other value."""
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 
@@ -153,7 +154,7 @@ def _model_for(annotation: Any, value: Any) -> type[BaseModel] | None:
     models = list(_models(annotation))
     if len(models) == 1:
         return models[0]
-    kind = _mapping(value).get("kind")
+    kind = mapping_of(value).get("kind")
     for model in models:
         if kind in get_args(model.model_fields["kind"].annotation):
             return model

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from components.catalog.instance_types import INSTANCE_TYPES
+from components.config.keys import mapping_of
 from sandbox.account.fixture import fixture
 
 _KINDS = {
@@ -16,14 +17,9 @@ _KINDS = {
 }
 
 
-def mapping(value: Any) -> Mapping[str, Any]:
-    """Return a mapping of a stack file, which may have anything in its place."""
-    return value if isinstance(value, Mapping) else {}
-
-
 def sections(value: Any) -> Iterator[Mapping[str, Any]]:
     """Yield a mapping and all mappings in it."""
-    section = mapping(value)
+    section = mapping_of(value)
     if section:
         yield section
     for each in section.values():
@@ -40,21 +36,22 @@ def chosen_reservations(
     for the nodes, which no other entry has, in a zone that the stack names, and which is active.
     """
     chosen: dict[str, Mapping[str, Any]] = {}
-    for name, entry in mapping(cluster.get("reservations")).items():
+    for name, entry in mapping_of(cluster.get("reservations")).items():
         taken = {each["id"] for each in chosen.values()}
-        found = _reservation(name, mapping(entry), cluster, taken, preferred.get(name))
+        found = _reservation(name, mapping_of(entry), cluster, taken, preferred.get(name))
         if found is not None:
             chosen[name] = found
     return chosen
 
 
-def missing_reservations(cluster: Mapping[str, Any]) -> list[str]:
+def missing_reservations(given: Any) -> list[str]:
     """Return a sentence for each entry for which the account has no reservation: what it has."""
+    cluster = mapping_of(given)
     chosen = chosen_reservations(cluster)
     said: list[str] = []
-    for name, entry in mapping(cluster.get("reservations")).items():
-        kind = mapping(entry).get("kind")
-        if name in chosen or kind not in _KINDS or not _is_open(mapping(entry)):
+    for name, entry in mapping_of(cluster.get("reservations")).items():
+        kind = mapping_of(entry).get("kind")
+        if name in chosen or kind not in _KINDS or not _is_open(mapping_of(entry)):
             continue
         types = sorted({str(each["instance_type"]) for each in _nodes(name, cluster)})
         said.append(
@@ -142,7 +139,7 @@ def _named_zones(
     """Return the zones that the entry, its nodes, or else the new VPC of the stack are in."""
     zones = [each.get("availability_zone") for each in (entry, *nodes)]
     named = [zone for zone in zones if zone]
-    of_vpc = mapping(cluster.get("network")).get("availability_zones")
+    of_vpc = mapping_of(cluster.get("network")).get("availability_zones")
     return named or (of_vpc if isinstance(of_vpc, list) else [])
 
 

@@ -12,8 +12,9 @@ from types import MappingProxyType
 from typing import Any
 
 from components.catalog.instance_types import INSTANCE_TYPES
+from components.config.keys import mapping_of
 from sandbox.account.fixture import fixture
-from sandbox.account.reservation_choice import chosen_reservations, mapping, sections
+from sandbox.account.reservation_choice import chosen_reservations, sections
 from tools.workspace.checkout import ROOT
 from tools.workspace.stack_files import StackFile, StackFileError, find_stack_file
 
@@ -50,16 +51,16 @@ def values_of(cluster: Any, preferred: Mapping[str, str] = MappingProxyType({}))
 
     `preferred` are ids of reservations to use if they fit, by entry.
     """
-    given = mapping(cluster)
-    architecture = mapping(given.get("architecture"))
+    given = mapping_of(cluster)
+    architecture = mapping_of(given.get("architecture"))
     chosen = chosen_reservations(given, preferred)
     found = {
         "network": _network(given, [*chosen.values()]),
         "reservations": {
-            name: _values(mapping(given["reservations"][name]), reservation)
+            name: _values(mapping_of(given["reservations"][name]), reservation)
             for name, reservation in chosen.items()
         },
-        "storage": _storage(mapping(given.get("storage"))),
+        "storage": _storage(mapping_of(given.get("storage"))),
         "architecture": _images(architecture),
     }
     return {key: values for key, values in found.items() if values}
@@ -92,7 +93,7 @@ def _network(
     cluster: Mapping[str, Any], reservations: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Return the account's VPC, with subnets in the zones of the reservations and node pools."""
-    network = mapping(cluster.get("network"))
+    network = mapping_of(cluster.get("network"))
     if network.get("kind") != "existing-vpc":
         return {}
     there = {each["zone"] for each in fixture()["subnets"]}
@@ -117,7 +118,7 @@ def _storage(storage: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """Return the account's file systems for the entries that mount an existing one."""
     found: dict[str, dict[str, str]] = {}
     for name, entry in storage.items():
-        kind = mapping(entry).get("kind")
+        kind = mapping_of(entry).get("kind")
         if isinstance(kind, str) and kind in _FILE_SYSTEMS:
             section, key, key_there = _FILE_SYSTEMS[kind]
             found[name] = {key: fixture()["file_systems"][section][0][key_there]}
@@ -141,8 +142,8 @@ def _images(architecture: Mapping[str, Any]) -> dict[str, Any]:
         return {"custom_ami_id": found[0]} if found else {}
     environments = {
         name: {"custom_ami_id": fixture()["ecs_images"][_manufacturer(environment)]}
-        for name, environment in mapping(architecture.get("compute_environments")).items()
-        if mapping(environment).get("image") == "custom"
+        for name, environment in mapping_of(architecture.get("compute_environments")).items()
+        if mapping_of(environment).get("image") == "custom"
     }
     return {"compute_environments": environments} if environments else {}
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from components import naming
 from components.catalog.instance_types import INSTANCE_TYPES
+from components.config.keys import mapping_of
 from tools.changes.steps import Step
 
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
@@ -63,11 +64,11 @@ class ReservedGroups:
 
 def _target(template: Step, side: Side) -> Reserved | None:
     inputs = _inputs(template, side)
-    target = _map(_map(inputs.get("capacityReservationSpecification")).get(_TARGET))
+    target = mapping_of(mapping_of(inputs.get("capacityReservationSpecification")).get(_TARGET))
     if not target:
         return None
     named = target.get("capacityReservationId") or target.get("capacityReservationResourceGroupArn")
-    market = _map(inputs.get("instanceMarketOptions")).get("marketType")
+    market = mapping_of(inputs.get("instanceMarketOptions")).get("marketType")
     # An unknown value in the preview is a string that is not an id.
     known = named if isinstance(named, str) and named.startswith(("cr-", "arn:")) else ""
     return Reserved(known, is_block=market == "capacity-block")
@@ -88,7 +89,7 @@ def nodes_that_go(step: Step) -> int:
 
 
 def _batch_nodes(inputs: Mapping[str, Any], limit: str) -> int:
-    resources = _map(inputs.get("computeResources"))
+    resources = mapping_of(inputs.get("computeResources"))
     vcpus, types = resources.get(limit), resources.get("instanceTypes") or ()
     if not isinstance(vcpus, int | float):
         return 0
@@ -100,14 +101,10 @@ def _batch_nodes(inputs: Mapping[str, Any], limit: str) -> int:
 def desired_nodes(step: Step, side: Side) -> int:
     """Return the initial desired size of an EKS group; 0 for groups that scale by themselves."""
     inputs = _inputs(step, side)
-    scaling = _map(inputs.get("scalingConfig"))
+    scaling = mapping_of(inputs.get("scalingConfig"))
     size = scaling.get("desiredSize", inputs.get("desiredCapacity"))
     return int(size) if isinstance(size, int | float) else 0
 
 
 def _inputs(step: Step, side: Side) -> Mapping[str, Any]:
     return step.old if side == "old" else step.new
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from components.config.keys import mapping_of
 from tools.workspace.stack_files import StackFile
 
 _POOLS = ("node_groups", "queues", "compute_environments")
@@ -13,8 +14,8 @@ _POOLS = ("node_groups", "queues", "compute_environments")
 
 def nodes_of(stack_file: StackFile) -> list[str]:
     """Return the nodes of each node pool, such as `2 x p5.48xlarge` or `0 to 4 x p4de.24xlarge`."""
-    architecture = _mapping(_mapping(stack_file.cluster).get("architecture"))
-    pools = (pool for key in _POOLS for pool in _mapping(architecture.get(key)).values())
+    architecture = mapping_of(mapping_of(stack_file.cluster).get("architecture"))
+    pools = (pool for key in _POOLS for pool in mapping_of(architecture.get(key)).values())
     return [_described(section) for pool in pools for section in _with_types(pool)]
 
 
@@ -25,16 +26,16 @@ def instance_types_of(stack_file: StackFile) -> list[str]:
 
 def capacity_blocks_of(stack_file: StackFile) -> list[Mapping[str, Any]]:
     """Return the entries of Capacity Blocks."""
-    entries = _mapping(_mapping(stack_file.cluster).get("reservations")).values()
-    return [each for each in map(_mapping, entries) if each.get("kind") == "capacity-block"]
+    entries = mapping_of(mapping_of(stack_file.cluster).get("reservations")).values()
+    return [each for each in map(mapping_of, entries) if each.get("kind") == "capacity-block"]
 
 
 def _with_types(pool: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the sections of a pool with an instance type: itself, or its compute resources."""
-    section = _mapping(pool)
+    section = mapping_of(pool)
     if "instance_type" in section:
         yield section
-    for each in _mapping(section.get("compute_resources")).values():
+    for each in mapping_of(section.get("compute_resources")).values():
         yield from _with_types(each)
 
 
@@ -47,7 +48,3 @@ def _described(section: Mapping[str, Any]) -> str:
     else:
         count = f"{0 if least is None else least} to {most} x "
     return f"{count}{section['instance_type']}"
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
