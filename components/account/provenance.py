@@ -31,7 +31,16 @@ def read_provenance(
     places = {(each.placement_group, each.placement_group_owner_id) for each in found}
     if len(places) != 1:
         return {}
-    ((group, owner),) = places
-    if group is not None and owner != account_id:
-        return {"provenance": "aws-assisted", "placement_group": None}
-    return {"provenance": "own", "placement_group": group}
+    group = own_placement_group(found[0], account_id)
+    provenance = "aws-assisted" if is_aws_assisted(found[0], account_id) else "own"
+    return {"provenance": provenance, "placement_group": group}
+
+
+def is_aws_assisted(found: ReservationFacts, account_id: str) -> bool:
+    """Return whether a reservation is in a placement group of another account."""
+    return found.placement_group is not None and found.placement_group_owner_id != account_id
+
+
+def own_placement_group(found: ReservationFacts, account_id: str) -> str | None:
+    """Return the placement group of a reservation if the account owns it."""
+    return None if is_aws_assisted(found, account_id) else found.placement_group

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from components.account.facts import ReservationFacts
 from components.account.listing import AccountListing
+from components.account.provenance import is_aws_assisted, own_placement_group
 from tools.stack_creation.design import PoolDesign, Request, Reserved
 
 ON_DEMAND_NODES = 2
@@ -11,19 +12,14 @@ ON_DEMAND_NODES = 2
 
 
 def reserved_by(found: ReservationFacts, account_id: str) -> Reserved:
-    """Return the entry of `reservations` for a reservation of the account.
-
-    As `components.account.provenance` decides with `provenance: auto`: a placement group of another
-    account means that AWS created the reservation in a group of its own.
-    """
-    own = found.placement_group is not None and found.placement_group_owner_id == account_id
+    """Return the entry of `reservations` for a reservation of the account."""
     return Reserved(
         kind=found.kind,
         reservation_id=found.reservation_id,
         zone=found.availability_zone,
         instance_count=found.instance_count,
-        placement_group=found.placement_group if own else None,
-        aws_assisted=found.placement_group is not None and not own,
+        placement_group=own_placement_group(found, account_id),
+        aws_assisted=is_aws_assisted(found, account_id),
     )
 
 
