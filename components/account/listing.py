@@ -21,7 +21,7 @@ from components.account.facts import (
 )
 from components.account.file_system_lookup import described_file_systems
 from components.account.lookup import AccountReader
-from components.account.mount_target_lookup import described_efs
+from components.account.mount_target_lookup import efs_facts
 from components.account.readings import Reading, read_side_by_side
 from components.tagging import tag_map
 
@@ -103,17 +103,14 @@ def _networks(reader: AccountReader) -> dict[str, Any]:
         for vpc in page["Vpcs"]:
             vpc_ids.append(vpc["VpcId"])
             names[vpc["VpcId"]] = tag_map(vpc.get("Tags")).get("Name", "")
-    subnet_ids: list[str] = []
+    described: list[Mapping[str, Any]] = []
     do = reader.ec2.describe_subnets
     for page in reader.pages("ec2:DescribeSubnets", do, next_key="NextToken"):
         for subnet in page["Subnets"]:
-            subnet_ids.append(subnet["SubnetId"])
+            described.append(subnet)
             names[subnet["SubnetId"]] = tag_map(subnet.get("Tags")).get("Name", "")
-    subnets: dict[str, SubnetFacts] = {}
-    for ids in _batches(sorted(subnet_ids)):
-        subnets.update(reader.subnets(ids))
     vpcs = {vpc_id: found for vpc_id in vpc_ids if (found := reader.vpc(vpc_id)) is not None}
-    return {"vpcs": vpcs, "subnets": subnets, "names": names}
+    return {"vpcs": vpcs, "subnets": reader.subnet_facts(described), "names": names}
 
 
 def _reservations(reader: AccountReader) -> Iterator[ReservationFacts]:
@@ -131,15 +128,9 @@ def _key_pairs(reader: AccountReader) -> dict[str, str]:
 def _efs(reader: AccountReader) -> Iterator[EfsFacts]:
     do = reader.client("efs").describe_file_systems
     call = "elasticfilesystem:DescribeFileSystems"
-    ids = [
-        each["FileSystemId"]
-        for page in _marked_pages(reader, call, do)
-        for each in page["FileSystems"]
-    ]
-    for file_system_id in ids:
-        found = described_efs(reader, file_system_id)
-        if found is not None:
-            yield found
+    for page in _marked_pages(reader, call, do):
+        for each in page["FileSystems"]:
+            yield efs_facts(reader, each["FileSystemId"])
 
 
 def _marked_pages(reader: AccountReader, call: str, do: Any) -> Iterator[Any]:

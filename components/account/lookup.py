@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
 from typing import Any
 
@@ -200,7 +200,10 @@ class AccountReader:
             self.ec2.describe_subnets,
             Filters=[{"Name": "subnet-id", "Values": sorted(set(subnet_ids))}],
         )
-        subnets = (answer or {}).get("Subnets", [])
+        return self.subnet_facts((answer or {}).get("Subnets", []))
+
+    def subnet_facts(self, subnets: Sequence[Mapping[str, Any]]) -> dict[str, SubnetFacts]:
+        """Return the facts of subnets of `DescribeSubnets` with their default routes, by id."""
         routes = self._default_routes({s["VpcId"] for s in subnets})
         return {
             s["SubnetId"]: SubnetFacts(

@@ -15,18 +15,19 @@ from components.account.security_group_rules import ingress_of
 
 def described_efs(reader: AccountReader, file_system_id: str) -> EfsFacts | None:
     """Return an EFS file system with its mount targets, or None if it does not exist."""
-    efs = reader.client("efs")
     answer = reader.ask(
         "elasticfilesystem:DescribeFileSystems",
-        efs.describe_file_systems,
+        reader.client("efs").describe_file_systems,
         FileSystemId=file_system_id,
     )
-    systems = (answer or {}).get("FileSystems", [])
-    if not systems:
-        return None
+    return efs_facts(reader, file_system_id) if (answer or {}).get("FileSystems") else None
+
+
+def efs_facts(reader: AccountReader, file_system_id: str) -> EfsFacts:
+    """Return an existing EFS file system with its mount targets."""
     targets = reader.ask(
         "elasticfilesystem:DescribeMountTargets",
-        efs.describe_mount_targets,
+        reader.client("efs").describe_mount_targets,
         FileSystemId=file_system_id,
     )
     return EfsFacts(
