@@ -39,7 +39,7 @@ COMMANDS: Mapping[str, Command] = {
     "preview": Command("deployments", "Show what `up` would change. Changes nothing."),
     "destroy": Command("deployments", "Delete the resources of the stack."),
     "refresh": Command("deployments", "Update the state from the account."),
-    "list": Command("stack_list", "List the stacks, and which of them are deployed."),
+    "list": Command("stack_table", "List the stacks, and which of them are deployed."),
     "status": Command("status", "Show what a deployed stack has. Changes nothing."),
     "outputs": Command("artifacts", "Print the outputs of a deployed stack."),
     "check": Command("checks", "Check stack files, and the AWS account with --live."),

@@ -1,4 +1,4 @@
-"""The stacks of the user and the examples, with the state that a backend has recorded."""
+"""`list`: the stacks of the user and the examples, with the state that a backend has recorded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import dataclasses
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from components import clock
-from tools.cli import console
+from tools.cli import console, options
 from tools.cli.panel import LOG_WIDTH, plain
 from tools.cli.sandbox_session import project_of
 from tools.cli.session import account_access
@@ -79,6 +79,17 @@ class Listing:
         _print(f"Examples in {ROOT}", examples)
         for note in self.notes:
             console.answer(f"note: {note}")
+
+
+def list(  # noqa: A001 - the name of the command
+    sandbox: options.Sandbox = False, as_json: options.AsJson = False
+) -> None:
+    """List the stacks of your stacks directory and the examples, and which are deployed."""
+    found = listing(sandbox=sandbox)
+    if as_json:
+        console.answer_json(found.as_json())
+        return
+    found.show()
 
 
 def listing(*, sandbox: bool) -> Listing:
@@ -209,7 +220,7 @@ def _end(block: Mapping[str, Any], region: str, *, sandbox: bool) -> datetime | 
     return found.ends_at if found else None
 
 
-def _print(title: str, stacks: list[ListedStack]) -> None:
+def _print(title: str, stacks: Sequence[ListedStack]) -> None:
     table = Table(title=plain(title), title_justify="left", title_style="bold")
     for heading in ("Stack", "Kind", "Nodes", "State", "Last update", "Capacity Block"):
         table.add_column(heading, overflow="fold")
