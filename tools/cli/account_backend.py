@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from tools.cli import console, failures
-from tools.workspace.backend_login import require_login
+from tools.workspace.backend_login import (
+    PASSPHRASE,
+    PASSPHRASE_FILE,
+    lacks_passphrase,
+    require_login,
+)
 from tools.workspace.missing_stack import init_arguments
-from tools.workspace.passphrase import PASSPHRASE, PASSPHRASE_FILE, lacks_passphrase
 
 if TYPE_CHECKING:
     from tools.workspace.stack_files import StackFile

@@ -17,11 +17,10 @@ import typer
 from tools.cli import console, failures, options
 from tools.cli.sandbox_session import running_sandbox
 from tools.engine import ensure_pulumi
-from tools.workspace.backend_login import require_login
+from tools.workspace.backend_login import PASSPHRASE, require_login
 from tools.workspace.checkout import PROJECT
 from tools.workspace.environment import account_environment
 from tools.workspace.file_backend import state_file
-from tools.workspace.passphrase import PASSPHRASE
 from tools.workspace.pulumi_arguments import PRESERVE_CONFIG, PulumiArguments, parse
 from tools.workspace.stack_files import project_directory
 

@@ -1,10 +1,14 @@
-"""Whether the user is logged in to a Pulumi backend, without asking Pulumi.
+"""Whether Pulumi would ask for a login to a backend or for a passphrase, without asking Pulumi.
 
 Without a login, Pulumi asks for one in a terminal, and otherwise names only a variable of Pulumi
-Cloud.
+Cloud. A passphrase encrypts the secrets of a stack, unless Pulumi Cloud or a key does.
 
-Source: https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/workspace/creds.go,
-`GetCurrentCloudURLWithSource`, and sdk/go/common/workspace/creds.go
+Sources:
+    https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/workspace/creds.go,
+    `GetCurrentCloudURLWithSource`, and sdk/go/common/workspace/creds.go
+    https://www.pulumi.com/docs/iac/concepts/secrets/#available-encryption-providers
+    https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/secrets/passphrase/manager.go,
+    `readPassphrase`
 """
 
 from __future__ import annotations
@@ -27,6 +31,9 @@ https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/httpstate/backend.go,
 _ENCRYPTED = "$pulumiSecureStore"
 """Key of an encrypted file of logins.
 https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/util/securestore/envelope.go"""
+
+PASSPHRASE = "PULUMI_CONFIG_PASSPHRASE"  # noqa: S105 - the name of a variable
+PASSPHRASE_FILE = "PULUMI_CONFIG_PASSPHRASE_FILE"  # noqa: S105 - the name of a variable
 
 
 class NotLoggedInError(Exception):
@@ -67,6 +74,30 @@ def is_cloud(url: str) -> bool:
     return url.startswith(("https://", "http://"))
 
 
+def lacks_passphrase(
+    stack_file: Mapping[str, Any], *, backend: str, environment: Mapping[str, str]
+) -> bool:
+    """Return whether the engine would ask for a passphrase.
+
+    An empty `PULUMI_CONFIG_PASSPHRASE` is a passphrase; an empty `PULUMI_CONFIG_PASSPHRASE_FILE`
+    is not a file.
+
+    Args:
+        stack_file: The content of the stack file. Pulumi writes `encryptionsalt` for a passphrase
+            and `secretsprovider` for a key, such as `awskms://alias/pulumi`.
+        backend: URL of the backend. Pulumi Cloud encrypts secrets unless the stack has a provider.
+        environment: The environment of the engine.
+    """
+    if PASSPHRASE in environment or environment.get(PASSPHRASE_FILE):
+        return False
+    if stack_file.get("encryptionsalt"):
+        return True
+    provider = stack_file.get("secretsprovider")
+    if provider:
+        return provider == "passphrase"
+    return bool(backend) and not is_cloud(backend)
+
+
 def _stored(environment: Mapping[str, str]) -> Mapping[str, Any] | None:
     """Return the stored logins; None if only Pulumi can read the file."""
     try:
@@ -86,7 +117,7 @@ def _credentials(environment: Mapping[str, str]) -> str:
     https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/util/pulumihome/pulumihome.go
 
     Raises:
-        FileNotFoundError: nobody has logged in.
+        FileNotFoundError: there is no login.
         KeyError: the user has no home directory.
     """
     given = environment.get("PULUMI_CREDENTIALS_PATH") or environment.get("PULUMI_HOME")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sandbox.plain_environment import plain_environment
 from tools.engine.aws_plugin_source import WAIT_DIVISOR
-from tools.workspace.passphrase import PASSPHRASE_FILE
+from tools.workspace.backend_login import PASSPHRASE_FILE
 
 _WAIT_DIVISOR = 400
 LOOPBACK = "127.0.0.1,localhost,::1"
