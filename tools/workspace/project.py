@@ -62,8 +62,11 @@ class SandboxProject:
 
     def stacks(self) -> list[str]:
         """Return the names of the stacks with resources in the state, sorted."""
-        records = self.state_file("").parent.glob("*.json")
-        return sorted(path.stem for path in records if self.holds(path.stem))
+        return sorted(stack for stack in self.recorded_stacks() if self.holds(stack))
+
+    def recorded_stacks(self) -> list[str]:
+        """Return the names of the stacks with a state file, which may have no resources."""
+        return sorted(path.stem for path in self.state_file("").parent.glob("*.json"))
 
     def holds(self, stack: str) -> bool:
         """Return whether the state has resources, or pending creates, of a stack.
@@ -71,23 +74,21 @@ class SandboxProject:
         The backend keeps the state file of a destroyed stack and of a stack whose first `up` was
         refused.
         """
-        latest = self._latest(stack) or {}
-        made = [r for r in latest.get("resources") or [] if r["type"] != _STACK]
-        return bool(made or latest.get("pending_operations"))
+        return has_resources(self.latest_checkpoint(stack) or {})
 
     def outputs(self, stack: str) -> dict[str, Any] | None:
         """Return the outputs of a stack; None if the backend does not know the stack.
 
         Empty if the stack was never deployed or was destroyed. Secrets stay encrypted.
         """
-        latest = self._latest(stack)
+        latest = self.latest_checkpoint(stack)
         if latest is None:
             return None
         resources = latest.get("resources") or []
         found = (r.get("outputs") for r in resources if r["type"] == _STACK)
         return next(found, None) or {}
 
-    def _latest(self, stack: str) -> dict[str, Any] | None:
+    def latest_checkpoint(self, stack: str) -> dict[str, Any] | None:
         """Return the latest checkpoint of a stack; None if there is no state file."""
         try:
             record = json.loads(self.state_file(stack).read_text(encoding="utf-8"))
@@ -160,3 +161,9 @@ def sandbox_directory() -> SandboxDirectory:
     configured = os.environ.get("TRAINYARD_SANDBOX")
     path = Path(configured).expanduser() if configured else OWN_FILES / "sandbox"
     return SandboxDirectory(path.resolve())
+
+
+def has_resources(checkpoint: Mapping[str, Any]) -> bool:
+    """Return whether a checkpoint has resources of a stack, or pending creates."""
+    made = [each for each in checkpoint.get("resources") or [] if each["type"] != _STACK]
+    return bool(made or checkpoint.get("pending_operations"))

@@ -6,13 +6,12 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Literal
 
 from tools.workspace.command_lock import refuse_taken
 from tools.workspace.file_backend import history_directory
 from tools.workspace.locks import StackLockedError
-from tools.workspace.project import SandboxProject
+from tools.workspace.project import SandboxProject, has_resources
 
 State = Literal[
     "not deployed", "deployed", "update running", "update interrupted", "update failed", "unknown"
@@ -29,13 +28,11 @@ class StackState:
 
 def sandbox_states(project: SandboxProject) -> dict[str, StackState]:
     """Return the states of the stacks of a sandbox, by stack, read from its files."""
-    files = project.state_file("").parent.glob("*.json")
-    return {path.stem: _sandbox_state(project, path) for path in files}
+    return {stack: _sandbox_state(project, stack) for stack in project.recorded_stacks()}
 
 
-def _sandbox_state(project: SandboxProject, path: Path) -> StackState:
-    stack = path.stem
-    latest = json.loads(path.read_text(encoding="utf-8"))["checkpoint"].get("latest") or {}
+def _sandbox_state(project: SandboxProject, stack: str) -> StackState:
+    latest = project.latest_checkpoint(stack) or {}
     written = (latest.get("manifest") or {}).get("time")
     moment = datetime.fromisoformat(written) if written else None
     return StackState(_state(project, stack, latest), moment)
@@ -48,7 +45,7 @@ def _state(project: SandboxProject, stack: str, latest: Mapping[str, Any]) -> St
         return "update running"
     if latest.get("pending_operations"):
         return "update interrupted"
-    if not project.holds(stack):
+    if not has_resources(latest):
         return "not deployed"
     return "update failed" if _last_result(project, stack) == "failed" else "deployed"
 
