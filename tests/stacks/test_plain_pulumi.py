@@ -6,7 +6,6 @@ the account and the provider plugins are the sandbox's.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -14,11 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.account_pulumi import account_environment
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT, tracked_files
 from tools.cli.protected import forget_arguments
-from tools.engine import ensure_plugins, ensure_pulumi
-from tools.workspace.environment import sandbox_environment
 
 pytestmark = pytest.mark.sandbox
 
@@ -48,25 +46,7 @@ def checkout(tmp_path: Path) -> Path:
 @pytest.fixture
 def pulumi(sandbox: Sandbox, checkout: Path, tmp_path: Path):
     """Run `pulumi` in the copy, with plugins installed where Pulumi installs them."""
-    home = tmp_path / "home"
-    engine = ensure_pulumi(print)
-    for plugin in ensure_plugins(print, engine):
-        program = f"pulumi-resource-{plugin.name}"
-        installed = home / "plugins" / f"resource-{plugin.name}-v{plugin.version}" / program
-        installed.parent.mkdir(parents=True)
-        installed.write_text(f'#!/bin/sh\nexec "{plugin.directory}/{program}" "$@"\n')
-        installed.chmod(0o755)
-    (tmp_path / "state").mkdir()
-    environment = sandbox_environment(
-        os.environ,
-        engine=engine.directory,
-        programs=sandbox.directory / "bin",
-        home=home,
-        backend=tmp_path / "state",
-        passphrase="by hand",
-        region="us-west-2",
-        aws_endpoint=_endpoint(sandbox),
-    )
+    environment = account_environment(sandbox, tmp_path)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -79,13 +59,6 @@ def pulumi(sandbox: Sandbox, checkout: Path, tmp_path: Path):
         )
 
     return run
-
-
-def _endpoint(sandbox: Sandbox) -> str:
-    status = sandbox.must("sandbox", "status").stdout
-    match = re.search(r"http://127\.0\.0\.1:\d+", status)
-    assert match
-    return match.group()
 
 
 def test_the_program_previews_and_its_stack_is_forgotten_without_launcher(

@@ -6,7 +6,6 @@ The account is that of a sandbox, which commands without `--sandbox` reach like 
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -15,10 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.account_pulumi import account_environment
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
-from tools.engine import ensure_plugins, ensure_pulumi
-from tools.workspace.environment import sandbox_environment
 from tools.workspace.stacks_directory import create
 
 pytestmark = pytest.mark.sandbox
@@ -45,28 +43,9 @@ class Directory:
         create(path)
         self.file = path / "Pulumi.net-a.yaml"
         self.file.write_text(STACK_FILE)
-        engine = ensure_pulumi(print)
-        home = path.with_name("home")
-        for plugin in ensure_plugins(print, engine):
-            program = f"pulumi-resource-{plugin.name}"
-            installed = home / "plugins" / f"resource-{plugin.name}-v{plugin.version}" / program
-            installed.parent.mkdir(parents=True)
-            installed.write_text(f'#!/bin/sh\nexec "{plugin.directory}/{program}" "$@"\n')
-            installed.chmod(0o755)
-        state = path.with_name("state")
-        state.mkdir()
-        endpoint = re.search(r"http://127\.0\.0\.1:\d+", sandbox.must("sandbox", "status").stdout)
-        assert endpoint
-        self.environment = sandbox_environment(
-            os.environ,
-            engine=engine.directory,
-            programs=sandbox.directory / "bin",
-            home=home,
-            backend=state,
-            passphrase="of team A",
-            region="us-west-2",
-            aws_endpoint=endpoint[0],
-        ) | {"TRAINYARD_SANDBOX": str(sandbox.directory)}
+        self.environment = account_environment(sandbox, path.parent) | {
+            "TRAINYARD_SANDBOX": str(sandbox.directory)
+        }
 
     def must(self, *command: str) -> str:
         """Run a command in the directory, as its user types it; return what it wrote."""
