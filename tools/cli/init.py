@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -23,7 +22,7 @@ from tools.stack_creation import offers
 from tools.stack_creation.account_conflicts import account_conflicts
 from tools.stack_creation.design import Request, StackDesign
 from tools.stack_creation.document import stack_file_text
-from tools.stack_creation.option_conflicts import SANDBOX_REGION, option_conflicts
+from tools.stack_creation.option_conflicts import SANDBOX_REGION, option_conflicts, unread_conflicts
 from tools.stack_creation.question import Ask, Choice, Defaults, Question, ask_in_terminal
 from tools.stack_creation.repeat_command import repeat_command
 from tools.stack_creation.resolving import Resolver, resolve_kind
@@ -147,7 +146,7 @@ def _refuse(problems: list[Problem], request: Request) -> None:
 
 
 def _directory(ask: Ask, *, yes: bool) -> Path | None:
-    """Return the directory of the file, which may not exist yet; None if nobody answers."""
+    """Return the directory of the file, which may not exist yet; None without an answer."""
     chosen = stacks_directory.chosen_directory()
     here = Path(os.path.realpath("."))
     if chosen is not None and chosen != ROOT:
@@ -191,7 +190,7 @@ def _designed(request: Request, ask: Ask) -> tuple[StackDesign, AccountListing |
         reason = str(error).splitlines()[0].removesuffix("; nothing was done")
         console.progress(f"the account is not read: {reason}")
     request = _with_region(request, ask)
-    _refuse(list(_unread_conflicts(request)), request)
+    _refuse(unread_conflicts(request), request)
     return Resolver(request, None, clock.now(), ask).design(), None
 
 
@@ -238,22 +237,6 @@ def _listed(request: Request) -> AccountListing:
     for line in listing.unreadable:
         console.progress(f"not read: {line}")
     return listing
-
-
-def _unread_conflicts(request: Request) -> Iterator[Problem]:
-    """Yield the options whose meaning only the account knows."""
-    log_in = "log in to the account, or add --sandbox"
-    later = f"{log_in}; or remove it, and set the key in the stack file"
-    kinds = f"{log_in}; or add `--from` with a shipped stack for a reservation of its kind"
-    unknown = "" if request.example else ", ".join(request.reservations)
-    for option, value, why, fix in (
-        ("--subnet", ", ".join(request.subnets), "tells public from private subnets", later),
-        ("--file-system", request.file_system, "tells FSx for Lustre from EFS", later),
-        ("--reservation", unknown, "tells a Capacity Block from an ODCR", kinds),
-    ):
-        if value:
-            problem = f"needs the account, which {why}"
-            yield Problem(path=option, problem=problem, found=value, remedy=fix)
 
 
 def _refuse_in_account(design: StackDesign, request: Request) -> None:

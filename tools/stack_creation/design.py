@@ -1,7 +1,7 @@
 """What `init` writes into a stack file: the complete choices of the user.
 
-`None` stands for a value that only the account knows and that was not read; the stack file then
-leaves the key out, and `check` prints the command that sets it.
+A value that only the account knows is `None` if the account was not read. The stack file leaves its
+key out, and `check` prints the command that sets it.
 """
 
 from __future__ import annotations

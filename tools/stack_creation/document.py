@@ -103,7 +103,7 @@ def _write_network(cluster: Entry, design: StackDesign, example: Example) -> Non
         other = _with_network(design, example)
         copy = section(other.cluster, "network").copy()
         if _manufacturer(other) != _manufacturer(example):
-            copy.hush()  # it tells what the nodes download
+            copy.remove_comments()  # it tells what the nodes download
         cluster.replace(copy)
     entry = section(cluster, "network")
     if network.kind == "new-vpc":
@@ -135,7 +135,7 @@ def _write_zones(entry: Entry, zones: Sequence[str] | None, design: StackDesign)
     flow = f"[{', '.join(zones)}]"
     in_last = all(pool.zone == zones[-1] for pool in design.pools if pool.reserved is None)
     if listed.value != flow or not in_last:
-        listed.say()  # it tells where the nodes of the example are
+        listed.set_comment()  # it tells where the nodes of the example are
     listed.value = flow
     layout = entry.child("addresses")
     if layout is not None and layout.value == "vpc-one-az" and len(zones) > 1:
@@ -204,7 +204,7 @@ def _resize(entry: Entry, capacity_gib: int) -> None:
     if old is not None and old.value == str(capacity_gib):
         return
     entry.set("storage_capacity_gib", capacity_gib)
-    entry.say()  # it tells the capacity
+    entry.set_comment()  # it tells the capacity
 
 
 def _end_with_the_vpc(storage: Entry, design: StackDesign) -> None:

@@ -11,7 +11,7 @@ from components.catalog.instance_types import INSTANCE_TYPES
 from tools.stack_creation.design import Kind, PoolDesign, Purchase
 from tools.stack_creation.stack_text import Entry, parsed
 from tools.workspace.checkout import ROOT
-from tools.workspace.stack_files import CLUSTER_KEY
+from tools.workspace.stack_files import CLUSTER_KEY, StackFile, find_stack_file, names_in
 
 POOL_SECTIONS: Mapping[Kind, tuple[str, ...]] = {
     "eks": ("architecture", "node_groups"),
@@ -73,28 +73,21 @@ def section(entry: Entry, *path: str) -> Entry:
 @cache
 def examples() -> Mapping[str, Example]:
     """Return the shipped stack files that describe a stack, by stack name."""
-    from tools.workspace.yaml_reader import read_yaml
-
-    paths = {
-        path.name.removeprefix("Pulumi.").removesuffix(".yaml"): path
-        for path in ROOT.glob("Pulumi.*.yaml")
-    }
-    return {
-        stack: _example(stack, read_yaml(path), parsed(path.read_text(encoding="utf-8")))
-        for stack, path in sorted(paths.items())
-    }
+    # A stack of the user's can have the name of an example.
+    files = (find_stack_file(stack, path=ROOT / f"Pulumi.{stack}.yaml") for stack in names_in(ROOT))
+    return {file.stack: _example(file) for file in files}
 
 
-def _example(stack: str, content: Any, root: Entry) -> Example:
-    cluster = content["config"][CLUSTER_KEY]
+def _example(file: StackFile) -> Example:
+    cluster: Any = file.cluster
     return Example(
-        stack=stack,
+        stack=file.stack,
         kind=_KIND_OF[cluster["architecture"]["kind"]],
         network=cluster["network"]["kind"],
         zones=tuple(cluster["network"].get("availability_zones", ())),
-        region=content["config"]["aws:region"],
+        region=file.region,
         pools=tuple(_pools(cluster)),
-        root=root,
+        root=parsed(file.path.read_text(encoding="utf-8")),
     )
 
 

@@ -1,4 +1,4 @@
-"""Options of `init` that contradict each other, whatever the account has."""
+"""Options of `init` that contradict each other, or that mean nothing without the account."""
 
 from __future__ import annotations
 
@@ -30,6 +30,24 @@ def option_conflicts(request: Request) -> list[Problem]:
         *_types(request),
         *_storage(request),
         *_network_kind(request),
+    ]
+
+
+def unread_conflicts(request: Request) -> list[Problem]:
+    """Return the options whose meaning depends on the account, which was not read."""
+    log_in = "log in to the account, or add --sandbox"
+    later = f"{log_in}; or remove it, and set the key in the stack file"
+    kinds = f"{log_in}; or add `--from` with a shipped stack for a reservation of its kind"
+    unknown = "" if request.example else ", ".join(request.reservations)
+    given = (
+        ("--subnet", ", ".join(request.subnets), "tells public from private subnets", later),
+        ("--file-system", request.file_system, "tells FSx for Lustre from EFS", later),
+        ("--reservation", unknown, "tells a Capacity Block from an ODCR", kinds),
+    )
+    return [
+        problem(option, f"needs the account, which {why}", fix, found=value)
+        for option, value, why, fix in given
+        if value
     ]
 
 

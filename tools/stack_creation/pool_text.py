@@ -72,7 +72,7 @@ def _write_reservations(
         return
     for entry in entries[1:]:
         entry.comments = []
-        entry.hush()
+        entry.remove_comments()
     cluster.insert(
         Entry("reservations", comments=list(comments), children=entries), after="network"
     )
@@ -81,7 +81,7 @@ def _write_reservations(
 def _reservation(name: str, reserved: Reserved, example: Example) -> Entry:
     entry = _example_reservation(reserved.kind, example)
     if entry.key != name:
-        entry.say()
+        entry.set_comment()
     entry.key = name
     if reserved.reservation_id is not None:
         entry.set("reservation_id", reserved.reservation_id, after="kind")
@@ -115,8 +115,8 @@ def _example_reservation(kind: str, example: Example) -> Entry:
     if own:
         return own[0].copy()
     other = found[0][1].copy()
-    other.say()
-    other.hush()
+    other.set_comment()
+    other.remove_comments()
     return other
 
 
@@ -146,11 +146,11 @@ def _write_pool(
         nodes = section(entry, "compute_resources").children[0]
         section(entry, "compute_resources").children = [nodes]
     if (pool.instance_type, pool.purchase) != (template.instance_type, template.purchase):
-        entry.say()
-        entry.hush()
+        entry.set_comment()
+        entry.remove_comments()
     of_type = nodes.set("instance_type", pool.instance_type)
     if not of_type.comments:
-        of_type.say(_devices(pool.instance_type))
+        of_type.set_comment(_devices(pool.instance_type))
     section(entry, "purchase_option").value = option
     _write_zone(entry, pool)
     _write_sizes(nodes, pool, template, design)
@@ -191,7 +191,7 @@ def _write_sizes(
     # A Capacity Block is static capacity in ParallelCluster: minimum and maximum are the same.
     static = always_there or (design.kind == "slurm" and pool.purchase == "capacity-block")
     if not same:
-        section(nodes, "minimum").say()
+        section(nodes, "minimum").set_comment()
     nodes.set("minimum", pool.nodes if static else 0)
     nodes.set("maximum", pool.nodes)
 
@@ -226,4 +226,4 @@ def _write_jobs(cluster: Entry, design: StackDesign, example: Example) -> None:
         if nodes is not None and int(nodes.value) > first.nodes:
             nodes.value = str(first.nodes)
         if changed:
-            job.say()
+            job.set_comment()

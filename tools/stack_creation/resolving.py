@@ -64,7 +64,7 @@ class Resolver:
         return cast("Kind", self.request.kind)
 
     def design(self) -> StackDesign:
-        """Return the design of the stack; what nobody answers is left out."""
+        """Return the design of the stack; questions without an answer are left out."""
         example = examples().get(self.request.example)
         pools = self._pools(example)
         if self.listing is None:

@@ -78,7 +78,7 @@ class Entry:
             self.insert(found, after=after)
         value_text, items = _written(value)
         if (found.value, found.items) != (value_text, items) or found.children:
-            found.say(comment)
+            found.set_comment(comment)
         found.value, found.items, found.children = value_text, items, []
         return found
 
@@ -99,16 +99,16 @@ class Entry:
         entry.comments = [""] * gap + entry.comments
         self.children[place] = entry
 
-    def say(self, comment: str = "") -> None:
+    def set_comment(self, comment: str = "") -> None:
         """Replace the comments above the entry; empty lines at the top stay."""
         gap = self.comments[:1] == [""]
         self.comments = [""] * gap + [f"# {line}" for line in comment.splitlines()]
 
-    def hush(self) -> None:
+    def remove_comments(self) -> None:
         """Remove all comments in the entry, except those above it."""
         for each in self.walk():
             if each is not self:
-                each.say()
+                each.set_comment()
             each.tail = []
             each.items = [line for line in each.items if not line.lstrip().startswith("#")]
 

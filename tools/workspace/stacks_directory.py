@@ -102,10 +102,13 @@ def is_stacks_directory(directory: Path) -> bool:
     That is a project named `trainyard` whose program is elsewhere.
     """
     try:
-        project = _project(directory)
+        project: Any = read_yaml(directory / PROJECT_FILE)
     except UnreadableYamlError:
         return False
-    return _is_ours(project)
+    if not isinstance(project, Mapping) or project.get("name") != PROJECT:
+        return False
+    # The project of a checkout has no `main`: its program is next to it.
+    return isinstance(project.get("main"), str)
 
 
 def remembered_directory() -> Path | None:
@@ -193,14 +196,3 @@ def _ignore_files(path: Path) -> None:
 def launcher_text(checkout: Path) -> str:
     """Return the launcher script of a stacks directory that uses a checkout."""
     return _LAUNCHER_TEXT.format(checkout=shlex.quote(str(checkout)))
-
-
-def _project(directory: Path) -> Any:
-    return read_yaml(directory / PROJECT_FILE)
-
-
-def _is_ours(project: Any) -> bool:
-    if not isinstance(project, Mapping) or project.get("name") != PROJECT:
-        return False
-    # The project of a checkout has no `main`: its program is next to it.
-    return isinstance(project.get("main"), str)
