@@ -85,7 +85,7 @@ class KillHarness:
         gate.plan("Create" if command == "up" else "Delete", moments)
         output = gate.directory / "output.log"
         with output.open("w+", encoding="utf-8") as file:
-            process = self._start(command, file)
+            process = self._start(command, file, victim)
             try:
                 held = self._wait(process, moments)
                 engine = gate.held()[0].engine_pid if held else 0
@@ -106,10 +106,12 @@ class KillHarness:
         record = json.loads((project / f"{self.stack}.json").read_text(encoding="utf-8"))
         return record["checkpoint"]["latest"]
 
-    def _start(self, command: str, output: IO[str]) -> subprocess.Popen[bytes]:
+    def _start(self, command: str, output: IO[str], victim: Victim) -> subprocess.Popen[bytes]:
         module = "tests.support.kills.launcher"
         options = ["--sandbox", "--yes", *self.arguments]
-        environment = self.sandbox.environment() | {DIRECTORY: str(self.gate.directory)}
+        # Processes that are killed are plain ones; the engine is a program of its own.
+        sandbox = self.sandbox.warm() if victim is Victim.ENGINE else self.sandbox
+        environment = sandbox.environment() | {DIRECTORY: str(self.gate.directory)}
         return subprocess.Popen(
             [sys.executable, "-m", module, command, self.stack, *options],
             cwd=ROOT,
