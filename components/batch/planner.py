@@ -18,9 +18,9 @@ from components.batch.job_size_review import review_sizes
 from components.batch.network_review import review_batch_network, review_public_images
 from components.batch.plan import BatchPlan, JobDefinitionPlan
 from components.batch.repository_plan import plan_repository, review_repository
+from components.checks.derived_names import NODE_ROLE, NamedPart, review_names
 from components.checks.network_review import review_network, review_without_storage
 from components.checks.reservation_review import review_reservations
-from components.checks.role_name_review import review_names
 from components.checks.tag_review import review_tags
 from components.config.network import NewVpc
 from components.config.review import Review
@@ -55,7 +55,12 @@ def _review_stack(context: Context, review: Review) -> None:
         ("compute_environments", "compute environment", architecture.compute_environments),
         ("job_definitions", "job definition", architecture.job_definitions),
     )
-    review_names(config, review, parts=with_roles)
+    parts = (
+        NamedPart(section, noun, name, (NODE_ROLE,))
+        for section, noun, entries in with_roles
+        for name in entries
+    )
+    review_names(config, review, parts=parts)
     review_network(config.network, context.region, review)
     if isinstance(config.network, NewVpc):
         review_batch_network(config.network, review)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from components.capacity.pool_review import review_instance_type
+from components.checks.derived_names import review_names
 from components.checks.reservation_review import review_reservations
 from components.config.network import NewVpc
 from components.config.review import Review
@@ -14,8 +15,8 @@ from components.eks.addons.eks_managed import plan_eks_addons
 from components.eks.addons.registry import plan_self_managed_addons, plan_tolerations
 from components.eks.address_capacity import review_address_capacity
 from components.eks.cluster_review import review_cluster
+from components.eks.derived_names import CLUSTER_NAMES, named_groups
 from components.eks.label_plan import review_labels, review_managed
-from components.eks.name_review import review_names
 from components.eks.network_review import (
     review_eks_network,
     review_public_images,
@@ -43,7 +44,7 @@ def plan_stack(context: Context, review: Review) -> EksPlan:
         ConfigError: every problem that the configuration has.
     """
     config, region = context.config, context.region
-    review_names(config, review)
+    review_names(config, review, derived=CLUSTER_NAMES, parts=named_groups(config))
     review_cluster(config, context.now, review)
     if isinstance(config.network, NewVpc):
         review_new_vpc(config.network, region, review)

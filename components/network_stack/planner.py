@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from components.checks.derived_names import has_flow_logs, review_names
 from components.checks.network_review import review_network, review_without_storage
-from components.checks.role_name_review import review_names
 from components.checks.tag_review import review_tags
 from components.config.network import NewVpc, PlacedNetwork
 from components.config.network_stack import NetworkStackConfig
@@ -20,8 +20,7 @@ def plan_stack(context: PlanContext[NetworkStackConfig], review: Review) -> Netw
         ConfigError: every problem that the configuration has.
     """
     config, region = context.config, context.region
-    has_roles = isinstance(config.network, NewVpc) and config.network.flow_logs
-    review_tags(config.tags, review, has_roles=has_roles)
+    review_tags(config.tags, review, has_roles=has_flow_logs(config))
     review_names(config, review)
     review_network(config.network, region, review)
     review_without_storage(

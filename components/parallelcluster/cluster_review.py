@@ -19,20 +19,17 @@ from components.catalog.parallelcluster import (
     TYPICAL_CREATION_MINUTES,
     TYPICAL_FILE_SYSTEM_MINUTES,
 )
+from components.checks.derived_names import has_flow_logs, review_names
 from components.checks.tag_review import review_tags
 from components.config.network import NewVpc
 from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.reservations import CapacityBlock
 from components.config.review import Review
-from components.naming import IAM_ROLE_NAME_LIMIT, excess_length
 from components.network.existing_vpc_review import review_existing_vpc
 from components.network.vpc_review import review_new_vpc
 from components.parallelcluster.network_review import review_cluster_network
 from components.tagging import common_tags
-
-_FLOW_LOGS_ROLE = "{cluster}-network-flow-logs-role"
-"""Logical name in `components.network.flow_logs`."""
 
 
 def review_cluster(
@@ -54,18 +51,15 @@ def review_cluster(
 
 
 def _review_name(config: ParallelClusterStackConfig, review: Review) -> None:
-    name, limit = config.name, NAME_LIMIT
-    if isinstance(config.network, NewVpc) and config.network.flow_logs:
-        role = _FLOW_LOGS_ROLE.format(cluster=name)
-        limit = min(limit, len(name) - excess_length(role, IAM_ROLE_NAME_LIMIT))
-    if len(name) > limit:
+    name = config.name
+    if has_flow_logs(config):
+        review_names(config, review)  # the role has a lower limit than the cluster
+    elif len(name) > NAME_LIMIT:
         review.refuse(
             "name",
-            "is too long: ParallelCluster limits it (ClusterNameValidator)"
-            if limit == NAME_LIMIT
-            else "is too long: it is part of the name of the role of the flow logs",
+            "is too long: ParallelCluster limits it (ClusterNameValidator)",
             found=name,
-            allowed=f"at most {limit} characters",
+            allowed=f"at most {NAME_LIMIT} characters",
             remedy=review.set_command("name", "SHORTER"),
         )
     if re.fullmatch(NAME_PATTERN, name) is None:

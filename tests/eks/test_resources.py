@@ -9,7 +9,7 @@ from components.architectures.build import build
 from components.architectures.plan_stack import plan_stack
 from components.config.load import load_stack_config
 from components.config.network import NewVpc
-from components.eks import name_review as eks_name_review
+from components.eks.derived_names import CLUSTER_NAMES, named_groups
 from components.eks.resources import EksArchitecture
 from components.network.stack_reference import READ_STACK_OUTPUTS, network_reader
 from components.network.vpc_plan import plan_network
@@ -235,8 +235,8 @@ def test_two_groups_of_one_kind_do_not_collide(p5_cb):
 def test_names_are_those_whose_length_the_plan_measures(p5_cb):
     """Pulumi's names follow from the logical ones; a too long one fails in mid-update."""
     names = {made.name for made in p5_cb().registered}
+    parts = named_groups(stack_files.config(stack_files.p5()))
     assert {
-        eks_name_review._NODE_ROLE.format(cluster="p5-cb", group="p5"),
-        eks_name_review._MANAGED_NODE_GROUP.format(cluster="p5-cb", group="system"),
-        eks_name_review._CLUSTER_ROLE.format(cluster="p5-cb").removesuffix("-eksRole-role"),
+        *(each.logical("p5-cb").removesuffix("-eksRole-role") for each in CLUSTER_NAMES),
+        *(name.logical("p5-cb", part.name) for part in parts for name in part.derived),
     } <= names
