@@ -41,7 +41,6 @@ class Life:
     inventory: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     nodes: dict[str, list[client.V1Node]] = field(default_factory=dict[str, "list[client.V1Node]"])
     daemon_sets: list[client.V1DaemonSet] = field(default_factory=list)
-    job_succeeded: int = 0
     outputs: dict[str, object] = field(default_factory=dict[str, object])
     kubeconfig_mode: int = 0
 
@@ -107,17 +106,9 @@ def _change_size(life: Life, sandbox: Sandbox, directory: Path) -> None:
 
 
 def _run_the_job(life: Life, sandbox: Sandbox) -> None:
-    manifest = sandbox.must("job", STACK, "efa-smoke", "--sandbox").stdout
-    with sandbox.kubernetes(STACK) as api:
-        batch = client.BatchV1Api(api)
-        batch.create_namespaced_job("default", yaml.safe_load(manifest))
-
-        def succeeded() -> int:
-            return batch.read_namespaced_job("efa-smoke-p5", "default").status.succeeded or 0
-
-        until(lambda: succeeded() == 2, "both pods of the job ran", seconds=60)
-        life.job_succeeded = succeeded()
-        batch.delete_namespaced_job("efa-smoke-p5", "default", propagation_policy="Foreground")
+    job = ("job", STACK, "nccl-tests", "--submit", "--wait", "--sandbox")
+    life.done["job"] = sandbox.must(*job)
+    life.done["job again"] = sandbox.must(*job)
 
 
 def _map_roles(sandbox: Sandbox) -> str:
@@ -142,7 +133,7 @@ def test_status_shows_the_summary_of_the_running_cluster(life: Life) -> None:
         "2 x p5.48xlarge, self-managed",
         "Ready  nvidia.com/gpu: 8  vpc.amazonaws.com/efa: 32",
         "update succeeded, 20",
-        "./trainyard job p5-cb nccl-tests --sandbox | ",
+        "./trainyard job p5-cb nccl-tests --submit --wait --sandbox",
     ):
         assert fact in said
     assert "missing" not in said
@@ -225,8 +216,14 @@ def test_other_tags_replace_nothing(life: Life) -> None:
     assert set(life.changes["tagged"]) == {"update", "same"}
 
 
-def test_the_job_runs_on_every_gpu_and_efa_interface(life: Life) -> None:
-    assert life.job_succeeded == 2
+def test_a_job_is_submitted_and_followed_and_its_next_run_replaces_it(life: Life) -> None:
+    """A job on pods that request every GPU and EFA interface of both nodes."""
+    first, again = life.done["job"], life.done["job again"]
+    assert first.stdout == again.stdout == "nccl-tests-p5\n"
+    assert "nccl-tests-p5 has completed" in first.stderr
+    assert "the sandbox runs no containers" in first.stderr
+    assert "deleting the previous run" not in first.stderr
+    assert "deleting the previous run of nccl-tests-p5" in again.stderr
 
 
 def test_outputs_hold_no_secret_unless_asked(life: Life) -> None:

@@ -75,6 +75,20 @@ def document(value: Any) -> str:
     return json.dumps(value, indent=2)
 
 
+def deployed_cluster(stack_file: StackFile, *, sandbox: bool) -> tuple[str, str]:
+    """Return the name of the cluster of an EKS stack, and its kubeconfig.
+
+    Raises:
+        CommandError: the stack has no cluster yet.
+    """
+    outputs = outputs_of(stack_file, sandbox=sandbox, show_secrets=True)
+    if "kubeconfig" not in outputs:
+        command = stack_file.command("up", sandbox=sandbox)
+        raise failures.CommandError(f"{stack_file.stack} has no cluster yet; deploy it: {command}")
+    kubeconfig = usable_kubeconfig(document(outputs["kubeconfig"]), sandbox=sandbox)
+    return str(outputs["cluster_name"]), kubeconfig
+
+
 def outputs_of(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> dict[str, Any]:
     """Return the outputs of a deployed stack.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from components.batch.plan import BatchPlan
 from tools.cli import console, failures
+from tools.cli.job_wait import JobWait
 from tools.cli.stack_config import plan_of
 from tools.jobs.batch_request import BatchRequest, batch_submission
 from tools.jobs.names import BATCH_JOBS
@@ -40,6 +41,8 @@ def make_job(
     nodes: int | None,
     options: Mapping[str, Any],
     *,
+    submit: bool,
+    wait: JobWait | None,
     sandbox: bool,
 ) -> None:
     """Print the request as input for `aws batch submit-job --cli-input-json`, or submit it.
@@ -49,17 +52,13 @@ def make_job(
         name: One of `BATCH_JOBS`.
         nodes: Number of nodes; None for that of the job definition.
         options: Values of the Batch options, by option; None if not given.
+        submit: Whether to submit it.
+        wait: How to wait for its end; None to return at once.
         sandbox: Whether to submit it to the sandbox's account.
 
     Raises:
-        WrongUseError: options contradict each other, the stack has no job definition for the job,
-            or too few nodes.
+        WrongUseError: the stack has no job definition for the job, or too few nodes.
     """
-    minutes = options["--wait-minutes"]
-    if options["--wait"] and not options["--submit"]:
-        raise failures.WrongUseError("--wait requires --submit")
-    if minutes is not None and not options["--wait"]:
-        raise failures.WrongUseError("--wait-minutes requires --wait")
     test = BATCH_JOBS[BATCH_JOBS.index(name)]
     asked = BatchRequest(
         definition=options["--definition"],
@@ -72,12 +71,9 @@ def make_job(
         submission = batch_submission(plan, test, asked)
     except JobError as error:
         raise failures.WrongUseError(str(error)) from error
-    if options["--submit"]:
+    if submit:
         from tools.cli.batch_submission import submit_job
-        from tools.cli.batch_waiting import START_LIMIT_MINUTES, JobWait
 
-        limit = START_LIMIT_MINUTES if minutes is None else minutes
-        wait = JobWait(start_limit_minutes=limit) if options["--wait"] else None
         submit_job(plan, submission, stack_file=stack_file, sandbox=sandbox, wait=wait)
         return
     console.answer_json(submission.request)

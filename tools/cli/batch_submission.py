@@ -25,7 +25,8 @@ from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from components.account.call_failures import CLIENT, explained, says_nothing_of_the_request
 from components.batch.plan import BatchPlan
 from tools.cli import console, failures
-from tools.cli.batch_waiting import JobWait, wait_for
+from tools.cli.batch_waiting import wait_for
+from tools.cli.job_wait import JobWait
 from tools.cli.session import account_access, refuse_occupied
 from tools.diagnosis.waiting_job import read_queued_job, why_it_waits
 from tools.jobs.batch_request import BatchSubmission

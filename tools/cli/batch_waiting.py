@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from tools.cli import console, failures
+from tools.cli.job_wait import POLL_SECONDS, QUIET_SECONDS, JobWait
 from tools.diagnosis.waiting_job import WAITING
 
-POLL_SECONDS = 5
-START_LIMIT_MINUTES = 30.0
-"""Default time that a job may wait for its nodes."""
-QUIET_SECONDS = 60.0
-"""Time without an explanation by Batch after which the account is queried."""
 _ENDED = ("SUCCEEDED", "FAILED")
 
 Explain = Callable[[Mapping[str, Any]], list[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class JobWait:
-    """How to wait for a job."""
-
-    start_limit_minutes: float = START_LIMIT_MINUTES
-    """Time until it must run; the timeout of its job definition limits the run time."""
-    pause: Callable[[float], object] = time.sleep
-    """Sleeps between two polls."""
-    now: Callable[[], float] = time.monotonic
-    """Seconds on a monotonic clock."""
 
 
 def wait_for(batch: Any, job_id: str, explain: Explain, wait: JobWait | None = None) -> None:

@@ -1,4 +1,4 @@
-"""`job` for EKS stacks: prints the manifest."""
+"""`job` for EKS stacks: prints the manifest, or submits the job."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from components.eks.plan import EksPlan
 from tools.cli import console, failures
+from tools.cli.job_wait import JobWait
 from tools.cli.stack_config import plan_of
 from tools.jobs.efa_smoke import render_efa_smoke
 from tools.jobs.names import EKS_JOBS
@@ -20,16 +21,26 @@ _RENDERERS: Mapping[str, Renderer] = dict(
 )
 
 
-def print_manifest(
-    stack_file: StackFile, name: str, nodes: int | None, options: Mapping[str, Any]
+def make_job(
+    stack_file: StackFile,
+    name: str,
+    nodes: int | None,
+    options: Mapping[str, Any],
+    *,
+    submit: bool,
+    wait: JobWait | None,
+    sandbox: bool,
 ) -> None:
-    """Print the manifest of a job for `kubectl apply -f -`.
+    """Print the manifest of a job for `kubectl apply -f -`, or submit it.
 
     Args:
         stack_file: File of the stack.
         name: One of `EKS_JOBS`.
         nodes: Number of nodes; None for the desired size of the node group.
         options: Values of the EKS options, by option; None if not given.
+        submit: Whether to submit it.
+        wait: How to wait for its end; None to return at once.
+        sandbox: Whether the cluster is in the sandbox.
 
     Raises:
         WrongUseError: the namespace is invalid, the stack has no nodes for the job, or several node
@@ -40,6 +51,12 @@ def print_manifest(
     namespace = options["--namespace"] or "default"
     try:
         request = JobRequest(group=options["--group"], nodes=nodes, namespace=namespace)
-        console.answer_document(_RENDERERS[name](plan, request))
+        manifest = _RENDERERS[name](plan, request)
     except JobError as error:
         raise failures.WrongUseError(str(error)) from error
+    if submit:
+        from tools.cli.eks_submission import submit_manifest
+
+        submit_manifest(manifest, stack_file=stack_file, sandbox=sandbox, wait=wait)
+        return
+    console.answer_document(manifest)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from tools.cli import failures, options
+from tools.cli.job_wait import requested_wait
 from tools.jobs.names import BATCH_JOBS, BERT_PRETRAINING, EKS_JOBS, SLURM_JOBS
 from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
 
@@ -86,20 +87,18 @@ def job(
         typer.Option("--env", metavar="NAME=VALUE", help="Batch: environment variable of the job."),
     ] = None,
     submit: Annotated[
-        bool, typer.Option("--submit", help="Batch: submit the job and print its id.")
+        bool, typer.Option("--submit", help="EKS, Batch: submit the job and print its name or id.")
     ] = False,
     wait: Annotated[
-        bool, typer.Option("--wait", help="Batch: with --submit, wait until the job ends.")
+        bool,
+        typer.Option("--wait", help="With --submit, wait until the job ends. EKS: print its logs."),
     ] = False,
     wait_minutes: Annotated[
         float | None,
         typer.Option(
             "--wait-minutes",
             min=0,
-            help=(
-                "Batch: with --wait, maximum minutes that the job can wait for its nodes. "
-                "Default: 30."
-            ),
+            help=("With --wait, maximum minutes that the job can wait for its nodes. Default: 30."),
         ),
     ] = None,
     sandbox: options.Sandbox = False,
@@ -107,8 +106,8 @@ def job(
 ) -> None:
     """Generate a job for the stack: a manifest on standard output, Slurm scripts, or a request.
 
-    EKS: pipe the manifest into `kubectl apply -f -`. ParallelCluster: copy the directory of scripts
-    to the head node. Batch: the request is printed, or submitted with --submit.
+    EKS: the manifest is printed, or submitted with --submit. ParallelCluster: copy the directory of
+    scripts to the head node. Batch: the request is printed, or submitted with --submit.
     """
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     kind = found.architecture
@@ -130,27 +129,30 @@ def job(
         BATCH: {
             "--definition": definition,
             "--env": env or None,
-            "--submit": submit or None,
-            "--wait": wait or None,
-            "--wait-minutes": wait_minutes,
         },
     }
     _refuse_foreign(given, kind or EKS, stack)
     options_of_kind = given[kind or EKS]
+    requested = requested_wait(submit=submit, wait=wait, minutes=wait_minutes)
     if kind == BATCH:
         from tools.cli.batch_jobs import make_job
 
-        make_job(found, name, nodes, options_of_kind, sandbox=sandbox)
+        make_job(
+            found, name, nodes, options_of_kind, submit=submit, wait=requested, sandbox=sandbox
+        )
     elif kind == PARALLELCLUSTER:
         from tools.cli.slurm_jobs import write_job
 
+        _refuse({"--submit": submit or None}, "jobs are submitted on the head node of the cluster")
         if name != BERT_PRETRAINING:
             _refuse({"--scaling": scaling}, f"{name} is not a training job")
         write_job(found, name, nodes, options_of_kind)
     else:
-        from tools.cli.eks_jobs import print_manifest
+        from tools.cli.eks_jobs import make_job as make_eks_job
 
-        print_manifest(found, name, nodes, options_of_kind)
+        make_eks_job(
+            found, name, nodes, options_of_kind, submit=submit, wait=requested, sandbox=sandbox
+        )
 
 
 def _refuse_foreign(given: Mapping[str, Mapping[str, object]], kind: str, stack: str) -> None:

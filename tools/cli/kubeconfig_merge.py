@@ -14,8 +14,8 @@ import typer
 import yaml
 
 from tools.cli import console, failures, options
-from tools.cli.artifacts import document, outputs_of
-from tools.cli.kubeconfig import kubeconfig_path, kubectl_command, usable_kubeconfig
+from tools.cli.artifacts import deployed_cluster
+from tools.cli.kubeconfig import kubeconfig_path, kubectl_command
 from tools.workspace.files import write_private
 from tools.workspace.stack_files import EKS
 from tools.workspace.yaml_reader import UnreadableYamlError, read_yaml
@@ -42,19 +42,14 @@ def kubeconfig(
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     if found.architecture != EKS:
         raise failures.WrongUseError(f"{stack} has no Kubernetes cluster, so it has no kubeconfig")
-    outputs = outputs_of(found, sandbox=sandbox, show_secrets=True)
-    if "kubeconfig" not in outputs:
-        raise failures.CommandError(
-            f"{stack} has no cluster yet; deploy it: {found.command('up', sandbox=sandbox)}"
-        )
-    own = usable_kubeconfig(document(outputs["kubeconfig"]), sandbox=sandbox)
+    cluster, own = deployed_cluster(found, sandbox=sandbox)
     if sandbox and path is None:
         target = kubeconfig_path(found, sandbox=True)
         write_private(target, own)
         console.answer(f"{kubectl_command(target, sandbox=True)} get nodes")
         return
     target = Path(os.path.realpath(path or default_path(os.environ)))
-    name = context_name(str(outputs["cluster_name"]), "sandbox" if sandbox else found.region)
+    name = context_name(cluster, "sandbox" if sandbox else found.region)
     merged = merge(_read(target), yaml.safe_load(own), name=name)
     write_private(target, yaml.safe_dump(merged, sort_keys=False))
     console.answer(f"{target}: context {name} is the cluster of {stack}, and the current context")

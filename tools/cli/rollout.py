@@ -10,16 +10,16 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 import yaml
-from kubernetes import client, config
+from kubernetes import client
 from kubernetes.client import ApiException
 from kubernetes.config import ConfigException
 from kubernetes.utils import parse_quantity
 from urllib3.exceptions import HTTPError
 
 from components.runtime.aws_auth_text import first_document
+from tools.cli.cluster_client import cluster_client
 from tools.cli.rollout_expectation import DEVICES, GroupExpectation
 from tools.diagnosis.pods import PodState, at, name_of, pods_by_daemon_set, ready_on, said
 
@@ -27,7 +27,6 @@ INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 NODE_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
 NAMESPACE = "kube-system"
 POLL_SECONDS = 0.5
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 REQUEST_SECONDS = 15
 """Timeout for a request to an API server."""
 
@@ -116,18 +115,8 @@ def observe(kubeconfig: str) -> ClusterState:
         kubernetes.config.ConfigException: the command that provides the token failed.
         ValueError, TypeError, AttributeError: the response does not match the API schema.
     """
-    configuration: Any = client.Configuration()
-    # Callers retry; urllib3 would log a warning for each retry.
-    configuration.retries = False
-    # An object that does not match its schema must not hide the others.
-    configuration.client_side_validation = False
-    config.load_kube_config_from_dict(
-        yaml.safe_load(kubeconfig), client_configuration=configuration, persist_config=False
-    )
-    if urlsplit(configuration.host).hostname in _LOOPBACK:
-        configuration.proxy = None  # the user's proxy cannot reach this machine
     limits = {"_request_timeout": REQUEST_SECONDS}
-    with client.ApiClient(configuration=configuration) as api:
+    with cluster_client(kubeconfig) as api:
         # The client types its responses as unions with the asynchronous and raw variants.
         core: Any = client.CoreV1Api(api)
         apps: Any = client.AppsV1Api(api)

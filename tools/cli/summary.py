@@ -88,12 +88,12 @@ def next_commands(summary: Summary, cluster: ReachedCluster) -> list[str]:
     """Return the next commands."""
     return [
         f"{cluster.kubectl} get nodes",
-        *_job_commands(summary, cluster),
+        *_job_commands(summary),
         *end_commands(summary.stack, summary.options, sandbox=summary.sandbox),
     ]
 
 
-def _job_commands(summary: Summary, cluster: ReachedCluster) -> Iterator[str]:
+def _job_commands(summary: Summary) -> Iterator[str]:
     """Yield the command of the collective tests, for each node group if there are several."""
     groups: Mapping[str, Any] = summary.outputs.get("node_groups", {})
     for plugin in summary.outputs.get("device_plugins") or []:
@@ -102,10 +102,8 @@ def _job_commands(summary: Summary, cluster: ReachedCluster) -> Iterator[str]:
             continue
         able = [name for name, group in groups.items() if _has_devices_of(plugin, group)]
         for option in [f" --group {name}" for name in able] if len(able) > 1 else [""]:
-            yield (
-                f"./trainyard job {summary.stack} {TESTS_BY_MAKER[plugin]}{option}"
-                f"{summary.options} | {cluster.kubectl} apply -f -"
-            )
+            job = f"{summary.stack} {TESTS_BY_MAKER[plugin]}{option}"
+            yield f"./trainyard job {job} --submit --wait{summary.options}"
 
 
 def _has_devices_of(manufacturer: str, group: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Why a DaemonSet pod does not run, from its status.
+"""Why a pod does not run, from its status.
 
 Source: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodStatus
 """
@@ -78,7 +78,7 @@ def _state(pod: Any) -> PodState:
         name=name_of(pod, "metadata", "name"),
         node=name_of(pod, "spec", "node_name") or _wanted_node(pod),
         ready=ready,
-        reason="" if ready else _reason(pod, conditions),
+        reason="" if ready else reason_of(pod),
     )
 
 
@@ -93,7 +93,8 @@ def _wanted_node(pod: Any) -> str:
     return ""
 
 
-def _reason(pod: Any, conditions: Mapping[str, Any]) -> str:
+def reason_of(pod: Any) -> str:
+    """Return why a pod is not ready, from its containers, its scheduling or its phase."""
     for status in [
         *(at(pod, "status", "init_container_statuses") or []),
         *(at(pod, "status", "container_statuses") or []),
@@ -107,8 +108,8 @@ def _reason(pod: Any, conditions: Mapping[str, Any]) -> str:
             return said(
                 f"{state.terminated.reason} with exit code {state.terminated.exit_code}", ""
             )
-    scheduled = conditions.get("PodScheduled")
-    if scheduled is not None and scheduled.status == "False":
-        return said(scheduled.reason, scheduled.message)
+    for condition in at(pod, "status", "conditions") or []:
+        if condition.type == "PodScheduled" and condition.status == "False":
+            return said(condition.reason, condition.message)
     reason = at(pod, "status", "reason") or at(pod, "status", "phase") or "Unknown"
     return said(reason, at(pod, "status", "message"))

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from tests.support.stacks import BATCH_STACKS, prepared
 from tools.cli import batch_jobs, failures
 from tools.cli.batch_submission import submit_job
-from tools.cli.batch_waiting import JobWait
+from tools.cli.job_wait import JobWait
 from tools.jobs.batch_request import BatchRequest, batch_submission
 from tools.workspace.stack_files import find_stack_file
 
@@ -103,10 +103,13 @@ def test_a_stack_has_the_jobs_of_its_kind(trainyard, stack, name, said) -> None:
     assert said in result.stderr
 
 
-def test_options_of_batch_are_refused_for_other_stacks(trainyard) -> None:
+def test_options_that_do_not_belong_to_the_stack_are_refused(trainyard) -> None:
+    result = trainyard("job", "pc-gpu", "nccl-tests", "--env", "A=1", "--sandbox")
+    assert result.exit_code == 2
+    assert "not a stack of Batch: omit --env" in result.stderr
     result = trainyard("job", "pc-gpu", "nccl-tests", "--submit", "--sandbox")
     assert result.exit_code == 2
-    assert "not a stack of Batch: omit --submit" in result.stderr
+    assert "submitted on the head node of the cluster: omit --submit" in result.stderr
 
 
 def submit(plan, batch: Batch, **changes: Any) -> None:

@@ -8,7 +8,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tools.cli import batch_waiting, failures
-from tools.cli.batch_waiting import JobWait, wait_for
+from tools.cli.batch_waiting import wait_for
+from tools.cli.job_wait import JobWait
 
 FULL = (
     "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - Service cannot fulfill the capacity requested for "

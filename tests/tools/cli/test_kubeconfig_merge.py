@@ -57,7 +57,7 @@ def test_the_default_is_that_of_kubectl() -> None:
 @pytest.fixture
 def deployed(monkeypatch: pytest.MonkeyPatch) -> None:
     outputs = {"kubeconfig": json.dumps(OWN), "cluster_name": "p5-cb"}
-    monkeypatch.setattr("tools.cli.kubeconfig_merge.outputs_of", lambda *_a, **_k: outputs)
+    monkeypatch.setattr("tools.cli.artifacts.outputs_of", lambda *_a, **_k: outputs)
 
 
 @pytest.mark.usefixtures("deployed")

@@ -129,7 +129,7 @@ def test_a_stack_with_several_gpu_node_groups_has_a_job_for_each() -> None:
     groups = {"p5": p5, "p4d": p5 | {"instance_type": "p4d.24xlarge"}, "small": system}
     several = replace(found, outputs={**found.outputs, "node_groups": groups})
     jobs = [c for c in next_commands(several, reached()) if c.startswith("./trainyard job")]
-    assert [job.split(" | ")[0] for job in jobs] == [
-        "./trainyard job p5-cb nccl-tests --group p5 --sandbox",
-        "./trainyard job p5-cb nccl-tests --group p4d --sandbox",
+    assert jobs == [
+        "./trainyard job p5-cb nccl-tests --group p5 --submit --wait --sandbox",
+        "./trainyard job p5-cb nccl-tests --group p4d --submit --wait --sandbox",
     ]

@@ -1,0 +1,147 @@
+"""`job --submit --wait` for EKS: states, why pods wait, the logs, and the limit."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from kubernetes import client
+from kubernetes.client import ApiException
+
+from tests.support.eks_plans import P5, eks_plan
+from tools.cli import failures
+from tools.cli.eks_job_wait import wait_for
+from tools.cli.eks_submission import manifests_of
+from tools.cli.job_wait import POLL_SECONDS, JobWait
+from tools.jobs.efa_smoke import render_efa_smoke
+from tools.jobs.nccl_tests import render_nccl_tests
+from tools.jobs.nodes import JobRequest
+
+LEADS = manifests_of(render_nccl_tests(eks_plan(P5), JobRequest(nodes=2)))[0].job
+ALIKE = manifests_of(render_efa_smoke(eks_plan(P5), JobRequest(nodes=2)))[0].job
+INDEX = "batch.kubernetes.io/job-completion-index"
+UNSCHEDULED = "Unschedulable: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu."
+
+
+def pod(index: int, phase: str, *, exit_code: int | None = None) -> client.V1Pod:
+    ended = client.V1ContainerStateTerminated(exit_code=exit_code or 0, reason="Error")
+    container = SimpleNamespace(
+        state=client.V1ContainerState(terminated=ended if exit_code else None), last_state=None
+    )
+    why = client.V1PodCondition(
+        type="PodScheduled",
+        status="False" if phase == "Pending" else "True",
+        reason="Unschedulable",
+        message=UNSCHEDULED.partition(": ")[2],
+    )
+    status: Any = client.V1PodStatus(phase=phase, conditions=[why])
+    status.container_statuses = [container]
+    metadata = client.V1ObjectMeta(name=f"pod-{index}", annotations={INDEX: str(index)})
+    return client.V1Pod(metadata=metadata, status=status)
+
+
+def pods(phase: str, **details: Any) -> list[client.V1Pod]:
+    return [pod(index, phase, **details) for index in range(2)]
+
+
+def ended(kind: str, message: str = "") -> client.V1JobCondition:
+    return client.V1JobCondition(type=kind, status="True", reason="Reason", message=message)
+
+
+class Cluster:
+    """A job that is seen in one state after the other; the last one stays."""
+
+    def __init__(self, *looks: tuple[list[client.V1Pod], client.V1JobCondition | None]) -> None:
+        self.looks = list(looks)
+        self.seconds = 0.0
+        self.logs: list[str] = []
+
+    def read_namespaced_job_status(self, _name: str, namespace: str) -> client.V1Job:
+        assert namespace == "default"
+        condition = self.looks[0][1]
+        return client.V1Job(status=client.V1JobStatus(conditions=[condition] if condition else []))
+
+    def list_namespaced_pod(self, _namespace: str, *, label_selector: str) -> client.V1PodList:
+        assert label_selector.startswith("batch.kubernetes.io/job-name=")
+        listed, _ = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
+        return client.V1PodList(items=listed)
+
+    def read_namespaced_pod_log(self, name: str, _namespace: str) -> str:
+        self.logs.append(name)
+        return f"log of {name}"
+
+    def pause(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+@pytest.fixture
+def follow(monkeypatch: pytest.MonkeyPatch):
+    """Follow jobs in a cluster of the test."""
+
+    def run(cluster: Cluster, *jobs: dict[str, Any], sandbox: bool = False) -> None:
+        monkeypatch.setattr(client, "BatchV1Api", lambda _api: cluster)
+        monkeypatch.setattr(client, "CoreV1Api", lambda _api: cluster)
+        wait = JobWait(pause=cluster.pause, now=lambda: cluster.seconds)
+        wait_for(client.ApiClient(), jobs, wait, sandbox=sandbox)
+
+    return run
+
+
+def test_a_state_and_its_reason_are_told_once(follow, capsys) -> None:
+    pending, done = (pods("Pending"), None), (pods("Succeeded"), ended("Complete"))
+    follow(Cluster(pending, pending, (pods("Running"), None), done), LEADS)
+    said = capsys.readouterr().err
+    assert said.count("2 Pending, of 2 pods") == 1
+    assert said.count(f"2 x {UNSCHEDULED}") == 1
+    assert said.count("2 Running, of 2 pods") == 1
+    assert "has completed" in said
+
+
+def test_the_log_is_that_of_the_pod_with_the_result(follow, capsys) -> None:
+    done = (pods("Succeeded"), ended("Complete"))
+    follow(cluster := Cluster(done), LEADS)
+    assert cluster.logs == ["pod-0"]
+    assert capsys.readouterr().out == "log of pod-0\n"
+    follow(cluster := Cluster(done), ALIKE)
+    assert cluster.logs == ["pod-0", "pod-1"]
+
+
+def test_a_failed_job_ends_the_command_with_the_exit_codes_after_its_log(follow, capsys) -> None:
+    failed = (pods("Failed", exit_code=2), ended("Failed", "Job has reached the backoff limit"))
+    with pytest.raises(failures.CommandError, match="backoff limit") as caught:
+        follow(Cluster(failed), LEADS)
+    assert "pod-1: Error with exit code 2" in str(caught.value)
+    assert caught.value.exit_code == failures.WORK_FAILED
+    assert capsys.readouterr().out == "log of pod-0\n"
+
+
+def test_pods_that_never_start_end_the_wait_and_the_job_stays(follow) -> None:
+    cluster = Cluster(([pod(0, "Running"), pod(1, "Pending")], None))
+    with pytest.raises(failures.CommandError, match="after 30 minutes") as caught:
+        follow(cluster, LEADS)
+    assert cluster.seconds == 30 * 60
+    assert UNSCHEDULED in str(caught.value)
+    assert "--wait-minutes" in str(caught.value)
+
+
+def test_a_job_that_has_started_has_no_limit(follow) -> None:
+    hour = [(pods("Running"), None)] * (3600 // POLL_SECONDS)
+    follow(cluster := Cluster(*hour, (pods("Succeeded"), ended("Complete"))), LEADS)
+    assert cluster.seconds == 3600
+
+
+def test_the_sandbox_says_that_it_has_no_logs(follow, capsys) -> None:
+    follow(cluster := Cluster((pods("Succeeded"), ended("Complete"))), LEADS, sandbox=True)
+    assert cluster.logs == []
+    assert "the sandbox runs no containers" in capsys.readouterr().err
+
+
+def test_a_log_that_cannot_be_read_is_no_failure(follow, capsys, monkeypatch) -> None:
+    def refuse(_name: str, _namespace: str) -> str:
+        raise ApiException(status=500, reason="container not found")
+
+    cluster = Cluster((pods("Succeeded"), ended("Complete")))
+    monkeypatch.setattr(cluster, "read_namespaced_pod_log", refuse)
+    follow(cluster, LEADS)
+    assert "the log of pod-0 cannot be read: container not found" in capsys.readouterr().err

@@ -1,0 +1,160 @@
+"""`job --submit` for EKS: what is created in which order, and what is refused before."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from kubernetes import client
+from kubernetes.client import ApiException
+from kubernetes.utils import FailToCreateError
+
+from tests.support.eks_plans import P5, eks_plan
+from tools.cli import eks_submission, failures
+from tools.cli.eks_submission import answering, manifests_of, submit_manifest
+from tools.cli.job_wait import JobWait
+from tools.jobs.efa_smoke import render_efa_smoke
+from tools.jobs.nccl_tests import render_nccl_tests
+from tools.jobs.nodes import JobRequest
+from tools.workspace.stack_files import find_stack_file
+
+NAME = "nccl-tests-p5"
+MANIFEST = render_nccl_tests(eks_plan(P5), JobRequest())
+MANAGED = {"app.kubernetes.io/managed-by": "trainyard"}
+
+
+def condition(kind: str) -> SimpleNamespace:
+    return SimpleNamespace(type=kind, status="True")
+
+
+class Cluster:
+    """The part of an API server that the command uses; records its requests."""
+
+    def __init__(self, *present: Any, refused: int = 0) -> None:
+        self.present, self.refused = list(present), refused
+        self.requests: list[str] = []
+        self.made: list[dict[str, Any]] = []
+
+    def list_namespaced_job(self, _namespace: str, *, field_selector: str) -> SimpleNamespace:
+        assert field_selector == f"metadata.name={NAME}"
+        return SimpleNamespace(items=self.present)
+
+    def create_namespaced_job(self, _namespace: str, job: dict[str, Any]) -> SimpleNamespace:
+        self.requests.append("create Job")
+        self.made.append(job)
+        return SimpleNamespace(metadata=SimpleNamespace(uid="u-1"))
+
+    def create(self, _api: object, made: dict[str, Any]) -> None:
+        if self.refused:
+            raise FailToCreateError([ApiException(status=self.refused, reason="Conflict")])
+        self.requests.append(f"create {made['kind']}")
+        self.made.append(made)
+
+    def patch_namespaced_job(self, name: str, _namespace: str, patch: dict[str, Any]) -> None:
+        self.requests.append(f"patch {name} {patch}")
+
+    def delete_namespaced_job(self, name: str, _namespace: str, *, propagation_policy: str) -> None:
+        self.requests.append(f"delete {name} {propagation_policy}")
+        self.present = []
+
+
+@pytest.fixture
+def submitted(monkeypatch: pytest.MonkeyPatch, tmp_path):
+    """Submit the job to a cluster of the test."""
+    monkeypatch.setattr(eks_submission, "refuse_occupied", lambda *_, **__: None)
+    monkeypatch.setattr(eks_submission, "deployed_cluster", lambda *_, **__: ("p5-cb", "{}"))
+    monkeypatch.setattr(
+        eks_submission, "kubeconfig_path", lambda *_, **__: tmp_path / "p5-cb.kubeconfig"
+    )
+    monkeypatch.setattr(eks_submission, "cluster_client", lambda _: client.ApiClient())
+    monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
+
+    def submit(cluster: Cluster) -> Cluster:
+        monkeypatch.setattr(client, "BatchV1Api", lambda _api: cluster)
+        monkeypatch.setattr(eks_submission, "create_from_dict", cluster.create)
+        file = find_stack_file("p5-cb")
+        submit_manifest(MANIFEST, stack_file=file, sandbox=False, wait=None)
+        return cluster
+
+    return submit
+
+
+def job(*, labels: dict[str, str] | None = None, ended: str = "") -> SimpleNamespace:
+    status = SimpleNamespace(conditions=[condition(ended)] if ended else None)
+    return SimpleNamespace(metadata=SimpleNamespace(labels=labels), status=status)
+
+
+def test_each_job_has_the_objects_of_its_name() -> None:
+    (mpi,) = manifests_of(MANIFEST)
+    kinds = {each["kind"] for each in mpi.others}
+    assert (mpi.name, mpi.namespace) == (NAME, "default")
+    assert kinds == {"ServiceAccount", "ConfigMap", "Role", "RoleBinding", "Service"}
+    (smoke,) = manifests_of(render_efa_smoke(eks_plan(P5), JobRequest(namespace="vision")))
+    assert (smoke.name, smoke.namespace, smoke.others) == ("efa-smoke-p5", "vision", ())
+
+
+def test_pods_start_when_everything_is_there_and_the_job_owns_it(submitted, capsys) -> None:
+    cluster = submitted(Cluster())
+    assert cluster.requests[0] == "create Job"
+    assert cluster.requests[-1] == f"patch {NAME} {{'spec': {{'suspend': False}}}}"
+    assert len(cluster.requests) == 7
+    made, *others = cluster.made
+    assert made["spec"]["suspend"] is True
+    assert made["metadata"]["labels"].items() >= MANAGED.items()
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": NAME, "uid": "u-1"}
+    assert [each["metadata"]["ownerReferences"] for each in others] == [[owner]] * 5
+    printed = capsys.readouterr()
+    assert printed.out == f"{NAME}\n"
+    assert f"logs -n default -l batch.kubernetes.io/job-name={NAME} --prefix" in printed.err
+
+
+def test_a_run_that_has_ended_is_replaced(submitted) -> None:
+    cluster = submitted(Cluster(job(labels=MANAGED, ended="Failed")))
+    assert cluster.requests[:2] == [f"delete {NAME} Foreground", "create Job"]
+
+
+@pytest.mark.parametrize(
+    ("present", "says"),
+    [
+        pytest.param(job(labels=MANAGED), "has not ended; wait for it, or delete it", id="runs"),
+        pytest.param(job(ended="Complete"), "`job --submit` did not create", id="foreign"),
+    ],
+)
+def test_a_job_that_runs_or_is_foreign_is_not_touched(submitted, present, says: str) -> None:
+    cluster = Cluster(present)
+    with pytest.raises(failures.CommandError, match=says) as caught:
+        submitted(cluster)
+    assert cluster.requests == []
+    assert f"p5-cb.kubeconfig delete -n default job {NAME}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [(409, "delete them:  kubectl .* delete -n default serviceaccount,"), (403, "403 Conflict")],
+)
+def test_a_job_whose_objects_are_refused_is_removed(submitted, status: int, says: str) -> None:
+    cluster = Cluster(refused=status)
+    with pytest.raises(failures.CommandError, match=says):
+        submitted(cluster)
+    assert cluster.requests[-1] == f"delete {NAME} Background"
+
+
+def test_a_previous_run_that_does_not_go_ends_the_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cluster = Cluster(job(labels=MANAGED, ended="Complete"))
+    paused: list[float] = []
+    (manifest,) = manifests_of(MANIFEST)
+    monkeypatch.setattr(client, "BatchV1Api", lambda _api: cluster)
+    monkeypatch.setattr(cluster, "delete_namespaced_job", lambda *_, **__: None)
+    wait = JobWait(pause=paused.append)
+    with pytest.raises(failures.CommandError, match="do not end"):
+        eks_submission._replace_ended(client.ApiClient(), manifest, wait)
+    assert sum(paused) == 120
+
+
+def test_an_error_of_the_api_server_is_a_sentence() -> None:
+    refused = pytest.raises(failures.CommandError, match=r"cluster p5-cb .*: 403 Forbidden")
+    with refused, answering("p5-cb"):
+        raise ApiException(status=403, reason="Forbidden")

@@ -1,0 +1,153 @@
+"""`job --submit --wait` for EKS: follows jobs, explains why pods wait, and prints their logs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kubernetes import client
+from kubernetes.client import ApiException
+from urllib3.exceptions import HTTPError
+
+from tools.cli import console, failures
+from tools.cli.job_wait import POLL_SECONDS, JobWait
+from tools.diagnosis.pods import name_of, reason_of
+
+_INDEX = "batch.kubernetes.io/job-completion-index"
+"""https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-completion-index"""
+_STARTED = ("Running", "Succeeded", "Failed")
+
+
+@dataclass(slots=True)
+class _Followed:
+    """A job that is being followed."""
+
+    manifest: Mapping[str, Any]
+    told: str = ""
+    """What was last reported."""
+    has_started: bool = False
+    failure: str | None = None
+    """Empty if it has succeeded; None while it runs."""
+    pods: list[Any] = field(default_factory=list[Any])
+
+    @property
+    def name(self) -> str:
+        return self.manifest["metadata"]["name"]
+
+    @property
+    def namespace(self) -> str:
+        return self.manifest["metadata"]["namespace"]
+
+    @property
+    def pods_with_results(self) -> list[Any]:
+        """The pods whose logs have the result: that of a leader, or of all pods."""
+        leads = "successPolicy" in self.manifest["spec"]
+        return [each for each in self.pods if not leads or _index(each) == "0"]
+
+
+def wait_for(
+    api: client.ApiClient,
+    manifests: Sequence[Mapping[str, Any]],
+    wait: JobWait,
+    *,
+    sandbox: bool,
+) -> None:
+    """Report the states of jobs until all have ended, and print the logs of their pods.
+
+    Args:
+        api: Client of the cluster.
+        manifests: The submitted jobs.
+        wait: Limits and clock.
+        sandbox: Whether the cluster is in the sandbox, whose nodes run no containers.
+
+    Raises:
+        CommandError: a job failed, or its pods did not start within the limit. In the second case,
+            the job continues.
+    """
+    jobs = [_Followed(each) for each in manifests]
+    began = wait.now()
+    while True:
+        running = [each for each in jobs if each.failure is None]
+        for each in running:
+            _look(api, each)
+            if each.failure is not None and not sandbox:
+                _print_logs(api, each)
+        waiting = [each for each in running if each.failure is None and not each.has_started]
+        if waiting and wait.now() - began >= wait.start_limit_minutes * 60:
+            raise failures.CommandError(_gave_up(waiting, wait))
+        if all(each.failure is not None for each in jobs):
+            break
+        wait.pause(POLL_SECONDS)
+    if sandbox:
+        console.progress(
+            "the sandbox runs no containers: its nodes report that the pods have completed, and "
+            "there are no logs"
+        )
+    failed = [f"the job {each.name} failed: {each.failure}" for each in jobs if each.failure]
+    if failed:
+        raise failures.CommandError("\n".join(failed))
+
+
+def _look(api: client.ApiClient, job: _Followed) -> None:
+    batch: Any = client.BatchV1Api(api)
+    core: Any = client.CoreV1Api(api)
+    status = batch.read_namespaced_job_status(job.name, job.namespace).status
+    selector = f"batch.kubernetes.io/job-name={job.name}"
+    job.pods = core.list_namespaced_pod(job.namespace, label_selector=selector).items
+    phases = Counter(each.status.phase or "Pending" for each in job.pods)
+    wanted = job.manifest["spec"]["completions"]
+    job.has_started = job.has_started or sum(phases[each] for each in _STARTED) >= wanted
+    ended = {each.type: each for each in status.conditions or [] if each.status == "True"}
+    if "Complete" in ended:
+        job.failure, said = "", f"{job.name} has completed"
+    elif "Failed" in ended:
+        job.failure = _why_failed(ended["Failed"], job.pods)
+        said = f"{job.name} has failed"
+    else:
+        said = _state(job, phases, wanted)
+    if said != job.told:
+        job.told = said
+        console.progress(said)
+
+
+def _state(job: _Followed, phases: Counter[str], wanted: int) -> str:
+    counts = ", ".join(f"{count} {phase}" for phase, count in sorted(phases.items()))
+    lines = [f"{job.name}: {counts or 'no pods yet'}, of {wanted} pods"]
+    pending = [each for each in job.pods if (each.status.phase or "Pending") == "Pending"]
+    reasons = Counter(map(reason_of, pending))
+    lines += [f"{count} x {why}" for why, count in sorted(reasons.items()) if why != "Pending"]
+    return "\n  ".join(lines)
+
+
+def _why_failed(condition: Any, pods: Sequence[Any]) -> str:
+    failed = [each for each in pods if each.status.phase == "Failed"]
+    said = [f"{name_of(each, 'metadata', 'name')}: {reason_of(each)}" for each in failed]
+    return "\n  ".join([f"{condition.reason}: {condition.message}", *said])
+
+
+def _print_logs(api: client.ApiClient, job: _Followed) -> None:
+    core: Any = client.CoreV1Api(api)
+    shown = job.pods_with_results
+    for pod in shown:
+        name = name_of(pod, "metadata", "name")
+        if len(shown) > 1:
+            console.progress(f"log of {name}:")
+        try:
+            console.answer(core.read_namespaced_pod_log(name, job.namespace))
+        except (ApiException, HTTPError) as error:
+            reason = getattr(error, "reason", None) or type(error).__name__
+            console.progress(f"the log of {name} cannot be read: {reason}")
+
+
+def _index(pod: Any) -> str | None:
+    return (pod.metadata.annotations or {}).get(_INDEX)
+
+
+def _gave_up(waiting: Sequence[_Followed], wait: JobWait) -> str:
+    told = "\n  ".join(each.told for each in waiting)
+    return (
+        f"after {wait.start_limit_minutes:g} minutes, pods have not started; the job stays in the "
+        f"cluster until they do or it is deleted:\n  {told}\n  wait longer with --wait-minutes"
+    )

@@ -1,0 +1,234 @@
+"""`job --submit` for EKS: creates the objects of a job in the cluster of the stack.
+
+The job is created suspended, and the other objects are owned by it: they are deleted with the job,
+and its pods start when all of them exist.
+
+Source:
+    https://kubernetes.io/docs/concepts/workloads/controllers/job/#suspending-a-job
+    https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/
+    https://kubernetes.io/docs/reference/labels-annotations-taints/#app-kubernetes-io-managed-by
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from kubernetes import client
+from kubernetes.client import ApiException
+from kubernetes.config import ConfigException
+from kubernetes.utils import FailToCreateError, create_from_dict
+from urllib3.exceptions import HTTPError
+
+from tools.cli import console, failures
+from tools.cli.artifacts import deployed_cluster
+from tools.cli.cluster_client import cluster_client
+from tools.cli.eks_job_wait import wait_for
+from tools.cli.job_wait import POLL_SECONDS, JobWait
+from tools.cli.kubeconfig import kubeconfig_path, kubectl_command
+from tools.cli.session import account_access, refuse_occupied
+from tools.workspace.files import write_private
+from tools.workspace.stack_files import StackFile
+
+_MANAGED_BY = {"app.kubernetes.io/managed-by": "trainyard"}
+_DELETION_ATTEMPTS = 24
+"""Polls until the pods of a previous run are gone: two minutes, and pods have 30 s to end.
+https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination"""
+
+
+@dataclass(frozen=True, slots=True)
+class JobManifest:
+    """The objects of one job."""
+
+    job: dict[str, Any]
+    others: tuple[dict[str, Any], ...]
+
+    @property
+    def name(self) -> str:
+        """Name of the job."""
+        return self.job["metadata"]["name"]
+
+    @property
+    def namespace(self) -> str:
+        """Namespace of the job."""
+        return self.job["metadata"]["namespace"]
+
+    @property
+    def kubectl_name(self) -> str:
+        """Namespace and name as arguments of `kubectl`."""
+        return f"-n {self.namespace} job {self.name}"
+
+
+def manifests_of(text: str) -> list[JobManifest]:
+    """Return the jobs of a manifest, each with the objects that have its name."""
+    documents: list[dict[str, Any]] = [each for each in yaml.safe_load_all(text) if each]
+    jobs = [each for each in documents if each["kind"] == "Job"]
+    others = [each for each in documents if each["kind"] != "Job"]
+    return [
+        JobManifest(job, tuple(each for each in others if _name(each) == _name(job)))
+        for job in jobs
+    ]
+
+
+def submit_manifest(
+    text: str, *, stack_file: StackFile, sandbox: bool, wait: JobWait | None
+) -> None:
+    """Create the jobs of a manifest, and print their names on standard output.
+
+    Args:
+        text: The manifest that `job` prints.
+        stack_file: File of the stack.
+        sandbox: Whether the cluster is in the sandbox.
+        wait: How to wait for the end of the jobs; None to return at once.
+
+    Raises:
+        WrongUseError: there are no credentials.
+        StackLockedError: another command holds the lock of the stack.
+        CommandError: the stack has no cluster, a job of the name is there and has not ended, the
+            API server refuses an object or, with `wait`, a job fails or does not start.
+    """
+    # While the stack changes, its nodes may change as well.
+    refuse_occupied(stack_file, sandbox=sandbox)
+    cluster, kubeconfig = deployed_cluster(stack_file, sandbox=sandbox)
+    path = kubeconfig_path(stack_file, sandbox=sandbox)
+    write_private(path, kubeconfig)
+    kubectl = kubectl_command(path, sandbox=sandbox)
+    manifests = manifests_of(text)
+    with (
+        account_access(sandbox=sandbox, profile=stack_file.profile),
+        answering(cluster),
+        cluster_client(kubeconfig) as api,
+    ):
+        for each in manifests:
+            _refuse_present(api, each, kubectl)
+        for each in manifests:
+            _replace_ended(api, each, wait or JobWait())
+            _create(api, each, kubectl)
+            console.answer(each.name)
+            commands = "\n  ".join(_commands(each, kubectl, sandbox=sandbox))
+            console.progress(f"submitted {each.name}; commands for it:\n  {commands}")
+        if wait:
+            wait_for(api, [each.job for each in manifests], wait, sandbox=sandbox)
+
+
+@contextmanager
+def answering(cluster: str) -> Iterator[None]:
+    """Explain errors of the API server.
+
+    Raises:
+        CommandError: the API server refused a request or did not respond.
+    """
+    try:
+        yield
+    except ApiException as error:
+        why = f"{error.status} {error.reason}"
+    except ConfigException as error:
+        why = f"no token for it: {error}"
+    except HTTPError as error:
+        why = type(error).__name__
+    else:
+        return
+    raise failures.CommandError(f"the API server of cluster {cluster} did not do it: {why}")
+
+
+def _name(document: Mapping[str, Any]) -> str:
+    return document["metadata"]["name"]
+
+
+def _present(api: client.ApiClient, manifest: JobManifest) -> Any:
+    batch: Any = client.BatchV1Api(api)
+    found = batch.list_namespaced_job(
+        manifest.namespace, field_selector=f"metadata.name={manifest.name}"
+    )
+    return next(iter(found.items), None)
+
+
+def _refuse_present(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> None:
+    found = _present(api, manifest)
+    if found is None:
+        return
+    delete = f"delete it:  {kubectl} delete {manifest.kubectl_name}"
+    if _MANAGED_BY.items() - (found.metadata.labels or {}).items():
+        raise failures.CommandError(
+            f"namespace {manifest.namespace} has a job {manifest.name} that `job --submit` did not "
+            f"create; {delete}"
+        )
+    if not _has_ended(found):
+        raise failures.CommandError(
+            f"the job {manifest.name} is in the cluster and has not ended; wait for it, or {delete}"
+        )
+
+
+def _has_ended(job: Any) -> bool:
+    conditions = job.status.conditions or []
+    return any(each.type in ("Complete", "Failed") and each.status == "True" for each in conditions)
+
+
+def _replace_ended(api: client.ApiClient, manifest: JobManifest, wait: JobWait) -> None:
+    """Delete the previous run of a job, with its pods and objects."""
+    if _present(api, manifest) is None:
+        return
+    console.progress(f"deleting the previous run of {manifest.name}")
+    batch: Any = client.BatchV1Api(api)
+    batch.delete_namespaced_job(manifest.name, manifest.namespace, propagation_policy="Foreground")
+    for _ in range(_DELETION_ATTEMPTS):
+        if _present(api, manifest) is None:
+            return
+        wait.pause(POLL_SECONDS)
+    raise failures.CommandError(
+        f"the pods of the previous run of {manifest.name} do not end; run the command again when "
+        "they have"
+    )
+
+
+def _create(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> None:
+    batch: Any = client.BatchV1Api(api)
+    job = manifest.job
+    labels = {**job["metadata"].get("labels", {}), **_MANAGED_BY}
+    suspended = {
+        **job,
+        "metadata": {**job["metadata"], "labels": labels},
+        "spec": {**job["spec"], "suspend": True},
+    }
+    made = batch.create_namespaced_job(manifest.namespace, suspended)
+    owner = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "name": manifest.name,
+        "uid": made.metadata.uid,
+    }
+    try:
+        for each in manifest.others:
+            metadata = {**each["metadata"], "ownerReferences": [owner]}
+            create_from_dict(api, {**each, "metadata": metadata})
+        batch.patch_namespaced_job(manifest.name, manifest.namespace, {"spec": {"suspend": False}})
+    except (FailToCreateError, ApiException, HTTPError) as error:
+        batch.delete_namespaced_job(
+            manifest.name, manifest.namespace, propagation_policy="Background"
+        )
+        raise failures.CommandError(_refusal(error, manifest, kubectl)) from error
+
+
+def _refusal(error: Exception, manifest: JobManifest, kubectl: str) -> str:
+    if not isinstance(error, FailToCreateError):
+        return f"the job {manifest.name} was not submitted: {error}"
+    refused: list[ApiException] = error.api_exceptions
+    if any(each.status == 409 for each in refused):
+        kinds = ",".join(each["kind"].lower() for each in manifest.others)
+        return (
+            f"namespace {manifest.namespace} has objects named {manifest.name} of another job; "
+            f"delete them:  {kubectl} delete -n {manifest.namespace} {kinds} {manifest.name}"
+        )
+    reasons = "; ".join(f"{each.status} {each.reason}" for each in refused)
+    return f"the job {manifest.name} was not submitted: {reasons}"
+
+
+def _commands(manifest: JobManifest, kubectl: str, *, sandbox: bool) -> Iterator[str]:
+    pods = f"-n {manifest.namespace} -l batch.kubernetes.io/job-name={manifest.name}"
+    yield f"{kubectl} get pods {pods}"
+    if not sandbox:  # its nodes run no containers, which would have logs
+        yield f"{kubectl} logs {pods} --prefix --tail=-1 --follow"
+    yield f"{kubectl} delete {manifest.kubectl_name}"
