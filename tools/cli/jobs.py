@@ -87,18 +87,20 @@ def job(
         typer.Option("--env", metavar="NAME=VALUE", help="Batch: environment variable of the job."),
     ] = None,
     submit: Annotated[
-        bool, typer.Option("--submit", help="EKS, Batch: submit the job and print its name or id.")
+        bool, typer.Option("--submit", help="Submit the job and print its name or id.")
     ] = False,
     wait: Annotated[
         bool,
-        typer.Option("--wait", help="With --submit, wait until the job ends. EKS: print its logs."),
+        typer.Option(
+            "--wait", help="With --submit, wait until the job ends. EKS, Slurm: print its log."
+        ),
     ] = False,
     wait_minutes: Annotated[
         float | None,
         typer.Option(
             "--wait-minutes",
             min=0,
-            help=("With --wait, maximum minutes that the job can wait for its nodes. Default: 30."),
+            help="With --wait, maximum minutes that the job can wait for its nodes. Default: 30.",
         ),
     ] = None,
     sandbox: options.Sandbox = False,
@@ -106,8 +108,8 @@ def job(
 ) -> None:
     """Generate a job for the stack: a manifest on standard output, Slurm scripts, or a request.
 
-    EKS: the manifest is printed, or submitted with --submit. ParallelCluster: copy the directory of
-    scripts to the head node. Batch: the request is printed, or submitted with --submit.
+    EKS: a manifest is printed. ParallelCluster: a directory of scripts is written. Batch: a request
+    is printed. With --submit, the job is submitted instead.
     """
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     kind = found.architecture
@@ -134,25 +136,18 @@ def job(
     _refuse_foreign(given, kind or EKS, stack)
     options_of_kind = given[kind or EKS]
     requested = requested_wait(submit=submit, wait=wait, minutes=wait_minutes)
-    if kind == BATCH:
-        from tools.cli.batch_jobs import make_job
+    if kind == PARALLELCLUSTER:
+        from tools.cli.slurm_jobs import make_job
 
-        make_job(
-            found, name, nodes, options_of_kind, submit=submit, wait=requested, sandbox=sandbox
-        )
-    elif kind == PARALLELCLUSTER:
-        from tools.cli.slurm_jobs import write_job
-
-        _refuse({"--submit": submit or None}, "jobs are submitted on the head node of the cluster")
         if name != BERT_PRETRAINING:
             _refuse({"--scaling": scaling}, f"{name} is not a training job")
-        write_job(found, name, nodes, options_of_kind)
+        if submit:
+            _refuse({"--output": output, "--force": force or None}, "--submit writes no directory")
+    elif kind == BATCH:
+        from tools.cli.batch_jobs import make_job
     else:
-        from tools.cli.eks_jobs import make_job as make_eks_job
-
-        make_eks_job(
-            found, name, nodes, options_of_kind, submit=submit, wait=requested, sandbox=sandbox
-        )
+        from tools.cli.eks_jobs import make_job
+    make_job(found, name, nodes, options_of_kind, submit=submit, wait=requested, sandbox=sandbox)
 
 
 def _refuse_foreign(given: Mapping[str, Mapping[str, object]], kind: str, stack: str) -> None:

@@ -1,0 +1,164 @@
+"""`job --submit` for Slurm: what runs on the head node, through the models of EC2 and SSM.
+
+The script of a submission runs in a real Bash, with an `sbatch` of the test.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.stub import ANY, Stubber
+
+from tests.support.stacks import prepared
+from tools.cli import failures, slurm_submission
+from tools.cli.slurm_submission import HeadNode, submit_directory
+from tools.jobs.slurm.directory import JobDirectory
+from tools.workspace.stack_files import find_stack_file
+
+HEAD, COMMAND = "i-0123456789abcdef0", "0" * 36
+DIRECTORY = JobDirectory(
+    files={"all-reduce.sbatch": "#!/bin/bash\necho 'it''s'\n", "settings.sh": "A=1\n"},
+    submit=("build=$(sbatch --parsable build.sbatch)", 'sbatch --dependency="$build" all.sbatch'),
+    results=(),
+)
+SBATCH = """\
+#!/bin/sh
+echo "$PWD $*" >> "$HOME/submitted"
+case $1 in --parsable) echo 11 ;; *) echo "Submitted batch job 12" ;; esac
+"""
+
+
+class Answers:
+    """EC2 and SSM of boto3 with the answers of a test, validated by their models."""
+
+    def __init__(self) -> None:
+        session = boto3.Session("key", "secret", region_name="us-west-2")
+        self.clients: dict[str, Any] = {"ec2": session.client("ec2"), "ssm": session.client("ssm")}
+        self.stubs = {name: Stubber(client) for name, client in self.clients.items()}
+        for stub in self.stubs.values():
+            stub.activate()
+
+    def head_node(self, *instances: str) -> None:
+        reserved = {"Instances": [{"InstanceId": each} for each in instances]}
+        self.stubs["ec2"].add_response("describe_instances", {"Reservations": [reserved]})
+
+    def command(self, status: str = "Success", output: str = "", error: str = "") -> None:
+        """Expect one command and the two looks at it: the waiter's and the one for its output."""
+        ssm = self.stubs["ssm"]
+        sent = {"InstanceIds": [HEAD], "DocumentName": "AWS-RunShellScript", "Parameters": ANY}
+        ssm.add_response("send_command", {"Command": {"CommandId": COMMAND}}, sent)
+        done = {
+            "Status": status,
+            "StatusDetails": status,
+            "StandardOutputContent": output,
+            "StandardErrorContent": error,
+        }
+        for _ in range(2):
+            ssm.add_response("get_command_invocation", done)
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
+    made = Answers()
+    monkeypatch.setattr("boto3.client", lambda service, **_: made.clients[service])
+    monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
+    monkeypatch.setattr(slurm_submission, "refuse_occupied", lambda *_, **__: None)
+    return made
+
+
+def submit(**changes: Any) -> None:
+    plan: Any = prepared("pc-gpu").plan
+    file = find_stack_file("pc-gpu")
+    submit_directory(plan, DIRECTORY, "nccl-tests", stack_file=file, wait=None, **changes)
+
+
+def test_the_files_arrive_as_they_are_and_the_commands_run_in_their_directory(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "sbatch"
+    program.write_text(SBATCH)
+    program.chmod(0o755)
+    script = slurm_submission._submission(DIRECTORY, "trainyard-jobs/nccl tests")
+    done = subprocess.run(
+        ["bash"],
+        input=script,
+        cwd=tmp_path,
+        env={"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}", "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "Submitted batch job 12\n"
+    directory = tmp_path / "trainyard-jobs" / "nccl tests"
+    found = {path.name: path.read_text() for path in directory.iterdir()}
+    assert found == DIRECTORY.files
+    assert os.access(directory / "all-reduce.sbatch", os.X_OK)
+    assert not os.access(directory / "settings.sh", os.X_OK)
+    assert (tmp_path / "submitted").read_text().splitlines() == [
+        f"{directory} --parsable build.sbatch",
+        f"{directory} --dependency=11 all.sbatch",
+    ]
+
+
+def test_a_script_reaches_the_default_user_whatever_it_contains(answers: Answers) -> None:
+    answers.command(output="out")
+    sent: list[str] = []
+    ssm = answers.clients["ssm"]
+    ssm.meta.events.register(
+        "provide-client-params.ssm.SendCommand",
+        lambda params, **_: sent.extend(params["Parameters"]["commands"]),
+    )
+    script = 'echo "it\'s" $HOME `date`\n'
+    assert HeadNode(ssm, HEAD, "ubuntu").run(script) == "out"
+    (command,) = sent
+    echoed, decoded, ran = command.split(" | ")
+    assert base64.b64decode(echoed.removeprefix("echo ")).decode() == script
+    assert (decoded, ran) == ("base64 -d", "sudo -iu ubuntu bash")
+
+
+def test_the_id_of_the_last_job_is_the_answer(answers: Answers, capsys) -> None:
+    answers.head_node(HEAD)
+    answers.command(output="job 11: compile.sbatch 1\njob 12: train.sbatch 1\n")
+    submit()
+    printed = capsys.readouterr()
+    assert printed.out == "12\n"
+    assert "Slurm job 11, 12, in ~/trainyard-jobs/nccl-tests-" in printed.err
+    assert "./trainyard ssm pc-gpu" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("expect", "says"),
+    [
+        pytest.param(lambda to: to.head_node(), "no running head node", id="none"),
+        pytest.param(
+            lambda to: (
+                to.head_node(HEAD),
+                to.stubs["ssm"].add_client_error("send_command", "InvalidInstanceId"),
+            ),
+            "AmazonSSMManagedInstanceCore",
+            id="offline",
+        ),
+        pytest.param(
+            lambda to: (
+                to.head_node(HEAD),
+                to.command("Failed", error="sbatch: error: invalid partition specified: gpu"),
+            ),
+            "ended with Failed: sbatch: error: invalid partition",
+            id="refused",
+        ),
+        pytest.param(
+            lambda to: (to.head_node(HEAD), to.command(output="?")), "Slurm named no job", id="?"
+        ),
+    ],
+)
+def test_what_does_not_work_says_why(answers: Answers, expect, says: str) -> None:
+    expect(answers)
+    with pytest.raises(failures.CommandError, match=says):
+        submit()

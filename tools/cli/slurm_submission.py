@@ -1,0 +1,181 @@
+"""`job --submit` for Slurm: runs the commands of a job on the head node, through Systems Manager.
+
+The head node needs no open port and no SSH key. A script is sent in Base64, so that no shell on the
+way interprets it, and runs as the default user, who owns the jobs.
+
+Source:
+    https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_SendCommand.html
+    https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_GetCommandInvocation.html
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/connect-ssm-v3.html
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import re
+import secrets
+import shlex
+import tarfile
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError, WaiterError
+
+from components.account.call_failures import CLIENT, explained
+from components.parallelcluster.plan import ParallelClusterPlan
+from tools.cli import console, failures
+from tools.cli.job_wait import JobWait
+from tools.cli.session import account_access, refuse_occupied
+from tools.cli.slurm_job_wait import wait_for
+from tools.jobs.slurm.directory import EXECUTABLE, JobDirectory
+from tools.jobs.slurm.next_steps import default_user
+from tools.workspace.stack_files import StackFile
+
+JOBS_DIRECTORY = "trainyard-jobs"
+"""Directory of the jobs, in the home directory that all nodes share."""
+_JOB_IDS = re.compile(r"^(?:Submitted batch job|job) (\d+)", re.MULTILINE)
+"""Output of `sbatch` (https://slurm.schedmd.com/sbatch.html) and of the jobs' own `submit.sh`."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadNode:
+    """Runs scripts on the head node of a cluster."""
+
+    ssm: Any
+    """A boto3 client."""
+    instance_id: str
+    user: str
+
+    def run(self, script: str) -> str:
+        """Run a Bash script as the default user, and return its standard output.
+
+        Systems Manager returns the first 24,000 characters.
+
+        Raises:
+            CommandError: the script failed, or did not run.
+            ClientError, BotoCoreError: Systems Manager refused a request or did not respond.
+        """
+        encoded = base64.b64encode(script.encode()).decode()
+        command = f"echo {encoded} | base64 -d | sudo -iu {self.user} bash"
+        sent = self.ssm.send_command(
+            InstanceIds=[self.instance_id],
+            DocumentName="AWS-RunShellScript",
+            Parameters={"commands": [command]},
+        )
+        invocation = {"CommandId": sent["Command"]["CommandId"], "InstanceId": self.instance_id}
+        try:
+            self.ssm.get_waiter("command_executed").wait(
+                **invocation, WaiterConfig={"Delay": 2, "MaxAttempts": 900}
+            )
+        except WaiterError as error:
+            done = self.ssm.get_command_invocation(**invocation)
+            said = (done["StandardErrorContent"] or done["StandardOutputContent"]).strip()
+            raise failures.CommandError(
+                f"a command on the head node {self.instance_id} ended with {done['Status']}: "
+                f"{said or done['StatusDetails']}"
+            ) from error
+        return self.ssm.get_command_invocation(**invocation)["StandardOutputContent"]
+
+
+def submit_directory(
+    plan: ParallelClusterPlan,
+    job: JobDirectory,
+    name: str,
+    *,
+    stack_file: StackFile,
+    wait: JobWait | None,
+) -> None:
+    """Copy a job to the head node, submit it, and print the id of its last Slurm job.
+
+    Args:
+        plan: Plan of the stack.
+        job: The files and commands of the job.
+        name: Name of the job, such as `nccl-tests`.
+        stack_file: File of the stack.
+        wait: How to wait for the end of the last Slurm job; None to return at once.
+
+    Raises:
+        WrongUseError: there are no credentials.
+        StackLockedError: another command holds the lock of the stack.
+        CommandError: there is no head node, it cannot be reached, Slurm refuses the job or, with
+            `wait`, the job fails or does not start.
+    """
+    refuse_occupied(stack_file, sandbox=False)
+    directory = f"{JOBS_DIRECTORY}/{name}-{secrets.token_hex(4)}"
+    with account_access(sandbox=False, profile=stack_file.profile):
+        try:
+            head_node = _head_node(plan, stack_file)
+            console.progress(f"submitting {name} on the head node {head_node.instance_id}")
+            said = head_node.run(_submission(job, directory))
+            identifiers = _JOB_IDS.findall(said)
+            if not identifiers:
+                raise failures.CommandError(f"Slurm named no job: {said.strip()}")
+            console.answer(identifiers[-1])
+            console.progress(
+                f"submitted {name} as Slurm job {', '.join(identifiers)}, in ~/{directory} on the "
+                f"head node; to follow it:  {stack_file.command('ssm', sandbox=False)}"
+            )
+            if wait:
+                wait_for(head_node.run, identifiers[-1], wait)
+        except ClientError as error:
+            raise failures.CommandError(_unreachable(error, stack_file)) from error
+        except BotoCoreError as error:
+            raise failures.CommandError(explained("ssm:SendCommand", error)) from error
+
+
+def _head_node(plan: ParallelClusterPlan, stack_file: StackFile) -> HeadNode:
+    ec2 = boto3.client("ec2", region_name=plan.region, config=CLIENT)
+    wanted = {
+        "tag:parallelcluster:cluster-name": plan.name,
+        "tag:parallelcluster:node-type": "HeadNode",
+        "instance-state-name": "running",
+    }
+    filters = [{"Name": name, "Values": [value]} for name, value in wanted.items()]
+    found = ec2.describe_instances(Filters=filters)["Reservations"]
+    running = [each["InstanceId"] for reserved in found for each in reserved["Instances"]]
+    if not running:
+        raise failures.CommandError(
+            f"{plan.name} has no running head node; deploy the stack: "
+            f"{stack_file.command('up', sandbox=False)}"
+        )
+    ssm = boto3.client("ssm", region_name=plan.region, config=CLIENT)
+    return HeadNode(ssm, running[0], default_user(plan.operating_system))
+
+
+def _submission(job: JobDirectory, directory: str) -> str:
+    archive = base64.b64encode(_archive(job)).decode()
+    return "\n".join(
+        [
+            "set -euo pipefail",
+            f"mkdir -p {shlex.quote(directory)}",
+            f"cd {shlex.quote(directory)}",
+            f"echo {archive} | base64 -d | tar -xzf -",
+            *job.submit,
+            "",
+        ]
+    )
+
+
+def _archive(job: JobDirectory) -> bytes:
+    """Return the files as a compressed archive; equal files give equal archives."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        for name, text in job.files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text.encode())
+            member.mode = EXECUTABLE if text.startswith("#!") else 0o644
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return gzip.compress(content.getvalue(), mtime=0)
+
+
+def _unreachable(error: ClientError, stack_file: StackFile) -> str:
+    if error.response["Error"]["Code"] == "InvalidInstanceId":
+        return (
+            f"the head node of {stack_file.stack} is not connected to Systems Manager: it may "
+            "still start, or its role lacks the policy AmazonSSMManagedInstanceCore "
+            "(`architecture.head_node.iam_policies`)"
+        )
+    return explained(f"ssm:{error.operation_name}", error)
