@@ -29,10 +29,11 @@ def next_commands(summary: Summary) -> list[str]:
     outputs = summary.outputs
     # In the sandbox, no machine runs as head node.
     ways_in = [] if summary.sandbox else [outputs.get("ssh_command"), outputs.get("ssm_command")]
+    submit = summary.options if summary.sandbox else f" --submit --wait{summary.options}"
     return [
         *(way for way in ways_in if way),
         f"./trainyard artifact {summary.stack} cluster-config{summary.options}",
-        *(f"./trainyard job {summary.stack} {job}{summary.options}" for job in _jobs(outputs)),
+        *(f"./trainyard job {summary.stack} {job}{submit}" for job in _jobs(outputs)),
         *end_commands(summary.stack, summary.options, sandbox=summary.sandbox),
     ]
 
