@@ -68,8 +68,8 @@ class Ssh(StrictModel):
     public_key: PublicKey | None = None
     """Public key that the stack imports as an EC2 key pair, instead of `key_name`. The program
     never needs the private key."""
-    allowed_cidr: ClientCidr = "0.0.0.0/0"
-    """CIDR block that can open SSH connections to the head node."""
+    allowed_cidr: ClientCidr | None = None
+    """CIDR block that can open SSH connections to the head node. If omitted, none can."""
 
 
 class HeadNode(StrictModel):

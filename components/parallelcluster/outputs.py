@@ -21,14 +21,14 @@ def login_commands(
 ) -> dict[str, pulumi.Input[object]]:
     """Return the commands that open a shell on the head node; None for unavailable methods.
 
-    SSH needs a key and an address; Session Manager needs neither.
+    SSH needs a key, an address and an open port; Session Manager needs none of them.
     """
     head_node = plan.head_node
     session = pulumi.Output.concat(
         "aws ssm start-session --target ", outputs["HeadNodeInstanceId"], " --region ", plan.region
     )
     has_key = head_node.key_name is not None or head_node.public_key is not None
-    if not (has_key and head_node.public):
+    if not (has_key and head_node.public and head_node.allowed_cidr is not None):
         return {"ssh_command": None, "ssm_command": session}
     user = DEFAULT_USERS[plan.operating_system]
     ssh = pulumi.Output.concat("ssh ", user, "@", outputs["HeadNodePublicIp"])

@@ -34,7 +34,7 @@ class HeadNodePlan:
     """Existing key pair; None without SSH, or if the stack imports a public key."""
     public_key: str | None
     """Public key that the stack imports."""
-    allowed_cidr: str
+    allowed_cidr: str | None
     access: NodeAccess
 
 

@@ -48,18 +48,23 @@ def _note_access(node: HeadNode, review: Review, *, public: bool) -> None:
     ssh = node.ssh
     has_key = ssh.key_name is not None or ssh.public_key is not None
     policies = {name.rpartition("/")[2] for name in node.iam_policies}
-    if not has_key and SESSION_MANAGER_POLICY not in policies:
+    closed = ssh.allowed_cidr is None
+    restrict = review.set_command(f"{KEY}.allowed_cidr", "YOUR.NET.WORK.0/24")
+    if (closed or not has_key) and SESSION_MANAGER_POLICY not in policies:
+        missing = "its SSH port is closed" if has_key else "it has no SSH key"
         review.note(
-            "head node: no user can log in: it has no SSH key, and its role lacks "
+            f"head node: no user can log in: {missing}, and its role lacks "
             f"{SESSION_MANAGER_POLICY} for Session Manager"
         )
-    if has_key and not public:
+    elif has_key and closed:
+        review.note(
+            "head node: no network can open SSH connections; use Session Manager, or allow your "
+            f"network: {restrict}"
+        )
+    if has_key and not public and not closed:
         review.note(
             "head node: SSH works only from inside the VPC or through Session Manager, because "
             "its subnet is private"
         )
-    if has_key and public and ssh.allowed_cidr == _EVERYBODY:
-        review.note(
-            f"head node: SSH is open to the internet; restrict it: "
-            f"{review.set_command(f'{KEY}.allowed_cidr', 'YOUR.NET.WORK.0/24')}"
-        )
+    if public and ssh.allowed_cidr == _EVERYBODY:
+        review.note(f"head node: SSH is open to the internet; restrict it: {restrict}")

@@ -58,10 +58,11 @@ def test_every_system_has_a_user():
         (KEY, True),
         ({"key_name": None}, False),
         ({"public": False}, False),
+        ({"allowed_cidr": None}, False),
         ({**KEY, "public": False}, False),
     ],
 )
-def test_ssh_needs_a_key_and_an_address(asked, changes, there):
+def test_ssh_needs_a_key_an_address_and_an_open_port(asked, changes, there):
     """PC-05: the key is optional; Session Manager is the other way in."""
     assert (asked(head_node=head_node(**changes)).exports["ssh_command"] is not None) == there
 

@@ -45,9 +45,14 @@ def test_a_head_node_takes_one_key_of_a_type_that_it_knows(raw: dict[str, Any], 
 @pytest.mark.parametrize(
     ("raw", "says"),
     [
-        (ssh(key_name="sandbox"), "SSH is open to the internet"),
+        (ssh(key_name="sandbox", allowed_cidr="0.0.0.0/0"), "SSH is open to the internet"),
+        (ssh(allowed_cidr="0.0.0.0/0"), "SSH is open to the internet"),
+        (ssh(key_name="sandbox"), "no network can open SSH connections"),
         (ssh(key_name="sandbox", allowed_cidr="10.0.0.0/8"), ""),
-        (ssh(network="private", key_name="sandbox"), "only from inside the VPC"),
+        (
+            ssh(network="private", key_name="sandbox", allowed_cidr="10.0.0.0/8"),
+            "only from inside the VPC",
+        ),
         (ssh(), ""),
     ],
 )
@@ -56,7 +61,8 @@ def test_who_gets_in_is_noted(raw: dict[str, Any], says: str):
     assert says in found if says else "head node" not in found
 
 
-def test_a_head_node_that_nobody_reaches_is_noted():
-    raw = ssh()
+@pytest.mark.parametrize("settings", [{}, {"key_name": "sandbox"}])
+def test_a_head_node_that_nobody_reaches_is_noted(settings: dict[str, str]):
+    raw = ssh(**settings)
     raw["architecture"]["head_node"]["iam_policies"] = []
     assert "no user can log in" in notes(raw)

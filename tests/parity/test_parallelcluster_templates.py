@@ -48,13 +48,20 @@ def test_the_head_node_is_in_the_public_subnet_beside_the_nodes(templates):
 @better(
     "PC-05",
     "`HeadNode.Ssh.KeyName`, a required key pair",
-    why="the key is optional: without one the head node is reached through Session Manager",
+    why="the key is optional: the head node is reached through Session Manager, and no address can "
+    "open SSH connections; `ssh.allowed_cidr: 0.0.0.0/0` is the behavior of the templates",
 )
-def test_the_key_pair_is_optional(templates):
+def test_the_key_pair_and_the_open_port_are_optional(templates):
     assert all("KeyName" not in made.head["Ssh"] for made in templates.values())
     assert all("AmazonSSMManagedInstanceCore" in policies(m.head) for m in templates.values())
     with_key = rendered(planned("pc-gpu", architecture__head_node__ssh={"key_name": "sandbox"}))
     assert with_key["HeadNode"]["Ssh"]["KeyName"] == "sandbox"
+
+    # Without `AllowedIps`, as in the templates, every address can open SSH connections.
+    assert {made.head["Ssh"]["AllowedIps"] for made in templates.values()} == {"0.0.0.0/32"}
+    everybody = {"allowed_cidr": "0.0.0.0/0"}
+    opened = rendered(planned("pc-gpu", architecture__head_node__ssh=everybody))
+    assert opened["HeadNode"]["Ssh"]["AllowedIps"] == "0.0.0.0/0"
 
 
 @better(

@@ -12,6 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from components.account.quota_use import CLUSTER_TAGS, is_own
+from components.parallelcluster.ssh_review import KEY as SSH_KEY
 from components.tagging import tag_map
 from tools.cli import console, failures, options
 from tools.cli.artifacts import outputs_of
@@ -36,8 +37,8 @@ def ssh(
 ) -> None:
     """Open a shell on the head node of a Slurm cluster.
 
-    Uses SSH if the head node has a key and a public address, otherwise Session Manager. Prints the
-    command, and exits with its exit code.
+    Uses SSH if the head node has a key, a public address and an open SSH port, otherwise Session
+    Manager. Prints the command, and exits with its exit code.
     """
     found = _deployable(stack, stack_file, sandbox=sandbox)
     if found.architecture != PARALLELCLUSTER:
@@ -46,6 +47,11 @@ def ssh(
             f"{found.command('ssm', sandbox=False)}"
         )
     outputs = outputs_of(found, sandbox=False, show_secrets=False)
+    if outputs.get("ssh_command") is None:
+        console.progress(
+            "SSH is closed; Session Manager opens the shell. For SSH, the head node needs a key "
+            f"pair, a public subnet and your network in {SSH_KEY}.allowed_cidr"
+        )
     _become(shlex.split(str(outputs.get("ssh_command") or outputs["ssm_command"])), found)
 
 

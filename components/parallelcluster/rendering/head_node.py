@@ -16,6 +16,12 @@ from components.parallelcluster.rendering.storage import ROOT_VOLUME_KEYS, rende
 HEAD_NODE_KEY = "head-node"
 """Name of the reference to the imported key pair."""
 
+NO_ADDRESS = "0.0.0.0/32"
+"""`AllowedIps` that closes SSH: no client has this address. ParallelCluster has no other setting.
+
+https://github.com/aws/aws-parallelcluster/issues/6708
+"""
+
 HEAD_NODE_KEYS: Mapping[str, str] = {
     "InstanceType": "instance_type",
     "Networking.SubnetId": "subnet_id",
@@ -45,8 +51,8 @@ def render_head_node(head_node: HeadNodePlan) -> dict[str, Any]:
 
 
 def _ssh(head_node: HeadNodePlan) -> dict[str, Any]:
-    # Without the section, the port is open to 0.0.0.0/0, even without a key pair.
-    allowed = {"AllowedIps": head_node.allowed_cidr}
+    # Without the setting, the port is open to 0.0.0.0/0, even without a key pair.
+    allowed = {"AllowedIps": head_node.allowed_cidr or NO_ADDRESS}
     if head_node.public_key is not None:
         return {"KeyName": Reference("key-pair", HEAD_NODE_KEY), **allowed}
     if head_node.key_name is not None:

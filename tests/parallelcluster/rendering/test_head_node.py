@@ -35,6 +35,7 @@ def test_the_subnet_is_a_reference():
             {"KeyName": Reference("key-pair", HEAD_NODE_KEY), "AllowedIps": "0.0.0.0/0"},
         ),
         ({"key_name": None, "allowed_cidr": "10.0.0.0/8"}, {"AllowedIps": "10.0.0.0/8"}),
+        ({"key_name": None, "allowed_cidr": None}, {"AllowedIps": "0.0.0.0/32"}),
     ],
 )
 def test_who_may_log_in(changes, expected):

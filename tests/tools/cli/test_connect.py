@@ -88,6 +88,7 @@ def test_the_printed_command_is_run_and_its_exit_code_is_the_own(
     assert command.startswith(said)
     assert (done.returncode, done.stdout) == (42, f"{command}\n")
     assert command in done.stderr
+    assert ("SSH is closed; Session Manager opens the shell" in done.stderr) == (said == "aws")
 
 
 def test_a_missing_program_is_named_with_its_page(
