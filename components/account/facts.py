@@ -262,6 +262,11 @@ class AccountFacts:
     """Key pair of its head node; None without one, or if the stack imports none."""
     fleet_stopped: bool = False
     """Whether its compute fleet was stopped."""
+    reservation_holders: Mapping[str, Mapping[str, tuple[str, ...]]] = field(
+        default_factory=dict[str, Mapping[str, tuple[str, ...]]]
+    )
+    """Ids of this account's instances in reservations, by reservation and by owner. Read only for a
+    ParallelCluster that is not deployed and whose static nodes need more than is available."""
     named: NamedFacts = field(default_factory=dict[tuple[str, str], "Found | None"])
     """Objects that the stack file names, and owners of names that the stack takes."""
     quota_values: Mapping[str, float] = field(default_factory=dict[str, float])

@@ -53,6 +53,11 @@ from components.parallelcluster.plan import ParallelClusterPlan, deployment_stac
 from components.parallelcluster.queue_subnet_check import QUEUE_SUBNETS, queue_subnet_problems
 from components.parallelcluster.quota_needs import PARALLELCLUSTER_QUOTAS, parallelcluster_needs
 from components.parallelcluster.rendering.cluster import render_cluster
+from components.parallelcluster.static_capacity_check import (
+    STATIC_CAPACITY,
+    look_up_full_reservations,
+    static_capacity_problems,
+)
 from components.parallelcluster.surge_review import surge_problems
 from components.parallelcluster.update_review import update_problems
 
@@ -124,6 +129,8 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
         )
         yield Check("key pairs", replaced_key_problems(config, facts))
         yield Check("images", image_problems(architecture, facts), image_subjects(config, facts))
+        capacity = static_capacity_problems(config, facts, stack_file=stack_file)
+        yield Check("static capacity", capacity, [STATIC_CAPACITY] if config.reservations else [])
 
     @override
     def plan_checks(
@@ -180,6 +187,7 @@ def _deployed(reader: AccountReader, config: ParallelClusterStackConfig) -> Mapp
         "deployed_key": look_up_deployed_key(reader, deployed)
         if deployed and imports_key
         else None,
+        "reservation_holders": {} if deployed else look_up_full_reservations(reader, config),
         "fleet_stopped": deployed is not None and look_up_fleet_stopped(reader, config.name),
     }
 

@@ -6,22 +6,12 @@ https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_Instance.html, `capac
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from components.tagging import CLUSTER_TAG, tag_map
-
-_OWNER_TAGS = (
-    CLUSTER_TAG,
-    "eks:cluster-name",
-    "parallelcluster:cluster-name",
-    "aws:autoscaling:groupName",
-    "Name",
-)
-"""Tags that identify the owner of an instance, most specific first."""
-_ALIVE = [{"Name": "instance-state-name", "Values": ["pending", "running", "stopping"]}]
+from components.account.reservation_holders import Holders, held_text, holder_filters, holders_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +28,7 @@ class ReservationUse:
     """Number of instances that can be launched into it now."""
     starts_at: datetime | None = None
     ends_at: datetime | None = None
-    holders: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    holders: Holders = field(default_factory=dict[str, tuple[str, ...]])
     """Ids of this account's instances in it, by owner."""
 
     def described(self) -> str:
@@ -54,16 +44,7 @@ class ReservationUse:
         end = f"; it ends at {_moment(self.ends_at)}" if self.ends_at else ""
         if self.available > 0:
             return f"{what} has {self.available} of {self.total} instances available{end}"
-        return f"{what} is full: {self._held()}{end}"
-
-    def _held(self) -> str:
-        parts = [
-            f"{len(ids)} used by {owner} ({', '.join(ids)})" for owner, ids in self.holders.items()
-        ]
-        others = self.total - self.available - sum(map(len, self.holders.values()))
-        if others > 0:
-            parts.append(f"{others} by instances in other accounts")
-        return ", ".join(parts)
+        return f"{what} is full: {held_text(self.holders, used=self.total - self.available)}{end}"
 
 
 def read_reservations(ec2: Any, reservation_ids: Sequence[str]) -> tuple[ReservationUse, ...]:
@@ -80,7 +61,10 @@ def read_reservations(ec2: Any, reservation_ids: Sequence[str]) -> tuple[Reserva
         return ()
     answer = ec2.describe_capacity_reservations(CapacityReservationIds=[*reservation_ids])
     found: list[dict[str, Any]] = answer["CapacityReservations"]
-    held = _holders(ec2, {each["InstanceType"] for each in found})
+    pages = ec2.get_paginator("describe_instances").paginate(
+        Filters=holder_filters(reservation_ids)
+    )
+    held = holders_of(pages)
     return tuple(
         ReservationUse(
             reservation_id=each["CapacityReservationId"],
@@ -94,23 +78,6 @@ def read_reservations(ec2: Any, reservation_ids: Sequence[str]) -> tuple[Reserva
         )
         for each in found
     )
-
-
-def _holders(ec2: Any, instance_types: Iterable[str]) -> dict[str, dict[str, tuple[str, ...]]]:
-    filters = [{"Name": "instance-type", "Values": sorted(instance_types)}, *_ALIVE]
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
-    for page in ec2.get_paginator("describe_instances").paginate(Filters=filters):
-        for instance in (one for made in page["Reservations"] for one in made["Instances"]):
-            if "CapacityReservationId" in instance:
-                of_reservation = found.setdefault(instance["CapacityReservationId"], {})
-                owner = _owner(instance.get("Tags") or [])
-                of_reservation[owner] = (*of_reservation.get(owner, ()), instance["InstanceId"])
-    return found
-
-
-def _owner(tags: list[Mapping[str, str]]) -> str:
-    values = tag_map(tags)
-    return next((values[key] for key in _OWNER_TAGS if values.get(key)), "instances without a name")
 
 
 def _moment(moment: datetime | None) -> str:
