@@ -5,6 +5,7 @@ https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-configuration-settin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from components.catalog.parallelcluster import (
@@ -41,6 +42,19 @@ _REMOVED_PLUGINS: Mapping[tuple[str, str], str] = {
 https://github.com/access-ci-org/Jetstream_Cluster/issues/19: "Can't find plugin for
 select/cons_res" in Slurm 23.11
 """
+
+_PAIR = re.compile(r'\s*[\w.]+\s*[-*+/]?=\s*("[^"]*"|\S+)(\s|$)', re.ASCII)
+"""A parameter with its value. A value with spaces is in double quotes.
+
+https://github.com/SchedMD/slurm, `keyvalue_pattern` in `src/common/parse_config.c`
+"""
+_TIME_LIMITS = frozenset({"defaulttime", "maxtime"})
+"""Lowercase names of the parameters of a partition with a time limit."""
+_TIME_LIMIT = re.compile(
+    r"-1|infinite|unlimited|\d+(:\d+){0,2}|\d+-\d+(:\d+){0,2}", re.ASCII | re.IGNORECASE
+)
+"""https://slurm.schedmd.com/slurm.conf.html, `MaxTime`; https://slurm.schedmd.com/scrun.html,
+`time_str2mins`"""
 
 
 def review_slurm(slurm: Slurm, review: Review) -> None:
@@ -86,6 +100,27 @@ def review_settings(key: str, settings: Mapping[str, str], line: Line, review: R
             )
         elif not is_slurm_parameter(name, line):
             _refuse_unknown(key, name, value, line, review)
+        else:
+            _review_value(f"{key}.{name}", name, value, line, review)
+
+
+def _review_value(path: str, name: str, value: str, line: Line, review: Review) -> None:
+    if _PAIR.sub("", f"{name}={value}").strip():
+        review.refuse(
+            path,
+            "is a value that Slurm does not read to its end, so its daemons do not start",
+            found=value,
+            allowed="a value without spaces, or one in double quotes",
+            remedy=f"remove the spaces, or quote the value twice: '\"{value}\"'",
+        )
+    elif line == "partition" and name.lower() in _TIME_LIMITS and not _TIME_LIMIT.fullmatch(value):
+        review.refuse(
+            path,
+            "is not a time limit that Slurm reads, so its controller does not start",
+            found=value,
+            allowed="minutes, `hours:minutes:seconds`, `days-hours:minutes:seconds` or UNLIMITED",
+            remedy=f"write the time in one of these forms: {review.example_of(path, '7-00:00:00')}",
+        )
 
 
 def _refuse_unknown(key: str, name: str, value: str, line: Line, review: Review) -> None:

@@ -10,6 +10,18 @@ from components.parallelcluster.slurm_review import review_settings
 from tests.support.parallelcluster_configs import raw_config
 from tests.support.parallelcluster_reviews import problems
 
+TIME_LIMITS = (
+    "90",
+    "90:30",
+    "1:30:00",
+    "7-0",
+    "7-0:0",
+    "7-00:00:00",
+    "-1",
+    "INFINITE",
+    "unlimited",
+)
+
 
 @pytest.mark.parametrize(
     ("name", "value", "refused"),
@@ -93,3 +105,27 @@ def test_a_parameter_belongs_to_its_kind_of_line(key: str, name: str, *, refused
         place = place[part]
     place[last] = {name: "1"}
     assert len(problems(raw)) == refused
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "refused"),
+    [
+        *((name, value, False) for name in ("MaxTime", "defaulttime") for value in TIME_LIMITS),
+        *(("MaxTime", value, True) for value in ("7d", "24h", "1.5", "7-", "1:2:3:4", "-5")),
+        ("MaxTime", "7 days", True),
+        ("AllowGroups", "research,ops", False),
+        ("AllowGroups", "research, ops", True),
+        ("AllowGroups", '"research, ops"', False),
+        ("PriorityJobFactor", "", True),
+    ],
+)
+def test_a_value_that_slurm_cannot_read_is_refused(name: str, value: str, *, refused: bool):
+    review = Review(stack_file="Pulumi.pc.yaml")
+    review_settings("x", {name: value}, "partition", review)
+    assert [problem.path.rpartition(".")[2] for problem in review.problems] == [name] * refused
+
+
+def test_a_node_that_slurm_does_not_manage_has_parameters_in_its_line():
+    review = Review(stack_file="Pulumi.pc.yaml")
+    review_settings("x", {"NodeName": "outside-[1-4] CPUs=16 State=UNKNOWN"}, "slurm_conf", review)
+    assert review.problems == []
