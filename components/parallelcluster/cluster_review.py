@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from components.catalog.open_zfs import REGIONS_WITHOUT
 from components.catalog.parallelcluster import (
     CAPACITY_BLOCK_UNSUPPORTED_REGIONS,
     MAXIMUM_TAGS,
@@ -22,6 +23,7 @@ from components.catalog.parallelcluster import (
 from components.checks.derived_names import has_flow_logs, review_names
 from components.checks.tag_review import review_tags
 from components.config.network import NewVpc
+from components.config.open_zfs import THROUGHPUTS_MBPS, NewFsxOpenZfs
 from components.config.parallelcluster import ParallelClusterArchitecture
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.reservations import CapacityBlock
@@ -46,6 +48,7 @@ def review_cluster(
         review_existing_vpc(config.network, review)
     _review_image(config.architecture, review)
     _review_deployment(config.architecture, review)
+    _note_open_zfs(config, region, review)
     _note_capacity(config, now, review)
     _note_timeout(config, review)
 
@@ -90,6 +93,19 @@ def _review_region(config: ParallelClusterStackConfig, region: str, review: Revi
                 found=reservation.kind,
                 allowed="odcr, odcr-group",
                 remedy="use an On-Demand Capacity Reservation, or change `aws:region`",
+            )
+
+
+def _note_open_zfs(config: ParallelClusterStackConfig, region: str, review: Review) -> None:
+    for name, wanted in config.storage.items():
+        if not isinstance(wanted, NewFsxOpenZfs):
+            continue
+        chosen = wanted.deployment_type
+        if region in REGIONS_WITHOUT.get(chosen, ()):
+            others = [t for t in THROUGHPUTS_MBPS if region not in REGIONS_WITHOUT.get(t, ())]
+            review.note(
+                f"storage.{name}: AWS does not list {chosen} of FSx for OpenZFS in {region}; the "
+                f"creation can fail. Listed there: {', '.join(others)}"
             )
 
 

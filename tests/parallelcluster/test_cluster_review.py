@@ -111,3 +111,30 @@ def test_a_timeout_that_is_shorter_than_usual_is_noted(minutes, noted):
 def test_ten_minutes_are_enough_for_a_cluster_without_a_file_system():
     raw = raw_config(architecture__deployment={"timeout_minutes": 10}, storage={})
     assert "timeout_minutes" not in notes(raw)
+
+
+@pytest.mark.parametrize(
+    ("region", "deployment_type", "listed"),
+    [
+        ("us-west-2", "SINGLE_AZ_HA_2", ""),
+        ("us-west-2", "SINGLE_AZ_HA_1", "SINGLE_AZ_1, SINGLE_AZ_2, SINGLE_AZ_HA_2"),
+        ("ap-southeast-3", "SINGLE_AZ_HA_2", "SINGLE_AZ_1, SINGLE_AZ_HA_1"),
+        ("ap-southeast-3", "SINGLE_AZ_HA_1", ""),
+    ],
+)
+def test_a_deployment_type_of_openzfs_that_the_region_lacks_is_noted(
+    region: str, deployment_type: str, listed: str
+) -> None:
+    storage = {"kind": "fsx-openzfs", "mount_directory": "/z", "deployment_type": deployment_type}
+    storage["throughput_capacity_mbps"] = 160 if deployment_type.endswith("2") else 64
+    network = {"kind": "new-vpc", "availability_zones": [f"{region}a"]}
+    queue = {"compute_resources": {"cpu": {"instance_type": "m5.8xlarge", "maximum": 1}}}
+    raw = {
+        "name": "pc",
+        "network": network,
+        "storage": {"z": storage},
+        "architecture": {"kind": "parallelcluster", "queues": {"cpu": queue}},
+    }
+    found = notes(raw, region=region)
+    assert ("storage.z: AWS does not list" in found) == bool(listed)
+    assert listed in found
