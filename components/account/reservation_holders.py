@@ -45,12 +45,15 @@ def holders_of(pages: Iterable[Mapping[str, Any]]) -> dict[str, Holders]:
     return dict(found)
 
 
-def held_text(holders: Holders, *, used: int) -> str:
-    """Return who holds the used instances of a reservation, in one phrase.
+def held_text(holders: Holders, *, used: int, ids: bool = True) -> str:
+    """Return who holds the used instances of a reservation, in one phrase, with or without ids.
 
     Instances that this account does not have belong to accounts that share the reservation.
     """
-    parts = [f"{len(ids)} used by {owner} ({', '.join(ids)})" for owner, ids in holders.items()]
+    parts = [
+        f"{len(each)} used by {owner}" + (f" ({', '.join(each)})" if ids else "")
+        for owner, each in holders.items()
+    ]
     others = used - sum(map(len, holders.values()))
     if others > 0:
         parts.append(f"{others} by instances in other accounts")

@@ -114,5 +114,5 @@ def _fewer(static: Mapping[str, int], free: int, *, block: bool, file: str) -> s
 
 def _held(reservation: ReservationFacts, holders: Holders | None) -> str:
     used = reservation.instance_count - (reservation.available_count or 0)
-    held = f"{used} used" if holders is None else held_text(holders, used=used)
+    held = f"{used} used" if holders is None else held_text(holders, used=used, ids=False)
     return f"{reservation.reservation_id}: {held}"

@@ -44,8 +44,7 @@ def test_static_nodes_that_cannot_launch_are_refused_with_the_holders() -> None:
     (problem,) = refused(1, "team-a", "team-b")
     assert problem.path.startswith(f"{ROOT}.reservations.")
     assert problem.found == (
-        f"{RESERVATION}: 1 used by team-a (i-0), 1 used by team-b (i-1), "
-        "1 by instances in other accounts"
+        f"{RESERVATION}: 1 used by team-a, 1 used by team-b, 1 by instances in other accounts"
     )
     assert "1 of 4 instances are available, and the new cluster has 4 static nodes" in (
         problem.problem
