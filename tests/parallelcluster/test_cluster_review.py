@@ -125,8 +125,12 @@ def test_ten_minutes_are_enough_for_a_cluster_without_a_file_system():
 def test_a_deployment_type_of_openzfs_that_the_region_lacks_is_noted(
     region: str, deployment_type: str, listed: str
 ) -> None:
-    storage = {"kind": "fsx-openzfs", "mount_directory": "/z", "deployment_type": deployment_type}
-    storage["throughput_capacity_mbps"] = 160 if deployment_type.endswith("2") else 64
+    storage = {
+        "kind": "fsx-openzfs",
+        "mount_directory": "/z",
+        "deployment_type": deployment_type,
+        "throughput_capacity_mbps": 160 if deployment_type.endswith("2") else 64,
+    }
     network = {"kind": "new-vpc", "availability_zones": [f"{region}a"]}
     queue = {"compute_resources": {"cpu": {"instance_type": "m5.8xlarge", "maximum": 1}}}
     raw = {
