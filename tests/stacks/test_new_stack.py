@@ -117,6 +117,13 @@ def test_the_questions_lead_to_a_file_that_passes_the_checks_of_the_account(
     assert found["network"]["vpc_id"] == VPC
     user.must("check", "prod-b", "--sandbox", "--live")
 
+    before = user.inventory()
+    declined = answered(user, ["up", "prod-b", "--sandbox"], ["n"])
+    assert declined.exit_code == 3, declined.said
+    assert "create aws:eks:Cluster" in declined.said
+    assert "up of prod-b; nothing was changed" in declined.said
+    assert user.inventory() == before
+
     first = path.read_text()
     (command,) = re.findall(r"^#   \./trainyard (.+)$", first, re.MULTILINE)
     path.unlink()

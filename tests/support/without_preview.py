@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from tests.support.warm_python.command_line import warm_engines
-from tools.cli import deployments, guarded_update
+from tools.cli import deployments, engine_run, guarded_update
+from tools.cli.engine_run import EngineRun
 from tools.cli.guarded_update import Guard
 from tools.cli.policy_pack import policy_pack
 from tools.workspace.engine_process import EngineResult
@@ -25,18 +26,22 @@ def main() -> None:
     warm_engines()
     guarded_update.run_guarded = _unguarded
     deployments.run = _at_once
+    # The display of an update follows the events of its preview first.
+    engine_run.display_of = _no_display
     from tools.cli.app import app
 
     app(prog_name="./trainyard")
 
 
-def _unguarded(
-    of: Workspace, operation: str, arguments: Sequence[str], guard: Guard
-) -> EngineResult:
+def _unguarded(of: Workspace, operation: str, run: EngineRun, guard: Guard) -> EngineResult:
     if operation == "preview":
-        return _run_guarded(of, operation, arguments, guard)
+        return _run_guarded(of, operation, run, guard)
     # The guard reads the steps of a preview, of which there is none.
-    return _at_once(of, operation, [*policy_pack(of), *arguments])
+    return _at_once(of, operation, [*policy_pack(of), *run.flags])
+
+
+def _no_display(_of: Workspace, _operation: str, *, sandbox: bool) -> None:
+    return None
 
 
 def _at_once(

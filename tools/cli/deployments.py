@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
 
 from tools.cli import (
     batch_summary,
@@ -28,12 +30,23 @@ from tools.workspace.disk_reserve import disk_space_kept
 from tools.workspace.recovery.gone import forget_gone
 from tools.workspace.recovery.timeouts import timeouts_of
 from tools.workspace.stack_files import BATCH, NETWORK, PARALLELCLUSTER, StackFile
-from tools.workspace.workspace import Workspace, run
+from tools.workspace.workspace import Workspace, begin_of, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tools.progress.display import Display
     from tools.workspace.engine_process import EngineResult
+
+
+class Show(NamedTuple):
+    """How a command shows what the engine does, and whether it asks."""
+
+    yes: bool
+    """Whether the changes are confirmed."""
+    verbose: bool
+    """Whether the output of Pulumi is shown."""
+    sandbox: bool
 
 
 def up(
@@ -42,6 +55,7 @@ def up(
     yes: options.Yes = False,
     stack_file: options.StackFilePath = None,
     replace: options.Replace = None,
+    verbose: options.Verbose = False,
 ) -> None:
     """Deploy the stack file; always shows a preview first."""
     _require_answer(yes=yes, command="up")
@@ -49,7 +63,8 @@ def up(
     wait_seconds(sandbox=sandbox)
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     workspace = _open(found, "up", sandbox=sandbox, checks_config=True)
-    result = _run_guarded(workspace, "up", yes=yes, replace=replace or (), sandbox=sandbox)
+    show = Show(yes, verbose, sandbox)
+    result = _run_guarded(workspace, "up", show=show, replace=replace or ())
     tell_duplicates(workspace, sandbox=sandbox)
     if result.exit_code and not result.declined:
         _tell_what_stays(found, destroyed=False, sandbox=sandbox)
@@ -77,6 +92,7 @@ def preview(
     stack_file: options.StackFilePath = None,
     as_json: options.AsJson = False,
     as_sarif: options.AsSarif = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Show what `up` would change, checked by the policy pack. Changes nothing."""
     if as_json or as_sarif:
@@ -87,7 +103,8 @@ def preview(
         return
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     workspace = _open(found, "", sandbox=sandbox, checks_config=True)
-    result = _run_guarded(workspace, "preview", yes=False, replace=(), sandbox=sandbox)
+    show = Show(yes=False, verbose=verbose, sandbox=sandbox)
+    result = _run_guarded(workspace, "preview", show=show, replace=())
     finish(result, workspace, "preview", sandbox=sandbox)
 
 
@@ -97,6 +114,7 @@ def destroy(
     yes: options.Yes = False,
     stack_file: options.StackFilePath = None,
     cluster_gone: options.ClusterGone = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Delete the resources of the stack, except protected ones, and list those."""
     _require_answer(yes=yes, command="destroy")
@@ -116,7 +134,8 @@ def destroy(
     # resources.
     keeps = any(each.protected for each in before)
     flags = [protected.FLAG] if keeps else []
-    result = _run(workspace, "destroy", yes=yes, flags=flags, variables=variables)
+    show = Show(yes, verbose, sandbox)
+    result = _run(workspace, "destroy", show=show, flags=flags, variables=variables)
     tell_duplicates(workspace, sandbox=sandbox)
     finish(result, workspace, "destroy", sandbox=sandbox)
     kubeconfig_path(found, sandbox=sandbox).unlink(missing_ok=True)
@@ -139,6 +158,7 @@ def refresh(
     yes: options.Yes = False,
     stack_file: options.StackFilePath = None,
     cluster_gone: options.ClusterGone = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Update the state from the account. Changes nothing in the account."""
     _require_answer(yes=yes, command="refresh")
@@ -149,7 +169,8 @@ def refresh(
     workspace = _open(found, "refresh", sandbox=sandbox, checks_config=False)
     variables = _variables(workspace, cluster_gone=cluster_gone, sandbox=sandbox)
     _forget_gone(workspace, sandbox=sandbox)
-    result = _run(workspace, "refresh", yes=yes, variables=variables)
+    show = Show(yes, verbose, sandbox)
+    result = _run(workspace, "refresh", show=show, variables=variables)
     finish(result, workspace, "refresh", sandbox=sandbox)
 
 
@@ -188,25 +209,71 @@ def _run(
     workspace: Workspace,
     operation: str,
     *,
-    yes: bool,
+    show: Show,
     flags: Sequence[str] = (),
     variables: Mapping[str, str] = MappingProxyType({}),
 ) -> EngineResult:
-    asked = [*flags, *_confirmed(yes=yes)]
+    """Run `destroy` or `refresh`; with a display, ask for the confirmation between two runs."""
+    from tools.cli.engine_run import EngineRun
+
     with disk_space_kept(workspace.reserve(), console.progress):
-        return run(workspace, operation, asked, variables=variables)
+        display = _display(workspace, operation, show)
+        if display is None:
+            return run(
+                workspace, operation, [*flags, *_confirmed(yes=show.yes)], variables=variables
+            )
+        command = workspace.command.with_variables(variables)
+        arguments = [*begin_of(workspace, operation), *flags]
+        if not show.yes:
+            asked = EngineRun(("--preview-only",), display, lists_changes=True)
+            result = asked.all(command, arguments)
+            if result.exit_code or result.interrupted:
+                return result
+            _ask(workspace, operation)
+        confirmed = ("--yes",) if show.yes else ("--yes", "--skip-preview")
+        return EngineRun(confirmed, display).all(command, arguments)
 
 
 def _run_guarded(
-    workspace: Workspace, operation: str, *, yes: bool, replace: Sequence[str], sandbox: bool
+    workspace: Workspace, operation: str, *, show: Show, replace: Sequence[str]
 ) -> EngineResult:
     """Run `up` or `preview`, with the policy pack and the check of what the update would lose."""
+    from tools.cli.engine_run import EngineRun
     from tools.cli.guarded_update import Guard, run_guarded
 
+    previews = operation == "preview"
+    guard = Guard(replace, show.sandbox, warns=previews)
     with disk_space_kept(workspace.reserve(), console.progress):
-        return run_guarded(workspace, operation, _confirmed(yes=yes), Guard(replace, sandbox))
+        display = _display(workspace, operation, show)
+        if display is not None and not previews and not show.yes:
+            result = run_guarded(
+                workspace, "preview", EngineRun(display=display, lists_changes=True), guard
+            )
+            if result.exit_code or result.interrupted:
+                return result
+            _ask(workspace, operation)
+        flags = () if previews else _confirmed(yes=show.yes or display is not None)
+        engine = EngineRun(flags, display, lists_changes=previews)
+        return run_guarded(workspace, operation, engine, guard)
 
 
-def _confirmed(*, yes: bool) -> list[str]:
+def _display(workspace: Workspace, operation: str, show: Show) -> Display | None:
+    from tools.cli.engine_run import display_of
+
+    return None if show.verbose else display_of(workspace, operation, sandbox=show.sandbox)
+
+
+def _ask(workspace: Workspace, operation: str) -> None:
+    """Ask for the confirmation of an operation whose changes were shown.
+
+    Raises:
+        CancelledError: the answer is no; nothing was changed.
+    """
+    stack = workspace.stack_file.stack
+    if not typer.confirm(f"Continue with {operation} of {stack}?", default=False):
+        raise failures.CancelledError(f"{operation} of {stack}; nothing was changed")
+
+
+def _confirmed(*, yes: bool) -> tuple[str, ...]:
     """Return the flag that answers the engine's question; `preview` never asks and has no flag."""
-    return ["--yes"] if yes else []
+    return ("--yes",) if yes else ()

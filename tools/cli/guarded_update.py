@@ -14,13 +14,12 @@ from tools.cli import console, failures
 from tools.cli.existing_objects import ExistingObjects
 from tools.cli.policy_pack import policy_pack
 from tools.cli.session import account_access
-from tools.workspace.listening import heard
 from tools.workspace.stack_files import CLUSTER_KEY, StackFile
-from tools.workspace.update_gate import update_gate
 from tools.workspace.workspace import Workspace, begin_of, history
 
 if TYPE_CHECKING:
     from tools.changes.steps import Step
+    from tools.cli.engine_run import EngineRun
     from tools.workspace.engine_process import EngineResult
 
 HISTORY_PAGE = 20
@@ -33,11 +32,11 @@ class Guard(NamedTuple):
     allowed: Sequence[str]
     """Names of the objects that the user allows to lose."""
     sandbox: bool
+    warns: bool
+    """Whether a refusal is only a warning, because the operation is a preview."""
 
 
-def run_guarded(
-    workspace: Workspace, operation: str, arguments: Sequence[str], guard: Guard
-) -> EngineResult:
+def run_guarded(workspace: Workspace, operation: str, run: EngineRun, guard: Guard) -> EngineResult:
     """Run the engine's `up` or `preview`, and start an update only if it loses nothing.
 
     Raises:
@@ -57,32 +56,21 @@ def run_guarded(
         unused.update(allowed - {loss.name for loss in everything})
         return not found.refuses and not existing.look(steps)
 
-    with update_gate(look, fails_preview=operation != "preview") as gate:
-        command = workspace.command.with_variables(gate.environment)
-        told = [
-            *begin_of(workspace, operation),
-            *policy_pack(workspace),
-            *arguments,
-            *gate.arguments,
-        ]
-        result = command.run(told)
-        gate.close()
-        result = heard(result, gate.log())
-    if gate.failure is not None:
-        raise gate.failure
+    told = [*begin_of(workspace, operation), *policy_pack(workspace)]
+    result = run.judged(workspace.command, told, look, fails_preview=operation != "preview")
     for name in sorted(unused):
         console.progress(f"--replace {name}: the update would delete no object of that name")
     for found in verdicts:
         if found.refuses:
             text = explanation(found, _background(found, workspace, sandbox=sandbox))
-            _refuse(text, operation)
+            _refuse(text, warns=guard.warns)
     if existing.found:
-        _refuse(existing.explanation(), operation)
+        _refuse(existing.explanation(), warns=guard.warns)
     return result
 
 
-def _refuse(text: str, operation: str) -> None:
-    if operation == "preview":
+def _refuse(text: str, *, warns: bool) -> None:
+    if warns:
         console.progress(f"warning: `up` would be refused: {text}")
         return
     raise failures.WrongUseError(text)

@@ -26,6 +26,17 @@ Sandbox = Annotated[
     bool, typer.Option("--sandbox", help="Use the sandbox on this machine instead of AWS.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help=(
+            "Show the output of Pulumi. It is also written to STACK.COMMAND.log in the .trainyard "
+            "directory of the stack or of the sandbox."
+        ),
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
 AsSarif = Annotated[
     bool, typer.Option("--sarif", help="Print the findings as SARIF 2.1.0, for code scanning.")

@@ -36,13 +36,18 @@ class EngineError:
         return name_of(self.urn)
 
 
+def without_color(text: str) -> str:
+    """Return a text of the engine without its color markers."""
+    return _COLOUR.sub("", text)
+
+
 def engine_errors(log: str) -> tuple[EngineError, ...]:
     """Return the errors in an event log, without duplicates, in the engine's order.
 
     A truncated last line, which a killed engine leaves, is ignored.
     """
     found = (
-        EngineError(event.get("urn") or "", _COLOUR.sub("", event["message"]).strip())
+        EngineError(event.get("urn") or "", without_color(event["message"]).strip())
         for event in _events(log, "diagnosticEvent")
         if event.get("severity") == "error"
     )

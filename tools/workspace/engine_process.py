@@ -63,10 +63,13 @@ class PulumiCommand:
         """Return a copy of the command with additional environment variables."""
         return dataclasses.replace(self, environment={**self.environment, **variables})
 
-    def run(self, arguments: Sequence[str], *, output: int | None = None) -> EngineResult:
+    def run(
+        self, arguments: Sequence[str], *, output: int | None = None, asks: bool = True
+    ) -> EngineResult:
         """Run a command on the standard streams of this process and wait for it to end.
 
-        `output` is a file descriptor that replaces standard output.
+        `output` is a file descriptor that replaces standard output. `asks` says whether the engine
+        can use the terminal; without it, Ctrl-C is forwarded like other signals.
 
         The child runs in its own process group so that it receives each interrupt exactly once: the
         first asks the engine to finish operations in flight and stop, the second stops it
@@ -74,7 +77,7 @@ class PulumiCommand:
         directly. If the terminal closes, this process stops the child, because SIGHUP would kill
         the engine.
         """
-        terminal = sys.stdin.fileno() if _at_a_terminal() else None
+        terminal = sys.stdin.fileno() if asks and _at_a_terminal() else None
         with _hangups_ignored():
             child = subprocess.Popen(
                 [str(self.executable), *arguments],

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from components.update_gate import FORECAST, GRANTED, LAUNCHER, VERDICT, question
 from tools.changes.steps import Step, is_end_of_run, steps_of_events
@@ -33,10 +33,21 @@ Judge = Callable[[Sequence[Step]], bool]
 """Whether an update with these steps may start."""
 
 
+class Watcher(Protocol):
+    """Follows the event log of an operation while the engine runs."""
+
+    def see(self, line: str) -> None:
+        """Follow a line."""
+        ...
+
+
 class UpdateGate:
     """Reads a preview while it runs and decides whether the update may start."""
 
-    def __init__(self, log: EventLog, judge: Judge, *, fails_preview: bool) -> None:
+    def __init__(
+        self, log: EventLog, judge: Judge, *, fails_preview: bool, watcher: Watcher | None = None
+    ) -> None:
+        self._watcher = watcher
         self._log, self._verdict = log, log.directory / "verdict"
         self._forecast, self._fails_preview = log.directory / "forecast", fails_preview
         self._judge, self._refused = judge, False
@@ -81,6 +92,19 @@ class UpdateGate:
         except BaseException as error:
             self.failure, self._refused = error, True
         self._say(self._verdict)
+        self._watch_update()
+
+    def _watch_update(self) -> None:
+        """Show the events of the operation that follows the preview."""
+        log = self._opened(keeps=True) if self._watcher else None
+        if log is not None:
+            with log:
+                for line in self._lines(log):
+                    self._tell(line)
+
+    def _tell(self, line: str) -> None:
+        if self._watcher is not None:
+            self._watcher.see(line)
 
     def _read_preview(self) -> None:
         log = self._opened()
@@ -88,6 +112,7 @@ class UpdateGate:
             with log:
                 for line in self._lines(log):
                     self._preview.append(line)
+                    self._tell(line)
         self._judge_what_was_read()
 
     def _judge_what_was_read(self) -> None:
@@ -102,10 +127,10 @@ class UpdateGate:
         # The program reads the file as soon as it exists.
         said.replace(file)
 
-    def _opened(self) -> TextIO | None:
-        """Open the preview's log as soon as it exists, and unlink it.
+    def _opened(self, *, keeps: bool = False) -> TextIO | None:
+        """Open a log as soon as it exists, and unlink it unless `keeps` is set.
 
-        The update creates a log with the same name, which would truncate this one.
+        The update creates a log with the same name, which would truncate that of the preview.
         """
         while True:
             last = self._ended.is_set()
@@ -116,7 +141,8 @@ class UpdateGate:
                     return None
                 time.sleep(POLL_SECONDS)
                 continue
-            self._log.path.unlink()
+            if not keeps:
+                self._log.path.unlink()
             return log
 
     def _lines(self, log: TextIO) -> Iterator[str]:
@@ -150,13 +176,16 @@ class UpdateGate:
 
 
 @contextmanager
-def update_gate(judge: Judge, *, fails_preview: bool = False) -> Iterator[UpdateGate]:
+def update_gate(
+    judge: Judge, *, fails_preview: bool = False, watcher: Watcher | None = None
+) -> Iterator[UpdateGate]:
     """Yield an open gate, and delete its files when the block ends.
 
-    `fails_preview` says whether the policy pack fails the preview of a refused update.
+    `fails_preview` says whether the policy pack fails the preview of a refused update. `watcher`
+    follows the events of the preview and of the update.
     """
     with event_log() as log:
-        gate = UpdateGate(log, judge, fails_preview=fails_preview)
+        gate = UpdateGate(log, judge, fails_preview=fails_preview, watcher=watcher)
         gate.open()
         try:
             yield gate

@@ -61,6 +61,24 @@ def test_the_log_of_the_update_is_another_file():
         assert gate.log() == "the update\n"
 
 
+def test_a_watcher_sees_the_events_of_the_preview_and_of_the_update():
+    class Watcher:
+        def __init__(self):
+            self.seen = []
+
+        def see(self, line):
+            self.seen.append(line)
+
+    watcher = Watcher()
+    with update_gate(lambda _steps: True, watcher=watcher) as gate:
+        write(log_of(gate), "preview\n", END)
+        assert granted(gate.environment)
+        write(log_of(gate), "update\n", END)
+        gate.close()
+        assert gate.log() == f"update\n{END}"
+    assert watcher.seen == ["preview", END.strip(), "update", END.strip()]
+
+
 def test_a_preview_that_fails_is_judged_by_what_it_has_said():
     judged = []
     with update_gate(lambda steps: bool(judged.append(steps))) as gate:

@@ -1,0 +1,1 @@
+"""A compact display of what the engine does, from its event log."""
