@@ -143,6 +143,15 @@ def test_tests_get_the_development_environment_which_serves_for_the_rest(
     assert checkout.syncs() == list(LOCKS)
 
 
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_the_help_of_the_tests_needs_no_development_environment(
+    checkout: Checkout, flag: str
+) -> None:
+    checkout.run("test", flag)
+
+    assert checkout.syncs() == ["requirements.txt"]
+
+
 def test_an_interrupted_installation_is_begun_again(checkout: Checkout) -> None:
     (checkout.commands / "fail").touch()
     code, output, errors = checkout.run()
