@@ -38,11 +38,18 @@ class Display:
         self._title, self._typical = title, typical
         self._messages = Messages()
         self._lock = threading.Lock()
+        self.operation = Operation(typical)
+        """What is shown now."""
         self._start(lists_changes=False)
         self._console = Console(highlight=False, markup=False, emoji=False)
 
     def _start(self, *, lists_changes: bool) -> None:
-        self._operation, self._began = Operation(self._typical), time.time()
+        # An operation without a preview of its own carries out the one that was confirmed.
+        if self.operation.is_preview:
+            self.operation.seen = 0
+        else:
+            self.operation = Operation(self._typical)
+        self._began = time.time()
         self._preview: list[str] = []
         self._lists_changes = lists_changes
 
@@ -80,13 +87,13 @@ class Display:
     def _lines(self, event: Mapping[str, Any]) -> Iterator[str]:
         if "resourcePreEvent" in event and event["resourcePreEvent"].get("planning"):
             self._preview.append(json.dumps(event))
-        before = set(self._operation.running)
-        ended = self._operation.read(event)
+        before = set(self.operation.running)
+        ended = self.operation.read(event)
         if ended is not None:
             yield rendering.ended_line(ended)
         if not self._console.is_terminal:
-            new = set(self._operation.running) - before
-            yield from (rendering.begun_line(self._operation.running[key]) for key in new)
+            new = set(self.operation.running) - before
+            yield from (rendering.begun_line(self.operation.running[key]) for key in new)
         yield self._messages.read(event)
         if self._lists_changes and event.get("summaryEvent", {}).get("isPreview"):
             width = self._console.width if self._console.is_terminal else LOG_WIDTH
@@ -117,7 +124,7 @@ class Display:
     def _region(self, spinner: Spinner) -> RenderableType:
         with self._lock:
             first, *others = rendering.region(
-                self._operation,
+                self.operation,
                 self._title,
                 now=time.time(),
                 began=self._began,

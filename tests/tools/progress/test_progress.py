@@ -146,6 +146,19 @@ def test_without_a_terminal_every_line_stays_and_long_operations_are_announced(
     assert display.log_path.stat().st_mode & 0o077 == 0
 
 
+def test_a_confirmed_operation_counts_towards_its_preview(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    display = Display("up p5-cb", tmp_path / "up.log", AWS)
+    with display.following(lists_changes=True):
+        for line in lines("preview"):
+            display.see(line)
+    with display.following(lists_changes=False):
+        display.see(lines("update")[0])
+        assert (display.operation.done, display.operation.total) == (0, 65)
+    assert capsys.readouterr().out.count("39 to create") == 1
+
+
 def test_types_and_times_are_short():
     assert short_type("aws:eks/cluster:Cluster") == "aws:eks:Cluster"
     assert short_type("kubernetes:apps/v1:DaemonSet") == "kubernetes:apps/v1:DaemonSet"
