@@ -16,6 +16,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import boto3
@@ -106,7 +107,35 @@ def submit_job(
         if not sandbox:
             console.progress("\n  ".join(_follow(plan.region, job_id, submission)))
         if wait:
-            wait_for(batch, job_id, lambda job: _explain(job, batch, plan, submission), wait)
+            show = _no_log if sandbox else partial(_print_log, plan.region, submission)
+            wait_for(batch, job_id, lambda job: _explain(job, batch, plan, submission), wait, show)
+
+
+def _no_log(_batch: Any, _job_id: str) -> None:
+    console.progress("the sandbox runs no containers, so the job has no log")
+
+
+def _print_log(region: str, submission: BatchSubmission, batch: Any, job_id: str) -> None:
+    """Print the log of the main node, which has the result."""
+    (main,) = batch.describe_jobs(jobs=[_main_node(job_id, submission)])["jobs"]
+    stream = (main.get("container") or {}).get("logStreamName")
+    if not stream:
+        console.progress("the job has no log: its container did not start")
+        return
+    client = boto3.client("logs", region_name=region, config=CLIENT)
+    try:
+        pages = client.get_paginator("filter_log_events").paginate(
+            logGroupName=LOG_GROUP, logStreamNames=[stream]
+        )
+        for page in pages:
+            for event in page["events"]:
+                console.answer(event["message"].rstrip())
+    except (BotoCoreError, ClientError) as error:
+        console.progress(explained("logs:FilterLogEvents", error))
+
+
+def _main_node(job_id: str, submission: BatchSubmission) -> str:
+    return f"{job_id}#0" if submission.multinode else job_id
 
 
 def _explain(
@@ -150,7 +179,7 @@ def _submit(
 
 def _follow(region: str, job_id: str, submission: BatchSubmission) -> list[str]:
     """Return the commands that show the job's state and the main node's log, and end the job."""
-    main = f"{job_id}#0" if submission.multinode else job_id
+    main = _main_node(job_id, submission)
     describe = f"aws batch describe-jobs --region {region} --output text"
     stream = f"$({describe} --jobs '{main}' --query 'jobs[0].container.logStreamName')"
     return [

@@ -14,30 +14,32 @@ from tools.diagnosis.waiting_job import WAITING
 _ENDED = ("SUCCEEDED", "FAILED")
 
 Explain = Callable[[Mapping[str, Any]], list[str]]
+PrintLog = Callable[[Any, str], None]
 
 
-def wait_for(batch: Any, job_id: str, explain: Explain, wait: JobWait | None = None) -> None:
-    """Report the states of a job until it ends, and why it waits.
+def wait_for(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: PrintLog) -> None:
+    """Report the states of a job until it ends, why it waits, and its log.
 
     Args:
         batch: A boto3 client.
         job_id: Id of the job.
         explain: Returns why a job, as DescribeJobs returns it, does not start.
-        wait: Limits and clock; None for the default.
+        wait: Limits and clock.
+        print_log: Prints the log of a job that has ended, with the client and the id.
 
     Raises:
         CommandError: the job failed, did not start within the limit, or AWS stopped responding. In
             the last two cases the job continues.
     """
     try:
-        _wait(batch, job_id, explain, wait or JobWait())
+        _wait(batch, job_id, explain, wait, print_log)
     except (BotoCoreError, ClientError) as error:
         raise failures.CommandError(
             f"the state of the job {job_id} can no longer be read; the job continues: {error}"
         ) from error
 
 
-def _wait(batch: Any, job_id: str, explain: Explain, wait: JobWait) -> None:
+def _wait(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: PrintLog) -> None:
     began, seen, told = wait.now(), "", None
     while True:
         (job,) = batch.describe_jobs(jobs=[job_id])["jobs"]
@@ -55,6 +57,7 @@ def _wait(batch: Any, job_id: str, explain: Explain, wait: JobWait) -> None:
             if waited >= wait.start_limit_minutes * 60:
                 raise failures.CommandError(_gave_up(job, explain(job), wait))
         wait.pause(POLL_SECONDS)
+    print_log(batch, job_id)
     if seen == "FAILED":
         reason = job.get("statusReason")
         raise failures.CommandError(f"the job {job_id} failed: {reason or 'see its log'}")

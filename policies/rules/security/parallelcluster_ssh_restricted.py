@@ -27,7 +27,10 @@ _WORLD = "0.0.0.0/0"
 
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     for cluster in clusters(facts.get("templateBody")):
-        if members(members(cluster, "HeadNode"), "Ssh").get("AllowedIps", _WORLD) == _WORLD:
+        head_node = members(cluster, "HeadNode")
+        # ParallelCluster does not change security groups that it does not create.
+        own_groups = members(head_node, "Networking").get("SecurityGroups")
+        if not own_groups and members(head_node, "Ssh").get("AllowedIps", _WORLD) == _WORLD:
             yield (
                 "its head node accepts SSH connections from every address; set AllowedIps to your "
                 "network (in a stack file: ssh.allowed_cidr), or close the port and use Session "
@@ -40,7 +43,7 @@ POLICY = resource_rule(
     __doc__,
     level=EnforcementLevel.ADVISORY,
     severity=Severity.MEDIUM,
-    tags=["network", "baseline", "H1"],
+    tags=["network", "baseline", "H5"],
     types=(CLOUDFORMATION_STACK,),
     check=_check,
 )

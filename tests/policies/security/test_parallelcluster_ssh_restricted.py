@@ -1,4 +1,4 @@
-"""Who can open SSH connections to the head node of a ParallelCluster (H1)."""
+"""Who can open SSH connections to the head node of a ParallelCluster (H5)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,12 @@ def cluster(**ssh: Any) -> Declared:
     return rendered_cluster("pc-gpu", lambda made: made["HeadNode"].update(Ssh=ssh))
 
 
+def with_own_groups(made: dict[str, Any]) -> None:
+    """ParallelCluster does not open a port in a security group that it does not create."""
+    networking = made["HeadNode"]["Networking"]
+    made["HeadNode"] |= {"Networking": {**networking, "SecurityGroups": ["sg-1"]}, "Ssh": {}}
+
+
 FAULTS = {
     "silence": cluster(),
     "key": cluster(KeyName="me"),
@@ -25,6 +31,7 @@ RIGHT = {
     "office": cluster(AllowedIps="192.0.2.0/24"),
     "computed": cluster(AllowedIps={"Ref": "Network"}),
     "rendered": rendered_cluster("pc-gpu", lambda made: None),
+    "own-groups": rendered_cluster("pc-gpu", with_own_groups),
 }
 CLEAN = tuple((declared,) for declared in RIGHT.values())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -32,8 +33,21 @@ class Batch:
         self.submitted.append(request)
         return {"jobId": "7d1c"}
 
-    def describe_jobs(self, jobs: list[str]) -> dict[str, list[dict[str, str]]]:
+    def describe_jobs(self, jobs: list[str]) -> dict[str, list[dict[str, Any]]]:
+        if jobs == ["7d1c#0"]:
+            return {"jobs": [{"jobId": jobs[0], "container": {"logStreamName": "main/1"}}]}
         return {"jobs": [{"jobId": jobs[0], "status": self.states.pop(0)}]}
+
+    def get_paginator(self, operation: str) -> Batch:
+        assert operation == "filter_log_events"
+        return self
+
+    def paginate(self, **wanted: Any) -> list[dict[str, Any]]:
+        assert wanted == {"logGroupName": "/aws/batch/job", "logStreamNames": ["main/1"]}
+        if self.refusal:
+            error = {"Error": {"Code": "AccessDeniedException", "Message": self.refusal}}
+            raise ClientError(error, "FilterLogEvents")
+        return [{"events": [{"message": "# Avg bus bandwidth: 372.3\n"}]}]
 
 
 @pytest.fixture
@@ -138,10 +152,26 @@ def test_a_submitted_job_is_told_by_its_id_and_how_to_follow_it(plan, batch, cap
     assert "terminate-job --region us-west-2 --job-id 7d1c" in said.err
 
 
-def test_waiting_ends_when_the_job_does(plan, batch, capsys) -> None:
+def test_waiting_ends_when_the_job_does_with_the_log_of_its_main_node(plan, batch, capsys) -> None:
     submit(plan, batch, wait=JobWait(pause=lambda _: None))
-    told = [line for line in capsys.readouterr().err.splitlines() if "7d1c is" in line]
+    printed = capsys.readouterr()
+    told = [line for line in printed.err.splitlines() if "7d1c is" in line]
     assert [line.rpartition(" ")[2] for line in told] == ["SUBMITTED", "RUNNING", "SUCCEEDED"]
+    assert printed.out == "7d1c\n# Avg bus bandwidth: 372.3\n"
+
+
+def test_a_log_that_cannot_be_read_does_not_fail_the_job(plan, batch, capsys, monkeypatch) -> None:
+    monkeypatch.setattr(batch, "submit_job", lambda **_: {"jobId": "7d1c"})
+    batch.refusal = "is not authorized to perform logs:FilterLogEvents"
+    submit(plan, batch, wait=JobWait(pause=lambda _: None))
+    assert "is not authorized to perform logs:FilterLogEvents" in capsys.readouterr().err
+
+
+def test_the_sandbox_has_no_log_of_a_job(plan, batch, capsys, monkeypatch) -> None:
+    monkeypatch.setattr("tools.cli.batch_submission.account_access", lambda **_: nullcontext())
+    monkeypatch.setattr("tools.cli.batch_submission.refuse_occupied", lambda *_, **__: None)
+    submit(plan, batch, sandbox=True, wait=JobWait(pause=lambda _: None))
+    assert "the sandbox runs no containers" in capsys.readouterr().err
 
 
 def test_a_job_that_batch_refuses_says_what_may_be_missing(plan, batch) -> None:

@@ -43,11 +43,16 @@ class Batch:
         return {"jobs": [{"jobId": jobs[0], "status": state, **said}]}
 
 
+def no_log(_batch: Batch, job_id: str) -> None:
+    """A job without a log."""
+    assert job_id == "7d1c"
+
+
 def test_a_state_is_told_once_and_a_job_that_fails_ends_the_command(capsys) -> None:
     exited = "Essential container in task exited"
     batch, clock = Batch(("RUNNABLE", None, 2), ("FAILED", exited, 1)), Clock()
     with pytest.raises(failures.CommandError, match=f"failed: {exited}") as caught:
-        wait_for(batch, "7d1c", lambda _: [], clock.wait())
+        wait_for(batch, "7d1c", lambda _: [], clock.wait(), no_log)
     assert caught.value.exit_code == failures.WORK_FAILED
     assert clock.seconds == 2 * batch_waiting.POLL_SECONDS
     assert capsys.readouterr().err.count("RUNNABLE") == 1
@@ -55,7 +60,7 @@ def test_a_state_is_told_once_and_a_job_that_fails_ends_the_command(capsys) -> N
 
 def test_what_batch_says_of_a_job_that_waits_is_told_at_once_and_once(capsys) -> None:
     batch = Batch(("RUNNABLE", None, 1), ("RUNNABLE", FULL, 5), ("SUCCEEDED", None, 1))
-    wait_for(batch, "7d1c", lambda _: [HELD], Clock().wait())
+    wait_for(batch, "7d1c", lambda _: [HELD], Clock().wait(), no_log)
     said = capsys.readouterr().err
     assert said.count(FULL) == 1
     assert said.count(HELD) == 1
@@ -68,7 +73,8 @@ def test_a_job_that_waits_without_a_reason_is_asked_about_after_a_minute(capsys)
         asked_at.append(clock.seconds)
         return [HELD]
 
-    wait_for(Batch(("RUNNABLE", None, 30), ("SUCCEEDED", None, 1)), "7d1c", explain, clock.wait())
+    batch = Batch(("RUNNABLE", None, 30), ("SUCCEEDED", None, 1))
+    wait_for(batch, "7d1c", explain, clock.wait(), no_log)
     assert asked_at == [batch_waiting.QUIET_SECONDS]
     assert HELD in capsys.readouterr().err
 
@@ -76,7 +82,7 @@ def test_a_job_that_waits_without_a_reason_is_asked_about_after_a_minute(capsys)
 def test_waiting_for_nodes_ends_at_the_limit_with_the_reason() -> None:
     clock = Clock()
     with pytest.raises(failures.CommandError) as caught:
-        wait_for(Batch(("RUNNABLE", FULL, 1)), "7d1c", lambda _: [HELD], clock.wait(2))
+        wait_for(Batch(("RUNNABLE", FULL, 1)), "7d1c", lambda _: [HELD], clock.wait(2), no_log)
     assert clock.seconds == 120
     assert caught.value.exit_code == failures.WORK_FAILED
     for words in (
@@ -97,6 +103,7 @@ def test_a_job_that_runs_is_waited_for_beyond_the_limit() -> None:
         "7d1c",
         lambda _: [],
         clock.wait(1),
+        no_log,
     )
     assert clock.seconds == 100 * batch_waiting.POLL_SECONDS
 
@@ -111,4 +118,4 @@ def test_a_job_goes_on_where_the_account_answers_no_more() -> None:
         failures.CommandError,
         match=r"7d1c can no longer be read; the job continues: .*ExpiredToken",
     ):
-        wait_for(Expired(("RUNNABLE", None, 1)), "7d1c", lambda _: [], Clock().wait())
+        wait_for(Expired(("RUNNABLE", None, 1)), "7d1c", lambda _: [], Clock().wait(), no_log)
