@@ -1,4 +1,4 @@
-"""`check`, from start to end, beside Python that imports what it cannot do without.
+"""`check` as a whole process, compared with Python that imports only the required packages.
 
 Of one stack whose file says everything, and of all stacks in one call: what the second costs more
 is their plans, since Python and the schema start once.

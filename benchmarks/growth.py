@@ -30,7 +30,7 @@ STACKS = (1, 5, 15, 50)
 
 
 def with_pools(pools: int, *, nodes: int = 2) -> StackFile:
-    """Return the stack with so many node groups, each of so many nodes.
+    """Return the stack with this number of node groups, each with this number of nodes.
 
     Its network is an existing one, whose free addresses only the account knows.
     """

@@ -1,4 +1,4 @@
-"""`check` beside the check that ParallelCluster itself has.
+"""`check`, compared with the validation of ParallelCluster.
 
 `./trainyard check <stack> --sandbox`, from start to end, and `pcluster create-cluster --dryrun
 true` for the stack's cluster file against the sandbox's account. Needs a sandbox that runs

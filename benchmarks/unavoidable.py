@@ -52,7 +52,7 @@ JOB_QUEUE = _of_type("aws:batch/jobQueue:JobQueue")
 
 NETWORK = (VPC, FURTHER_NETWORK, PRIVATE_SUBNET)
 WAY_OUT = (VPC, FURTHER_NETWORK, PUBLIC_SUBNET, NAT_GATEWAY)
-"""A NAT gateway stands in a public subnet."""
+"""A NAT gateway is in a public subnet."""
 CHAINS: Sequence[tuple[Link, Sequence[Sequence[Link]]]] = (
     (
         CONTROL_PLANE,

@@ -24,7 +24,7 @@ from tools.workspace.stacks_directory import VARIABLE
 # The tests use the stack files of the checkout, also where its user has a stacks directory.
 os.environ[VARIABLE] = str(ROOT)
 
-# The same examples in every run, however slow the machine is, and no database beside the tests.
+# The same examples in every run, without a deadline and without a database of failures.
 settings.register_profile("repeatable", deadline=None, derandomize=True, database=None)
 settings.load_profile("repeatable")
 

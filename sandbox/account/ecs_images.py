@@ -1,4 +1,4 @@
-"""The machine images that ECS publishes, from which Batch chooses where nobody names one.
+"""The machine images that ECS publishes, from which Batch chooses by default.
 
 Names: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-optimized_AMI.html
 Parameters that lead to them: retrieve-ecs-optimized_AMI.html beside it

@@ -139,7 +139,7 @@ class ControlPlanes:
             return sorted(self._running)
 
     def stop(self, name: str) -> None:
-        """Stop a control plane and keep only its logs; does nothing if there is none.
+        """Stop a control plane and keep only its logs, if it exists.
 
         A start in progress is canceled.
         """
@@ -153,7 +153,7 @@ class ControlPlanes:
         _keep_logs(self._directory / name)
 
     def delete(self, name: str) -> None:
-        """Stop a control plane and remove its directory; does nothing if there is none."""
+        """Stop a control plane and remove its directory, if it exists."""
         self.stop(name)
         remove_tree(self._directory / name)
 

@@ -39,7 +39,7 @@ class Instance:
     security_group_ids: tuple[str, ...]
     """Security groups of the interfaces with IP addresses, which connect to the API server."""
     instance_profile: str
-    """Name of the IAM instance profile; empty if there is none."""
+    """Name of the IAM instance profile; empty without one."""
     root_volume_gib: int
     user_data: bytes
     tags: Mapping[str, str]

@@ -179,7 +179,7 @@ def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     yield path
     entries: Any = value.items() if isinstance(value, dict) else ()
     if isinstance(value, list):
-        # The first of many alike stands for all.
+        # The first of equal entries represents all of them.
         entries = enumerate(value[:2])
     for key, inner in entries:
         yield from _paths(inner, (*path, key))

@@ -33,7 +33,7 @@ from tests.support.parallelcluster_configs import (
     raw_config,
 )
 
-# Stack files beside their plans.
+# Stack files for the plans.
 __all__ = ["AMI", "IMAGE", "NETWORK_RAW", "P4D", "P5", "RAW", "TRN1", "raw_config"]
 
 REGION = "us-west-2"

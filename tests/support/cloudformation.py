@@ -158,7 +158,7 @@ class Stacks:
         return self.settled(name)
 
     def clear(self) -> None:
-        """Delete every stack, those that nobody has nested first."""
+        """Delete every stack, beginning with those that are not nested."""
         described = self.client.describe_stacks()["Stacks"]
         for stack in [each for each in described if "ParentId" not in each]:
             self.delete(stack["StackName"])
@@ -169,7 +169,7 @@ class Stacks:
         return self.status(name)
 
     def status(self, name: str) -> str:
-        """Return the status of a stack; `DELETE_COMPLETE` where there is none."""
+        """Return the status of a stack; `DELETE_COMPLETE` if it does not exist."""
         try:
             return self.described(name)["StackStatus"]
         except ClientError as error:

@@ -40,7 +40,7 @@ class Leaf:
 
     @property
     def is_sized(self) -> bool:
-        """Whether it stands for the number of entries."""
+        """Whether it represents the number of entries."""
         return get_origin(bare(self.annotation)) in (tuple, list, dict)
 
     @property

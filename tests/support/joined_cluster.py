@@ -18,7 +18,7 @@ _AWS_AUTH = "/api/v1/namespaces/kube-system/configmaps/aws-auth"
 
 
 class JoinedCluster:
-    """A control plane with an account and a node simulator beside it."""
+    """A control plane with an account and a node simulator."""
 
     def __init__(self, account: SandboxAccountDouble, plane: ControlPlane) -> None:
         self.account = account

@@ -1,4 +1,4 @@
-"""A key of a stack file by its place: what stands there, and the file with something else there."""
+"""Read and replace values of a stack file by their path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def value_at(raw: Mapping[str, Any], place: Sequence[str]) -> Any:
-    """Return what stands at a place of a file; None where nothing does."""
+    """Return the value at a path of a file, or None."""
     value: Any = raw
     for key in place:
         value = value.get(key) if isinstance(value, Mapping) else None

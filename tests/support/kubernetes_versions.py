@@ -6,7 +6,7 @@ DEFAULT = DEFAULT_KUBERNETES_VERSION
 
 
 def minor(steps: int) -> str:
-    """Return the minor version so many steps after the default, or before it."""
+    """Return the minor version that many steps after the default, or before it if negative."""
     return f"1.{minor_number(DEFAULT) + steps}"
 
 

@@ -85,7 +85,7 @@ def paths(value: Any, path: Path = ()) -> Iterator[Path]:
         yield from paths(document, (*path, _DOCUMENT))
     entries: Any = value.items() if isinstance(value, Mapping) else ()
     if isinstance(value, list | tuple):
-        # The first of many alike stands for all.
+        # The first of equal entries represents all of them.
         entries = enumerate(value[:2])
     for key, inner in entries:
         yield from paths(inner, (*path, key))

@@ -52,7 +52,7 @@ class Case:
     """Key of the stack file that the refusal names, below `trainyard:cluster`."""
     strategy: str = "DRAIN"
     before: Callable[[Config], None] | None = None
-    """What is different in the deployed configuration, beside the p4de cluster."""
+    """Differences of the deployed configuration from the p4de cluster."""
 
     def configurations(self) -> tuple[Config, Config]:
         """Return the configuration that is deployed, and the wanted one."""

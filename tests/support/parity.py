@@ -73,7 +73,7 @@ class Page:
     """A document that is made from the rows of test modules."""
 
     introduction: str
-    """What stands before the tables, from the heading on."""
+    """The text before the tables, from the heading on."""
     stacks: str
     """Which reference became which stack, as a table."""
     modules: Mapping[str, tuple[ModuleType, list[str]]]

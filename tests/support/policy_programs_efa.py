@@ -53,7 +53,7 @@ def plain(*without: str, **changes: Any) -> Declared:
 
 
 def scaled(made: Declared, maximum: int) -> Declared:
-    """Return an Auto Scaling group or node group of at most so many nodes."""
+    """Return an Auto Scaling group or node group with this maximum size."""
     key, value = ("maxSize", maximum)
     if made.type == node_group().type:
         key, value = "scalingConfig", {"minSize": 0, "desiredSize": 0, "maxSize": maximum}

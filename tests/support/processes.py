@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 NO_ACCOUNT = "http://127.0.0.1:9"
-"""The discard port: nobody listens there, and nobody needs to where no node joins."""
+"""The discard port, on which no process listens; none is needed if no node joins."""
 
 
 def spawn(

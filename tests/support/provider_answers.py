@@ -9,7 +9,7 @@ from typing import Any
 ACCOUNT_ID = "123456789012"
 RESOURCE_SIGNATURE = "5cf8f73096256a8f31e491e813e4eb8e"
 SIGNATURE_KEY = "4dabf18193072939515e22adb298388d"
-"""How the engine marks a value that stands for a resource.
+"""How the engine marks a value that represents a resource.
 https://github.com/pulumi/pulumi/blob/master/sdk/python/lib/pulumi/runtime/rpc.py"""
 
 CALLS: Mapping[str, Mapping[str, Any]] = {

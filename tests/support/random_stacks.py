@@ -1,4 +1,4 @@
-"""Whole stack files that nobody wrote: made of the schema, or of good ones by a few changes."""
+"""Generated stack files: from the schema, or from valid files by a few changes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RandomStack:
 
     text: str
     doubled: bool
-    """Whether a key stands twice in its mapping, by which the whole file means two things."""
+    """Return whether a mapping has a duplicate key, which makes the file ambiguous."""
 
 
 @cache

@@ -58,14 +58,14 @@ def two_resources_plan(**changes: Any) -> ParallelClusterPlan:
 
 
 def mixed_plan() -> ParallelClusterPlan:
-    """Return p4de for training beside g5 for inference, each in a queue of its own."""
+    """Return a queue of p4de for training and a queue of g5 for inference."""
     full = p4de_plan()
     g5 = compute_resource("inference-g5", instance_type=instance_type("g5.2xlarge"), maximum=10)
     return replace(full, queues=(*full.queues, queue("inference-gpu", g5)))
 
 
 def private_plan() -> ParallelClusterPlan:
-    """Return a cluster whose head node nobody has a key of."""
+    """Return a cluster whose head node has no key pair."""
     return plan(
         operating_system="ubuntu2204",
         head_node=head_node(public=False, key_name=None, root_volume=RootVolume(size_gib=100)),
@@ -117,7 +117,7 @@ class Cluster:
 
 
 def cluster(tmp_path: Path, job: str, of: ParallelClusterPlan, **request: Any) -> Cluster:
-    """Write the directory of a job, with shared storage beside it, and return it."""
+    """Write the directory of a job next to the shared storage, and return it."""
     shared = tmp_path / "shared"
     shared.mkdir()
     scripts = tmp_path / job

@@ -189,7 +189,7 @@ def render(cloud: Cloud) -> str:
 
 
 class _GoldenDumper(yaml.SafeDumper):
-    """Writes a text of several lines as it stands."""
+    """Writes a text of several lines as a literal block."""
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:

@@ -29,7 +29,7 @@ COMMANDS = (
 TEMPLATES = ("{{ x }}", "{{resolve:ssm:x}}", "${aws:region}", "%s%n", "#{x}", "@name@", "<%= x %>")
 """What a template of one kind or another would fill in."""
 TERMINAL = ("\x1b[2J", "\x1b]0;x\x07", "\x00", "\r", "\u2028", "\u202e", "\u200f", "\x9b2J", "\xa0")
-"""What a terminal would obey, or nobody would see."""
+"""Characters that control a terminal or are invisible."""
 MARKUP = ("[bold]x[/bold]", "[link=http://x]y[/link]", "::error::x", "##[error]x", "<b>x</b>")
 PATHS = ("../../etc/passwd", "-rf", "--help", "~root", "x/../y", "//x", "\\\\x")
 

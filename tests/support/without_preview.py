@@ -36,7 +36,7 @@ def main() -> None:
 def _unguarded(of: Workspace, operation: str, run: EngineRun, guard: Guard) -> EngineResult:
     if operation == "preview":
         return _run_guarded(of, operation, run, guard)
-    # The guard reads the steps of a preview, of which there is none.
+    # The guard needs the steps of a preview.
     return _at_once(of, operation, [*policy_pack(of), *run.flags])
 
 

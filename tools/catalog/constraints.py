@@ -1,7 +1,7 @@
 """Generate `components/catalog/data/parameter_constraints.json`.
 
 Run `python -m tools.catalog.constraints` after an update of botocore, which has the model of every
-AWS API. `parameters.yaml` beside this file links the fields of stack files to the parameters of
+AWS API. `parameters.yaml` in this directory links the fields of stack files to the parameters of
 AWS APIs that they become. The generated file has the constraints of these parameters, so that a
 review shows which ones a new version of botocore changes. `tests/contract/test_constraints.py`
 compares the fields with them.

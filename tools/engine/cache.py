@@ -109,7 +109,7 @@ def _wait_for(descriptor: int, entry: Entry, report: Progress) -> None:
 
 
 def _sweep(entry: Entry) -> None:
-    """Remove what a killed process left; the lock says that nobody else is at work here."""
+    """Remove the files of a killed process; the caller holds the lock."""
     shutil.rmtree(entry.directory, ignore_errors=True)
     for left in entry.directory.parent.glob(f".{entry.directory.name}.partial-*"):
         shutil.rmtree(left, ignore_errors=True)

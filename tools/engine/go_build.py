@@ -61,7 +61,7 @@ class Go:
         fetches the version that the module asks for by itself.
 
         Raises:
-            EngineError: there is none, or it is too old; the message says what to install.
+            EngineError: Go is not installed, or is too old; the message says what to install.
         """
         path = shutil.which("go")
         if path is None:
@@ -105,7 +105,7 @@ class Go:
         heartbeat.done()
 
     def module_directory(self, module: Path, path: str) -> Path:
-        """Return where the source of the module ``path`` stands, as ``module`` requires it.
+        """Return the directory of the source of the module ``path``, as ``module`` requires it.
 
         Raises:
             EngineError: it is not there and cannot be fetched.

@@ -141,7 +141,7 @@ def _download(target: Path, report: Progress) -> None:
 
 
 def _checksum(releases: Releases, url: str) -> str:
-    """Return the published SHA-256 of one Kubernetes program, a file of its own beside it."""
+    """Return the published SHA-256 of one Kubernetes program, from its own file."""
     words = releases.text(f"{url}.sha256").split()
     if not words or len(words[0]) != 64 or not all(c in "0123456789abcdef" for c in words[0]):
         raise DownloadUnavailableError(f"{url}.sha256 holds no checksum")

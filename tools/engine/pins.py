@@ -1,6 +1,6 @@
 """The versions of the engine and of the Kubernetes programs, and where their releases stand.
 
-Everything that has to change for an upgrade stands here or in the ``go.mod`` of the module that
+Everything that an upgrade changes is here or in the ``go.mod`` of the module that
 builds the same version; ``tests/tools/engine/test_pins.py`` holds the two together.
 """
 

@@ -63,7 +63,7 @@ class PulumiEngine:
 
 
 def ensure_pulumi(report: Progress) -> PulumiEngine:
-    """Return the engine of the pinned version; get it first where there is none.
+    """Return the engine of the pinned version; install it first if it is missing.
 
     A ``pulumi`` on the PATH is used where it is of exactly that version and has its language host
     for Python beside it. It is never changed, and never asked with the user's own login.

@@ -18,7 +18,7 @@ from botocore.config import Config
 Clients = Callable[[str], Any]
 """Returns the boto3 client of a service."""
 ATTEMPTS = 6
-"""Of one call, within half a minute: nobody at a sandbox waits for as long as CloudFormation."""
+"""Attempts of one call, within half a minute; CloudFormation repeats calls for longer."""
 
 
 @cache

@@ -108,7 +108,7 @@ class Clusters:
         return messages
 
     def delete(self, name: str) -> None:
-        """Delete a cluster with all but what is to be retained; nothing if there is none."""
+        """Delete a cluster, if it exists, except retained resources."""
         record = self._records.find(name)
         if record is None:
             return
@@ -123,7 +123,7 @@ class Clusters:
         Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/pcluster.describe-cluster-v3.html
 
         Raises:
-            KeyError: There is none.
+            KeyError: the cluster does not exist.
         """
         record = self._records.find(name)
         if record is None:

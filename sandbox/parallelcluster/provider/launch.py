@@ -29,7 +29,7 @@ def launch_head_node(clients: Clients, cluster: Cluster, groups: Groups) -> None
 def launch_compute(
     clients: Clients, cluster: Cluster, nodes: ComputeNodes, groups: Groups, count: int
 ) -> None:
-    """Launch static nodes of a compute resource; its template is made where there is none.
+    """Launch static nodes of a compute resource; create the template if it does not exist.
 
     Raises:
         ClientError: EC2 refuses, or has no capacity.
@@ -73,7 +73,7 @@ def compute_instances(clients: Clients, cluster: str, nodes: ComputeNodes) -> li
 
 
 def head_node(clients: Clients, cluster: str) -> dict[str, Any] | None:
-    """Return the head node as EC2 describes it; None where there is none."""
+    """Return the head node as EC2 describes it, or None."""
     found = _instances(clients, cluster, {naming.NODE_TYPE: naming.HEAD_NODE})
     return found[0] if found else None
 

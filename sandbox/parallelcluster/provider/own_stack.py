@@ -57,7 +57,7 @@ def _parameters(cluster: Cluster) -> dict[str, Any]:
 
 
 def remove_stack(clients: Clients, name: str) -> None:
-    """Remove the stack of a cluster; nothing if there is none."""
+    """Remove the stack of a cluster, if it exists."""
     clients("cloudformation").delete_stack(StackName=name)
     _wait(clients, name)
 

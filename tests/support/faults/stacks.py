@@ -35,7 +35,7 @@ class Thrown:
     fatal: str
     """One entry of a schedule, a flow mapping of YAML without its braces."""
     said: str
-    """What stands in the messages then."""
+    """Expected text in the messages."""
 
 
 CAPACITY = "call: 'ec2:RunInstances', happens: insufficient-capacity, times: always"

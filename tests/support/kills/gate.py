@@ -75,7 +75,7 @@ class Gate:
         """Announce a call, and return when the gate is opened."""
         name = hashlib.sha256(urn.encode()).hexdigest()
         content = json.dumps({"urn": urn, "engine_pid": os.getppid()})
-        # Renamed into place: nobody must read half of it.
+        # Renamed into place, so that a reader never sees an incomplete file.
         draft = self.directory / f"{name}.draft"
         draft.write_text(content, encoding="utf-8")
         draft.rename(self.directory / f"{name}.held")

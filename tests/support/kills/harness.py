@@ -151,7 +151,7 @@ def _kill(engine: int, victim: Victim, *, launcher: int) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process runs; one that has ended and that nobody has asked about does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
     except OSError:

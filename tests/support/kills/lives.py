@@ -18,7 +18,7 @@ UNCHANGED = "0 changed"
 
 @dataclass(frozen=True, slots=True)
 class Undisturbed:
-    """What an `up` that nobody disturbs leads to."""
+    """The result of an `up` without interruptions."""
 
     before: list[str]
     """Inventory of the account without the stack."""
@@ -48,7 +48,7 @@ class Life:
 
     @property
     def converged(self) -> bool:
-        """Whether it became what nobody disturbed, and left nothing behind."""
+        """Whether the result is that of an uninterrupted `up`, and nothing is left over."""
         return not self.differences and not self.left and UNCHANGED in self.second
 
 
@@ -112,7 +112,7 @@ def by_waves(chosen: list[Point], victim: Victim = Victim.ENGINE) -> Iterator[Ki
 
 
 def one_by_one(chosen: list[Point], victim: Victim = Victim.ENGINE) -> Iterator[Kill]:
-    """Yield a kill for each point: it hears no answer, and what runs beside it is not begun."""
+    """Yield a kill for each point: its call gets no answer, and concurrent calls do not begin."""
     return _in_turn([[point] for point in sorted(chosen)], victim)
 
 

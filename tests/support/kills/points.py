@@ -54,7 +54,7 @@ def _insides(resources: Mapping[str, Mapping[str, Any]]) -> dict[str, frozenset[
     found: dict[str, frozenset[str]] = {}
     for component in remote:
         inside = {component}
-        # A parent stands before its children.
+        # A parent is listed before its children.
         for urn, each in resources.items():
             inside |= {urn} if each.get("parent") in inside else set()
         found[component] = frozenset(inside)
@@ -77,7 +77,7 @@ def waves(found: Iterable[Point]) -> list[list[Point]]:
 
 
 def sampled(found: list[Point], number: int) -> list[Point]:
-    """Return so many points, spread evenly over the order of their making, with first and last."""
+    """Return this number of points, evenly spread in creation order, with the first and last."""
     if number >= len(found):
         return found
     last = len(found) - 1
@@ -85,7 +85,7 @@ def sampled(found: list[Point], number: int) -> list[Point]:
 
 
 def in_few_waves(found: list[Point], number: int, kills: int) -> list[Point]:
-    """Return so many points of as few waves as hold them, but of so many at least.
+    """Return this number of points from as few waves as possible, but from at least `kills` waves.
 
     The first and the last wave are among them, and of the others those with most points: every
     wave is a kill, and every kill one more `up`.
