@@ -175,7 +175,7 @@ def test_clusters_of_the_other_architectures_live_in_it_too(life: Life, stack: s
 
 def test_the_stack_comes_up_from_nothing_under_the_policy_pack(life: Life) -> None:
     assert set(life.changes["up"]) == {"create"}
-    assert "✅ trainyard@" in life.done["up"].said
+    assert "checked by the policy pack trainyard@" in life.done["up"].said
 
 
 def test_its_nodes_are_in_the_private_subnet_of_their_zone(life: Life) -> None:

@@ -35,7 +35,20 @@ def _text(event: Mapping[str, Any]) -> str:
         return _diagnostic(event["diagnosticEvent"])
     if "policyEvent" in event:
         return _violation(event["policyEvent"])
+    if "summaryEvent" in event:
+        return _policy_packs(event["summaryEvent"])
     return without_color(event.get("stdoutEvent", {}).get("message") or "")
+
+
+def _policy_packs(summary: Mapping[str, Any]) -> str:
+    """Return which policy packs have run.
+
+    https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/events.go, `SummaryEvent`;
+    the key of a local pack also has its directory.
+    """
+    packs: Mapping[str, str] = summary.get("PolicyPacks") or {}
+    names = [f"{key.partition('|')[0]}@{version}" for key, version in sorted(packs.items())]
+    return f"checked by the policy pack {', '.join(names)}" if names else ""
 
 
 def _diagnostic(event: Mapping[str, Any]) -> str:

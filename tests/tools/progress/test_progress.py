@@ -169,3 +169,13 @@ def test_types_and_times_are_short():
         "9 min 12 s",
         "1 h 4 min",
     ]
+
+
+def test_the_policy_packs_that_have_run_are_named_once():
+    packs = {"trainyard|local|/home/me/trainyard/policies": "0.1.0", "company": "2.0.0"}
+    preview = {"summaryEvent": {"isPreview": True, "PolicyPacks": packs}}
+    update = {"summaryEvent": {"isPreview": False, "PolicyPacks": packs}}
+    messages = Messages()
+    said = "checked by the policy pack company@2.0.0, trainyard@0.1.0"
+    assert [messages.read(event) for event in (preview, update)] == [said, ""]
+    assert messages.read({"summaryEvent": {"isPreview": True}}) == ""
