@@ -1,1 +1,1 @@
-"""Measurements that anybody can run again; each compares within one run."""
+"""Repeatable measurements; each compares values within one run."""

@@ -1,7 +1,7 @@
 """`check` as a whole process, compared with Python that imports only the required packages.
 
-Of one stack whose file says everything, and of all stacks in one call: what the second costs more
-is their plans, since Python and the schema start once.
+One run checks a stack with a complete stack file, another run checks all stacks. The second costs
+more only by their plans, because Python and the schema are loaded once.
 """
 
 from __future__ import annotations

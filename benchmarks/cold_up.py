@@ -1,10 +1,10 @@
-"""A real `up` from nothing, in which what AWS shows a status of takes its time, scaled down.
+"""Time a real `up` of a new stack; AWS operations with a status take scaled-down AWS time.
 
-It confirms what `benchmarks.critical_path` computes for these resources: the engine, the providers,
-the program and the order in which it registers are real, the durations are those of the model. The
-other resources take what their calls take, and count as nothing in what is computed. The times are
-those at which the engine recorded each resource, so that its start, and the look at the account,
-are not among them.
+It confirms the result of `benchmarks.critical_path` for these resources: the engine, the providers,
+the program and its registration order are real, and the durations are those of the model. Other
+resources take only the time of their calls, which the computed chain counts as zero. The times are
+those at which the engine recorded each resource, so they exclude the start of the engine and the
+reads of the account.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from tools.workspace.engine_process import PARALLEL_OPERATIONS
 
 STACKS = ("eks-g4dn", "batch-trn1")
 SCALE = 0.1
-"""Of AWS's time; what the engine itself takes for a step weighs ten times as much as in AWS."""
+"""Share of AWS's time; the engine's own time per step weighs ten times as much as on AWS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColdUp:
-    """What was computed of one stack, and what came of it."""
+    """Computed and measured duration of one stack."""
 
     path: CriticalPath
     seconds: float
@@ -41,7 +41,7 @@ class ColdUp:
 
     @property
     def ratio(self) -> float:
-        """What it took, as a multiple of what was computed."""
+        """Measured duration as a multiple of the computed one."""
         return self.seconds / self.path.times.seconds
 
     def as_json(self) -> dict[str, Any]:
@@ -87,9 +87,9 @@ def _resources(made: Project) -> list[dict[str, Any]]:
 
 
 def taken(resources: Iterable[Mapping[str, Any]], timed: Iterable[Timed], *, scale: float) -> float:
-    """Return how long an update took that made these resources of a state, in AWS's seconds.
+    """Return the duration of the update that created the resources of a state, in AWS's seconds.
 
-    The engine records when a resource was there; the first one began its own time earlier.
+    The engine records the end of a creation; the first one started earlier by its own duration.
     """
     seconds = {(each.step.type, each.step.name): each.step.seconds for each in timed}
     there = sorted(

@@ -1,4 +1,4 @@
-"""The longest chain of waits of a cold `up`, against the chain that is unavoidable.
+"""Compare the longest chain of waits of a cold `up` with the unavoidable chain.
 
 Nothing is timed: the graph of a stack follows from its program, and the durations are those of
 `sandbox/latency/latencies.yaml`. `benchmarks.cold_up` times a real `up` against it.
@@ -30,7 +30,7 @@ VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "eks-g4dn with Lustre": ("eks-g4dn", {"storage": {"data": LUSTRE}}),
     "pc-trn1 with OpenZFS": ("pc-trn1", {"storage": {"zfs": OPEN_ZFS}}),
 }
-"""Stacks with what no stack file has, by a name: the stack, and what is merged into it."""
+"""Variants that no stack file has, by name: the stack, and the configuration merged into it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

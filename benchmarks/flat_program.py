@@ -1,7 +1,8 @@
 """A flat Pulumi program: the resources of a plan, registered one after the other.
 
-It stands in the benchmark for what somebody would write by hand: the same SDKs imported, the same
-resources by the SDKs' own classes with literal inputs, no schema, no plan, no look at the account.
+It represents a handwritten program in the benchmark: it imports the same SDKs and registers the
+same resources through the SDKs' classes with literal inputs, without a schema, a plan, or reads of
+the account.
 """
 
 import json
@@ -27,17 +28,17 @@ def class_of(token: str) -> Any:
     if package == "aws":
         return getattr(getattr(pulumi_aws, module.partition("/")[0]), name)
     group, _, version = module.partition("/")
-    # The SDK's modules have the first word of a group such as `rbac.authorization.k8s.io`.
+    # An SDK module has the first word of a group such as `rbac.authorization.k8s.io`.
     return getattr(getattr(getattr(kubernetes, group.partition(".")[0]), version), name)
 
 
 def arguments(inputs: dict[str, object]) -> dict[str, object]:
-    """Return the inputs by the names that the classes have for them: `vpcId` is `vpc_id`."""
+    """Return the inputs under the names of the class arguments: `vpcId` becomes `vpc_id`."""
     return {CAPITAL.sub(lambda found: "_" + found[0], k).lower(): v for k, v in inputs.items()}
 
 
 class NodeAccess(pulumi.dynamic.ResourceProvider):
-    """Stands for the merge into `aws-auth`, which a program by hand needs as well."""
+    """Represents the merge into `aws-auth`, which a handwritten program also needs."""
 
     def create(self, props: dict[str, object]) -> pulumi.dynamic.CreateResult:
         """Return the entry as it is given."""

@@ -1,6 +1,7 @@
-"""An `up` as a picture: a bar for each resource, from its start to its end, the longest chain red.
+"""Draw an `up`: one bar per resource, from its start to its end; the longest chain is red.
 
-Plain SVG, which a browser and a Markdown page show; its colours are legible on white and on black.
+The output is plain SVG for browsers and Markdown pages; its colours are legible on white and on
+black.
 Source: https://www.w3.org/TR/SVG11/
 """
 
@@ -17,7 +18,7 @@ NAMES = 330
 """Width of the names."""
 RIGHT = 66
 FEWEST_SECONDS = 5
-"""Shorter steps are left out, unless they are on the longest chain: roles, rules, routes."""
+"""Shorter steps (roles, rules, routes) are omitted unless they are on the longest chain."""
 CHAIN, BESIDE, GRID, INK = "#d1495b", "#7a9cc6", "#c9ced6", "#22272e"
 TICKS = (10, 30, 60, 120)
 MOST_TICKS = 12
@@ -59,7 +60,7 @@ def _taking_time(timed: Iterable[Timed]) -> int:
 
 
 def _prefix(rows: Sequence[Timed]) -> str:
-    """Return the beginning that all names share, up to a hyphen: the stack's name."""
+    """Return the prefix that all names share, up to a hyphen: the stack's name."""
     names = [each.step.name for each in rows]
     shared = 0
     while all(len(n) > shared and n[shared] == names[0][shared] for n in names):

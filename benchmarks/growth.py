@@ -1,7 +1,7 @@
-"""How time and memory grow with what is asked: node pools, nodes of a pool, stacks of one check.
+"""Measure how time and memory grow with node pools, nodes per pool, and stacks per check.
 
-Every point is a process of its own, so that its memory is its own; what Python and the imports take
-is in every point alike.
+Every point is a separate process with its own memory. The cost of Python and the imports is the
+same in every point.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STACKS = (1, 5, 15, 50)
 def with_pools(pools: int, *, nodes: int = 2) -> StackFile:
     """Return the stack with this number of node groups, each with this number of nodes.
 
-    Its network is an existing one, whose free addresses only the account knows.
+    It uses an existing network, whose free addresses only the account knows.
     """
     stack_file = _stack_file()
     cluster: dict[str, Any] = json.loads(json.dumps(stack_file.cluster))
@@ -49,7 +49,7 @@ def _stack_file() -> StackFile:
 
 
 def planning_seconds(stack_file: StackFile) -> float:
-    """Return the processor time of one plan, from the parsed file on, with nothing to import."""
+    """Return the processor time of one plan, starting from the parsed file, without imports."""
     plan_of(_stack_file())  # imports, and reads the catalog
     started = time.process_time()
     plan_of(stack_file)
@@ -58,15 +58,15 @@ def planning_seconds(stack_file: StackFile) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """What something takes at each size."""
+    """Time and memory at each size."""
 
     name: str
     unit: str
-    """What is counted, such as `node pools`."""
+    """The counted objects, such as `node pools`."""
     seconds: Mapping[int, float]
-    """Processor time by size, the median."""
+    """Median processor time by size."""
     memory_mib: Mapping[int, float]
-    """By size, the most of any run."""
+    """Maximum of all runs, by size."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the curve, for programs."""
@@ -81,7 +81,7 @@ class Curve:
 
 
 def measure(rounds: int) -> list[Comparison]:
-    """Return the line of the table: the plan of a hundred node pools by that of ten."""
+    """Return the table line: the plan of 100 node pools relative to that of 10."""
     runs = alternate({_pools_name(n): _planned(n) for n in (10, 100)}, rounds)
     of, against = _pools_name(100), _pools_name(10)
     return [
@@ -135,7 +135,7 @@ def _planned(pools: int, *, nodes: int = 2) -> Run:
 
 
 def _only_planning(command: list[str]) -> Spent:
-    """Run a process that prints the time of its plan, and return that with the memory of all."""
+    """Run a process that prints the time of its plan; return that time and the memory in total."""
     said: list[str] = []
     spent = run_process(command, directory=ROOT, said=said)
     seconds = float(said[-1])

@@ -1,7 +1,7 @@
-"""Sides of a comparison, run one after the other in every round, and what that took.
+"""Run the sides of a comparison one after the other in every round, and measure them.
 
-A machine that does other work besides slows both sides of a round; so nothing here is compared with
-a number of another run. Processor time counts the processes that a command starts and waits for.
+Other work on the machine slows both sides of a round, so no value is compared with one of another
+run. Processor time includes the processes that a command starts and waits for.
 """
 
 from __future__ import annotations
@@ -17,56 +17,56 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# Programs that may not keep their bytecode compile it in every run, and measure the compiler.
+# Without stored bytecode, every run compiles it, and the measurement includes the compiler.
 NOT_PASSED_ON = frozenset({"PYTHONDONTWRITEBYTECODE"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What one run took."""
+    """Time and memory of one run."""
 
     wall_seconds: float
     processor_seconds: float
-    """User and system time of the process and of what it started."""
+    """User and system time of the process and of the processes that it started."""
     memory_mib: float
-    """The most that one of the processes held at a time."""
+    """Peak memory of the largest of the processes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """One line of the table: what a thing takes, as a multiple of what it is measured against."""
+    """One line of the table: the measured side as a multiple of the reference side."""
 
     name: str
     of: str
-    """The side that is judged."""
+    """The measured side."""
     against: str
-    """The side that it is a multiple of."""
+    """The reference side."""
     budget: float | None
-    """The most that the ratio may be; None where it is only looked at."""
+    """Maximum ratio; None if it is only reported."""
     runs: Mapping[str, Sequence[Spent]]
-    """Of every side by its name, in the order of the rounds."""
+    """Values of every side by its name, in the order of the rounds."""
     budget_seconds_over: float | None = None
-    """The most time that the one side may take above the other."""
+    """Maximum time of the measured side in addition to that of the reference side."""
     budget_memory_mib: float | None = None
-    """The most memory that the one side may take."""
+    """Maximum memory of the measured side."""
 
     @property
     def ratio(self) -> float:
-        """What is judged: the ratio of times by the clock, both the medians."""
+        """The ratio of the median wall-clock times, to which the budget applies."""
         return self._median(self.of, _wall) / self._median(self.against, _wall)
 
     @property
     def processor_ratio(self) -> float:
-        """The ratio of processor times, which other work on the machine disturbs little.
+        """The ratio of processor times, which other work on the machine hardly affects.
 
-        It does not judge: a process that nobody waits for, such as that of a policy pack, is not
-        counted, nor is work that an account does.
+        No budget applies to it: it excludes processes without a waiting parent, such as that of a
+        policy pack, and the work of an account.
         """
         return self._median(self.of, _processor) / self._median(self.against, _processor)
 
     @property
     def within_budget(self) -> bool:
-        """Whether the ratio, and what else has a budget, is at most that."""
+        """Whether the ratio and the other values with a budget are within it."""
         over = self._median(self.of, _wall) - self._median(self.against, _wall)
         memory = max(spent.memory_mib for spent in self.runs[self.of])
         return (
@@ -115,7 +115,7 @@ Run = Callable[[], Spent]
 
 
 def alternate(sides: Mapping[str, Run], rounds: int) -> dict[str, list[Spent]]:
-    """Return what each side took in each round, after a first run that is not counted."""
+    """Return the values of each side in each round, after a first run that is not counted."""
     for run in sides.values():
         run()  # compiles bytecode, and brings files into the memory of the machine
     spent: dict[str, list[Spent]] = {side: [] for side in sides}
@@ -132,10 +132,10 @@ def run_process(
     environment: Mapping[str, str] | None = None,
     said: list[str] | None = None,
 ) -> Spent:
-    """Run a command to its end and return what it took; its lines are added to `said`.
+    """Run a command and return its time and memory; its output lines are added to `said`.
 
     Raises:
-        SystemExit: it failed; what it said is in the message.
+        SystemExit: it failed; its output is in the message.
     """
     given = os.environ if environment is None else environment
     kept = {key: value for key, value in given.items() if key not in NOT_PASSED_ON}
@@ -151,7 +151,7 @@ def run_process(
     )
     with child:
         text = child.stdout.read() if child.stdout else ""
-        # Of this child alone, where resource.getrusage adds up every child there was.
+        # For this child alone; resource.getrusage adds up all children.
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
     wall_seconds = time.perf_counter() - started
@@ -167,9 +167,9 @@ def run_process(
 
 
 def run_call(do: Callable[[], object]) -> Spent:
-    """Call what starts processes and waits for them, and return what those took.
+    """Call a function that starts processes and waits for them; return their time.
 
-    Their memory is not known: the operating system keeps it of the largest child there ever was.
+    Their memory is unknown: the operating system reports only that of the largest child so far.
     """
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     do()

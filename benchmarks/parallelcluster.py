@@ -1,8 +1,8 @@
 """`check`, compared with the validation of ParallelCluster.
 
 `./trainyard check <stack> --sandbox`, from start to end, and `pcluster create-cluster --dryrun
-true` for the stack's cluster file against the sandbox's account. Needs a sandbox that runs
-(`./trainyard sandbox start`), and reads it only.
+true` for the stack's cluster file against the sandbox's account. Requires a running sandbox
+(`./trainyard sandbox start`), which it only reads.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BUDGET = 0.2
 REGION = "us-west-2"
 STACK = "pc-p4de-ami"
 STAND_INS = {"public": "subnet-0d000000000000001", "private": "subnet-0d000000000000002"}
-"""Subnets of the sandbox's account for those of a VPC that a stack has yet to make."""
+"""Subnets of the sandbox's account, in place of those of a VPC that a stack has not created."""
 
 
 def measure(rounds: int) -> list[Comparison]:
@@ -74,7 +74,7 @@ def _configuration(stack: str) -> dict[str, Any]:
         now=datetime.now(UTC),
     )
     plan = cast("ParallelClusterPlan", prepared.plan)
-    # Plain text again, as a user has it in a file.
+    # As plain text, like a user's file.
     return yaml.safe_load(to_yaml(resolve(render_cluster(plan), _id_of)))
 
 

@@ -1,7 +1,6 @@
-"""Curves as a picture: a plain SVG, which a browser and a Markdown page show.
+"""Draw curves as plain SVG, for browsers and Markdown pages.
 
-Both axes are logarithmic: what grows as its size does is a straight line, and what bends upwards
-grows faster. Source: https://www.w3.org/TR/SVG11/
+Both axes are logarithmic: linear growth is a straight line, and faster growth bends upwards. Source: https://www.w3.org/TR/SVG11/
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def picture(title: str, unit: str, points: Mapping[int, float], *, measure: str)
 
 
 def _scale(values: Iterable[float], low: float, high: float) -> Callable[[float], float]:
-    """Return the place of a value between two edges of the picture, by its logarithm."""
+    """Return the position of a value between two edges of the picture, by its logarithm."""
     logarithms = [math.log10(value) for value in values]
     least, most = min(logarithms), max(logarithms)
     width = most - least or 1.0

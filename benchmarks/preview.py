@@ -1,8 +1,8 @@
-"""What the program and its policy pack cost in a preview.
+"""Measure the cost of the program and its policy pack in a preview.
 
-The program beside a flat one that registers the same resources with literal inputs, and the whole
-policy pack beside a pack of one rule. Needs a running sandbox (`./trainyard sandbox start`), whose
-stand-ins for the provider plugins take part in every side alike.
+It compares the program with a flat one that registers the same resources with literal inputs, and
+the whole policy pack with a pack of one rule. It requires a running sandbox (`./trainyard sandbox
+start`), whose emulated provider plugins are the same for every side.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PACK, ONE_RULE = "with the policy pack", "with a pack of one rule"
 
 
 def measure(rounds: int) -> list[Comparison]:
-    """Return the lines of the table; what an empty program takes is among the sides."""
+    """Return the lines of the table; an empty program is one of the sides."""
     with tempfile.TemporaryDirectory(prefix="trainyard-bench-") as directory:
         runs = alternate(_sides(Path(directory)), rounds)
     return [

@@ -1,4 +1,4 @@
-"""Pulumi projects of the sandbox to preview: the same engine and account, another program each."""
+"""Pulumi projects to preview in the sandbox: the same engine and account, different programs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Project:
     stack: str
 
     def preview(self, *arguments: str) -> Spent:
-        """Run a preview and return what it took, with every process that the engine started."""
+        """Run a preview and return its cost, including every process that the engine started."""
         return self.run("preview", *arguments)
 
     def run(
@@ -56,9 +56,9 @@ class Project:
         environment: Mapping[str, str] | None = None,
         said: list[str] | None = None,
     ) -> Spent:
-        """Run an operation on the stack and return what it took.
+        """Run an operation on the stack and return its cost.
 
-        `environment` is added to the project's; `said` takes the lines of its answer.
+        `environment` is added to the project's; its output lines are added to `said`.
         """
         return run_process(
             [
@@ -75,7 +75,7 @@ class Project:
         )
 
     def begin(self) -> None:
-        """Make the stack."""
+        """Create the stack."""
         run_process(
             [self.engine, "stack", "init", self.stack, "--no-select"],
             directory=self.directory,

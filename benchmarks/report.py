@@ -1,4 +1,4 @@
-"""Every benchmark by its name, and what came of them as tables, as JSON and as pictures."""
+"""Run benchmarks by name, and report the results as tables, JSON and pictures."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ BENCHMARKS: Mapping[str, Callable[[int], list[Comparison]]] = {
     "preview": preview.measure,
     "parallelcluster": parallelcluster.measure,
 }
-"""What measures lines of the table, by name; each takes the number of rounds."""
+"""Functions that measure lines of the table, by name; each takes the number of rounds."""
 CURVES, PATHS, UPS = "growth", "critical-path", "cold-up"
-"""The names under which curves, chains of waits, and the `up` that times them are asked for."""
+"""Names of the benchmarks for curves, chains of waits, and the `up` that times them."""
 DRAWN = ("p5-cb", "eks-g4dn with Lustre", "pc-trn1", "batch-trn1")
 """Stacks whose `up` becomes a picture."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """What was measured."""
+    """The measurements."""
 
     comparisons: Sequence[Comparison] = ()
     curves: Sequence[Curve] = ()
@@ -46,7 +46,7 @@ class Results:
 
     @property
     def missed(self) -> list[str]:
-        """Names of the lines that are over their budget."""
+        """Names of the lines that exceed their budget."""
         return [each.name for each in self.comparisons if not each.within_budget] + [
             f"{PATHS} of {each.stack}" for each in self.paths if not each.within_budget
         ]
@@ -58,7 +58,7 @@ def names() -> list[str]:
 
 
 def measure(wanted: Sequence[str], rounds: int, report: Callable[[str], None]) -> Results:
-    """Run the benchmarks of these names, of which `report` is told."""
+    """Run the benchmarks with these names, and pass their progress to `report`."""
     comparisons: list[Comparison] = []
     for name, run in BENCHMARKS.items():
         if name in wanted:
@@ -73,7 +73,7 @@ def measure(wanted: Sequence[str], rounds: int, report: Callable[[str], None]) -
 
 
 def machine() -> dict[str, Any]:
-    """Return what the numbers depend on besides the program."""
+    """Return the properties, apart from the program, that affect the numbers."""
     return {
         "processors": os.cpu_count(),
         "architecture": platform.machine(),
@@ -95,7 +95,7 @@ def as_json(results: Results) -> dict[str, Any]:
 
 
 def write(directory: Path, results: Results) -> None:
-    """Write `bench.json`, two pictures a curve, of its time and its memory, and some of an `up`."""
+    """Write `bench.json`, a time and a memory picture per curve, and pictures of some updates."""
     directory.mkdir(parents=True, exist_ok=True)
     text = json.dumps(as_json(results), indent=2) + "\n"
     (directory / "bench.json").write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""When each step of an `up` begins and ends, and which chain of them is the longest."""
+"""Compute the start and end of each step of an `up`, and the longest chain of steps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Timed:
     """Seconds from the start of the update."""
     ends: float
     last_wait: str | None
-    """URN of what it waited for last; None where it waited for nothing."""
+    """URN of the last step that it waited for; None if it waited for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Schedule:
     """All steps of an update."""
 
     timed: Sequence[Timed]
-    """In the order in which they begin."""
+    """In the order of their start."""
 
     @property
     def seconds(self) -> float:
@@ -46,13 +46,13 @@ class Schedule:
 
 
 def schedule(steps: Iterable[Step], *, parallel: int | None = None) -> Schedule:
-    """Return the times of the steps, each begun as soon as what it waits for is done.
+    """Return the times of the steps; each starts as soon as its dependencies are done.
 
-    With `parallel` no more steps are under way at a time; of those that wait, the one that was
-    registered first begins first. Steps that take no time need no place.
+    `parallel` limits the number of concurrent steps; waiting steps start in the order of their
+    registration. Steps without a duration do not count towards the limit.
 
     Raises:
-        ValueError: steps wait for one another in a circle.
+        ValueError: the dependencies of the steps form a cycle.
     """
     return _Scheduler(list(steps), parallel).run()
 
@@ -87,7 +87,7 @@ class _Scheduler:
         return [urn for urn in candidates if not self._waits[urn]]
 
     def _begin(self, ready: list[str], now: float) -> list[str]:
-        """Begin what there is a place for and return the rest."""
+        """Start as many steps as the limit allows and return the rest."""
         waiting: list[str] = []
         for urn in sorted(ready, key=self._order.__getitem__):
             seconds = self._steps[urn].seconds
@@ -101,12 +101,12 @@ class _Scheduler:
 
     def _last_of(self, urn: str) -> str | None:
         ended = [self._done[other] for other in self._needed(self._steps[urn])]
-        # Of those that end together, the one that took time: a component only passes on.
+        # If several end together, the one with a duration; a component only waits for others.
         last = max(ended, key=lambda each: (each.ends, each.step.seconds), default=None)
         return last.step.urn if last else None
 
     def _end(self, urn: str, now: float) -> list[str]:
-        """Note the end of a step and return what may begin now."""
+        """Record the end of a step and return the steps that can start now."""
         begins, last_wait = self._begun[urn]
         step = self._steps[urn]
         self._places += bool(step.seconds)

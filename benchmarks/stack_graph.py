@@ -1,8 +1,8 @@
-"""What waits for what in a cold `up` of a stack, as the engine will see it.
+"""The dependencies between resources in a cold `up` of a stack, as the engine sees them.
 
-The program runs under the recording monitor of the tests, which answers at once, so that every
-output is known and every dependency there, also those inside of an `apply`. The children of the
-component `eks:index:Cluster`, which the package's own plugin registers, are those of its stand-in.
+The program runs under the recording monitor of the tests, which responds at once, so all outputs
+and dependencies are known, including those inside an `apply`. The children of the component
+`eks:index:Cluster`, which the package's own plugin registers, are those of its emulation.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class Step:
     name: str
     inputs: Mapping[str, Any]
     seconds: float
-    """How long it typically takes to make; 0 for components."""
+    """Typical time to create it; 0 for components."""
     waits_for: frozenset[str]
-    """URNs of what is done before it begins: dependencies, its provider, its parent."""
+    """URNs of the resources that it waits for: dependencies, its provider, its parent."""
     ends_with: frozenset[str] = frozenset()
-    """URNs of children that are done before it is: those of a component of a package, whose
-    registration the engine answers when all of them are there."""
+    """URNs of children that are complete before it is: those of a packaged component, whose
+    registration the engine answers when all of them exist."""
 
 
 def stack_graph(stack: str, *, changes: Mapping[str, Any] | None = None) -> list[Step]:
@@ -61,7 +61,7 @@ def graph_of(program: Callable[[], object], model: LatencyModel) -> list[Step]:
 
 
 class _Silent(pulumi.runtime.Mocks):
-    """Answers for resources with nothing but the inputs."""
+    """Responds to registrations with the inputs only."""
 
     def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
         # EKS adds to the network of a control plane, so that a preview does not know it.
@@ -73,12 +73,12 @@ class _Silent(pulumi.runtime.Mocks):
 
 
 def recorded(program: Callable[[], object], *, preview: bool = False) -> Cloud:
-    """Return what a program registers; in a preview, what objects will answer is not known."""
+    """Return the registrations of a program; in a preview, outputs of resources are unknown."""
     cloud = Cloud()
     if preview:
         cloud.mocks = _Silent()
     settings: Any = pulumi.runtime.settings
-    # A stack of its own: the one before has other outputs.
+    # A separate stack, because the previous one has other outputs.
     settings.set_root_resource(None)
     pulumi.runtime.set_mocks(
         cloud.mocks, project="trainyard", stack="bench", preview=preview, monitor=cloud
@@ -89,7 +89,7 @@ def recorded(program: Callable[[], object], *, preview: bool = False) -> Cloud:
 
 
 def _control_plane(made: Registered) -> list[Registered]:
-    """Return what the package registers for its component, by its stand-in."""
+    """Return the registrations of the package's component, from its emulation."""
 
     def program() -> None:
         Cluster(made.name, made.inputs, pulumi.ResourceOptions())

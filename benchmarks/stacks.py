@@ -1,4 +1,4 @@
-"""How long each stack takes to plan, and what it registers.
+"""Measure the planning time of each stack, and count its resources.
 
     .venv/bin/python -m benchmarks.stacks [rounds]
 
@@ -32,11 +32,11 @@ NOT_COUNTED = ("trainyard:", "pulumi:")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What was measured of one stack."""
+    """The measurements of one stack."""
 
     stack: str
     milliseconds: list[float]
-    """Of each plan."""
+    """Time of each plan."""
     resources: Counter[str]
     """By package: `aws`, `kubernetes` …"""
 

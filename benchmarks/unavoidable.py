@@ -1,12 +1,12 @@
 """The chain of waits that no program can shorten, by architecture.
 
 EKS: the network, the control plane in it, nodes that join it and are Ready; then the driver of a
-file system that pods mount, whose controllers need a node. Lustre and its link to S3 are made
-beside all that. Neither the NAT gateway nor a role is part of it.
+file system that pods mount, whose controllers need a node. Lustre and its link to S3 are created in
+parallel. The NAT gateway and the roles are not part of the chain.
 
-ParallelCluster and Batch: the network with its way out, since nodes start as soon as their cluster
-or compute environment is there, and one that reaches no AWS service ends; for ParallelCluster the
-file systems that the cluster file names by their ids. A network stack is its network.
+ParallelCluster and Batch: the network with its egress, because nodes start as soon as their cluster
+or compute environment exists, and a node that reaches no AWS service ends; for ParallelCluster also
+the file systems that the cluster file names by id. A network stack: its network.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ CHAINS: Sequence[tuple[Link, Sequence[Sequence[Link]]]] = (
     ),
     (VPC, [WAY_OUT, (*NETWORK, ENDPOINT)]),
 )
-"""What an architecture is known by, and its chains; the longest of them counts."""
+"""How an architecture is identified, and its chains; the longest of them counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ def unavoidable_chain(steps: Iterable[Step]) -> Chain:
     """Return the longest unavoidable chain of a stack.
 
     Raises:
-        ValueError: the steps are those of no architecture.
+        ValueError: no architecture has these steps.
     """
     known = list(steps)
     for sign, chains in CHAINS:

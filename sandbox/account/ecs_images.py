@@ -1,7 +1,7 @@
 """The machine images that ECS publishes, from which Batch chooses by default.
 
 Names: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-optimized_AMI.html
-Parameters that lead to them: retrieve-ecs-optimized_AMI.html beside it
+Their SSM parameters: retrieve-ecs-optimized_AMI.html in the same guide
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _VARIANTS = {STANDARD: "", NVIDIA: "gpu-", NEURON: "neuron-", ARM: "arm64-"}
 _RELEASE = "2023.0.20260101-kernel-6.1"
 _VOLUME_GIB = 30
 _IMAGES_OF_TYPES = {"ECS_AL2023": STANDARD, "ECS_AL2023_NVIDIA": NVIDIA}
-"""Images by `imageType`; those of Amazon Linux 2 have left support on 2026-06-30.
+"""Images by `imageType`; support for those of Amazon Linux 2 ended on 2026-06-30.
 https://docs.aws.amazon.com/batch/latest/APIReference/API_Ec2Configuration.html"""
 
 
 def load_ecs_images(ec2: Any) -> None:
-    """Register the images, and publish the parameters that lead to them."""
+    """Register the images, and publish their SSM parameters."""
     for image_id, variant in _VARIANTS.items():
         architecture = "arm64" if image_id == ARM else "x86_64"
         drivers = "" if image_id == ARM else variant
@@ -42,8 +42,8 @@ def image_of_type(image_type: str | None, instance_type: str) -> str:
     """Return the id of the image that Batch starts a node from.
 
     Args:
-        image_type: `Ec2Configuration.imageType`; None: Batch's own choice, which is the one with
-            NVIDIA's drivers where the type has GPUs of theirs.
+        image_type: `Ec2Configuration.imageType`; None for Batch's default, which has NVIDIA drivers
+            if the instance type has NVIDIA GPUs.
         instance_type: The node's type.
 
     Raises:

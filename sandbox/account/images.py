@@ -20,7 +20,7 @@ from sandbox.aws.environment import ACCOUNT_ID
 ROOT_DEVICE = "/dev/xvda"
 
 PUBLISHED_AT = datetime(2026, 1, 1, tzinfo=UTC)
-"""Creation date of every image and parameter; only its being fixed matters."""
+"""Creation date of every image and parameter; any fixed date works."""
 
 _ARCHITECTURES = {
     "standard": ("x86_64", "arm64"),
@@ -104,7 +104,7 @@ def load_images(region: str, images: Mapping[str, Any]) -> None:
 
 
 class SizedImage(Ami):
-    """An image whose root volume is as large as its owner made it; moto's are all of one size."""
+    """An image with its own root volume size; moto's images all have the same size."""
 
     volume_gib: int | None = None
     """Size of the root volume in GiB; None: moto's."""
@@ -135,7 +135,7 @@ def register(
     platform: str = SizedImage.platform_details,
     tags: Mapping[str, str] | None = None,
 ) -> None:
-    """Put an image into EC2: public and of Amazon's, or private where the account owns it.
+    """Register an image in EC2: public and owned by Amazon, or private and owned by the account.
 
     Args:
         ec2: moto's EC2 backend.
@@ -146,7 +146,7 @@ def register(
         architecture: `x86_64` or `arm64`.
         root_device: Name of the root device.
         volume_gib: Size of the root volume; None: moto's.
-        platform: What a capacity reservation for it is made for.
+        platform: Platform of capacity reservations for it.
         tags: Its tags, which only the owner sees in AWS.
     """
     own = owner == ACCOUNT_ID
@@ -177,7 +177,7 @@ def register(
 
 def publish(region: str, name: str, value: str) -> None:
     """Put a public SSM parameter into the account."""
-    # PutParameter refuses names below /aws, so past it, as moto does for the ones that it knows.
+    # This bypasses PutParameter, which rejects names below /aws; moto does so for its own ones.
     parameters = ssm_backends[ACCOUNT_ID][region]._parameters  # noqa: SLF001 - moto has no other way
     # As with images above.
     parameter: Any = Parameter(

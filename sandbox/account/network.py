@@ -42,7 +42,7 @@ def _vpc(ec2: Any, wanted: Mapping[str, str]) -> Any:
     vpc = ec2.create_vpc(wanted["cidr"])
     made = vpc.id
     _rename(ec2.vpcs, vpc, wanted["id"])
-    # What EC2 makes together with a VPC refers to it by its id.
+    # The objects that EC2 creates together with a VPC refer to it by its id.
     ec2.groups[vpc.id] = ec2.groups.pop(made)
     for group in ec2.groups[vpc.id].values():
         group.vpc_id = vpc.id

@@ -24,8 +24,8 @@ https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/constan
 _ARCHITECTURES = ("x86_64", "arm64")
 _RELEASED = "202609081200"
 _VOLUME_GIB = 45
-"""Size of the images' root volume: the default that ParallelCluster gives its nodes, which, says
-the same file, is no smaller than an image."""
+"""Size of the images' root volume: the default that ParallelCluster gives its nodes, which,
+according to the same file, is not smaller than an image."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def chosen_reservations(
 
 
 def missing_reservations(given: Any) -> list[str]:
-    """Return a sentence for each entry for which the account has no reservation: what it has."""
+    """Return a sentence for each entry without a matching reservation: what the account has."""
     cluster = mapping_of(given)
     chosen = chosen_reservations(cluster)
     said: list[str] = []

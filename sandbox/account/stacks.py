@@ -33,8 +33,8 @@ _FILE_SYSTEMS = {
 def completion(stack_file: StackFile) -> dict[str, Any]:
     """Return what the account knows of the `trainyard:cluster` of a stack file.
 
-    What the file says itself wins over it: somebody who names another reservation of the account
-    wants that one. A copy of an example has the reservations of the example, also if it needs fewer
+    Values in the file take precedence: a user who names another reservation of the account wants
+    that one. A copy of an example has the reservations of the example, even if it needs fewer
     nodes.
     """
     try:

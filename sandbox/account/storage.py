@@ -60,7 +60,7 @@ def load_buckets(region: str, buckets: Sequence[Mapping[str, Any]]) -> None:
     s3 = s3_backends[ACCOUNT_ID][_PARTITION]
     for wanted in buckets:
         s3.create_bucket(wanted["name"], wanted.get("region", region))
-        # ParallelCluster refuses a bucket of one's own without it.
+        # ParallelCluster rejects a custom bucket without it.
         s3.put_bucket_versioning(wanted["name"], "Enabled")
         for key, content in wanted.get("objects", {}).items():
             s3.put_object(wanted["name"], key, content.encode())
@@ -83,7 +83,7 @@ def load_kms_keys(region: str, keys: Sequence[Mapping[str, str]]) -> None:
 
 
 def load_policies(names: Sequence[str]) -> None:
-    """Make customer managed policies of IAM, which let somebody read S3."""
+    """Make customer managed IAM policies, which allow reads of S3."""
     allowed = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}
     document = json.dumps({"Version": "2012-10-17", "Statement": [allowed]})
     for each in names:

@@ -44,7 +44,7 @@ from sandbox.faults.schedule import read_schedule  # noqa: E402
 LOOPBACK = "127.0.0.1"
 
 _STOP_SECONDS = 0.05
-"""How soon the server notices that it is to stop; by default it takes half a second."""
+"""Interval at which the server checks for a stop request; the default is half a second."""
 _SEED = 20260101
 """Generated ids are the same in all runs with the same calls in the same order."""
 

@@ -1,4 +1,4 @@
-"""What a fault is: an entry of the schedule, and the kind that says what it does to a call."""
+"""A fault: an entry of the schedule, and its kind, which defines the effect on a call."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from sandbox.faults.fault import Fault
 
 Answer = tuple[str, list[tuple[str, str]], bytes]
-"""Status line, headers and body of an HTTP answer."""
+"""Status line, headers and body of an HTTP response."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An error as AWS gives it."""
+    """An AWS error."""
 
     code: str
-    """`ThrottlingException`."""
+    """Error code, such as `ThrottlingException`."""
     status: int
-    """Of HTTP."""
+    """HTTP status code."""
     message: str
 
 
@@ -33,14 +33,14 @@ class Request:
     environ: dict[str, Any]
     body: bytes
     work: Callable[[dict[str, Any], bytes], Answer]
-    """Answers the request, or a changed one."""
+    """Processes the request, or a changed one."""
 
     def answered(self) -> Answer:
-        """Do the work."""
+        """Process the request and return the response."""
         return self.work(self.environ, self.body)
 
     def drop(self) -> Answer:
-        """Close the connection without an answer; the client sees it reset.
+        """Close the connection without a response; the client sees a reset.
 
         Raises:
             ConnectionResetError: always; the server's handler closes the connection.
@@ -52,10 +52,10 @@ class Entry:
     """One entry of the schedule in force.
 
     Attributes:
-        fault: What it says.
-        kind: What happens.
-        matched: Calls that it matched so far.
-        happened: How often it has happened.
+        fault: The parsed entry.
+        kind: Its kind.
+        matched: Number of calls that it has matched.
+        happened: Number of times that it has happened.
     """
 
     def __init__(self, fault: Fault, kind: Kind) -> None:
@@ -72,38 +72,38 @@ class HiddenObject(Protocol):
         ...
 
     def not_found(self, request: Request) -> Answer:
-        """Answer a read as if the object did not exist."""
+        """Respond to a read as if the object did not exist."""
         ...
 
 
 class Schedule(Protocol):
-    """The schedule in force, as the kinds of fault use it."""
+    """The part of the schedule in force that kinds of fault use."""
 
     def of_kind(self, name: str) -> list[Entry]:
         """Return the entries of a kind."""
         ...
 
     def happened(self, entry: Entry) -> None:
-        """Count that an entry of `of_kind` has happened."""
+        """Count an occurrence of an entry from `of_kind`."""
         ...
 
     def hide(self, hidden: HiddenObject) -> None:
-        """Let an object not be found for a while."""
+        """Hide an object for a number of reads."""
         ...
 
 
 class Kind:
-    """One thing that can happen.
+    """A kind of fault.
 
     Attributes:
-        name: As `happens` in a schedule has it.
-        summary: What happens, in one line for `docs/faults.md`.
-        needs_call: Whether it happens to calls; else other parts ask whether it is in force.
-        keys: Keys of the schedule that it knows besides `happens`, and `call`, `nth` and `times`
-            where it happens to calls.
-        required: Those of `keys` that must be there.
-        happens_inside: Whether it also happens to calls that a service makes for the user, such as
-            the launch of a node by Auto Scaling.
+        name: Value of `happens` in a schedule.
+        summary: Its effect, in one line for `docs/faults.md`.
+        needs_call: Whether it affects calls; otherwise other modules query whether it is in force.
+        keys: Supported keys of the schedule in addition to `happens`, and to `call`, `nth` and
+            `times` if it affects calls.
+        required: The required ones of `keys`.
+        happens_inside: Whether it also affects calls that a service makes for the user, such as the
+            launch of a node by Auto Scaling.
     """
 
     name: str
@@ -118,11 +118,11 @@ class Kind:
         return True
 
     def refusal(self, service: str, operation: str) -> Refusal | None:
-        """Return AWS's error, where the fault is one; asked for launches inside the account."""
+        """Return AWS's error if the fault is one; used for launches by services of the account."""
         return None
 
     def happen(self, fault: Fault, request: Request, faults: Schedule) -> Answer:
-        """Answer a call that is hit.
+        """Respond to a call that the fault hits.
 
         Raises:
             ConnectionResetError: the connection was closed instead.
