@@ -1,6 +1,7 @@
 """Draw curves as plain SVG, for browsers and Markdown pages.
 
-Both axes are logarithmic: linear growth is a straight line, and faster growth bends upwards. Source: https://www.w3.org/TR/SVG11/
+Both axes are logarithmic: linear growth is a straight line, and faster growth bends upwards.
+Source: https://www.w3.org/TR/SVG11/
 """
 
 from __future__ import annotations

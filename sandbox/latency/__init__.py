@@ -1,1 +1,1 @@
-"""How long AWS typically takes, and how a sandbox takes as long, scaled down."""
+"""Typical durations of AWS operations, and their scaled-down emulation in a sandbox."""

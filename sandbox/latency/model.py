@@ -28,37 +28,37 @@ WITH_STATUS = frozenset(
         "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
     }
 )
-"""Types that AWS makes after the call has returned, and shows a status of meanwhile. Of the others
-the model's time is that of the calls and of the provider's own waits."""
+"""Types that AWS creates after the call has returned, with a status meanwhile. For other types, the
+model's time is that of the calls and of the provider's own waits."""
 COMPONENTS = ("trainyard:", "eks:", "pulumi:")
-"""Types that are no objects anywhere: components, and providers."""
+"""Types without an object in AWS or Kubernetes: components and providers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
-    """How long one kind of resource takes."""
+    """Durations of one kind of resource."""
 
     when: Mapping[str, Any]
-    """Inputs that the resource has; empty where it does not matter."""
+    """Inputs that the resource must have; empty for any."""
     seconds: Mapping[str, float]
-    """By operation; one that is not named takes no time of its own."""
+    """By operation; an omitted operation takes no time."""
     source: str
-    """Where the number is from."""
+    """Source of the numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencyModel:
-    """What AWS takes."""
+    """Durations of AWS operations."""
 
     types: Mapping[str, tuple[Latency, ...]]
-    """By type token; the first that fits counts."""
+    """By type token; the first match applies."""
     otherwise: Latency
-    """Of every other type."""
+    """Durations of all other types."""
 
     def seconds(
         self, type_: str, inputs: Mapping[str, Any], operation: Operation = "create"
     ) -> float:
-        """Return how long the operation takes on a resource with these inputs, in seconds."""
+        """Return the duration of the operation on a resource with these inputs, in seconds."""
         if type_.startswith(COMPONENTS):
             return 0.0
         found = (each for each in self.types.get(type_, ()) if _fits(each.when, inputs))
@@ -66,7 +66,7 @@ class LatencyModel:
 
 
 def takes_time_in_sandbox(type_: str) -> bool:
-    """Return whether `sandbox start --latency` lets a resource of the type take its time."""
+    """Return whether `sandbox start --latency` applies to resources of the type."""
     return type_ in WITH_STATUS or type_.startswith("kubernetes:")
 
 

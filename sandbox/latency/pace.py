@@ -1,8 +1,8 @@
-"""Lets the stand-in for the Kubernetes provider take as long as a cluster on AWS does, scaled down.
+"""Makes the emulated Kubernetes provider take as long as a cluster on AWS, scaled down.
 
-`$TRAINYARD_SANDBOX_LATENCY` is the scale, which `sandbox start --latency` sets. Without it nothing
-is waited for. What the sandbox itself needs for a resource counts towards its time. AWS's own
-services take their time in the account: `sandbox.aws.transitions`.
+`$TRAINYARD_SANDBOX_LATENCY` is the scale, which `sandbox start --latency` sets. Without it there
+are no waits. The sandbox's own time for a resource counts towards the duration. The durations of
+AWS services are emulated in the account: `sandbox.aws.transitions`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ VARIABLE = "TRAINYARD_SANDBOX_LATENCY"
 
 @contextlib.contextmanager
 def as_long_as_aws(type_: str, inputs: Mapping[str, Any], operation: Operation) -> Iterator[None]:
-    """Do what the block does, and let it take as long as AWS would, scaled.
+    """Run the block, and make it take as long as AWS would, scaled.
 
-    A block that fails ends at once, as a refused call does.
+    A block that fails ends at once, like a rejected call.
 
     Raises:
-        ValueError: the scale is no number.
+        ValueError: the scale is not a number.
     """
     scale = float(os.environ.get(VARIABLE) or 0)
     began = time.monotonic()

@@ -1,1 +1,1 @@
-"""ParallelCluster in the sandbox: what runs in the environment that has the real one."""
+"""ParallelCluster in the sandbox: code that runs in the environment with the real package."""

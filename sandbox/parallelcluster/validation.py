@@ -1,19 +1,19 @@
-"""ParallelCluster's own judgement of cluster configurations; runs in an environment that has it.
+"""Validate cluster configurations with ParallelCluster, in an environment that has it.
 
-A request is a JSON object on standard input, the answer one on standard output:
+The request is a JSON object on standard input, the response one on standard output:
 
 - `{"call": "validate", "configs": {name: {"config": …, "suppress": [validator, …]}}}`: by name
   `{"loaded": bool, "messages": [{"level", "validator", "text"}]}`, from ParallelCluster's schema
   and its validators against the account at `AWS_ENDPOINT_URL`;
-- `{"call": "read", "configs": [config, …]}`: for each what ParallelCluster understands, every value
-  in its own type; asks no account;
+- `{"call": "read", "configs": [config, …]}`: for each the loaded configuration, every value
+  in its own type; calls no account;
 - `{"call": "update_check", "changes": [{"old": …, "new": …}]}`: for each
-  `{"allowed": bool, "rows": [{…}]}`, what a running cluster would say of a changed configuration;
-  asks no account.
+  `{"allowed": bool, "rows": [{…}]}`, the result of the update check of a running cluster;
+  calls no account.
 
-Who runs in that environment too calls `validate` and `update_check` themselves. Nothing of
-ParallelCluster is imported before the first call: that takes seconds, and this file is also read
-where there is none.
+Code in the same environment calls `validate` and `update_check` directly. ParallelCluster is
+imported at the first call, because the import takes seconds, and because this module is also
+imported in environments without it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any
 from unittest import mock
 
 SCHEMA_VALIDATOR = "ConfigSchemaValidator"
-"""What ParallelCluster's API calls a configuration that its schema does not load.
+"""Validator name in ParallelCluster's API for a configuration that its schema does not load.
 
 https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/models/cluster.py
 """
@@ -41,17 +41,17 @@ def validate(
 ) -> dict[str, Any]:
     """Load and validate one configuration.
 
-    Scripts at https addresses are taken to be there: they are on the internet, not in the account.
+    Scripts at https addresses are assumed to exist: they are on the internet, not in the account.
 
     Args:
         config: The configuration, as `pcluster create-cluster` reads it.
         cluster_name: Name of the cluster: at most 60 letters, digits and hyphens.
-        suppress: Names of the validators to leave out, as `SuppressValidators` takes them with
-            `type:` before each; `ALL` leaves out all.
+        suppress: Names of the validators to skip, as in `SuppressValidators` but without `type:`;
+            `ALL` skips all.
 
     Returns:
-        `loaded` and `messages`, as this module says above. An error of AWS on which ParallelCluster
-        gives up is a message of its own with the error's class as the validator.
+        `loaded` and `messages`, as in the module docstring. An AWS error at which ParallelCluster
+        fails is a separate message with the error's class as the validator.
     """
     _forget()
     unreadable = importlib.import_module("marshmallow").ValidationError
@@ -85,11 +85,11 @@ def read(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def update_check(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Tell which changes `pcluster update-cluster` refuses while the compute fleet runs.
+    """Return the changes that `pcluster update-cluster` rejects while the compute fleet runs.
 
     Args:
         old: The configuration of the running cluster.
-        new: The one that is wanted.
+        new: The requested configuration.
 
     Returns:
         `allowed`, and `rows`: those of the report, with `param_path`, `parameter`, `old value`,
@@ -104,7 +104,7 @@ def update_check(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, An
 
 @dataclass(frozen=True)
 class RunningCluster:
-    """What ParallelCluster asks of the cluster that is to be changed: everything in it runs."""
+    """The state that ParallelCluster reads of the cluster to change: all its parts run."""
 
     config: Mapping[str, Any]
     """Its configuration."""
@@ -113,7 +113,7 @@ class RunningCluster:
 
     @property
     def head_node_instance(self) -> RunningCluster:
-        """The head node, of which only the state is asked."""
+        """The head node, of which only the state is read."""
         return self
 
     @property
@@ -126,14 +126,14 @@ class RunningCluster:
         return True
 
     def has_running_login_nodes(self, pool_name: str | None = None) -> bool:
-        """Whether login nodes run, of one pool or of any."""
+        """Whether login nodes of a pool run; None for any pool."""
         pools = (self.config.get("LoginNodes") or {}).get("Pools") or []
         asked = [pool for pool in pools if pool_name in (None, pool.get("Name"))]
         return any(int(pool.get("Count") or 0) > 0 for pool in asked)
 
 
 def main() -> None:
-    """Answer the request on standard input."""
+    """Handle the request on standard input."""
     logging.disable(logging.CRITICAL)  # it logs what it returns as well
     request = json.load(sys.stdin)
     with contextlib.redirect_stdout(sys.stderr):
@@ -159,11 +159,11 @@ def _answer(request: Mapping[str, Any]) -> Any:
 
 
 def _forget() -> None:
-    """Forget every answer of AWS: ParallelCluster keeps them for as long as the process lives."""
+    """Clear ParallelCluster's cache of AWS responses, which lasts as long as the process."""
     _module("aws.common").Cache.clear_all()
     _module("aws.aws_api").AWSApi.reset()
-    # Answers on scripts are kept for ten seconds, and in them the warnings: the next configuration
-    # with the same script would have none.
+    # Results for scripts are cached for ten seconds with their warnings, so the next configuration
+    # with the same script would have no warnings.
     answers = _module("validators.s3_validators").UrlValidator._validate_async.__closure__  # noqa: SLF001
     for cell in answers:
         if isinstance(cell.cell_contents, dict):
@@ -183,7 +183,7 @@ def _suppressors(names: Collection[str]) -> list[Any]:
 
 @contextlib.contextmanager
 def _scripts_on_the_internet_exist() -> Iterator[None]:
-    # It opens the address and closes it again, which a mock does as well.
+    # It opens the address and closes it again, which a mock supports.
     with mock.patch.object(_module("validators.s3_validators"), "urlopen"):
         yield
 

@@ -1,8 +1,8 @@
 """The sandbox's account as the provider's function sees it.
 
-Region, endpoint and credentials stand in the function's environment, as on AWS. What passes
-(throttling, 5xx, lost connections) is tried again, as ParallelCluster's function and the handlers
-of CloudFormation behind it do: to them these errors are retriable.
+Region, endpoint and credentials are in the function's environment, as on AWS. Transient errors
+(throttling, 5xx, lost connections) are retried, as ParallelCluster's function and CloudFormation's
+handlers do.
 https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html
 """
 

@@ -1,4 +1,4 @@
-"""Makes, changes and removes what a cluster consists of."""
+"""Creates, changes and removes the parts of a cluster."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from sandbox.parallelcluster.provider.network import Groups
 
 
 class BuildError(Exception):
-    """A part of a cluster could not be made; the message names ParallelCluster's failure code.
+    """A part of a cluster could not be created; the message names ParallelCluster's failure code.
 
     The codes: https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/models/cluster_resources.py
     """
 
 
 def build(clients: Clients, cluster: Cluster) -> None:
-    """Make everything of a cluster.
+    """Create all parts of a cluster.
 
     Raises:
-        BuildError: Something cannot be made; what was made before is still there.
+        BuildError: A part cannot be created; the parts created before still exist.
     """
     try:
         groups = network.make_groups(clients, cluster)
@@ -39,10 +39,10 @@ def build(clients: Clients, cluster: Cluster) -> None:
 
 
 def change(clients: Clients, old: Cluster, new: Cluster) -> None:
-    """Make of one cluster another: nodes and storage come and go, the head node stays.
+    """Update a cluster: nodes and storage are added and removed, the head node is kept.
 
     Raises:
-        BuildError: Something cannot be made; the cluster is somewhere between the two.
+        BuildError: A part cannot be created; the update is incomplete.
     """
     groups = network.find_groups(clients, new.name)
     _change_storage(clients, old, new, groups)
@@ -55,12 +55,12 @@ def change(clients: Clients, old: Cluster, new: Cluster) -> None:
 
 
 def remove(clients: Clients, name: str, *, retained: Collection[str]) -> None:
-    """Remove everything of a cluster that is there, by its tags.
+    """Remove all existing parts of a cluster, by its tags.
 
     Args:
         clients: The account.
         name: Name of the cluster.
-        retained: Names of the shared storage that stays.
+        retained: Names of the shared storage that is kept.
     """
     launch.remove_instances(clients, name)
     kept = storage.remove_storage(clients, name, retained=retained)
@@ -68,7 +68,7 @@ def remove(clients: Clients, name: str, *, retained: Collection[str]) -> None:
 
 
 def _make_nodes(clients: Clients, cluster: Cluster, nodes: ComputeNodes, groups: Groups) -> None:
-    """Bring the number of static nodes to what it is to be."""
+    """Adjust the number of static nodes."""
     there = launch.compute_instances(clients, cluster.name, nodes)
     surplus = [each["InstanceId"] for each in there[nodes.static_count :]]
     missing = max(0, nodes.static_count - len(there))
@@ -100,7 +100,7 @@ def _change_storage(clients: Clients, old: Cluster, new: Cluster, groups: Groups
 
 
 def _failure(code: str, where: str, error: Exception) -> BuildError:
-    """Return the failure with its codes last: of a long reason CloudFormation sees the end."""
+    """Return the failure with its codes last: CloudFormation gets the end of a long reason."""
     if not isinstance(error, ClientError):
         return BuildError(f"{where}{error} ({code})")
     said = error.response["Error"]

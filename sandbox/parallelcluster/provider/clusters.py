@@ -35,8 +35,8 @@ class Clusters:
 
     Args:
         clients: The account.
-        records: What is remembered of them.
-        log_group: Log group of the function, named where a cluster fails.
+        records: The records of the clusters.
+        log_group: Log group of the function, which the message of a failed cluster names.
     """
 
     def __init__(self, clients: Clients, records: Records, *, log_group: str) -> None:
@@ -45,10 +45,10 @@ class Clusters:
         self._log_group = log_group
 
     def create(self, request: Request) -> Messages:
-        """Create a cluster; return what the validators say of it.
+        """Create a cluster; return the messages of the validators.
 
         Raises:
-            RefusedError: It is not created, and nothing is left but what is to be retained.
+            RefusedError: It is not created; only retained parts remain.
         """
         name = request.name
         if self._records.find(name) or own_stack.find_stack(self._clients, name):
@@ -77,10 +77,10 @@ class Clusters:
         return messages
 
     def update(self, request: Request) -> Messages:
-        """Change a cluster; return what the validators say of it.
+        """Change a cluster; return the messages of the validators.
 
         Raises:
-            RefusedError: It is as it was.
+            RefusedError: It is unchanged.
         """
         record = self._records.find(request.name)
         if record is None:

@@ -1,4 +1,4 @@
-"""What the sandbox's schedule of faults says of the nodes of a cluster."""
+"""Scheduled faults that affect the nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEVER_REGISTERED = (
 
 def never_registers(clients: Clients, queue: str, name: str) -> bool:
     """Return whether nodes of a compute resource run and never register with Slurm."""
-    # The function is a process of its own; the schedule is in force in the account's.
+    # The function is a separate process; the schedule is in force in the account's process.
     url = f"{clients('ec2').meta.endpoint_url}/_trainyard/faults"
     with build_opener(ProxyHandler({})).open(url) as answer:
         entries: list[dict[str, Any]] = json.load(answer)

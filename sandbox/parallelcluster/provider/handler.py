@@ -1,7 +1,7 @@
-"""The function itself: answers the requests that CloudFormation makes for a cluster.
+"""The Lambda function: handles CloudFormation's requests for a cluster.
 
-The real provider answers a request over several runs of the function, which AWS ends after a
-minute, asking each time how far the cluster is; here a cluster is there at once.
+The real provider handles a request in several runs of the function, which AWS ends after a minute,
+and polls the state of the cluster in each; here a cluster exists at once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PARENT_POLL_SECONDS = 0.5
 
 
 def handler(event: Mapping[str, Any], context: Any) -> None:
-    """Answer one request of CloudFormation (AWS Lambda's signature)."""
+    """Handle one request of CloudFormation (AWS Lambda's signature)."""
     clusters = Clusters(client, Records.of_this_function(), log_group=str(context.log_group_name))
     name = event["ResourceProperties"].get("ClusterName")
     physical_id = event.get("PhysicalResourceId") or _id_of_nothing(event)
@@ -52,7 +52,7 @@ def handler(event: Mapping[str, Any], context: Any) -> None:
 
 
 def _id_of_nothing(event: Mapping[str, Any]) -> str:
-    """Return the id of a resource that was not made: no cluster's, so that none is deleted."""
+    """Return the id of a resource that was not created; it is no cluster's, so none is deleted."""
     return f"{event['StackId'].split('/')[1]}_{event['LogicalResourceId']}_{event['RequestId']}"
 
 
@@ -69,14 +69,14 @@ def _answer(clusters: Clusters, event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _delete(clusters: Clusters, event: Mapping[str, Any]) -> None:
-    """Delete the cluster of a resource that was made; one whose creation failed has none."""
+    """Delete the cluster of a resource; a resource whose creation failed has none."""
     properties = event["ResourceProperties"]
     if not is_retained(properties) and event["PhysicalResourceId"] == properties.get("ClusterName"):
         clusters.delete(properties["ClusterName"])
 
 
 def _prepare() -> None:
-    """Open the log, and end with whoever started this process."""
+    """Open the log, and tie this process to its parent."""
     path = os.environ.get(LOG_VARIABLE)
     if path is None:
         return
@@ -89,7 +89,7 @@ def _prepare() -> None:
 
 
 def _end_with(parent: int) -> None:
-    # A function that waits for an answer of the account would outlive it.
+    # Otherwise a function that waits for a response of the account would outlive its parent.
     while os.getppid() == parent:
         time.sleep(_PARENT_POLL_SECONDS)
     os._exit(1)

@@ -27,13 +27,13 @@ def compute_interfaces(
     assign_public_ip: bool | None,
     combined: bool = False,
 ) -> tuple[dict[str, Any], ...]:
-    """Return the interfaces of a compute node, in EC2's words.
+    """Return the interfaces of a compute node, with EC2's field names.
 
     Args:
         cards: The instance type's network cards, the first one first.
         efa_enabled: Whether the compute resource has EFA.
         efa_on_first_card: Whether the first card carries EFA.
-        assign_public_ip: As the queue says; None leaves it to the subnet.
+        assign_public_ip: Setting of the queue; None for the subnet's default.
         combined: `DevSettings/EfaInterfaceType: efa`: EFA and addresses on the same interface.
     """
     on_first = efa_enabled and efa_on_first_card
@@ -52,7 +52,7 @@ def compute_interfaces(
 
 
 def head_interfaces(cards: Sequence[Card]) -> tuple[dict[str, Any], ...]:
-    """Return the interfaces of a head node: one a card, without EFA."""
+    """Return the interfaces of a head node: one per card, without EFA."""
     first = {"DeviceIndex": 0, "NetworkCardIndex": 0}
     return (first, *(_further(card, None) for card in cards[1:]))
 

@@ -1,4 +1,4 @@
-"""The instances of a cluster: a launch template for each kind of node, as ParallelCluster has.
+"""The instances of a cluster, with a launch template per kind of node, as in ParallelCluster.
 
 Source: https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/templates/queues_stack.py
 """
@@ -17,7 +17,7 @@ _ALIVE = [{"Name": "instance-state-name", "Values": ["pending", "running", "stop
 
 
 def launch_head_node(clients: Clients, cluster: Cluster, groups: Groups) -> None:
-    """Launch the head node, and give it an address where it asks for one."""
+    """Launch the head node, and assign an address if it requests one."""
     head = cluster.head_node
     data = _template_data(clients, head, groups.of(head, groups.head_node))
     if head.key_name:
@@ -32,7 +32,7 @@ def launch_compute(
     """Launch static nodes of a compute resource; create the template if it does not exist.
 
     Raises:
-        ClientError: EC2 refuses, or has no capacity.
+        ClientError: EC2 rejects the launch, or has no capacity.
     """
     data = _template_data(clients, nodes, groups.of(nodes, groups.compute))
     data |= nodes.launch
@@ -42,7 +42,7 @@ def launch_compute(
 
 
 def make_placement_group(clients: Clients, cluster: Cluster, nodes: ComputeNodes) -> None:
-    """Make the placement group of a compute resource, where it is the cluster's own and missing."""
+    """Create the placement group of a compute resource if the cluster owns it and it is missing."""
     ec2 = clients("ec2")
     if nodes.makes_placement_group and not _placement_groups(ec2, nodes):
         ec2.create_placement_group(
@@ -79,7 +79,7 @@ def head_node(clients: Clients, cluster: str) -> dict[str, Any] | None:
 
 
 def terminate(clients: Clients, instance_ids: Sequence[str]) -> None:
-    """Terminate instances, and wait until they are."""
+    """Terminate instances, and wait until they are terminated."""
     if instance_ids:
         ec2 = clients("ec2")
         ec2.terminate_instances(InstanceIds=list(instance_ids))

@@ -1,4 +1,4 @@
-"""A cluster as the stand-in makes it: what is launched where, with nothing left to decide."""
+"""A cluster as the emulation creates it, with all defaults resolved."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """What head node and compute nodes have in common."""
+    """The common properties of head node and compute nodes."""
 
     instance_type: str
     image_id: str
     subnet_id: str
     security_groups: tuple[str, ...]
-    """Groups that the configuration names in place of the cluster's own; empty: the own one."""
+    """Groups in the configuration that replace the cluster's own; empty for the cluster's own."""
     additional_security_groups: tuple[str, ...]
     root_volume: Mapping[str, Any]
-    """`Ebs` of the root volume's block device, in EC2's words; empty: as the image says."""
+    """`Ebs` of the root volume's block device, with EC2's names; empty for the image's defaults."""
     interfaces: tuple[Mapping[str, Any], ...]
     """`NetworkInterfaces` of the launch without groups and subnet."""
     tags: Mapping[str, str]
@@ -30,9 +30,9 @@ class HeadNode(Node):
 
     key_name: str | None
     allowed_ips: str
-    """Where SSH may come from."""
+    """Source of SSH connections."""
     elastic_ip: bool | str
-    """True: one is made; text: an allocation that exists."""
+    """True to create one; text for the id of an existing allocation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class ComputeNodes(Node):
     static_count: int
     """Nodes that always run."""
     launch: Mapping[str, Any]
-    """Market and reservation of the launch, in EC2's words."""
+    """Market and reservation of the launch, with EC2's field names."""
     placement_group: str | None
     makes_placement_group: bool
     """Whether the placement group is the cluster's own."""
@@ -52,19 +52,19 @@ class ComputeNodes(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedStorage:
-    """A file system or volume that the cluster makes."""
+    """A file system or volume that the cluster creates."""
 
     kind: str
     """`fsx`, `efs` or `ebs`."""
     name: str
     is_retained: bool
-    """Whether it outlives the cluster."""
+    """Whether it is kept when the cluster is deleted."""
     settings: Mapping[str, Any]
-    """Arguments of the call that makes it, in AWS's words."""
+    """Arguments of the call that creates it."""
     subnet_ids: tuple[str, ...]
-    """Where it is reached, at most one of a zone; none for volumes."""
+    """Its subnets, at most one per zone; empty for volumes."""
     associations: tuple[Mapping[str, Any], ...] = ()
-    """Links of a file system for Lustre to S3, in FSx's words."""
+    """Links of a file system for Lustre to S3, with FSx's field names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +77,6 @@ class Cluster:
     compute: tuple[ComputeNodes, ...]
     storage: tuple[SharedStorage, ...]
     tags: Mapping[str, str]
-    """On everything of the cluster."""
+    """Tags of all parts of the cluster."""
     has_log_group: bool = False
-    """Whether its logs go to CloudWatch."""
+    """Whether its logs are sent to CloudWatch."""

@@ -18,15 +18,15 @@ COMPUTE = "Compute"
 
 
 def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return tags as most of AWS wants them."""
+    """Return tags in the form of most AWS APIs."""
     return [{"Key": key, "Value": value} for key, value in tags.items()]
 
 
 def tagged(resource_type: str, tags: Mapping[str, str]) -> dict[str, Any]:
-    """Return tags as EC2 wants them in a creation."""
+    """Return tags in the form of EC2's create calls."""
     return {"ResourceType": resource_type, "Tags": tag_list(tags)}
 
 
 def of_cluster(name: str) -> list[dict[str, Any]]:
-    """Return the filter that finds what EC2 has of a cluster."""
+    """Return the filter for the EC2 resources of a cluster."""
     return [{"Name": f"tag:{CLUSTER_NAME}", "Values": [name]}]

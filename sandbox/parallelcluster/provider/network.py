@@ -37,7 +37,7 @@ class Groups:
 
 
 def make_groups(clients: Clients, cluster: Cluster) -> Groups:
-    """Make the groups of head node and compute nodes, which reach one another."""
+    """Create the groups of head node and compute nodes, which admit each other."""
     ec2 = clients("ec2")
     head = _group(ec2, cluster, "HeadNodeSecurityGroup", "Enable access to the head node")
     compute = _group(ec2, cluster, "ComputeSecurityGroup", "Allow access to compute nodes")
@@ -60,10 +60,10 @@ def find_groups(clients: Clients, cluster: str) -> Groups:
 
 
 def make_storage_group(clients: Clients, cluster: Cluster, groups: Groups, name: str) -> str:
-    """Make the group of a file system, which nodes reach and which reaches them."""
+    """Create the group of a file system, which nodes reach and which reaches them."""
     ec2 = clients("ec2")
-    # It stays with a file system that is retained, and the next cluster of the name has its own:
-    # CloudFormation ends the names of groups at random too.
+    # It is kept with a retained file system, and the next cluster of the same name has its own:
+    # CloudFormation also adds a random suffix to group names.
     group_name = f"{name}SecurityGroup-{secrets.token_hex(6)}"
     made = _group(ec2, cluster, group_name, f"Allow access to file system {name}")
     members = [*groups.all, made]
@@ -73,14 +73,14 @@ def make_storage_group(clients: Clients, cluster: Cluster, groups: Groups, name:
 
 
 def allow(ec2: Any, group_id: str, sources: Iterable[str]) -> None:
-    """Let members of other groups in, with any protocol."""
+    """Admit members of other groups, with any protocol."""
     ec2.authorize_security_group_ingress(
         GroupId=group_id, IpPermissions=[_everything(list(sources))]
     )
 
 
 def remove_groups(clients: Clients, cluster: str, *, keep: Sequence[str]) -> None:
-    """Remove a cluster's groups, and from those that are kept all that refers to the others."""
+    """Remove a cluster's groups, and the rules of kept groups that refer to them."""
     ec2 = clients("ec2")
     found = _described(ec2, cluster)
     gone = {group["GroupId"] for group in found} - set(keep)

@@ -1,7 +1,8 @@
-"""The CloudFormation stack that ParallelCluster makes for each cluster, named as the cluster.
+"""The CloudFormation stack that ParallelCluster creates for each cluster, with the same name.
 
-Here it holds nothing but a handle: what the cluster consists of is made by the provider itself. It
-is there because the name is: no other stack can have it, and no cluster the name of a stack.
+Here it contains only a wait condition handle, because the provider itself creates the parts of the
+cluster. It reserves the name: no other stack can have it, and no cluster can have the name of a
+stack.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def find_stack(clients: Clients, name: str) -> dict[str, Any] | None:
 
 
 def make_stack(clients: Clients, cluster: Cluster) -> str:
-    """Make the stack of a cluster; return its ARN."""
+    """Create the stack of a cluster; return its ARN."""
     made = clients("cloudformation").create_stack(
         StackName=cluster.name,
         TemplateBody=json.dumps({**_TEMPLATE, **_parameters(cluster)}),

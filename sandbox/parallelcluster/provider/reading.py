@@ -1,6 +1,6 @@
 """Reads a cluster configuration with ParallelCluster's own classes, which know every default.
 
-Runs where aws-parallelcluster is. Names of its attributes are those of
+Runs in the environment with aws-parallelcluster. Names of its attributes are those of
 https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/config/cluster_config.py
 """
 
@@ -18,7 +18,7 @@ from sandbox.parallelcluster.provider.reading_storage import shared_storage
 
 
 class NotInTheSandboxError(ValueError):
-    """ParallelCluster takes the configuration, and the stand-in cannot make such a cluster."""
+    """ParallelCluster accepts the configuration, but the emulation does not support the cluster."""
 
 
 def read_cluster(name: str, config: Mapping[str, Any]) -> Cluster:
@@ -29,7 +29,7 @@ def read_cluster(name: str, config: Mapping[str, Any]) -> Cluster:
         config: A configuration that ParallelCluster's validators accept.
 
     Raises:
-        NotInTheSandboxError: It asks for what the stand-in does not have.
+        NotInTheSandboxError: It uses a feature that is not emulated.
     """
     schema = import_module("pcluster.schemas.cluster_schema")
     # The loaded configuration writes into the mapping.
@@ -159,7 +159,8 @@ def _instance_tags(loaded: Any, node: Any, node_type: str) -> dict[str, str]:
         "Name": node_type,
         naming.NODE_TYPE: node_type,
         "parallelcluster:attributes": ", ".join(
-            # All nodes of a cluster have one architecture, and only the head node's type is one.
+            # All nodes of a cluster have the same architecture; only the head node has a single
+            # type.
             (
                 loaded.image.os,
                 loaded.scheduling.scheduler,

@@ -1,6 +1,6 @@
-"""Reads the shared storage that a cluster makes; storage that exists is only mounted.
+"""Reads the shared storage that a cluster creates; existing storage is only mounted.
 
-Runs where aws-parallelcluster is; source of every default:
+Runs in the environment with aws-parallelcluster; source of every default:
 https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/templates/cluster_stack.py
 (`_add_managed_fsx`, `_add_efs_storage`, `_add_cfn_volume`, `_add_raid_volume`).
 """
@@ -15,11 +15,11 @@ from sandbox.parallelcluster.provider.model import SharedStorage
 
 _RETAIN = "Retain"
 _EXISTING = ("volume_id", "file_system_id", "file_cache_id")
-"""What names storage that exists; the cluster only mounts it."""
+"""Keys that name existing storage, which the cluster only mounts."""
 
 
 def shared_storage(loaded: Any) -> Iterator[SharedStorage]:
-    """Yield each file system and volume that a loaded configuration has made with the cluster."""
+    """Yield each file system and volume that the cluster of a loaded configuration creates."""
     for each in loaded.shared_storage or ():
         if any(getattr(each, attribute, None) for attribute in _EXISTING):
             continue

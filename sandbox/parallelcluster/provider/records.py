@@ -1,4 +1,4 @@
-"""What the provider remembers of its clusters: a file each, in the directory of the sandbox."""
+"""The provider's records of its clusters: one file each, in the directory of the sandbox."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Record:
 
     name: str
     configuration: Mapping[str, Any]
-    """As ParallelCluster took it, the tags of the stack among its own."""
+    """As accepted by ParallelCluster, including the tags of the stack."""
     stack_id: str
     """ARN of the cluster's own CloudFormation stack."""
     created: str
-    """When, in ISO 8601."""
+    """Time of creation, in ISO 8601."""
     updated: str
     status: str
     """`CREATE_COMPLETE` or `UPDATE_COMPLETE`."""
@@ -33,7 +33,7 @@ class Records:
     """The clusters of a sandbox.
 
     Args:
-        directory: Where the files are; made when the first one is written.
+        directory: Directory of the files; created with the first file.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -52,14 +52,14 @@ class Records:
             return None
 
     def write(self, record: Record) -> None:
-        """Remember a cluster as it is now."""
+        """Store the current record of a cluster."""
         self._directory.mkdir(parents=True, exist_ok=True)
         partial = self._path(record.name).with_suffix(".partial")
         partial.write_text(json.dumps(asdict(record)), encoding="utf-8")
         partial.replace(self._path(record.name))
 
     def remove(self, name: str) -> None:
-        """Forget a cluster; nothing if it is not known."""
+        """Delete the record of a cluster; does nothing if there is none."""
         self._path(name).unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path:

@@ -1,6 +1,6 @@
-"""Why a request fails, in the words of ParallelCluster's provider.
+"""Reasons for failed requests, as ParallelCluster's provider words them.
 
-Source of the documents, whose keys stand in this order: the `…ExceptionResponseContent` of
+Source of the documents and the order of their keys: the `…ExceptionResponseContent` of
 https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/api/models, made by
 `api/controllers/cluster_operations_controller.py`; of the order by level:
 https://github.com/aws/aws-parallelcluster/blob/v3.13.1/cloudformation/custom_resource/cluster.yaml
@@ -16,19 +16,19 @@ _LEVELS = ("INFO", "WARNING", "ERROR")
 
 
 class RefusedError(Exception):
-    """The request fails; the message is what the user reads in the events of the stack."""
+    """The request fails; the message is the reason in the events of the stack."""
 
 
 def bad_request(why: str) -> RefusedError:
-    """Return the refusal of a request that cannot be judged at all."""
+    """Return the refusal of a request that cannot be validated at all."""
     return RefusedError(json.dumps({"message": f"Bad Request: {why}"}))
 
 
 def invalid(messages: Sequence[Mapping[str, str]]) -> RefusedError:
-    """Return the refusal of a configuration, the worst message last: a reason keeps its end.
+    """Return the refusal of a configuration, the worst message last: a long reason keeps its end.
 
     Args:
-        messages: What the validators say, each with `level`, `validator` and `text`.
+        messages: Messages of the validators, each with `level`, `validator` and `text`.
     """
     return RefusedError(
         json.dumps(
@@ -55,7 +55,7 @@ def not_updatable(rows: Sequence[Mapping[str, Any]]) -> RefusedError:
     """Return the refusal of a change.
 
     Args:
-        rows: Of the report of ParallelCluster's `ConfigPatch`.
+        rows: Rows of the report of ParallelCluster's `ConfigPatch`.
     """
     errors = [
         {

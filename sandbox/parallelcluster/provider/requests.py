@@ -1,4 +1,4 @@
-"""What a template asks of the provider, checked as the real one checks it.
+"""Requests of a template, validated like in the real provider.
 
 Source: https://github.com/aws/aws-parallelcluster/blob/v3.13.1/cloudformation/custom_resource/cluster.yaml
 (`create_or_update`), and `pcluster/lib/lib.py` of the package for the arguments of an operation.
@@ -22,15 +22,15 @@ _LEVELS = ("INFO", "WARNING", "ERROR")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A cluster that is to be created or changed."""
+    """A request to create or change a cluster."""
 
     name: str
     configuration: Mapping[str, Any]
-    """With the tags of the stack."""
+    """Configuration, including the tags of the stack."""
     suppressed: frozenset[str]
-    """Names of the validators that are left out; `ALL`."""
+    """Names of the validators to skip; `ALL` for all."""
     refused_levels: frozenset[str]
-    """Levels of messages for which a configuration is refused."""
+    """Levels of messages that reject a configuration."""
     is_dry_run: bool
     is_forced: bool
 
@@ -39,7 +39,7 @@ def read_request(clients: Clients, event: Mapping[str, Any]) -> Request:
     """Read a `Create` or `Update`.
 
     Raises:
-        RefusedError: The properties are not what the operation takes.
+        RefusedError: The operation does not accept the properties.
     """
     properties, is_update = event["ResourceProperties"], event["RequestType"] == "Update"
     is_retained(properties)
@@ -63,10 +63,10 @@ def read_request(clients: Clients, event: Mapping[str, Any]) -> Request:
 
 
 def is_retained(properties: Mapping[str, Any]) -> bool:
-    """Return whether the cluster outlives the resource.
+    """Return whether the cluster is kept when the resource is deleted.
 
     Raises:
-        RefusedError: `DeletionPolicy` is something else than `Retain` or `Delete`.
+        RefusedError: `DeletionPolicy` is neither `Retain` nor `Delete`.
     """
     policy = properties.get("DeletionPolicy", "Delete")
     if policy not in _POLICIES:

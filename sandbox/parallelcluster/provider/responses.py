@@ -1,4 +1,4 @@
-"""Answers of a custom resource to CloudFormation.
+"""Responses of a custom resource to CloudFormation.
 
 Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-responses.html, and
 crhelper for the length of a reason:
@@ -31,7 +31,7 @@ def flattened(described: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def shortened(reason: str) -> str:
-    """Return what remains of a reason that is too long: its end."""
+    """Return a reason, or the end of one that is too long."""
     if len(reason) <= _REASON_LIMIT:
         return reason
     return f"{_TRUNCATED}{reason[-_REASON_KEPT:]}"
@@ -45,7 +45,7 @@ def send(
     reason: str = "",
     data: Mapping[str, Any] | None = None,
 ) -> None:
-    """Tell CloudFormation how a request ended.
+    """Send CloudFormation the result of a request.
 
     Args:
         event: The request.

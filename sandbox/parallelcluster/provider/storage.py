@@ -19,20 +19,20 @@ _TIMEOUT_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Storage of a cluster as it is in the account."""
+    """Existing storage of a cluster."""
 
     kind: str
     name: str
     """Its `Name` tag, which is its name in the configuration."""
     identifier: str
     groups: tuple[str, ...]
-    """Security groups that it holds."""
+    """Security groups that it uses."""
 
 
 def make_storage(
     clients: Clients, cluster: Cluster, storage: SharedStorage, groups: Groups
 ) -> None:
-    """Make a file system or volume, and return when nodes could mount it."""
+    """Create a file system or volume, and return when nodes can mount it."""
     tags = {**cluster.tags, "Name": storage.name}
     if storage.kind == "ebs":
         clients("ec2").create_volume(
@@ -63,12 +63,12 @@ def storage_of(clients: Clients, cluster: str) -> Iterator[Made]:
 
 
 def remove_storage(clients: Clients, cluster: str, *, retained: Collection[str]) -> set[str]:
-    """Remove a cluster's storage, and return the security groups of what is left.
+    """Remove a cluster's storage, and return the security groups of retained storage.
 
     Args:
         clients: The account.
         cluster: Name of the cluster.
-        retained: Names of what stays.
+        retained: Names of the storage to keep.
     """
     kept: set[str] = set()
     for each in list(storage_of(clients, cluster)):
