@@ -1,7 +1,7 @@
-"""Gets what the program runs on: the Pulumi engine, provider plugins, Kubernetes programs.
+"""Gets the programs that trainyard requires: Pulumi engine, provider plugins, Kubernetes programs.
 
-Each comes from where it is quickest to have, always in the pinned version: a copy in the cache,
-the official release with its checksum verified, or a build from the Go modules in this repository.
+Each has the pinned version and comes from the fastest available source: a copy in the cache, the
+official release with its checksum verified, or a build from the Go modules in this repository.
 """
 
 from tools.engine.errors import EngineError

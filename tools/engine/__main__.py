@@ -1,6 +1,6 @@
 """Fills the cache: ``python -m tools.engine`` gets engine, plugins and Kubernetes programs.
 
-For image builds and continuous integration, where the work is wanted before the first command.
+For image builds and continuous integration, to do this work before the first command.
 """
 
 import sys
@@ -14,7 +14,7 @@ def _report(message: str) -> None:
 
 
 def main() -> int:
-    """Get everything and say where it is. Return the exit code."""
+    """Get all programs and print their locations. Return the exit code."""
     try:
         engine = ensure_pulumi(_report)
         plugins = ensure_plugins(_report, engine)

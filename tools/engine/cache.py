@@ -1,4 +1,4 @@
-"""The cache of programs: one directory an entry, there as a whole or not at all."""
+"""The cache of programs: one directory per entry, which is either complete or missing."""
 
 import contextlib
 import fcntl
@@ -15,10 +15,10 @@ from tools.engine.progress import Progress
 
 
 def cache_directory() -> Path:
-    """Return the directory of everything that is got once and kept.
+    """Return the directory of the cache.
 
-    ``$TRAINYARD_CACHE``, else ``$XDG_CACHE_HOME/trainyard``, else ``~/.cache/trainyard``. It may
-    have been filled on another machine of the same platform, and may be read-only then.
+    ``$TRAINYARD_CACHE``, else ``$XDG_CACHE_HOME/trainyard``, else ``~/.cache/trainyard``. It may be
+    a read-only copy from another machine of the same platform.
 
     Raises:
         EngineError: none of the variables, nor ``HOME``, is set.
@@ -39,15 +39,15 @@ def cache_directory() -> Path:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One kept set of files."""
+    """A set of cached files."""
 
     directory: Path
-    """Where the files stand."""
+    """Directory of the files."""
     files: tuple[str, ...]
-    """Names of the files that have to be there."""
+    """Names of the required files."""
 
     def complete(self) -> bool:
-        """Return whether every file is there, not empty and executable."""
+        """Return whether every file exists, is not empty and is executable."""
         return all(
             path.is_file() and path.stat().st_size > 0 and os.access(path, os.X_OK)
             for path in (self.directory / name for name in self.files)
@@ -56,11 +56,11 @@ class Entry:
 
 @contextlib.contextmanager
 def filling(entry: Entry, report: Progress) -> Iterator[Path | None]:
-    """Give a directory to put the files of ``entry`` into, or ``None`` if they are there already.
+    """Yield a directory for the files of ``entry``, or ``None`` if they exist already.
 
-    What is put there becomes the entry when the block ends without an exception, at once: another
-    process sees the whole entry or none. Two processes that need the same entry wait for each
-    other; the lock is the operating system's, so it ends with its process however that ends.
+    When the block ends without an exception, the directory becomes the entry atomically: other
+    processes see the complete entry or none. Processes that need the same entry wait for each
+    other; the operating system releases the lock when its process ends, for any reason.
 
     Raises:
         EngineError: the cache cannot be written.
@@ -91,7 +91,7 @@ def filling(entry: Entry, report: Progress) -> Iterator[Path | None]:
 
 
 def content_key(files: Sequence[Path], *parts: str) -> str:
-    """Return twelve hexadecimal digits that stand for the contents of ``files`` and ``parts``."""
+    """Return a hash of ``files`` and ``parts`` as twelve hexadecimal digits."""
     digest = hashlib.sha256()
     for path in sorted(files):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

@@ -1,4 +1,4 @@
-"""Releases from their publishers' hosts, each file checked against the published checksum."""
+"""Download releases from their publishers, and verify each file against the published checksum."""
 
 import hashlib
 import http.client
@@ -15,16 +15,16 @@ from tools.engine.errors import DownloadUnavailableError, RefusedDownloadError
 from tools.engine.progress import Heartbeat, Progress
 
 TIMEOUT_SECONDS = 10.0
-"""How long a host may take to accept a connection, or to send the next bytes.
+"""Timeout for a connection, and for the next bytes.
 
-Long enough for a slow link, short enough that a network without a way out costs seconds.
+Long enough for a slow link, short enough that a network without egress costs only seconds.
 """
 
 ATTEMPTS = 3
-"""How often a transfer that breaks off is begun, in all."""
+"""Maximum number of attempts for a transfer that is interrupted."""
 
 MIRROR_VARIABLE = "TRAINYARD_RELEASE_MIRROR"
-"""Environment variable with the base address of a mirror, or ``off`` for no downloads at all.
+"""Environment variable with the base address of a mirror, or ``off`` to disable downloads.
 
 A mirror holds each file under its publisher's host name and path:
 ``$TRAINYARD_RELEASE_MIRROR/dl.k8s.io/v1.35.4/bin/linux/amd64/kubectl``.
@@ -33,11 +33,11 @@ A mirror holds each file under its publisher's host name and path:
 _CHUNK_BYTES = 1 << 20
 
 _unreachable: dict[str, str] = {}
-"""Why a host cannot be reached, by address; asked once in the life of this process."""
+"""Why a host cannot be reached, by address; determined once per process."""
 
 
 class Releases:
-    """Downloads files of releases and refuses those whose checksum is not the published one."""
+    """Downloads release files and rejects those whose checksum differs from the published one."""
 
     def __init__(self, report: Progress) -> None:
         self._report = report
@@ -56,7 +56,7 @@ class Releases:
                 raise DownloadUnavailableError(f"{url} broke off: {error}") from error
 
     def reachable(self, directory: str, file_name: str) -> str:
-        """Return the address of a directory from which a file of that name can be had.
+        """Return the address of a directory from which the file can be downloaded.
 
         Raises:
             DownloadUnavailableError: it cannot be had.
@@ -65,11 +65,11 @@ class Releases:
         return self._address(directory)
 
     def file(self, url: str, target: Path, sha256: str) -> None:
-        """Download ``url`` to ``target``; a transfer that breaks off is begun again.
+        """Download ``url`` to ``target``; an interrupted transfer is restarted.
 
         Raises:
             DownloadUnavailableError: it cannot be had.
-            RefusedDownloadError: its SHA-256 is not ``sha256``. ``target`` is not there then.
+            RefusedDownloadError: its SHA-256 is not ``sha256``; ``target`` does not exist.
         """
         found = self._transfer_stubbornly(url, target)
         if found != sha256:
@@ -118,7 +118,7 @@ class Releases:
         if host in _unreachable:
             raise DownloadUnavailableError(_unreachable[host])
         try:
-            # The scheme is https, or what the user's own mirror says.
+            # The scheme is https, or that of the user's own mirror.
             return urllib.request.urlopen(address, timeout=TIMEOUT_SECONDS)  # noqa: S310
         except urllib.error.HTTPError as error:
             error.close()
@@ -150,8 +150,8 @@ def listed_checksum(checksums: str, file_name: str, source: str) -> str:
     """Return the SHA-256 of ``file_name`` in a list as ``sha256sum`` writes it.
 
     Raises:
-        DownloadUnavailableError: the list does not name the file, as when a proxy answers with a
-            page of its own.
+        DownloadUnavailableError: the list does not name the file, for example because a proxy
+            returned its own page.
     """
     for line in checksums.splitlines():
         fields = line.split()
@@ -161,10 +161,10 @@ def listed_checksum(checksums: str, file_name: str, source: str) -> str:
 
 
 def extract(archive: Path, members: Collection[str], target: Path) -> None:
-    """Take files out of a ``.tar.gz``: each of ``members`` becomes ``target/<its last part>``.
+    """Extract files from a ``.tar.gz``: each of ``members`` becomes ``target/<its last part>``.
 
-    Only what is asked for is written, under names that are chosen here, so nothing in an archive
-    can reach outside ``target``.
+    Only these files are written, under names chosen here, so an archive cannot write outside
+    ``target``.
 
     Raises:
         RefusedDownloadError: the archive cannot be read, or lacks one of them.

@@ -1,4 +1,4 @@
-"""Builds from Go modules that are pinned here: the way that needs no release host."""
+"""Builds programs from pinned Go modules, without a release host."""
 
 import os
 import re
@@ -18,13 +18,13 @@ _INSTALL_GO = (
 )
 
 BUILD_FLAGS = ("-mod=readonly", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false")
-"""Flags of every build; Go takes up what it has compiled with the same flags before.
+"""Flags of every build; Go reuses packages that it compiled with the same flags.
 
-The linker drops what debuggers read, so that the compiler need not write it: a tenth of the time.
+The linker drops debug information, so the compiler need not write it: a tenth of the time.
 """
 
 _LOG_LINES = 15
-"""Lines of the compiler's output that an error message repeats."""
+"""Number of lines of the compiler's output in an error message."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class GoProgram:
     """Go string variables that the linker sets: value by full name."""
 
     def sources(self) -> list[Path]:
-        """Return the files that decide what the binary is, besides the compiler."""
+        """Return the files that determine the binary, in addition to the compiler."""
         compiled = [path for path in self.module.rglob("*.go") if "_test." not in path.name]
         embedded = self.module.rglob("*.py")
         return [self.module / "go.mod", self.module / "go.sum", *compiled, *embedded]
@@ -57,8 +57,8 @@ class Go:
     def find(cls, module: Path) -> "Go":
         """Return the ``go`` on the PATH.
 
-        It is asked in the directory of a module, because a Go that is only somewhat too old
-        fetches the version that the module asks for by itself.
+        Its version is read in the directory of a module, because a slightly older Go fetches the
+        version that the module requires by itself.
 
         Raises:
             EngineError: Go is not installed, or is too old; the message says what to install.
@@ -108,7 +108,7 @@ class Go:
         """Return the directory of the source of the module ``path``, as ``module`` requires it.
 
         Raises:
-            EngineError: it is not there and cannot be fetched.
+            EngineError: it is missing and cannot be fetched.
         """
         answer = _run([self.path, "mod", "download", path], module)
         if answer.returncode == 0:
@@ -146,23 +146,23 @@ def _run(command: Sequence[str], directory: Path) -> subprocess.CompletedProcess
 
 
 def build_environment() -> dict[str, str]:
-    """Return the user's environment, without what would build something else.
+    """Return the user's environment without variables that would change the build.
 
-    ``GOPROXY`` and the other settings of how modules are fetched stay as they are.
+    ``GOPROXY`` and other settings for fetching modules are kept.
     """
     environment = dict(os.environ)
     for name in ("GOOS", "GOARCH", "GOFLAGS"):
         environment.pop(name, None)
     environment |= {"CGO_ENABLED": "0", "GOWORK": "off", "GO111MODULE": "on"}
     if not environment.get("HOME"):
-        # Go keeps its caches below HOME, and refuses to start without a place for them.
+        # Go keeps its caches below HOME, and does not start without a directory for them.
         for name in ("GOCACHE", "GOPATH"):
             environment.setdefault(name, str(cache.cache_directory() / name.lower()))
     return environment
 
 
 def _new_enough(version: str) -> bool:
-    """Return whether ``go1.26.3`` and the like is at least the minimum."""
+    """Return whether a version such as ``go1.26.3`` is at least the minimum."""
     found = re.match(r"go(\d+)\.(\d+)", version)
     minimum = tuple(int(part) for part in pins.GO_MINIMUM_VERSION.split(".")[:2])
     return found is not None and (int(found[1]), int(found[2])) >= minimum

@@ -1,8 +1,7 @@
 """The programs of the sandbox's Kubernetes: official releases, or builds of the same versions.
 
-Go is needed in both ways: two programs, the companions, have no release that can be verified. The
-node simulator kwok is published without checksums, and the authenticator is part of this
-repository.
+Both require Go: two programs, the companions, have no release that can be verified. The node
+simulator kwok is published without checksums, and the authenticator is part of this repository.
 """
 
 from collections.abc import Mapping
@@ -19,10 +18,10 @@ _MODULE = Path(__file__).resolve().parents[2] / "sandbox" / "kubernetes" / "cont
 
 
 def _version_variables(*packages: str) -> Mapping[str, str]:
-    """Return the Go variables by which Kubernetes programs know their version.
+    """Return the Go variables that contain the version of Kubernetes programs.
 
-    Without them the API server calls itself ``v0.0.0-master``, and kubectl warns. The commit and
-    the date are constants, so that a build is the same on every day.
+    Without them the API server reports ``v0.0.0-master``, and kubectl warns. The commit and the
+    date are constants, so that builds are reproducible.
     """
     major, minor, _ = pins.KUBERNETES_VERSION.split(".")
     values = {
@@ -52,14 +51,14 @@ _COMPANION_NAMES = ("authenticator", "kwok")
 
 
 def ensure_kubernetes(report: Progress) -> dict[str, list[str]]:
-    """Return how to start each Kubernetes program: the first words of its command, by its name.
+    """Return the command prefix of each Kubernetes program, by its name.
 
     The names are etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl,
-    authenticator and kwok. What is not in the cache is got first: the released programs and a
-    build of the companions, or one build of all of them.
+    authenticator and kwok. Missing programs are added to the cache first: the released programs and
+    a build of the companions, or one build of all of them.
 
     Raises:
-        EngineError: a program can neither be downloaded nor built; says what was tried.
+        EngineError: a program can neither be downloaded nor built; the message says what was tried.
     """
     whole = _kept(_CONTROL_PLANE)
     released = _released_entry()
@@ -96,11 +95,11 @@ def _ensure_built(entry: cache.Entry, program: GoProgram, report: Progress) -> N
 
 
 def _ensure_released(entry: cache.Entry, report: Progress) -> bool:
-    """Return whether the released programs are there, downloaded now if need be.
+    """Return whether the released programs are available; download them if necessary.
 
     Raises:
-        EngineError: Go is missing, which the rest needs: said before anything is downloaded.
-        RefusedDownloadError: a file is not the one that was released.
+        EngineError: Go is missing, which the companions require; raised before any download.
+        RefusedDownloadError: a file differs from the released one.
     """
     if entry.complete():
         return True

@@ -1,11 +1,11 @@
-"""The versions of the engine and of the Kubernetes programs, and where their releases stand.
+"""The versions of the engine and of the Kubernetes programs, and the URLs of their releases.
 
 Everything that an upgrade changes is here or in the ``go.mod`` of the module that
 builds the same version; ``tests/tools/engine/test_pins.py`` holds the two together.
 """
 
 PULUMI_VERSION = "3.259.0"
-"""Version of the engine and of the Python SDK: the same minor, as Pulumi asks."""
+"""Version of the engine and of the Python SDK: the same minor, as Pulumi requires."""
 
 KUBERNETES_VERSION = "1.36.4"
 """Version of the sandbox's control planes: a patch release of the stacks' default version.
@@ -14,7 +14,7 @@ The newest one whose modules the Go module proxy serves with their checksums; 1.
 """
 
 ETCD_VERSION = "3.6.8"
-"""Version of the control planes' store, the one that Kubernetes 1.36 is built with.
+"""Version of the control planes' etcd: the one that Kubernetes 1.36 is built with.
 
 Source: `go.mod` of k8s.io/kubernetes.
 """
@@ -25,7 +25,7 @@ GO_MINIMUM_VERSION = "1.26.2"
 PULUMI_RELEASE_URL = (
     f"https://get.pulumi.com/releases/sdk/pulumi-v{PULUMI_VERSION}-{{platform}}.tar.gz"
 )
-"""Official release of the CLI with its language hosts, one archive a platform.
+"""Official release of the CLI with its language hosts, one archive per platform.
 
 Source: https://www.pulumi.com/docs/install/versions/
 """
@@ -34,13 +34,13 @@ PULUMI_CHECKSUMS_URL = (
     f"https://github.com/pulumi/pulumi/releases/download/v{PULUMI_VERSION}"
     f"/pulumi-{PULUMI_VERSION}-checksums.txt"
 )
-"""SHA-256 of every archive of the release, written by the release's signing job.
+"""SHA-256 of every archive of the release, from the release's signing job.
 
 Source: https://github.com/pulumi/pulumi/blob/master/.github/workflows/sign.yml
 """
 
 PULUMI_PLUGINS_URL = "https://get.pulumi.com/releases/plugins"
-"""Official releases of provider plugins, one archive a platform.
+"""Official releases of provider plugins, one archive per platform.
 
 Source: `blobs` in https://github.com/pulumi/pulumi-aws/blob/master/.goreleaser.yml
 """
@@ -65,9 +65,9 @@ PULUMI_FILES = (
     "pulumi-language-python-exec",
     "pulumi-resource-pulumi-python",
 )
-"""What the engine needs to run Python programs, policy packs and dynamic resources.
+"""Files that the engine requires for Python programs, policy packs and dynamic resources.
 
-The release brings hosts for five other languages too, which are left in the archive.
+The release also has hosts for five other languages, which are not extracted.
 """
 
 KUBERNETES_PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")

@@ -1,4 +1,4 @@
-"""What the publishers of the programs call this machine."""
+"""Names of this machine's platform in the releases of the programs."""
 
 import platform
 from dataclasses import dataclass

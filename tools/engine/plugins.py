@@ -1,8 +1,8 @@
-"""The provider plugins of a sandbox, each from the best source that this machine has.
+"""The provider plugins of a sandbox, each from the best source available on this machine.
 
-The official plugin comes first, in the version of `requirements.txt`. Where it cannot be
-downloaded, `aws` is built from the same public code. The code of `eks` and `kubernetes` is on no
-package registry: there the sandbox has stand-ins.
+The first choice is the official plugin, in the version of `requirements.txt`. If it cannot be
+downloaded, `aws` is built from the same public code. The code of `eks` and `kubernetes` is not on a
+package registry, so the sandbox emulates these plugins.
 """
 
 import json
@@ -28,7 +28,7 @@ PROVIDERS = ("aws", "eks", "kubernetes")
 """Providers that the program uses."""
 
 PLUGINS_VARIABLE = "TRAINYARD_PLUGINS"
-"""Environment variable with plugins of the user's choice: `aws=/path/to/directory,eks=…`."""
+"""Environment variable with the user's own plugins: `aws=/path/to/directory,eks=…`."""
 
 _RECORD = "plugins.json"
 
@@ -54,34 +54,34 @@ class Plugin:
     name: str
     """The provider: `aws`, `eks` or `kubernetes`."""
     version: str
-    """The version that the program asks for."""
+    """The version that the program requires."""
     origin: Origin
     directory: str
-    """Holds `pulumi-resource-<name>`."""
+    """Directory that contains `pulumi-resource-<name>`."""
 
     @property
     def description(self) -> str:
-        """What runs, for `sandbox status`."""
+        """Description for `sandbox status`."""
         return f"{self.name} {self.version}: {_DESCRIPTIONS[self.origin]}"
 
     @property
     def exists(self) -> bool:
-        """Whether the program is there."""
+        """Whether the program exists."""
         return (Path(self.directory) / f"pulumi-resource-{self.name}").is_file()
 
 
 def ensure_plugins(
     report: Progress, engine: PulumiEngine, chosen: Mapping[str, Path] | None = None
 ) -> tuple[Plugin, ...]:
-    """Return a plugin for each provider; gets what is missing.
+    """Return a plugin for each provider; get missing ones.
 
     Args:
-        report: Told what is done.
+        report: Receives progress messages.
         engine: Downloads official plugins.
-        chosen: Directories with plugins of the user's choice, by provider.
+        chosen: Directories with the user's own plugins, by provider.
 
     Raises:
-        EngineError: a plugin can neither be downloaded nor built, or a chosen one is not there.
+        EngineError: a plugin can neither be downloaded nor built, or a chosen one does not exist.
     """
     directories = dict(chosen_plugins() if chosen is None else chosen)
     return tuple(_ensure(name, directories.get(name), engine, report) for name in PROVIDERS)
@@ -123,7 +123,7 @@ def write_plugins(sandbox: Path, plugins: tuple[Plugin, ...]) -> None:
 
 
 def read_plugins(sandbox: Path) -> tuple[Plugin, ...]:
-    """Return the plugins on record in the directory of a sandbox; none where there is no record."""
+    """Return the recorded plugins of a sandbox; empty without a record."""
     try:
         recorded = json.loads((sandbox / _RECORD).read_text(encoding="utf-8"))
         return tuple(Plugin(**each) for each in recorded)

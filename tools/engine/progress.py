@@ -1,14 +1,14 @@
-"""Progress of long work, told in lines that also read well in a log."""
+"""Progress of long tasks, in lines that are also readable in a log."""
 
 import time
 from typing import Protocol
 
 HEARTBEAT_SECONDS = 30.0
-"""How long the work may be silent before a line says that it still goes on."""
+"""Time without output after which a line reports that the task is still running."""
 
 
 class Progress(Protocol):
-    """Where progress goes: called with one line of text, without a line break."""
+    """Receives progress: called with one line of text, without a line break."""
 
     def __call__(self, message: str, /) -> None:
         """Show ``message`` to the user."""
@@ -16,7 +16,7 @@ class Progress(Protocol):
 
 
 class Heartbeat:
-    """Says now and then that a piece of work still goes on, and in the end how long it took."""
+    """Reports periodically that a task is still running, and at the end how long it took."""
 
     def __init__(self, report: Progress, work: str, usually: str) -> None:
         self._report = report
@@ -26,7 +26,7 @@ class Heartbeat:
         report(f"{work} (usually {usually})")
 
     def beat(self, detail: str = "") -> None:
-        """Report that the work goes on, unless something was reported a moment ago."""
+        """Report that the task is still running, unless something was reported recently."""
         now = time.monotonic()
         if now - self._told < HEARTBEAT_SECONDS:
             return
@@ -35,12 +35,12 @@ class Heartbeat:
         self._report(f"{self._work}: {duration(now - self._started)} so far{suffix}")
 
     def done(self) -> None:
-        """Report the end of the work and the time it took."""
+        """Report the end of the task and its duration."""
         self._report(f"{self._work}: done in {duration(time.monotonic() - self._started)}")
 
 
 def duration(seconds: float) -> str:
-    """Return a length of time as people say it: ``8 s``, ``2 min 5 s``."""
+    """Return a duration as text: ``8 s``, ``2 min 5 s``."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -1,4 +1,4 @@
-"""The Pulumi engine: the user's, a kept copy, the official release, or a build of the same."""
+"""The Pulumi engine: the user's, a cached copy, the official release, or a build of the same."""
 
 import os
 import shutil
@@ -50,11 +50,11 @@ class PulumiEngine:
     """An engine that can run this program."""
 
     directory: Path
-    """Holds ``pulumi`` and what it needs for Python programs; goes first on the PATH."""
+    """Directory of ``pulumi`` and its files for Python programs; comes first on the PATH."""
     version: str
     """Version of ``pulumi``, without a ``v``."""
     origin: Literal["path", "download", "build"]
-    """Where it comes from: the user's own, the official release, or a build."""
+    """Its source: the user's own, the official release, or a build."""
 
     @property
     def executable(self) -> Path:
@@ -65,11 +65,12 @@ class PulumiEngine:
 def ensure_pulumi(report: Progress) -> PulumiEngine:
     """Return the engine of the pinned version; install it first if it is missing.
 
-    A ``pulumi`` on the PATH is used where it is of exactly that version and has its language host
-    for Python beside it. It is never changed, and never asked with the user's own login.
+    A ``pulumi`` on the PATH is used if it has exactly that version and its language host for Python
+    is in the same directory. It is never changed, and never run with the user's own login.
 
     Raises:
-        EngineError: the engine can neither be downloaded nor built; says what was tried.
+        EngineError: the engine can neither be downloaded nor built; the message says what was
+            tried.
     """
     found = _on_path(report)
     if found is not None:
@@ -114,7 +115,7 @@ def _engine(entry: cache.Entry, origin: Literal["download", "build"]) -> PulumiE
 
 
 def _on_path(report: Progress) -> PulumiEngine | None:
-    """Return the user's engine if it can be used; say in one line why it is not."""
+    """Return the user's engine if it can be used; otherwise report the reason in one line."""
     command = shutil.which("pulumi")
     if command is None:
         return None
@@ -137,7 +138,7 @@ def _on_path(report: Progress) -> PulumiEngine | None:
 
 
 def _version_of(command: str) -> str | None:
-    """Ask a ``pulumi`` for its version, with a home of its own: the user's is not looked at."""
+    """Return the version of a ``pulumi``, which runs with a separate home, not the user's."""
     with tempfile.TemporaryDirectory(prefix="trainyard-") as home:
         environment = os.environ | {"PULUMI_HOME": home, "PULUMI_SKIP_UPDATE_CHECK": "true"}
         try:
