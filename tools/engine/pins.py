@@ -1,7 +1,7 @@
 """The versions of the engine and of the Kubernetes programs, and the URLs of their releases.
 
-Everything that an upgrade changes is here or in the ``go.mod`` of the module that
-builds the same version; ``tests/tools/engine/test_pins.py`` holds the two together.
+Everything that an upgrade changes is here or in the ``go.mod`` of the module that builds the
+same version; ``tests/tools/engine/test_pins.py`` verifies that they agree.
 """
 
 PULUMI_VERSION = "3.259.0"

@@ -2,7 +2,7 @@
 
 Region, endpoint and credentials are in the function's environment, as on AWS. Transient errors
 (throttling, 5xx, lost connections) are retried, as ParallelCluster's function and CloudFormation's
-handlers do.
+handlers do, which treat these errors as retriable.
 https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html
 """
 
