@@ -4,13 +4,14 @@ Source:
     https://slurm.schedmd.com/scontrol.html: `show job`; Slurm forgets a job `MinJobAge` seconds
         after its end (https://slurm.schedmd.com/slurm.conf.html), by default 300
     https://slurm.schedmd.com/job_state_codes.html
+    https://slurm.schedmd.com/sbatch.html#OPT_dependency
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from tools.cli import console, failures
 from tools.cli.job_wait import JobWait
@@ -27,44 +28,73 @@ _FAILED = frozenset(
     }
 )
 _FIELD = re.compile(r"(\w+)=(\S*)")
+_PREVIOUS = re.compile(r"after\w*:(\d+)")
+"""The first job in `Dependency`, as in `afterok:11(unfulfilled)`; `(null)` if none is left.
+`_depend_list2str` in https://github.com/SchedMD/slurm/blob/master/src/slurmctld/job_scheduler.c"""
 
 Run = Callable[[str], str]
 """Runs a script on the head node, and returns its standard output."""
 
 
 def wait_for(run: Run, job_id: str, wait: JobWait) -> None:
-    """Report the states of a job until it ends, why it waits, and print the end of its log.
+    """Follow a job and the jobs that it depends on, and print the end of its log.
 
     Args:
         run: Runs a script on the head node.
         job_id: Id of the Slurm job.
-        wait: Limits and clock.
+        wait: Limits and clock. The start limit applies to each job, from the end of the previous
+            one.
 
     Raises:
-        CommandError: the job failed or did not start within the limit. In the second case, it stays
-            in the queue.
+        CommandError: a job failed, after the end of its log was printed, or did not start within
+            the limit. In the second case, the jobs stay in the queue.
     """
+    for each in _chain(run, job_id):
+        ended = _wait_for_one(run, each, wait)
+        has_failed = ended["JobState"] in _FAILED
+        if has_failed or each == job_id:
+            log = shlex.quote(ended.get("StdOut", ""))
+            console.answer(run(f"[ ! -f {log} ] || tail -c {LOG_BYTES} -- {log}\n"))
+        if has_failed:
+            code = ended.get("ExitCode", "").partition(":")[0]
+            raise failures.CommandError(f"{_state(each, ended)}, exit code {code}")
+
+
+def _chain(run: Run, job_id: str) -> list[str]:
+    """Return the ids of the job and of the unfinished jobs before it, in the order they run."""
+    chain = [job_id]
+    while previous := _PREVIOUS.match(_look(run, chain[0]).get("Dependency", "")):
+        chain.insert(0, previous[1])
+    return chain
+
+
+def _wait_for_one(run: Run, job_id: str, wait: JobWait) -> dict[str, str]:
+    """Report the states of a job until it ends, and return its fields."""
     began, told = wait.now(), ""
     while True:
-        fields = _fields(run(f"scontrol --oneliner show job {job_id}\n"))
-        state, reason = fields.get("JobState", ""), fields.get("Reason", "None")
-        said = f"Slurm job {job_id} is {state}" + (f": {reason}" if reason != "None" else "")
+        fields = _look(run, job_id)
+        state, said = fields.get("JobState", ""), _state(job_id, fields)
         if said != told:
             told = said
             console.progress(said)
         if state == "COMPLETED" or state in _FAILED:
-            break
+            return fields
         if state in _WAITING and wait.now() - began >= wait.start_limit_minutes * 60:
             raise failures.CommandError(
                 f"after {wait.start_limit_minutes:g} minutes, {said}; it stays in the queue until "
                 "it starts or is cancelled; wait longer with --wait-minutes"
             )
         wait.pause(POLL_SECONDS)
-    log = shlex.quote(fields.get("StdOut", ""))
-    console.answer(run(f"[ ! -f {log} ] || tail -c {LOG_BYTES} -- {log}\n"))
-    if state in _FAILED:
-        code = fields.get("ExitCode", "")
-        raise failures.CommandError(f"{said}, exit code {code.partition(':')[0]}")
+
+
+def _state(job_id: str, fields: Mapping[str, str]) -> str:
+    reason = fields.get("Reason", "None")
+    because = f": {reason}" if reason != "None" else ""
+    return f"Slurm job {job_id} ({fields.get('JobName', '')}) is {fields.get('JobState')}{because}"
+
+
+def _look(run: Run, job_id: str) -> dict[str, str]:
+    return _fields(run(f"scontrol --oneliner show job {job_id}\n"))
 
 
 def _fields(shown: str) -> dict[str, str]:
