@@ -36,6 +36,12 @@ from tools.workspace.stack_files import StackFile
 
 JOBS_DIRECTORY = "trainyard-jobs"
 """Directory of the jobs, in the home directory that all nodes share."""
+_RUN_LIMIT_SECONDS = 3600
+"""Longest run of a script, `executionTimeout` of AWS-RunShellScript: `setup.sh` of a training job
+downloads its data."""
+_DELIVERY_SECONDS = 300
+"""A command that has not started by then does not run (`TimeoutSeconds` of SendCommand)."""
+_POLL_SECONDS = 2
 _JOB_IDS = re.compile(r"^(?:Submitted batch job|job) (\d+)", re.MULTILINE)
 """Output of `sbatch` (https://slurm.schedmd.com/sbatch.html) and of the jobs' own `submit.sh`."""
 
@@ -63,12 +69,14 @@ class HeadNode:
         sent = self.ssm.send_command(
             InstanceIds=[self.instance_id],
             DocumentName="AWS-RunShellScript",
-            Parameters={"commands": [command]},
+            TimeoutSeconds=_DELIVERY_SECONDS,
+            Parameters={"commands": [command], "executionTimeout": [str(_RUN_LIMIT_SECONDS)]},
         )
         invocation = {"CommandId": sent["Command"]["CommandId"], "InstanceId": self.instance_id}
+        attempts = (_RUN_LIMIT_SECONDS + 2 * _DELIVERY_SECONDS) // _POLL_SECONDS
         try:
             self.ssm.get_waiter("command_executed").wait(
-                **invocation, WaiterConfig={"Delay": 2, "MaxAttempts": 900}
+                **invocation, WaiterConfig={"Delay": _POLL_SECONDS, "MaxAttempts": attempts}
             )
         except WaiterError as error:
             done = self.ssm.get_command_invocation(**invocation)

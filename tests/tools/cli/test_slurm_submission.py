@@ -51,7 +51,12 @@ class Answers:
     def command(self, status: str = "Success", output: str = "", error: str = "") -> None:
         """Expect one command and the two looks at it: the waiter's and the one for its output."""
         ssm = self.stubs["ssm"]
-        sent = {"InstanceIds": [HEAD], "DocumentName": "AWS-RunShellScript", "Parameters": ANY}
+        sent = {
+            "InstanceIds": [HEAD],
+            "DocumentName": "AWS-RunShellScript",
+            "TimeoutSeconds": 300,
+            "Parameters": {"commands": ANY, "executionTimeout": ["3600"]},
+        }
         ssm.add_response("send_command", {"Command": {"CommandId": COMMAND}}, sent)
         done = {
             "Status": status,
