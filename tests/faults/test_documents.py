@@ -45,10 +45,15 @@ TAGS = [text for text in LINES if re.fullmatch(r"[\w\s.:/=+\-@]*", text)]
 """Texts that IAM takes as the value of a tag; the others are refused."""
 
 
+def slurm_value(text: str) -> str:
+    """Return a text as a value in `slurm.conf`: with spaces, in double quotes."""
+    return f'"{text}"' if " " in text else text
+
+
 def slurm_plan(text: str) -> ParallelClusterPlan:
     script = {"script": "https://example.com/x.sh", "arguments": [text, f"{text}\n{text}"]}
     changes: dict[str, Any] = {
-        **{path: {parameter: text} for path, parameter in PARALLELCLUSTER.items()},
+        **{path: {parameter: slurm_value(text)} for path, parameter in PARALLELCLUSTER.items()},
         f"{QUEUE}__custom_actions": {"on_node_start": [script]},
         f"{QUEUE}__s3_access": [{"bucket": "training", "key": f"x{text}"}],
         "tags": {"note": text if text in TAGS else "x"},
@@ -66,7 +71,7 @@ def test_the_cluster_file_and_its_template_hold_texts_as_they_were_written(text:
     (queue,) = document["Scheduling"]["SlurmQueues"]
     (action,) = queue["CustomActions"]["OnNodeStart"]["Sequence"]
     assert action["Args"] == [text, f"{text}\n{text}"]
-    assert queue["CustomSlurmSettings"] == {"AllowAccounts": text}
+    assert queue["CustomSlurmSettings"] == {"AllowAccounts": slurm_value(text)}
     if text in TAGS:
         assert {"Key": "note", "Value": text} in document["Tags"]
 

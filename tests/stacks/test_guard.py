@@ -41,11 +41,12 @@ def test_nodes_of_a_block_go_only_by_name(own_sandbox, tmp_path):
     sandbox.without_preview().must("up", "p5-cb", "--sandbox", "--yes")
     before = sandbox.inventory()
     larger = copied_stack_file(tmp_path / "larger.yaml", {f"{POOL}.root_volume.size_gib": 1000})
-    done = sandbox.must("preview", "p5-cb", "--sandbox", "--stack-file", larger)
+    verbose = ("--sandbox", "--verbose", "--stack-file")
+    done = sandbox.must("preview", "p5-cb", *verbose, larger)
     assert previewed(done.said) == foreseen(f"{POOL}.root_volume.size_gib: 500 -> 1000")
 
     without = copied_stack_file(tmp_path / "without.yaml", {"architecture.node_groups": {}})
-    up = ["up", "p5-cb", "--sandbox", "--yes", "--stack-file", without]
+    up = ["up", "p5-cb", "--yes", *verbose, without]
     for allowed in ([], ["--replace", "p5-cb-p5-*"]):
         refused = sandbox.run(*up, *allowed)
         assert refused.exit_code == 2

@@ -155,9 +155,7 @@ def test_control_plane_then_addons_then_nodes_and_never_back(
 def position(said: str, name: str) -> int:
     """Return the line in which the engine says that a resource is deleted."""
     lines = said.splitlines()
-    return next(
-        i for i, line in enumerate(lines) if line.startswith("deleted ") and f" {name} (" in line
-    )
+    return next(i for i, line in enumerate(lines) if f" {name} deleted" in line)
 
 
 def kubelet(version: str) -> str:
