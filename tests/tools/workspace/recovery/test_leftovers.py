@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import until
 from tools.workspace.locks import StackLockedError
 from tools.workspace.recovery.leftovers import MARK, end_leftovers, marked
 
@@ -27,6 +28,10 @@ class Started:
     def __call__(self, name: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
         made = subprocess.Popen([name, "60"], executable="/bin/sleep", env=environment)
         self.all.append(made)
+        # `Popen` returns during the `exec`, when the kernel may not show the environment yet.
+        shown = Path(f"/proc/{made.pid}/environ")
+        if shown.exists():
+            until(lambda: bool(shown.read_bytes()), "the environment of the process")
         return made
 
 
