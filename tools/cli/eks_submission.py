@@ -199,6 +199,8 @@ def _create(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> None:
         "kind": "Job",
         "name": manifest.name,
         "uid": made.metadata.uid,
+        # Else a foreground deletion of the job ends while its objects are still there.
+        "blockOwnerDeletion": True,
     }
     try:
         for each in manifest.others:

@@ -102,7 +102,13 @@ def test_pods_start_when_everything_is_there_and_the_job_owns_it(submitted, caps
     made, *others = cluster.made
     assert made["spec"]["suspend"] is True
     assert made["metadata"]["labels"].items() >= MANAGED.items()
-    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": NAME, "uid": "u-1"}
+    owner = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "name": NAME,
+        "uid": "u-1",
+        "blockOwnerDeletion": True,
+    }
     assert [each["metadata"]["ownerReferences"] for each in others] == [[owner]] * 5
     printed = capsys.readouterr()
     assert printed.out == f"{NAME}\n"
