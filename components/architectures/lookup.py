@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from components.account.facts import AccountFacts
@@ -28,12 +29,22 @@ def look_up(config: AnyStackConfig, *, region: str, profile: str | None = None) 
         AccountUnreachableError: no credentials, or no answer.
     """
     reader = AccountReader(region=region, profile=profile)
-    return account_facts(read_side_by_side(account_readings(reader, config)), reader)
+    return account_facts(read_side_by_side(account_readings(reader, config)), reader, config)
 
 
-def account_facts(fields: Mapping[str, Any], reader: AccountReader) -> AccountFacts:
-    """Return the facts from the results of `account_readings`."""
-    return AccountFacts(**fields, unreadable=reader.not_read())
+def account_facts(
+    fields: Mapping[str, Any], reader: AccountReader, config: AnyStackConfig
+) -> AccountFacts:
+    """Return the facts from the results of `account_readings`, and of readings that need them.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    facts = AccountFacts(**fields, unreadable=reader.not_read())
+    later = [*account_of(config).later_readings(reader, config, facts)]
+    if not later:
+        return facts
+    return replace(facts, **read_side_by_side(later), unreadable=reader.not_read())
 
 
 def account_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[Reading]:

@@ -34,6 +34,13 @@ class AccountPart(Generic[Config, Plan]):
         del reader, config
         return ()
 
+    def later_readings(
+        self, reader: AccountReader, config: Config, facts: AccountFacts
+    ) -> Iterable[Reading]:
+        """Return the readings that only the results of the others show to be needed."""
+        del reader, config, facts
+        return ()
+
     def made_names(self, config: Config) -> Iterable[Named]:
         """Return the fixed names under which the stack creates objects."""
         del config

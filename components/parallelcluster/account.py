@@ -10,6 +10,7 @@ from typing_extensions import override
 from components.account.facts import AccountFacts
 from components.account.lookup import AccountReader
 from components.account.readings import Reading
+from components.account.reservation_holders import look_up_holders
 from components.account.reservations import unseen_reservation_warnings
 from components.checks.account_part import AccountPart
 from components.checks.check import Check, Subject
@@ -55,7 +56,7 @@ from components.parallelcluster.quota_needs import PARALLELCLUSTER_QUOTAS, paral
 from components.parallelcluster.rendering.cluster import render_cluster
 from components.parallelcluster.static_capacity_check import (
     STATIC_CAPACITY,
-    look_up_full_reservations,
+    full_reservations,
     static_capacity_problems,
 )
 from components.parallelcluster.surge_review import surge_problems
@@ -98,6 +99,15 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
         yield lambda: {"efs": look_up_efs(reader, config)}
         yield lambda: {"open_zfs": look_up_open_zfs(reader, config)}
         yield lambda: {"volumes": look_up_volumes(reader, config)}
+
+    @override
+    def later_readings(
+        self, reader: AccountReader, config: ParallelClusterStackConfig, facts: AccountFacts
+    ) -> Iterator[Reading]:
+        """Yield the reading of who holds the reservations that are too full for a new cluster."""
+        full = full_reservations(config, facts)
+        if full:
+            yield lambda: {"reservation_holders": look_up_holders(reader, full)}
 
     @override
     def made_names(self, config: ParallelClusterStackConfig) -> Iterator[Named]:
@@ -187,7 +197,6 @@ def _deployed(reader: AccountReader, config: ParallelClusterStackConfig) -> Mapp
         "deployed_key": look_up_deployed_key(reader, deployed)
         if deployed and imports_key
         else None,
-        "reservation_holders": {} if deployed else look_up_full_reservations(reader, config),
         "fleet_stopped": deployed is not None and look_up_fleet_stopped(reader, config.name),
     }
 

@@ -14,12 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from components.account.facts import AccountFacts, ReservationFacts
-from components.account.lookup import AccountReader
-from components.account.reservation_holders import Holders, held_text, look_up_holders
+from components.account.reservation_holders import Holders, held_text
 from components.account.reservations import (
     DESCRIBE,
     found_reservations,
-    look_up_reservation_groups,
     reservation_ids,
 )
 from components.checks.check import Subject
@@ -33,22 +31,16 @@ STATIC_CAPACITY = Subject(
 """What `static_capacity_problems` checks."""
 
 
-def look_up_full_reservations(
-    reader: AccountReader, config: ParallelClusterStackConfig
-) -> dict[str, Holders]:
-    """Return who holds the reservations that are too full for the static nodes.
-
-    Raises:
-        AccountUnreachableError: no credentials, or no answer.
-    """
-    groups = look_up_reservation_groups(reader, config)
-    short: list[str] = []
-    for name, reservation in config.reservations.items():
-        ids = reservation_ids(reservation, groups)
-        found = [each for each in map(reader.reservation, ids) if each is not None]
-        if found and _missing(found, _static_nodes(name, config)):
-            short += ids
-    return look_up_holders(reader, short)
+def full_reservations(config: ParallelClusterStackConfig, facts: AccountFacts) -> list[str]:
+    """Return the ids of reservations that are too full for the nodes of a new cluster."""
+    if facts.deployed_cluster is not None:
+        return []
+    return [
+        identifier
+        for name, reservation in config.reservations.items()
+        if _missing(found_reservations(reservation, facts), _static_nodes(name, config))
+        for identifier in reservation_ids(reservation, facts.reservation_groups)
+    ]
 
 
 def static_capacity_problems(
@@ -65,7 +57,7 @@ def static_capacity_problems(
         static = _static_nodes(name, config)
         held = [facts.reservation_holders.get(each.reservation_id) for each in found]
         own = sum(len((each or {}).get(config.name, ())) for each in held)
-        if found and _missing(found, static) > own:
+        if _missing(found, static) > own:
             free = own + sum(each.available_count or 0 for each in found)
             yield Problem(
                 path=f"{ROOT}.reservations.{name}",
@@ -97,7 +89,7 @@ def _missing(found: list[ReservationFacts], static: Mapping[str, int]) -> int:
 
     A Capacity Block that has not started has no nodes yet.
     """
-    if any(each.state != "active" or each.available_count is None for each in found):
+    if not found or any(each.state != "active" or each.available_count is None for each in found):
         return 0
     free = sum(each.available_count or 0 for each in found)
     return max(0, sum(static.values()) - free)

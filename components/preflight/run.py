@@ -89,7 +89,8 @@ def _look_up(reader: AccountReader, config: AnyStackConfig) -> tuple[AccountFact
     own = {each.name for each in fields(PreflightFacts)}
     facts = {name: value for name, value in answers.items() if name not in own}
     more = {name: value for name, value in answers.items() if name in own}
-    return account_facts(facts, reader), PreflightFacts(**more, unreadable=reader.not_read())
+    found = account_facts(facts, reader, config)
+    return found, PreflightFacts(**more, unreadable=reader.not_read())
 
 
 def _rows(

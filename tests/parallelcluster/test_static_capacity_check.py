@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from components.account.lookup import AccountReader
+from components.architectures.lookup import look_up
 from components.config.problems import ROOT, ConfigError, Problem
-from components.parallelcluster.static_capacity_check import look_up_full_reservations
 from sandbox.aws.server import AwsServer
 from tests.support.parallelcluster_accounts import account, configured, odcr, prepared
 from tests.support.parallelcluster_configs import RAW_P4DE, raw_config
@@ -85,10 +84,10 @@ def test_the_holders_of_a_full_reservation_are_read_by_cluster(
     entry["reservation_id"] = BLOCK
     with AwsServer(keep_time=False) as server:
         monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-        held, reader = Account(server), AccountReader(region="us-west-2")
+        held = Account(server)
         template = held.template("p5", **p5_block(held.group()), TagSpecifications=OWNED)
         made = held.autoscaling_group("p5", template, DesiredCapacity=2)
-        found = look_up_full_reservations(reader, configured(raw))
+        found = look_up(configured(raw), region="us-west-2").reservation_holders
     assert {name: {*ids} for name, ids in found[BLOCK].items()} == {
         "team-a": {each["InstanceId"] for each in made["Instances"]}
     }
