@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from components.batch.plan import BatchPlan
 from tools.cli import console, failures
-from tools.cli.job_wait import JobWait
+from tools.cli.job_wait import RequestedJob
 from tools.cli.stack_config import plan_of
 from tools.jobs.batch_request import BatchRequest, batch_submission
 from tools.jobs.names import BATCH_JOBS
 from tools.jobs.nodes import JobError
-from tools.workspace.stack_files import StackFile
 
 # `environment` of components.config.batch_fields, split into name and value.
 _VARIABLE = re.compile(r"(?!AWS_BATCH)([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
@@ -35,46 +33,34 @@ def environment_of(settings: Sequence[str]) -> dict[str, str]:
     return {match[1]: match[2] for match in found.values() if match}
 
 
-def make_job(
-    stack_file: StackFile,
-    name: str,
-    nodes: int | None,
-    options: Mapping[str, Any],
-    *,
-    submit: bool,
-    wait: JobWait | None,
-    sandbox: bool,
-) -> None:
+def make_job(asked: RequestedJob) -> None:
     """Print the request as input for `aws batch submit-job --cli-input-json`, or submit it.
-
-    Args:
-        stack_file: File of the stack.
-        name: One of `BATCH_JOBS`.
-        nodes: Number of nodes; None for that of the job definition.
-        options: Values of the Batch options, by option; None if not given.
-        submit: Whether to submit it.
-        wait: How to wait for its end; None to return at once.
-        sandbox: Whether to submit it to the sandbox's account.
 
     Raises:
         WrongUseError: the stack has no job definition for the job, or too few nodes.
     """
-    test = BATCH_JOBS[BATCH_JOBS.index(name)]
-    asked = BatchRequest(
-        definition=options["--definition"],
-        nodes=nodes,
-        environment=environment_of(options["--env"] or ()),
+    test = BATCH_JOBS[BATCH_JOBS.index(asked.name)]
+    wanted = BatchRequest(
+        definition=asked.options["--definition"],
+        nodes=asked.nodes,
+        environment=environment_of(asked.options["--env"] or ()),
     )
-    plan = plan_of(stack_file)
+    plan = plan_of(asked.stack_file)
     assert isinstance(plan, BatchPlan)  # noqa: S101 - no other kind has these jobs
     try:
-        submission = batch_submission(plan, test, asked)
+        submission = batch_submission(plan, test, wanted)
     except JobError as error:
         raise failures.WrongUseError(str(error)) from error
-    if submit:
+    if asked.submit:
         from tools.cli.batch_submission import submit_job
 
-        submit_job(plan, submission, stack_file=stack_file, sandbox=sandbox, wait=wait)
+        submit_job(
+            plan,
+            submission,
+            stack_file=asked.stack_file,
+            sandbox=asked.sandbox,
+            wait=asked.wait,
+        )
         return
     console.answer_json(submission.request)
     console.progress(

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tools.cli import failures, options
-from tools.cli.job_wait import requested_wait
+from tools.cli.job_wait import RequestedJob, requested_wait
 from tools.jobs.names import BATCH_JOBS, BERT_PRETRAINING, EKS_JOBS, SLURM_JOBS
 from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
 
@@ -134,8 +134,15 @@ def job(
         },
     }
     _refuse_foreign(given, kind or EKS, stack)
-    options_of_kind = given[kind or EKS]
-    requested = requested_wait(submit=submit, wait=wait, minutes=wait_minutes)
+    asked = RequestedJob(
+        stack_file=found,
+        name=name,
+        nodes=nodes,
+        options=given[kind or EKS],
+        submit=submit,
+        wait=requested_wait(submit=submit, wait=wait, minutes=wait_minutes),
+        sandbox=sandbox,
+    )
     if kind == PARALLELCLUSTER:
         from tools.cli.slurm_jobs import make_job
 
@@ -147,7 +154,7 @@ def job(
         from tools.cli.batch_jobs import make_job
     else:
         from tools.cli.eks_jobs import make_job
-    make_job(found, name, nodes, options_of_kind, submit=submit, wait=requested, sandbox=sandbox)
+    make_job(asked)
 
 
 def _refuse_foreign(given: Mapping[str, Mapping[str, object]], kind: str, stack: str) -> None:
