@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ from urllib3.exceptions import HTTPError
 from tools.cli import console, failures
 from tools.cli.job_wait import POLL_SECONDS, JobWait
 from tools.diagnosis.pods import name_of, reason_of
+from tools.jobs.job_manifest import JobManifest
 
 _INDEX = "batch.kubernetes.io/job-completion-index"
 """https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-completion-index"""
@@ -24,7 +25,7 @@ _STARTED = ("Running", "Succeeded", "Failed")
 class _Followed:
     """A job that is being followed."""
 
-    manifest: Mapping[str, Any]
+    manifest: JobManifest
     told: str = ""
     """What was last reported."""
     has_started: bool = False
@@ -34,22 +35,21 @@ class _Followed:
 
     @property
     def name(self) -> str:
-        return self.manifest["metadata"]["name"]
+        return self.manifest.name
 
     @property
     def namespace(self) -> str:
-        return self.manifest["metadata"]["namespace"]
+        return self.manifest.namespace
 
     @property
     def pods_with_results(self) -> list[Any]:
-        """The pods whose logs have the result: that of a leader, or of all pods."""
-        leads = "successPolicy" in self.manifest["spec"]
-        return [each for each in self.pods if not leads or _index(each) == "0"]
+        """The pods whose logs have the result: that of the leader, or all pods."""
+        return [each for each in self.pods if not self.manifest.has_leader or _index(each) == "0"]
 
 
 def wait_for(
     api: client.ApiClient,
-    manifests: Sequence[Mapping[str, Any]],
+    manifests: Sequence[JobManifest],
     wait: JobWait,
     *,
     sandbox: bool,
@@ -94,10 +94,10 @@ def _look(api: client.ApiClient, job: _Followed) -> None:
     batch: Any = client.BatchV1Api(api)
     core: Any = client.CoreV1Api(api)
     status = batch.read_namespaced_job_status(job.name, job.namespace).status
-    selector = f"batch.kubernetes.io/job-name={job.name}"
+    selector = job.manifest.pod_selector
     job.pods = core.list_namespaced_pod(job.namespace, label_selector=selector).items
     phases = Counter(each.status.phase or "Pending" for each in job.pods)
-    wanted = job.manifest["spec"]["completions"]
+    wanted = job.manifest.pods
     job.has_started = job.has_started or sum(phases[each] for each in _STARTED) >= wanted
     ended = {each.type: each for each in status.conditions or [] if each.status == "True"}
     if "Complete" in ended:

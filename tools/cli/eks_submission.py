@@ -11,12 +11,10 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
-import yaml
 from kubernetes import client
 from kubernetes.client import ApiException
 from kubernetes.config import ConfigException
@@ -30,6 +28,7 @@ from tools.cli.eks_job_wait import wait_for
 from tools.cli.job_wait import POLL_SECONDS, JobWait
 from tools.cli.kubeconfig import kubeconfig_path, kubectl_command
 from tools.cli.session import account_access, refuse_occupied
+from tools.jobs.job_manifest import JobManifest, manifests_of
 from tools.workspace.files import write_private
 from tools.workspace.stack_files import StackFile
 
@@ -37,40 +36,6 @@ _MANAGED_BY = {"app.kubernetes.io/managed-by": "trainyard"}
 _DELETION_ATTEMPTS = 24
 """Polls until the pods of a previous run are gone: two minutes, and pods have 30 s to end.
 https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination"""
-
-
-@dataclass(frozen=True, slots=True)
-class JobManifest:
-    """The objects of one job."""
-
-    job: dict[str, Any]
-    others: tuple[dict[str, Any], ...]
-
-    @property
-    def name(self) -> str:
-        """Name of the job."""
-        return self.job["metadata"]["name"]
-
-    @property
-    def namespace(self) -> str:
-        """Namespace of the job."""
-        return self.job["metadata"]["namespace"]
-
-    @property
-    def kubectl_name(self) -> str:
-        """Namespace and name as arguments of `kubectl`."""
-        return f"-n {self.namespace} job {self.name}"
-
-
-def manifests_of(text: str) -> list[JobManifest]:
-    """Return the jobs of a manifest, each with the objects that have its name."""
-    documents: list[dict[str, Any]] = [each for each in yaml.safe_load_all(text) if each]
-    jobs = [each for each in documents if each["kind"] == "Job"]
-    others = [each for each in documents if each["kind"] != "Job"]
-    return [
-        JobManifest(job, tuple(each for each in others if _name(each) == _name(job)))
-        for job in jobs
-    ]
 
 
 def submit_manifest(
@@ -102,16 +67,16 @@ def submit_manifest(
         answering(cluster),
         cluster_client(kubeconfig) as api,
     ):
+        ended = [each for each in manifests if _has_ended_run(api, each, kubectl)]
         for each in manifests:
-            _refuse_present(api, each, kubectl)
-        for each in manifests:
-            _replace_ended(api, each, wait or JobWait())
+            if each in ended:
+                _delete_run(api, each, wait or JobWait())
             _create(api, each, kubectl)
             console.answer(each.name)
             commands = "\n  ".join(_commands(each, kubectl, sandbox=sandbox))
             console.progress(f"submitted {each.name}; commands for it:\n  {commands}")
         if wait:
-            wait_for(api, [each.job for each in manifests], wait, sandbox=sandbox)
+            wait_for(api, manifests, wait, sandbox=sandbox)
 
 
 @contextmanager
@@ -134,10 +99,6 @@ def answering(cluster: str) -> Iterator[None]:
     raise failures.CommandError(f"the API server of cluster {cluster} did not do it: {why}")
 
 
-def _name(document: Mapping[str, Any]) -> str:
-    return document["metadata"]["name"]
-
-
 def _present(api: client.ApiClient, manifest: JobManifest) -> Any:
     batch: Any = client.BatchV1Api(api)
     found = batch.list_namespaced_job(
@@ -146,10 +107,11 @@ def _present(api: client.ApiClient, manifest: JobManifest) -> Any:
     return next(iter(found.items), None)
 
 
-def _refuse_present(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> None:
+def _has_ended_run(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> bool:
+    """Return whether a previous run is in the cluster; a job that must stay is refused."""
     found = _present(api, manifest)
     if found is None:
-        return
+        return False
     delete = f"delete it:  {kubectl} delete {manifest.kubectl_name}"
     if _MANAGED_BY.items() - (found.metadata.labels or {}).items():
         raise failures.CommandError(
@@ -160,6 +122,7 @@ def _refuse_present(api: client.ApiClient, manifest: JobManifest, kubectl: str) 
         raise failures.CommandError(
             f"the job {manifest.name} is in the cluster and has not ended; wait for it, or {delete}"
         )
+    return True
 
 
 def _has_ended(job: Any) -> bool:
@@ -167,10 +130,8 @@ def _has_ended(job: Any) -> bool:
     return any(each.type in ("Complete", "Failed") and each.status == "True" for each in conditions)
 
 
-def _replace_ended(api: client.ApiClient, manifest: JobManifest, wait: JobWait) -> None:
+def _delete_run(api: client.ApiClient, manifest: JobManifest, wait: JobWait) -> None:
     """Delete the previous run of a job, with its pods and objects."""
-    if _present(api, manifest) is None:
-        return
     console.progress(f"deleting the previous run of {manifest.name}")
     batch: Any = client.BatchV1Api(api)
     batch.delete_namespaced_job(manifest.name, manifest.namespace, propagation_policy="Foreground")
@@ -229,7 +190,7 @@ def _refusal(error: Exception, manifest: JobManifest, kubectl: str) -> str:
 
 
 def _commands(manifest: JobManifest, kubectl: str, *, sandbox: bool) -> Iterator[str]:
-    pods = f"-n {manifest.namespace} -l batch.kubernetes.io/job-name={manifest.name}"
+    pods = f"-n {manifest.namespace} -l {manifest.pod_selector}"
     yield f"{kubectl} get pods {pods}"
     if not sandbox:  # its nodes run no containers, which would have logs
         yield f"{kubectl} logs {pods} --prefix --tail=-1 --follow"

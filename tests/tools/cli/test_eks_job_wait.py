@@ -12,14 +12,14 @@ from kubernetes.client import ApiException
 from tests.support.eks_plans import P5, eks_plan
 from tools.cli import failures
 from tools.cli.eks_job_wait import wait_for
-from tools.cli.eks_submission import manifests_of
 from tools.cli.job_wait import POLL_SECONDS, JobWait
 from tools.jobs.efa_smoke import render_efa_smoke
+from tools.jobs.job_manifest import JobManifest, manifests_of
 from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nodes import JobRequest
 
-LEADS = manifests_of(render_nccl_tests(eks_plan(P5), JobRequest(nodes=2)))[0].job
-ALIKE = manifests_of(render_efa_smoke(eks_plan(P5), JobRequest(nodes=2)))[0].job
+LEADS = manifests_of(render_nccl_tests(eks_plan(P5), JobRequest(nodes=2)))[0]
+ALIKE = manifests_of(render_efa_smoke(eks_plan(P5), JobRequest(nodes=2)))[0]
 INDEX = "batch.kubernetes.io/job-completion-index"
 UNSCHEDULED = "Unschedulable: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu."
 
@@ -79,7 +79,7 @@ class Cluster:
 def follow(monkeypatch: pytest.MonkeyPatch):
     """Follow jobs in a cluster of the test."""
 
-    def run(cluster: Cluster, *jobs: dict[str, Any], sandbox: bool = False) -> None:
+    def run(cluster: Cluster, *jobs: JobManifest, sandbox: bool = False) -> None:
         monkeypatch.setattr(client, "BatchV1Api", lambda _api: cluster)
         monkeypatch.setattr(client, "CoreV1Api", lambda _api: cluster)
         wait = JobWait(pause=cluster.pause, now=lambda: cluster.seconds)

@@ -12,9 +12,10 @@ from kubernetes.utils import FailToCreateError
 
 from tests.support.eks_plans import P5, eks_plan
 from tools.cli import eks_submission, failures
-from tools.cli.eks_submission import answering, manifests_of, submit_manifest
+from tools.cli.eks_submission import answering, submit_manifest
 from tools.cli.job_wait import JobWait
 from tools.jobs.efa_smoke import render_efa_smoke
+from tools.jobs.job_manifest import manifests_of
 from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nodes import JobRequest
 from tools.workspace.stack_files import find_stack_file
@@ -156,7 +157,7 @@ def test_a_previous_run_that_does_not_go_ends_the_command(
     monkeypatch.setattr(cluster, "delete_namespaced_job", lambda *_, **__: None)
     wait = JobWait(pause=paused.append)
     with pytest.raises(failures.CommandError, match="do not end"):
-        eks_submission._replace_ended(client.ApiClient(), manifest, wait)
+        eks_submission._delete_run(client.ApiClient(), manifest, wait)
     assert sum(paused) == 120
 
 
