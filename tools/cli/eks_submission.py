@@ -26,10 +26,9 @@ from tools.cli.artifacts import deployed_cluster
 from tools.cli.cluster_client import cluster_client
 from tools.cli.eks_job_wait import wait_for
 from tools.cli.job_wait import POLL_SECONDS, JobWait
-from tools.cli.kubeconfig import kubeconfig_path, kubectl_command
+from tools.cli.kubeconfig import kubectl_command, write_kubeconfig
 from tools.cli.session import account_access, refuse_occupied
 from tools.jobs.job_manifest import JobManifest, manifests_of
-from tools.workspace.files import write_private
 from tools.workspace.stack_files import StackFile
 
 _MANAGED_BY = {"app.kubernetes.io/managed-by": "trainyard"}
@@ -58,8 +57,7 @@ def submit_manifest(
     # While the stack changes, its nodes may change as well.
     refuse_occupied(stack_file, sandbox=sandbox)
     cluster, kubeconfig = deployed_cluster(stack_file, sandbox=sandbox)
-    path = kubeconfig_path(stack_file, sandbox=sandbox)
-    write_private(path, kubeconfig)
+    path, _ = write_kubeconfig(kubeconfig, stack_file, sandbox=sandbox)
     kubectl = kubectl_command(path, sandbox=sandbox)
     manifests = manifests_of(text)
     with (

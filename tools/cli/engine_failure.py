@@ -13,7 +13,7 @@ from components.account.call_failures import CLIENT
 from components.account.reservations import reservation_ids
 from components.config.problems import ConfigError
 from tools.cli.failures import CommandError
-from tools.cli.kubeconfig import kubeconfig_path, kubectl_command, usable_kubeconfig
+from tools.cli.kubeconfig import kubectl_command, write_kubeconfig
 from tools.cli.rollout import look_at
 from tools.cli.rollout_failure import plugins_not_ready
 from tools.cli.session import account_access
@@ -29,7 +29,6 @@ from tools.diagnosis.kubernetes_failures import (
 from tools.diagnosis.reservation_use import ReservationUse, read_reservations
 from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.exported_state import exported_state, resources_of
-from tools.workspace.files import write_private
 
 if TYPE_CHECKING:
     from components.config.stack_models import AnyStackConfig
@@ -113,9 +112,7 @@ def _plugins(workspace: Workspace, *, sandbox: bool) -> list[str]:
     recorded = recorded_kubeconfig(exported)
     if recorded is None:
         return []
-    kubeconfig = usable_kubeconfig(recorded, sandbox=sandbox)
-    path = kubeconfig_path(workspace.stack_file, sandbox=sandbox)
-    write_private(path, kubeconfig)
+    path, kubeconfig = write_kubeconfig(recorded, workspace.stack_file, sandbox=sandbox)
     state, silence = look_at(kubeconfig)
     if state is None:
         return [silence]

@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from tools.cli.sandbox_session import kubectl_wrapper
+from tools.workspace.files import write_private
 from tools.workspace.project import sandbox_directory
 from tools.workspace.stack_files import StackFile
 
@@ -18,6 +19,14 @@ def kubeconfig_path(stack_file: StackFile, *, sandbox: bool) -> Path:
     """Return the path of the kubeconfig of a stack."""
     directory = sandbox_directory().path if sandbox else stack_file.own_files
     return directory / f"{stack_file.stack}.kubeconfig"
+
+
+def write_kubeconfig(kubeconfig: str, stack_file: StackFile, *, sandbox: bool) -> tuple[Path, str]:
+    """Write the kubeconfig of a stack, and return its path and the text that was written."""
+    path = kubeconfig_path(stack_file, sandbox=sandbox)
+    text = usable_kubeconfig(kubeconfig, sandbox=sandbox)
+    write_private(path, text)
+    return path, text
 
 
 def usable_kubeconfig(kubeconfig: str, *, sandbox: bool) -> str:

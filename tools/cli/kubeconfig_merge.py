@@ -15,7 +15,7 @@ import yaml
 
 from tools.cli import console, failures, options
 from tools.cli.artifacts import deployed_cluster
-from tools.cli.kubeconfig import kubeconfig_path, kubectl_command
+from tools.cli.kubeconfig import kubectl_command, write_kubeconfig
 from tools.workspace.files import write_private
 from tools.workspace.stack_files import EKS
 from tools.workspace.yaml_reader import UnreadableYamlError, read_yaml
@@ -44,8 +44,7 @@ def kubeconfig(
         raise failures.WrongUseError(f"{stack} has no Kubernetes cluster, so it has no kubeconfig")
     cluster, own = deployed_cluster(found, sandbox=sandbox)
     if sandbox and path is None:
-        target = kubeconfig_path(found, sandbox=True)
-        write_private(target, own)
+        target, _ = write_kubeconfig(own, found, sandbox=True)
         console.answer(f"{kubectl_command(target, sandbox=True)} get nodes")
         return
     target = Path(os.path.realpath(path or default_path(os.environ)))

@@ -12,13 +12,12 @@ from components.catalog.instance_types import instance_type
 from tools.cli import console, failures
 from tools.cli.artifacts import document
 from tools.cli.closing_panel import Summary, print_closing_panel, read_summary
-from tools.cli.kubeconfig import kubeconfig_path, kubectl_command, usable_kubeconfig
+from tools.cli.kubeconfig import kubectl_command, write_kubeconfig
 from tools.cli.panel import FactsTable, end_commands
 from tools.cli.rollout import ClusterState, wait_until_ready
 from tools.cli.rollout_expectation import expected_of
 from tools.cli.rollout_failure import reasons
 from tools.cli.waiting import wait_seconds
-from tools.workspace.files import write_private
 
 if TYPE_CHECKING:
     from tools.workspace.stack_files import StackFile
@@ -67,11 +66,8 @@ def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: b
 
 def written_kubeconfig(summary: Summary, stack_file: StackFile) -> tuple[Path, str]:
     """Write the kubeconfig of a deployed stack, and return its path and its text."""
-    sandbox = summary.sandbox
-    kubeconfig = usable_kubeconfig(document(summary.outputs["kubeconfig"]), sandbox=sandbox)
-    path = kubeconfig_path(stack_file, sandbox=sandbox)
-    write_private(path, kubeconfig)
-    return path, kubeconfig
+    recorded = document(summary.outputs["kubeconfig"])
+    return write_kubeconfig(recorded, stack_file, sandbox=summary.sandbox)
 
 
 def print_summary(summary: Summary, cluster: ReachedCluster) -> None:

@@ -28,7 +28,7 @@ class JobManifest:
 
     @property
     def pods(self) -> int:
-        """Number of pods that have to succeed."""
+        """Number of its pods."""
         return self.job["spec"]["completions"]
 
     @property

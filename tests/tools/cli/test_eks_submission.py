@@ -66,7 +66,7 @@ def submitted(monkeypatch: pytest.MonkeyPatch, tmp_path):
     monkeypatch.setattr(eks_submission, "refuse_occupied", lambda *_, **__: None)
     monkeypatch.setattr(eks_submission, "deployed_cluster", lambda *_, **__: ("p5-cb", "{}"))
     monkeypatch.setattr(
-        eks_submission, "kubeconfig_path", lambda *_, **__: tmp_path / "p5-cb.kubeconfig"
+        "tools.cli.kubeconfig.kubeconfig_path", lambda *_, **__: tmp_path / "p5-cb.kubeconfig"
     )
     monkeypatch.setattr(eks_submission, "cluster_client", lambda _: client.ApiClient())
     monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
