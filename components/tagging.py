@@ -13,6 +13,13 @@ CLUSTER_TAG = "trainyard:cluster"
 """Key of the tag with the cluster of a resource."""
 RESOURCE_TAG = "trainyard:resource"
 """Key of the tag with the stack and the resource of an object."""
+EKS_CLUSTER_TAG = "eks:cluster-name"
+"""Key of the tag that EKS adds to the instances of a managed node group.
+https://docs.aws.amazon.com/eks/latest/userguide/eks-using-tags.html"""
+PARALLELCLUSTER_TAG = "parallelcluster:cluster-name"
+PARALLELCLUSTER_NODE_TAG = "parallelcluster:node-type"
+"""Keys of tags that ParallelCluster adds: the cluster, and `HeadNode`, `Compute` or `LoginNode`.
+https://docs.aws.amazon.com/parallelcluster/latest/ug/Tags-v3.html"""
 
 MAX_TAGS = 50
 """Tags that AWS allows on one resource."""

@@ -18,13 +18,13 @@ from botocore import xform_name
 
 from components.account.lookup import AccountReader, AccountUnreachableError
 from components.catalog.quotas import REGION, lustre_class
-from components.tagging import CLUSTER_TAG, tag_map
+from components.tagging import CLUSTER_TAG, EKS_CLUSTER_TAG, PARALLELCLUSTER_TAG, tag_map
 
 CLUSTER_TAGS = (
     CLUSTER_TAG,
-    "eks:cluster-name",
-    "aws:eks:cluster-name",
-    "parallelcluster:cluster-name",
+    EKS_CLUSTER_TAG,
+    f"aws:{EKS_CLUSTER_TAG}",
+    PARALLELCLUSTER_TAG,
 )
 """Keys of tags with the name of a stack's cluster. EKS and ParallelCluster add the last three."""
 

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from components.account.lookup import AccountReader
-from components.tagging import CLUSTER_TAG, tag_map
+from components.tagging import CLUSTER_TAG, EKS_CLUSTER_TAG, PARALLELCLUSTER_TAG, tag_map
 
 Holders = Mapping[str, tuple[str, ...]]
 """Ids of this account's instances in a reservation, by owner."""
 
 OWNER_TAGS = (
     CLUSTER_TAG,
-    "eks:cluster-name",
-    "parallelcluster:cluster-name",
+    EKS_CLUSTER_TAG,
+    PARALLELCLUSTER_TAG,
     "aws:autoscaling:groupName",
     "Name",
 )

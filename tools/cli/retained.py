@@ -19,14 +19,11 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
 from tools.cli import console, failures
 from tools.cli.session import account_access
 from tools.workspace.recovery.account import Account, tag_map
 from tools.workspace.stack_files import StackFile
-
-CLUSTER_TAG = "parallelcluster:cluster-name"
-NODE_TAG = "parallelcluster:node-type"
-"""Tag of node volumes, which are deleted with the nodes."""
 
 
 class Kind(Enum):
@@ -141,9 +138,10 @@ def retained_objects(account: Account, cluster_name: str) -> Iterator[Retained]:
     for each in account.all("efs", "describe_file_systems", "FileSystems"):
         if _is_of(each, cluster_name) and each.get("LifeCycleState") not in {"deleting", "deleted"}:
             yield Retained(each["FileSystemId"], Kind.EFS, _name(each))
-    of_cluster = [{"Name": f"tag:{CLUSTER_TAG}", "Values": [cluster_name]}]
+    of_cluster = [{"Name": f"tag:{PARALLELCLUSTER_TAG}", "Values": [cluster_name]}]
     for each in account.all("ec2", "describe_volumes", "Volumes", Filters=of_cluster):
-        of_node = NODE_TAG in tag_map(each.get("Tags"))
+        # Volumes of nodes are deleted with the nodes.
+        of_node = PARALLELCLUSTER_NODE_TAG in tag_map(each.get("Tags"))
         if not of_node and each.get("State") not in {"deleting", "deleted"}:
             yield Retained(each["VolumeId"], Kind.EBS, _name(each))
     groups = account.all("ec2", "describe_security_groups", "SecurityGroups", Filters=of_cluster)
@@ -152,7 +150,7 @@ def retained_objects(account: Account, cluster_name: str) -> Iterator[Retained]:
 
 
 def _is_of(described: Mapping[str, Any], cluster_name: str) -> bool:
-    return tag_map(described.get("Tags")).get(CLUSTER_TAG) == cluster_name
+    return tag_map(described.get("Tags")).get(PARALLELCLUSTER_TAG) == cluster_name
 
 
 def _name(described: Mapping[str, Any]) -> str:
@@ -189,9 +187,9 @@ def unknown(reason: object, *, cluster_name: str, region: str) -> str:
         cluster_name: The deleted cluster.
         region: Region of the cluster.
     """
-    of_cluster = f"Tags[?Key=='{CLUSTER_TAG}' && Value=='{cluster_name}']"
+    of_cluster = f"Tags[?Key=='{PARALLELCLUSTER_TAG}' && Value=='{cluster_name}']"
     systems = f'describe-file-systems --query "FileSystems[?{of_cluster}].FileSystemId"'
-    filters = f"--filters Name=tag:{CLUSTER_TAG},Values={cluster_name}"
+    filters = f"--filters Name=tag:{PARALLELCLUSTER_TAG},Values={cluster_name}"
     commands = (
         f"fsx {systems}",
         f"efs {systems}",

@@ -31,7 +31,7 @@ from tools.cli.job_wait import JobWait
 from tools.cli.session import account_access, refuse_occupied
 from tools.cli.slurm_job_wait import wait_for
 from tools.jobs.slurm.directory import EXECUTABLE, JobDirectory
-from tools.jobs.slurm.next_steps import default_user
+from tools.jobs.slurm.next_steps import default_user, head_node_filters
 from tools.workspace.stack_files import StackFile
 
 JOBS_DIRECTORY = "trainyard-jobs"
@@ -136,11 +136,7 @@ def submit_directory(
 
 def _head_node(plan: ParallelClusterPlan, stack_file: StackFile) -> HeadNode:
     ec2 = boto3.client("ec2", region_name=plan.region, config=CLIENT)
-    wanted = {
-        "tag:parallelcluster:cluster-name": plan.name,
-        "tag:parallelcluster:node-type": "HeadNode",
-        "instance-state-name": "running",
-    }
+    wanted = head_node_filters(plan.name)
     filters = [{"Name": name, "Values": [value]} for name, value in wanted.items()]
     found = ec2.describe_instances(Filters=filters)["Reservations"]
     running = [each["InstanceId"] for reserved in found for each in reserved["Instances"]]

@@ -12,6 +12,7 @@ import shlex
 import textwrap
 
 from components.parallelcluster.plan import ParallelClusterPlan
+from components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.nodes import SlurmNodes
 
@@ -23,6 +24,15 @@ def default_user(operating_system: str) -> str:
     """Return the default user of ParallelCluster's AMIs, who also runs the jobs."""
     found = (user for name, user in _USERS.items() if operating_system.startswith(name))
     return next(found, _DEFAULT_USER)
+
+
+def head_node_filters(cluster_name: str) -> dict[str, str]:
+    """Return the filters of `DescribeInstances` for the running head node of a cluster."""
+    return {
+        f"tag:{PARALLELCLUSTER_TAG}": cluster_name,
+        f"tag:{PARALLELCLUSTER_NODE_TAG}": "HeadNode",
+        "instance-state-name": "running",
+    }
 
 
 def next_steps(
@@ -58,10 +68,8 @@ def _has_key(plan: ParallelClusterPlan) -> bool:
 
 
 def _lookup(plan: ParallelClusterPlan, wanted: str) -> str:
-    filters = (
-        f"Name=tag:parallelcluster:cluster-name,Values={plan.name} "
-        "Name=tag:parallelcluster:node-type,Values=HeadNode \\\n"
-        "      Name=instance-state-name,Values=running"
+    filters = " \\\n      ".join(
+        f"Name={name},Values={value}" for name, value in head_node_filters(plan.name).items()
     )
     return (
         f"$(aws ec2 describe-instances --region {plan.region} --output text \\\n"
