@@ -72,13 +72,7 @@ def display_of(workspace: Workspace, operation: str, *, sandbox: bool) -> Displa
     stack = workspace.stack_file.stack
     log = workspace.scratch / f"{stack}.{operation}.log"
     log.unlink(missing_ok=True)
-    return Display(f"{operation} {stack}", log, _no_time if sandbox else _typical_seconds)
-
-
-def _typical_seconds(
-    type_: str, inputs: Mapping[str, Any], operation: Literal["create", "update", "delete"]
-) -> float:
-    return latency_model().seconds(type_, inputs, operation)
+    return Display(f"{operation} {stack}", log, _no_time if sandbox else latency_model().seconds)
 
 
 def _no_time(

@@ -80,13 +80,13 @@ class Display:
         except ValueError:  # the last line of a killed engine
             return
         with self._lock:
-            lines = [*self._lines(event)]
+            lines = [*self._lines(event, line)]
         for text in lines:
             self._write(text)
 
-    def _lines(self, event: Mapping[str, Any]) -> Iterator[str]:
+    def _lines(self, event: Mapping[str, Any], line: str) -> Iterator[str]:
         if "resourcePreEvent" in event and event["resourcePreEvent"].get("planning"):
-            self._preview.append(json.dumps(event))
+            self._preview.append(line)
         before = set(self.operation.running)
         ended = self.operation.read(event)
         if ended is not None:
