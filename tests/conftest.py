@@ -1,4 +1,4 @@
-"""Fixtures that every test may use."""
+"""Fixtures for all tests."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
-    """Give each process whole groups of tests: `--dist loadscope` with scopes of our own."""
+    """Give each process whole groups of tests: `--dist loadscope` with custom scopes."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Groups(LoadScopeScheduling):
@@ -56,9 +56,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
 
 
 def group_of(nodeid: str) -> str:
-    """Return what runs in one process, one test after another: a file, or a part of it.
+    """Return the scope that one process runs sequentially: a file, or a part of it.
 
-    Tests of a file with a parameter `@name@` share what they need with those of that name only.
+    Tests of a file with a parameter `@name@` share fixtures only with tests of the same name.
     """
     file, _, test = nodeid.partition("::")
     own = _OWN_GROUP.search(test)
@@ -76,17 +76,17 @@ def pytest_configure_node(node: Any) -> None:
 
 
 SLOWEST_FIRST = ("first", "sandbox", "parallelcluster", "engine", "kubernetes")
-"""Markers of what takes minutes, a minute, and seconds."""
+"""Markers of tests that take minutes, a minute, and seconds."""
 
 
 _SLOW = re.compile(rf"\bmark\.(?:{'|'.join(SLOWEST_FIRST)})\b")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Import no file of unit tests to find in it those that are none.
+    """Do not import files of unit tests to collect whole-stack tests.
 
-    It takes each process of the whole-stack tests 8 of 18 seconds. Only the files outside of their
-    directories that name a marker of `SLOWEST_FIRST` have other tests.
+    The imports take 8 of 18 seconds of each process of the whole-stack tests. Outside their
+    directories, only files that name a marker of `SLOWEST_FIRST` have such tests.
     """
     if config.option.markexpr != f"not {UNIT}" or not collection_path.match("test_*.py"):
         return None
@@ -111,10 +111,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the groups that take longest first, and of those the ones with most tests.
+    """Sort the groups: the slowest first, and among those the ones with the most tests.
 
-    Processes that run the tests side by side take one group after another: a whole stack that
-    begins last is waited for by all of them.
+    Parallel processes take one group after another: if a whole stack begins last, all of them wait
+    for it.
     """
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -134,7 +134,7 @@ def deploy(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Cloud]:
     """Run a program to its end and return what it registered.
 
     `deploy(program, calls={token: answer}, preview=False, stack="test", config={key: value})`;
-    `cloud=` takes a monitor of the test's own, to look at after a program that fails.
+    `cloud=` takes a monitor that the test can inspect after a program fails.
     """
 
     def run_program(
@@ -147,7 +147,7 @@ def deploy(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Cloud]:
         cloud: Cloud | None = None,
     ) -> Cloud:
         recorder = cloud or Cloud(calls)
-        # A stack of its own: the one of the test before has other outputs and another name.
+        # A new stack: the previous test's stack has other outputs and another name.
         pulumi.runtime.settings.set_root_resource(None)
         monkeypatch.setenv("PULUMI_CONFIG", json.dumps(dict(config or {})))
         pulumi.runtime.set_mocks(
@@ -172,7 +172,7 @@ def deploy(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Cloud]:
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
-    """Compare a text with the golden of that name, or write it with `--update-goldens`."""
+    """Compare a text with a golden, or write the golden with `--update-goldens`."""
 
     def compare(name: str, text: str) -> None:
         path = request.config.rootpath / "tests" / "goldens" / name
@@ -192,7 +192,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 def kubernetes_programs() -> dict[str, list[str]]:
     """The commands of the Kubernetes programs, by name.
 
-    The environment variable names a JSON file with them, for runs that have built them elsewhere.
+    The environment variable names a JSON file that lists them, if they were built elsewhere.
     """
     path = os.environ.get("TRAINYARD_KUBERNETES_PROGRAMS")
     if path:

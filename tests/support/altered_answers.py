@@ -1,4 +1,4 @@
-"""What an account answers to a stack's questions: recorded once, and changed in one place."""
+"""Recorded answers of an account to a stack's API calls, each altered in one place."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ ODD: tuple[Any, ...] = (
     datetime.max.replace(tzinfo=UTC),
     datetime(2026, 1, 1),  # noqa: DTZ001 - without a zone, as no API answers
 )
-"""What no API promises, and some values that one could."""
+"""Values that no API promises to return, and some that are possible."""
 
 
 @dataclass(slots=True)
 class Answers:
-    """What was answered to each operation of a run, in order; the last one is said again."""
+    """Recorded answers to each operation of a run, in order; the last one repeats."""
 
     recorded: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
 
     def places(self) -> list[tuple[str, int, tuple[Any, ...]]]:
-        """Return every place of every answer, as operation, index and path."""
+        """Return the operation, index and path of every value of every answer."""
         return [
             (operation, index, path)
             for operation, answers in sorted(self.recorded.items())
@@ -57,17 +57,17 @@ class Answers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What is different in one answer."""
+    """A change of one answer."""
 
     operation: str
     index: int
     path: tuple[Any, ...]
     what: str
-    """`drop`, `put`, `many` (of a list) or `again` (the same next page for ever)."""
+    """`drop`, `put`, `many` (of a list) or `again` (the same next page without end)."""
     value: Any = None
 
     def apply(self, answer: Any) -> Any:
-        """Return the answer, changed."""
+        """Return the changed answer."""
         changed = copy.deepcopy(answer)
         if self.what == "again":
             return {**changed, **dict.fromkeys(FIXED_TOKENS, "more")}
@@ -101,14 +101,14 @@ def changes(answers: Answers) -> st.SearchStrategy[Change]:
 def ask(stack: str) -> Preflight:
     """Run the preflight of a tracked stack file, completed with the ids of the account."""
     file = completed(find_stack_file(stack), completion(find_stack_file(stack)))
-    # The times of the account's reservations count from when it was made.
+    # The times of the account's reservations are relative to its creation.
     return run_preflight(
         config_of(file), stack_file=file.name, region=file.region, now=datetime.now(UTC)
     )
 
 
 def record(*stacks: str) -> dict[str, Answers]:
-    """Return what the sandbox's account answers to the preflight of each stack."""
+    """Return the answers of the sandbox's account to the preflight of each stack."""
     found = {stack: Answers() for stack in stacks}
     call = BaseClient._make_api_call  # type: ignore[attr-defined]
     account = AwsServer(region="us-west-2", keep_time=False)
@@ -137,7 +137,7 @@ def _recording(call: Callable[..., Any], answers: Answers) -> Callable[..., Any]
 
 @contextmanager
 def answered(answers: Answers, change: Change) -> Iterator[None]:
-    """Answer as recorded, but for one change; nothing is asked over the network."""
+    """Answer as recorded, except for one change, without using the network."""
     said: dict[str, int] = {}
 
     def replayed(_client: Any, operation: str, _arguments: Any) -> Any:

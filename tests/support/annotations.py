@@ -1,4 +1,4 @@
-"""Types of the schema's fields, as their annotations say them."""
+"""Types of the schema's fields, from their annotations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 
 def unwrapped(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Return the type in an annotation, and what every `Annotated` around it says, inmost first."""
+    """Return the type in an annotation, and the metadata of each `Annotated`, inmost first."""
     if get_origin(annotation) is Annotated:
         inner, *metadata = get_args(annotation)
         plain, deeper = unwrapped(inner)

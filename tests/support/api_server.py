@@ -1,4 +1,4 @@
-"""A Kubernetes API server that answers what a test puts into it, and what a sound one says."""
+"""A Kubernetes API server with answers that a test sets, and the answers of a healthy cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLUGIN = "nvidia-device-plugin-daemonset"
 GPU = "nvidia.com/gpu"
 ROLE = "arn:aws:iam::123456789012:role/p5-node"
 EXPECTED = (GroupExpectation("p5", "p5.48xlarge", None, 1, {GPU: 8}, (PLUGIN,)),)
-"""What the cluster of `ANSWERS` has."""
+"""Expected nodes of the cluster of `ANSWERS`."""
 
 
 def _node(name: str, *, ready: bool, message: str) -> dict[str, Any]:
@@ -44,9 +44,9 @@ def _pod(node: str, status: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def answers(message: str = "words") -> dict[str, Any]:
-    """Return what a cluster with a good node and a broken one answers, by the end of the path.
+    """Return the answers of a cluster with a healthy and a broken node, by the end of the path.
 
-    `message` is what its kubelet and its plugin say of the broken one.
+    `message` is the report of the kubelet and the device plugin about the broken node.
     """
     waiting = {"reason": "CrashLoopBackOff", "message": message}
     ended = {"exitCode": 1, "reason": "Error", "message": message}
@@ -94,7 +94,7 @@ def answers(message: str = "words") -> dict[str, Any]:
 
 @dataclass(slots=True)
 class ApiServer:
-    """A server on this machine."""
+    """A server on the loopback address."""
 
     port: int
     said: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -102,7 +102,7 @@ class ApiServer:
 
     @property
     def kubeconfig(self) -> str:
-        """The way to it."""
+        """The kubeconfig for the server."""
         cluster = {"server": f"http://127.0.0.1:{self.port}"}
         return json.dumps(
             {

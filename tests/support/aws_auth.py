@@ -1,11 +1,11 @@
-"""An `aws-auth` as it looks after years of hands: twenty roles, odd YAML, comments."""
+"""An `aws-auth` after years of manual edits: twenty roles, unusual YAML, comments."""
 
 from __future__ import annotations
 
 import json
 
 NODE_ROLE_ARN = "arn:aws:iam::123456789012:role/trainyard/p5-node"
-"""Role of the entry that the tests add; with a path, as companies have them."""
+"""Role of the entry that the tests add, with a path, as is common in companies."""
 NODE_ROLE_IN_MAP = "arn:aws:iam::123456789012:role/p5-node"
 NODE_USERNAME = "system:node:{{EC2PrivateDNSName}}"
 NODE_GROUPS = ("system:bootstrappers", "system:nodes")
@@ -80,7 +80,7 @@ USERS = """\
 
 
 def kubeconfig_for(server: str) -> str:
-    """Return a kubeconfig with a token that must appear nowhere."""
+    """Return a kubeconfig with a token that no output may contain."""
     return json.dumps(
         {
             "apiVersion": "v1",

@@ -1,4 +1,4 @@
-"""One case a type of the AWS provider: a resource, a change of it, and what it needs first."""
+"""One case for each type of the AWS provider: a resource, a change of it, and its prerequisites."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ RESERVATION_ARN = f"arn:aws:ec2:us-west-2:{ACCOUNT}:capacity-reservation/{ODCR}"
 
 @dataclass(frozen=True)
 class Case:
-    """A type, what a program writes, and a change of it that AWS makes in place."""
+    """A type, its inputs, and a change of them that AWS applies in place."""
 
     token: str
     inputs: dict[str, Any]
     change: dict[str, Any] | None = None
     replacing: dict[str, Any] = field(default_factory=dict[str, Any])
     follows: frozenset[str] = frozenset()
-    """Outputs that the provider says change with it."""
+    """Outputs that change with it, according to the provider."""
     imported_as: str = "{id}"
-    """What `pulumi import` takes, from the resource's id and inputs."""
+    """Format of the id for `pulumi import`, from the resource's id and inputs."""
     has_identity: bool = False
     """Whether a refresh fails once the resource is gone: "Missing Resource Identity After Read".
 

@@ -1,10 +1,10 @@
-"""The plugin of the AWS provider, called over gRPC by a test in place of the engine.
+"""The plugin of the AWS provider, called over gRPC by a test instead of the engine.
 
 with aws_plugin(server.endpoint) as plugin:
     made = plugin.create("aws:ec2/vpc:Vpc", {"cidrBlock": "10.0.0.0/16"})
 
-`tests.support.provider_plugin.Plugin` has the operations. A start takes about a second, so a
-fixture keeps the plugin as long as its server.
+`tests.support.provider_plugin.Plugin` has the operations. The plugin takes about a second to start,
+so a fixture keeps it as long as its server.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def aws_program() -> PluginProgram:
 
 
 def built_program() -> Path:
-    """Return the executable that is built from the source of this repository."""
+    """Return the executable that was built from this repository."""
     program = aws_program()
     if program.origin != "built":
         pytest.skip(f"{program.description}, and no build of this repository, runs here")
@@ -60,7 +60,7 @@ def built_program() -> Path:
 
 @cache
 def described() -> dict[str, dict[str, Any]]:
-    """Return what the plugin of this repository says of its types and functions.
+    """Return the description of the types and functions of this repository's plugin.
 
     By token and wire name, as `tools/engine/aws_plugin/describe.go` writes it.
     """
@@ -88,10 +88,10 @@ def aws_plugin(
     settings: Mapping[str, str] | None = None,
     **configuration: Any,
 ) -> Iterator[Plugin]:
-    """Run the plugin against the account that answers at `endpoint`, and end it afterwards.
+    """Run the plugin against the account at `endpoint`, and stop it afterwards.
 
-    `settings` are environment variables of the plugin, and `configuration` has more arguments of
-    the provider, such as `skipCredentialsValidation`.
+    `settings` are environment variables of the plugin, and `configuration` are additional arguments
+    of the provider, such as `skipCredentialsValidation`.
     """
     with ExitStack() as stack:
         engine = stack.enter_context(_engine())
@@ -132,7 +132,7 @@ def _process(
 
 @contextmanager
 def _engine() -> Iterator[str]:
-    """Run what the plugin reports to and ends with; yield its address."""
+    """Run the engine's service, to which the plugin is bound, and yield its address."""
     server = grpc.server(ThreadPoolExecutor(max_workers=4))
     engine_pb2_grpc.add_EngineServicer_to_server(_Engine(), server)
     port = server.add_insecure_port("127.0.0.1:0")
@@ -144,14 +144,14 @@ def _engine() -> Iterator[str]:
 
 
 class _Engine(engine_pb2_grpc.EngineServicer):
-    """The engine's service, as far as a plugin calls it."""
+    """The calls of the engine's service that a plugin makes."""
 
     def Log(self, request: Any, context: Any) -> Empty:  # noqa: N802 - of the protocol
         return Empty()
 
 
 class _Remote:
-    """The plugin's service, called with `Call` in place of a timeout."""
+    """The plugin's service, called with a `Call` instead of a timeout."""
 
     def __init__(self, stub: provider_pb2_grpc.ResourceProviderStub) -> None:
         self._stub = stub

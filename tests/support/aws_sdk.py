@@ -20,29 +20,29 @@ from pulumi import _types
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What the SDK declares under one wire name."""
+    """The SDK's declaration of one wire name."""
 
     kind: str
     """`list`, `map`, `object`, or the name of a scalar type."""
     type: type | None = None
-    """The class of the object, or of the items of the list where they are objects."""
+    """The class of the object, or of the items of a list of objects."""
     items_are_lists: bool = False
 
     @property
     def fields(self) -> Mapping[str, Declared]:
-        """What the object or the objects of the list consist of, by wire name."""
+        """Fields of the object, or of the objects of the list, by wire name."""
         return {} if self.type is None else _fields(self.type)
 
 
 def inputs(token: str) -> Mapping[str, Declared]:
-    """Return the properties that a program may give to a resource, by wire name."""
+    """Return the input properties of a resource, by wire name."""
     module, name = _class(token)
     # `InitArgs` where a property's type has the other name, such as the attachment of an interface.
     return _fields(getattr(module, f"{name}Args", None) or getattr(module, f"{name}InitArgs"))
 
 
 def outputs(token: str) -> Mapping[str, Declared]:
-    """Return the properties that a resource has once it exists, by wire name."""
+    """Return the output properties of a resource, by wire name."""
     module, name = _class(token)
     return _fields(getattr(module, name))
 
@@ -57,7 +57,7 @@ def arguments(token: str) -> Mapping[str, Declared]:
 
 
 def results(token: str) -> Mapping[str, Declared]:
-    """Return the properties of a function's answer, by wire name."""
+    """Return the properties of a function's result, by wire name."""
     module, name = _function(token)
     result = "".join(part.capitalize() for part in name.split("_")) + "Result"
     return _fields(getattr(module, result))
@@ -94,8 +94,8 @@ def _function(token: str) -> tuple[Any, str]:
 
 
 def _module(package: str, name: str) -> Any:
-    # A package loads at the first look into it. Where that look is the import of one of its
-    # modules, the package never gets what that module defines.
+    # A package is loaded lazily. If its first use is the import of one of its modules, the package
+    # never gets the definitions of that module.
     getattr(importlib.import_module(package), "__all__", None)
     return importlib.import_module(f"{package}.{name}")
 
@@ -114,8 +114,8 @@ def _fields(of: type) -> Mapping[str, Declared]:
 def _declared(hint: Any) -> Declared:
     hint = _types.unwrap_type(hint)
     if typing.get_origin(hint) is typing.Union:
-        # A class of arguments and the dictionary that may stand for it, or a document: as text or
-        # as an object that the SDK itself writes as text.
+        # A class of arguments or an equivalent dictionary, or a document: as text, or as an object
+        # that the SDK itself writes as text.
         choices = typing.get_args(hint)
         hint = str if str in choices else next(filter(_is_object, choices), hint)
     origin = typing.get_origin(hint)

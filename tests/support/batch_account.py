@@ -40,7 +40,7 @@ def small(**settings: Any) -> dict[str, Any]:
 
 
 class Batch:
-    """Batch as a client sees it, with a role and a security group to begin with."""
+    """Batch as a client sees it, with a role and a security group."""
 
     def __init__(self, account: Account) -> None:
         self.account = account
@@ -52,7 +52,7 @@ class Batch:
         return self.account.client("batch")
 
     def environment(self, name: str = "env", **resources: Any) -> str:
-        """Make an environment of c5.2xlarge; return its ARN."""
+        """Create an environment of c5.2xlarge; return its ARN."""
         made = self.client.create_compute_environment(
             computeEnvironmentName=name,
             type="MANAGED",
@@ -75,7 +75,7 @@ class Batch:
         }
 
     def block(self, name: str = "env", *, nodes: int = 2, **resources: Any) -> str:
-        """Make an environment of p5.48xlarge in the Capacity Block of two; return its ARN."""
+        """Create an environment of p5.48xlarge in the Capacity Block of two; return its ARN."""
         template = self.account.template("p5", **without(p5_block(self.group, BLOCK), "ImageId"))
         return self.environment(
             name,
@@ -89,7 +89,7 @@ class Batch:
         )
 
     def queue(self, *environments: str, name: str = "queue") -> str:
-        """Make a queue; return its ARN."""
+        """Create a queue; return its ARN."""
         order = [
             {"order": number, "computeEnvironment": each}
             for number, each in enumerate(environments, start=1)
@@ -137,7 +137,7 @@ class Batch:
         return answer["computeEnvironments"][0]
 
     def wait(self, seconds: float) -> None:
-        """Let time go by, second by second, as the sandbox's timekeeper does."""
+        """Advance the time, second by second, as the sandbox's timekeeper does."""
         for _ in range(int(seconds)):
             CLOCK.advance(timedelta(seconds=1))
             tick(batch_stores[ACCOUNT][REGION], ec2_backends[ACCOUNT][REGION])

@@ -31,7 +31,7 @@ NODES: dict[str, Any] = {
 
 
 def resources(account: Account, **settings: Any) -> dict[str, Any]:
-    """Return the compute resources of an environment; makes the role and the group it names."""
+    """Return the compute resources of an environment; creates its role and its security group."""
     account.role("batch")
     return {
         "type": "EC2",

@@ -1,4 +1,4 @@
-"""Stack files of AWS Batch and of networks alone for tests: sound ones, to be changed.
+"""Valid stack files of AWS Batch and of networks alone, for tests that change them.
 
 Their ids are those of the sandbox's account.
 """
@@ -36,7 +36,7 @@ RAW: dict[str, Any] = {
         "job_definitions": {"nccl-single": {"compute_environment": "g4dn"}},
     },
 }
-"""A small stack on demand, without EFA."""
+"""A small On-Demand stack without EFA."""
 
 P4D: dict[str, Any] = {
     **RAW,
@@ -66,7 +66,7 @@ P4D: dict[str, Any] = {
         "repository": {},
     },
 }
-"""Two p4d.24xlarge in an own ODCR, with EFA."""
+"""Two p4d.24xlarge in an ODCR of the account, with EFA."""
 
 P5: dict[str, Any] = {
     **RAW,
@@ -117,7 +117,7 @@ TRN1: dict[str, Any] = {
         },
     },
 }
-"""Four trn1.32xlarge on demand, with EFA."""
+"""Four On-Demand trn1.32xlarge with EFA."""
 
 NETWORK_RAW: dict[str, Any] = {
     "name": "vpc-one-az",
@@ -129,4 +129,4 @@ NETWORK_RAW: dict[str, Any] = {
     },
     "architecture": {"kind": "network"},
 }
-"""The VPC of one zone, alone."""
+"""A VPC of one zone, without a cluster."""

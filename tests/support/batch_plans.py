@@ -1,7 +1,7 @@
 """AWS Batch and network stacks for tests: complete plans.
 
 Plans are written by hand, so that a test of a component does not depend on the planner: a small
-one on demand, p4d in an own ODCR, p5 in a Capacity Block, Trainium, and networks alone.
+On-Demand plan, p4d in an ODCR of the account, p5 in a Capacity Block, Trainium, and networks alone.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ NEW_PLACEMENT = PlacementPlan(group="create", reason="training with EFA runs fas
 
 
 def compute_environment(name: str = "g4dn", **changes: Any) -> ComputeEnvironmentPlan:
-    """Return up to four g4dn.8xlarge on demand, without EFA."""
+    """Return up to four On-Demand g4dn.8xlarge without EFA."""
     plan = ComputeEnvironmentPlan(
         name=name,
         config=ComputeEnvironment(instance_type="g4dn.8xlarge", maximum=4),
@@ -139,7 +139,7 @@ def job_definition(name: str = "nccl-single", **changes: Any) -> JobDefinitionPl
 
 
 def plan(**changes: Any) -> BatchPlan:
-    """Return the small plan: g4dn on demand in an existing VPC, and a job on one node."""
+    """Return the small plan: On-Demand g4dn in an existing VPC, and a job on one node."""
     small = BatchPlan(
         name="batch-g4dn",
         region=REGION,
@@ -154,7 +154,7 @@ def plan(**changes: Any) -> BatchPlan:
 
 
 def p4d_plan(**changes: Any) -> BatchPlan:
-    """Return two p4d in an own ODCR, with a repository, and jobs on one node and on both."""
+    """Return two p4d in an ODCR of the account, a repository, and jobs on one node and on both."""
     nodes = efa_environment("p4d", "p4d.24xlarge", capacity=ODCR)
     own = container(
         vcpus=96,
@@ -209,7 +209,7 @@ def p5_plan(**changes: Any) -> BatchPlan:
 
 
 def trn1_plan(**changes: Any) -> BatchPlan:
-    """Return four trn1 in a new placement group with an image of one's own, and a job on all."""
+    """Return four trn1 in a new placement group with a custom image, and a job on all."""
     nodes = efa_environment(
         "trn1",
         "trn1.32xlarge",
@@ -240,7 +240,7 @@ def trn1_plan(**changes: Any) -> BatchPlan:
 
 
 def new_network(*zones: str, **settings: Any) -> NewVpc:
-    """Return a new VPC of these zones, by default the one of the one-zone template."""
+    """Return a new VPC of these zones, by default that of the one-zone template."""
     defaults: dict[str, Any] = {
         "availability_zones": zones or ("us-west-2b",),
         "addresses": "vpc-multi-az" if len(zones) > 1 else "vpc-one-az",

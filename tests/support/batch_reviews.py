@@ -1,4 +1,4 @@
-"""Plan a changed stack of AWS Batch or of a network alone, and read its problems and notes."""
+"""Plan a changed stack of AWS Batch or of a network alone; return its problems and notes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def planned_network(raw: object) -> NetworkStackPlan:
 
 
 def problems(raw: object, **settings: Any) -> dict[str, Problem]:
-    """Return what is wrong with a stack file, by key; empty where it has a plan."""
+    """Return the problems of a stack file, by key; empty if it can be planned."""
     try:
         planned(raw, **settings)
     except ConfigError as error:
@@ -56,7 +56,7 @@ def problems(raw: object, **settings: Any) -> dict[str, Problem]:
 
 
 def network_problems(raw: object) -> dict[str, Problem]:
-    """Return what is wrong with a network alone, by key; empty where it has a plan."""
+    """Return the problems of a network alone, by key; empty if it can be planned."""
     try:
         planned_network(raw)
     except ConfigError as error:
@@ -69,7 +69,7 @@ def _by_key(error: ConfigError) -> dict[str, Problem]:
 
 
 def notes(raw: object, **settings: Any) -> str:
-    """Return the notes of a plan, a line each."""
+    """Return the notes of a plan, one line each."""
     return "\n".join(planned(raw, **settings).notes)
 
 

@@ -1,4 +1,4 @@
-"""Batch and network stacks of the repository as registered, with short ways to their parts."""
+"""Registered Batch and network stacks of the repository, with shortcuts to their parts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class BatchStack:
 
     @property
     def user_data(self) -> str:
-        """What a node boots with."""
+        """User data of a node."""
         return base64.b64decode(self.template["userData"]).decode()
 
     @property
@@ -93,7 +93,7 @@ class BatchStack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkStack:
-    """A network that is a stack of its own."""
+    """A registered network stack."""
 
     plan: NetworkStackPlan
     cloud: Cloud
@@ -139,8 +139,7 @@ def open_ports(rules: list[dict[str, Any]]) -> set[tuple[Any, ...]]:
 def planned_stack(stack: str, **changes: Any) -> Any:
     """Return the plan of a stack file with some keys changed, as in `raw_config`.
 
-    Raises:
-        ConfigError: the stack file or the account does not allow it.
+    Raises: ConfigError: the stack file or the account does not allow it.
     """
     config, stack_file = stack_config(stack), f"Pulumi.{stack}.yaml"
     raw = raw_config(config["trainyard:cluster"], **changes)

@@ -1,4 +1,4 @@
-"""A stack of the repository as planned and as registered, with short ways to its parts."""
+"""A planned and registered stack of the repository, with shortcuts to its parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.eks.plan import EksPlan
 from tests.support.cloud import Cloud, Registered
 
 CLUSTER_SECURITY_GROUP = "sg-0c1u5te2000000000"
-"""What the test engine answers for the group that EKS makes."""
+"""The test engine's answer for the security group that EKS creates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class BuiltStack:
 
     @property
     def group(self) -> NodeGroupPlan:
-        """The node group for the work."""
+        """The node group for training jobs."""
         (group,) = self.plan.node_groups[1:]
         return group
 
@@ -53,11 +53,11 @@ class BuiltStack:
         return self.cloud.one(f"{self.plan.name}-{group.name}{suffix}", type_).inputs
 
     def user_data(self, group: NodeGroupPlan) -> str:
-        """Return what a node of the group boots with."""
+        """Return the user data of a node of the group."""
         return base64.b64decode(self.template(group)["userData"]).decode()
 
     def role_policies(self, group: NodeGroupPlan) -> tuple[set[str], set[str]]:
-        """Return names of the managed policies of the nodes' role, and of the inline ones."""
+        """Return the names of the managed and the inline policies of the nodes' role."""
         role = f"{self.plan.name}-{group.name}-role"
 
         def of(type_: str) -> list[Registered]:

@@ -12,7 +12,7 @@ Plan = TypeVar("Plan", ComputeEnvironmentPlan, ComputeResourcePlan, QueuePlan)
 
 
 def changed(plan: Plan, changes: dict[str, Any]) -> Plan:
-    """Return the plan with other values, of its own fields or of its part of the stack file."""
+    """Return the plan with changed values, in its own fields or in its part of the stack file."""
     planned = {field.name for field in fields(plan)}
     own = {name: value for name, value in changes.items() if name in planned}
     others = {name: value for name, value in changes.items() if name not in planned}

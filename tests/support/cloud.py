@@ -13,14 +13,14 @@ from pulumi.runtime.proto import callback_pb2
 from tests.support import provider_answers
 
 SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d"
-"""How the engine marks a value that is more than itself: a secret or a resource."""
+"""How the engine marks a special value: a secret or a resource."""
 
 Transform = Callable[[pulumi.ResourceTransformArgs], pulumi.ResourceTransformResult | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """One resource as the program registered it."""
+    """A resource as the program registered it."""
 
     type: str
     name: str
@@ -32,13 +32,13 @@ class Registered:
     ignore_changes: tuple[str, ...]
     provider: str
     transforms: tuple[Transform, ...]
-    """What the engine was told to change on it and on its children."""
+    """Aliases and other options that apply to it and to its children."""
     protect: bool = False
     retain_on_delete: bool = False
     deleted_with: str = ""
-    """URN of the resource with which it goes."""
+    """URN of the resource with which it is deleted."""
     deletes_first: bool = False
-    """Whether a replacement comes only when the old object is gone."""
+    """Whether a replacement deletes the old object first."""
     custom_timeouts: dict[str, str] = field(default_factory=dict[str, str], hash=False)
     """How long the engine waits, by operation."""
 
@@ -65,18 +65,18 @@ class _Provider(Mocks):
 
 
 class Callbacks:
-    """Stands for the server through which the engine calls a program's transforms."""
+    """Replaces the server through which the engine calls a program's transforms."""
 
     def __init__(self) -> None:
         self._transforms: list[Transform] = []
 
     def register_transform(self, transform: Transform) -> callback_pb2.Callback:
-        """Return what the engine is given to call the transform."""
+        """Return the callback with which the engine calls the transform."""
         self._transforms.append(transform)
         return callback_pb2.Callback(token=str(len(self._transforms) - 1), target="test")
 
     def transform(self, callback: callback_pb2.Callback) -> Transform:
-        """Return the transform that the engine would call."""
+        """Return the transform of a callback."""
         return self._transforms[int(callback.token)]
 
 
@@ -135,7 +135,7 @@ class Cloud(MockMonitor):
         return super().RegisterResourceOutputs(request)
 
     def one(self, name: str, type_: str | None = None) -> Registered:
-        """Return the only resource of that name that is not a component, or that has the type."""
+        """Return the only resource with the name that is not a component, or that has the type."""
         (found,) = [
             r
             for r in self.registered
@@ -156,7 +156,7 @@ class Cloud(MockMonitor):
         return urns
 
     def components(self) -> list[Registered]:
-        """Return the components of this program."""
+        """Return the components that this repository defines."""
         return [r for r in self.registered if r.is_component]
 
 

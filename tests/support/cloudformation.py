@@ -80,7 +80,7 @@ def thing_template(outputs: bool = True, **properties: Any) -> str:
                 "Code": {"ZipFile": _CODE},
                 "Handler": "index.handler",
                 "Runtime": "python3.12",
-                # A function that is cut off never answers, and its stack waits for an hour.
+                # A function that times out never answers, and its stack waits for an hour.
                 "Timeout": 300,
                 "Role": {"Fn::GetAtt": ["Role", "Arn"]},
             },
@@ -164,7 +164,7 @@ class Stacks:
             self.delete(stack["StackName"])
 
     def settled(self, name: str) -> str:
-        """Wait until nothing is in progress; return the status."""
+        """Wait until no operation is in progress; return the status."""
         until(lambda: "IN_PROGRESS" not in self.status(name), f"{name} to settle", seconds=240)
         return self.status(name)
 

@@ -1,4 +1,4 @@
-"""Cluster configurations of ParallelCluster that fit the sandbox's account, and changes of them."""
+"""Cluster configurations of ParallelCluster for the sandbox's account, and changes of them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ SharedStorage:
 
 
 def p4de(*changes: Callable[[Config], None]) -> Config:
-    """Return a static p4de cluster in the reserved placement group, with some changes."""
+    """Return a static p4de cluster in the reserved placement group, with changes."""
     config = yaml.safe_load(_P4DE)
     for change in changes:
         change(config)
@@ -105,7 +105,7 @@ def storage(name: str, mount: str, kind: str, **settings: object) -> Config:
 
 
 def trainium(config: Config) -> None:
-    """Make it sixteen reserved trn1.32xlarge on Ubuntu, in the zone where they are."""
+    """Use sixteen reserved trn1.32xlarge on Ubuntu, in the zone of their reservation."""
     config["Image"] = {"Os": "ubuntu2204", "CustomAmi": NEURON_IMAGE}
     config["HeadNode"]["Networking"]["SubnetId"] = "subnet-0d000000000000001"
     queue(config)["Networking"]["SubnetIds"] = ["subnet-0d000000000000002"]

@@ -24,7 +24,7 @@ class Leaf:
     """A field, an entry of its list, or a key or a value of its mapping."""
 
     name: str
-    """As in `tools/catalog/parameters.yaml`."""
+    """Key in `tools/catalog/parameters.yaml`."""
     annotation: Any
     """The type with its metadata."""
 
@@ -78,7 +78,7 @@ def type_names() -> dict[str, str]:
 
 
 def identity(annotation: Any) -> str:
-    """Return a text that is that of another annotation if both accept the same values."""
+    """Return a text that is equal for annotations that accept the same values."""
     return repr((bare(annotation), list(metadata(annotation))))
 
 

@@ -1,4 +1,4 @@
-"""Constraints of the parameters of AWS APIs that fields of stack files become."""
+"""Constraints of the AWS API parameters that get values of stack files."""
 
 from __future__ import annotations
 

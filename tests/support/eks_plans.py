@@ -1,4 +1,4 @@
-"""EKS plans for tests of the components: one complete plan, to be changed in one place."""
+"""EKS plans for tests of the components: one complete plan, which tests change in one place."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ WITHOUT_HANDLER = Addons(node_termination_handler=False)
 def eks_plan(*groups: NodeGroupPlan, **changes: Any) -> EksPlan:
     """Return the plan of a p5 cluster in a Capacity Block, with these node groups if any.
 
-    Without changes, it installs the add-ons that the node groups need, and drains no node.
+    By default, it installs the add-ons that the node groups need, and drains no node.
     """
     node_groups = (SYSTEM, *(groups or (P5,)))
     plan = EksPlan(

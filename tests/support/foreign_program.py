@@ -1,4 +1,4 @@
-"""A Pulumi program of a test's own, run with `pulumi` itself against the sandbox's account."""
+"""A Pulumi program of a test, run with plain `pulumi` against the sandbox's account."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def foreign_program(
     stack: str = "foreign",
     config: Mapping[str, Any] | None = None,
 ) -> Run:
-    """Write a program and make a stack for it; return what runs `pulumi` there."""
+    """Write a program and create a stack for it; return a function that runs `pulumi` there."""
     (directory / "program").mkdir()
     (directory / "program" / "__main__.py").write_text(program)
     running = SandboxDirectory(sandbox.directory)

@@ -1,4 +1,4 @@
-"""How long to look for what breaks: in CI a little, by hand as long as one likes."""
+"""Number of examples of property tests: few in CI, and any number in manual runs."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import os
 
 
 def examples(few: int) -> int:
-    """Return how many examples to try: `few`, or what `TRAINYARD_FUZZ_EXAMPLES` says."""
+    """Return the number of examples: `TRAINYARD_FUZZ_EXAMPLES`, or else `few`."""
     return int(os.environ.get("TRAINYARD_FUZZ_EXAMPLES") or few)

@@ -1,4 +1,4 @@
-"""A shell without programs that notes whether somebody's text was obeyed."""
+"""A shell without programs that detects whether it executed a text."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 from tests.support.text_fields import CANARY
 
 _SILENT = "command_not_found_handle() { return 0; }\n"
-"""Every program that is not there succeeds, so that a script runs on to its end."""
+"""Every missing program succeeds, so that a script runs to its end."""
 
 
 def obeyed(script: str, directory: Path) -> bool:
-    """Return whether bash, run on a script, makes the file that every hostile text would make.
+    """Return whether a script, run by bash, creates the file that every hostile text would create.
 
-    Only `touch` and `id` are there; the script has an environment and a directory of its own.
+    Only `touch` and `id` exist; the script has its own environment and directory.
 
     Raises:
-        AssertionError: the script is no bash.
+        AssertionError: bash cannot parse the script.
     """
     programs = directory / "programs"
     programs.mkdir(exist_ok=True)

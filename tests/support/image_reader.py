@@ -1,4 +1,4 @@
-"""An account with one image and nothing else."""
+"""An account that has only one image."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.support.parallelcluster_accounts import image
 
 
 class ReaderOfOneImage:
-    """Reads the account in place of `AccountReader`."""
+    """Replaces `AccountReader`."""
 
     region = "us-west-2"
 
     def client(self, _service: str) -> ReaderOfOneImage:
-        """Return what answers every call with nothing."""
+        """Return a client that answers every call with an empty result."""
         return self
 
     def get_paginator(self, _operation: str) -> MagicMock:

@@ -1,4 +1,4 @@
-"""Instance types of the catalog, for tests of all of them."""
+"""Instance types of the catalog, for tests that cover all of them."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.support.eks_plans import NO_PLACEMENT, ON_DEMAND, P5
 def nodes_of(
     type_name: str, *, efa: bool = True, desired: int = 2, **changes: Any
 ) -> NodeGroupPlan:
-    """Return a node group of a type, named after its family, that may have a node more."""
+    """Return a node group of a type, named after its family, that may scale up by one node."""
     found = instance_type(type_name)
     return replace(
         P5,

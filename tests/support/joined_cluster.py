@@ -1,4 +1,4 @@
-"""A real API server, and instances of a hand-made account that join it."""
+"""A real API server, and instances of a test account that join it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class JoinedCluster:
         instance_type: str = "p5.48xlarge",
         tags: Mapping[str, str] | None = None,
     ) -> Instance:
-        """Run an instance that is told to join; p5 with all of its EFA interfaces."""
+        """Run an instance with user data to join; a p5 has all of its EFA interfaces."""
         user_data = {
             "apiVersion": "node.eks.aws/v1alpha1",
             "kind": "NodeConfig",
@@ -67,11 +67,11 @@ class JoinedCluster:
         return instance
 
     def terminate(self, instance: Instance) -> None:
-        """End an instance; nothing if it is gone already."""
+        """Terminate an instance, if it exists."""
         self.account.running.pop(instance.instance_id, None)
 
     def allow(self, *roles: str) -> None:
-        """Make aws-auth name exactly these roles."""
+        """Set the roles of aws-auth to exactly these."""
         mappings = [
             {
                 "rolearn": role,
@@ -101,7 +101,7 @@ class JoinedCluster:
         return nodes[0] if nodes else None
 
     def is_ready(self, instance: Instance) -> bool:
-        """Whether pods can run on the instance: it is Ready, and nothing taints it."""
+        """Whether pods can run on the instance: it is Ready and has no taints."""
         node = self.node(instance)
         if node is None:
             return False
@@ -110,7 +110,7 @@ class JoinedCluster:
         return ready and not node["spec"].get("taints")
 
     def allocatable(self, instance: Instance, resource: str) -> str | None:
-        """What the instance's Node offers of a resource; None where it does not know it."""
+        """Allocatable amount of a resource on the instance's Node, or None."""
         node = self.node(instance)
         return node["status"]["allocatable"].get(resource) if node else None
 

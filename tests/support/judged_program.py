@@ -1,4 +1,4 @@
-"""What every rule of the pack says of a program that ran under the recording monitor."""
+"""The findings of every rule of the pack for a program that ran under the recording monitor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.policy import Declared, check
 
 
 def declared(cloud: Cloud) -> list[Declared]:
-    """Return what a program registered; every property depends on all that its resource does."""
+    """Return the registered resources; every property has all dependencies of its resource."""
     names = {made.urn: made.name for made in cloud.registered}
     return [
         Declared(

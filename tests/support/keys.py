@@ -18,7 +18,7 @@ def value_at(raw: Mapping[str, Any], place: Sequence[str]) -> Any:
 def with_value(
     raw: Mapping[str, Any], place: Sequence[str], value: Any, *, removed: Any = None
 ) -> dict[str, Any]:
-    """Return a copy of a file with a value at a place; the value `removed` takes the key out."""
+    """Return a copy of a file with a value at a path; the value `removed` removes the key."""
     changed = copy.deepcopy(dict(raw))
     *parents, key = place
     target: Any = changed
@@ -32,7 +32,7 @@ def with_value(
 
 
 def with_values(raw: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a file with values by place, such as `network.vpc_id`; None removes."""
+    """Return a copy of a file with values by path, such as `network.vpc_id`; None removes a key."""
     changed = copy.deepcopy(dict(raw))
     for place, value in values.items():
         changed = with_value(changed, place.split("."), value)

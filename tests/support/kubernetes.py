@@ -1,4 +1,4 @@
-"""Kubernetes objects that tests make."""
+"""Kubernetes objects that tests create."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _IMAGES = {
 
 
 def device_plugin(kind: Literal["nvidia", "efa", "neuron"]) -> dict[str, Any]:
-    """Return a device plugin's DaemonSet: the parts that decide where its pods run."""
+    """Return a device plugin's DaemonSet, with only the fields that place its pods."""
     labels = {"name": f"{kind}-device-plugin"}
     mount = {"name": "device-plugin", "mountPath": "/var/lib/kubelet/device-plugins"}
     volume = {"name": mount["name"], "hostPath": {"path": mount["mountPath"]}}
@@ -37,7 +37,7 @@ def device_plugin(kind: Literal["nvidia", "efa", "neuron"]) -> dict[str, Any]:
 
 
 def training_pod(name: str, *, gpus: int, efa: int = 0) -> dict[str, Any]:
-    """Return a pod of the default namespace that asks for GPUs and EFA devices."""
+    """Return a pod of the default namespace that requests GPUs and EFA devices."""
     limits = {"nvidia.com/gpu": str(gpus)}
     if efa:
         limits["vpc.amazonaws.com/efa"] = str(efa)

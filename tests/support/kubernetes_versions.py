@@ -11,8 +11,8 @@ def minor(steps: int) -> str:
 
 
 PREVIOUS = minor(-1)
-"""What a cluster is upgraded from."""
+"""The version from which a cluster is upgraded."""
 OLDEST = min(EKS_VERSIONS, key=minor_number)
 """The oldest version that is pinned."""
 TOO_OLD = f"1.{minor_number(OLDEST) - 1}"
-"""The newest one that is pinned no more."""
+"""The newest version that is no longer pinned."""

@@ -1,4 +1,4 @@
-"""A stack and what its account has of the objects that it names."""
+"""Stacks and accounts with the objects that the stacks name."""
 
 from __future__ import annotations
 

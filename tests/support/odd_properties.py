@@ -1,4 +1,4 @@
-"""Programs of the rules' tests with a property of another shape, or in another spelling."""
+"""Programs of the rules' tests with a property of another type, or in another notation."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tests.support.rule_programs import RulePrograms
 
 Path = tuple[Any, ...]
 DROPPED = object()
-"""Stands for a property that is not there."""
+"""Represents a missing property."""
 DEEP = "[" * 5000
-"""Text that no parser of JSON gets to the end of."""
+"""Text that makes JSON parsers fail."""
 ODD: tuple[Any, ...] = (
     *(DROPPED, None, UNKNOWN, "", True, False, 0, -1, 1.5, 10**30, 1e308),
     *("x", "10", "true", "\x1b[2J", "{", "[]", "null", "NaN", "1" * 5000, DEEP),
     *([], {}, [None], [[]], [{}], ["x"], [UNKNOWN], [["x"]], ["x"] * 1000),
     *({"x": "y"}, {"": None}, {"id": UNKNOWN}, {"x": {"x": [{"x": []}]}}),
 )
-"""What no schema promises, and some values that one could."""
+"""Values that no schema promises, and some that are possible."""
 SPELLINGS = ("numbers as text", "lists of one without their list", "single values in lists")
 _DOCUMENT = "document"
-"""Step into a property that is JSON."""
+"""The step of a path into a property that is JSON."""
 
 
 def places(program: Program) -> list[tuple[int, Path]]:
@@ -41,7 +41,7 @@ def places(program: Program) -> list[tuple[int, Path]]:
 
 @st.composite
 def odd_programs(draw: st.DrawFn, programs: RulePrograms) -> Program:
-    """Return a program of a rule's tests with one to three properties of another shape."""
+    """Return a program of a rule's tests with one to three properties of another type."""
     program = draw(st.sampled_from([*programs.violating, *programs.clean]))
     for _ in range(draw(st.integers(1, 3))):
         if found := places(program):
@@ -51,14 +51,14 @@ def odd_programs(draw: st.DrawFn, programs: RulePrograms) -> Program:
 
 
 def changed(program: Program, index: int, path: Path, value: Any) -> Program:
-    """Return a program with another value at one place."""
+    """Return a program with another value at one path."""
     declared = program[index]
     props = put(dict(declared.props), path, value)
     return (*program[:index], replace(declared, props=props), *program[index + 1 :])
 
 
 def respelled(program: Program, spelling: str) -> Program:
-    """Return a program that means the same, in one of `SPELLINGS`."""
+    """Return an equivalent program, in one of `SPELLINGS`."""
 
     def of(declared: Declared) -> Declared:
         props = {key: _respelled(value, spelling) for key, value in declared.props.items()}
@@ -78,7 +78,7 @@ def _document(value: Any) -> Any:
 
 
 def paths(value: Any, path: Path = ()) -> Iterator[Path]:
-    """Yield every place in a value, those in a document that it holds as JSON among them."""
+    """Yield every path in a value, including those in documents that it contains as JSON."""
     yield path
     document = _document(value)
     if document is not None:
@@ -92,7 +92,7 @@ def paths(value: Any, path: Path = ()) -> Iterator[Path]:
 
 
 def put(value: Any, path: Path, new: Any) -> Any:
-    """Return a value with another one at one of its places, or without it where that is dropped."""
+    """Return a value with another one at one of its paths, or without that path."""
     step, rest = path[0], path[1:]
     if isinstance(value, str):
         document = _document(value)

@@ -34,7 +34,7 @@ ZONE_IDS = {"a": "usw2-az2", "b": "usw2-az1"}
 
 
 def subnet(subnet_id: str, **changes: Any) -> SubnetFacts:
-    """Return a subnet of the VPC; its id says its zone, and by a 1 at the end that it is public."""
+    """Return a subnet of the VPC; its id contains its zone and, if it is public, ends with 1."""
     letter = subnet_id[len("subnet-0")]
     fields: dict[str, Any] = {
         "subnet_id": subnet_id,
@@ -84,7 +84,7 @@ def odcr(**changes: Any) -> ReservationFacts:
 
 
 def account(**changes: Any) -> AccountFacts:
-    """Return the facts of the account, some of them changed."""
+    """Return the facts of the account, with changes."""
     fields: dict[str, Any] = {
         "account_id": "123456789012",
         "vpc": VpcFacts(
@@ -110,5 +110,5 @@ def configured(raw: object) -> ParallelClusterStackConfig:
 
 
 def prepared(raw: object, facts: AccountFacts) -> Prepared:
-    """Return what `prepare` makes of a stack file in an account."""
+    """Return the result of `prepare` for a stack file in an account."""
     return prepare(configured(raw), facts, stack_file=STACK_FILE, region=REGION, now=NOW)

@@ -1,4 +1,4 @@
-"""Stack files of ParallelCluster for tests: complete ones, to be changed in one place.
+"""Complete stack files of ParallelCluster, which tests change in one place.
 
 Their ids are those of the sandbox's account.
 """
@@ -22,9 +22,9 @@ def raw_config(base: Mapping[str, Any] | None = None, **changes: Any) -> dict[st
     """Return the value of `trainyard:cluster` in a stack file, with some keys changed.
 
     Args:
-        base: What to change; left out, `RAW`, the small stack.
+        base: The stack file to change; by default `RAW`, the small stack.
         changes: By key with `__` for each dot: `architecture__head_node__network="private"`.
-            `...` removes a key. Names of queues and storage with hyphens go in with `**{...}`.
+            `...` removes a key. Pass names of queues and storage with hyphens as `**{...}`.
     """
     config = copy.deepcopy(dict(base if base is not None else RAW))
     for key, value in changes.items():
@@ -109,7 +109,7 @@ RAW_P4DE: dict[str, Any] = {
         },
     },
 }
-"""The stack file of a p4de cluster in an own ODCR, with shared storage."""
+"""The stack file of a p4de cluster in an ODCR of the account, with shared storage."""
 
 RAW_TRN1: dict[str, Any] = {
     **RAW,
@@ -131,7 +131,7 @@ RAW_TRN1: dict[str, Any] = {
         },
     },
 }
-"""The stack file of a Trainium cluster on demand."""
+"""The stack file of an On-Demand Trainium cluster."""
 
 
 def raw_p4de(**changes: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """ParallelCluster stacks for tests: complete plans.
 
-Plans are written by hand, so that a test of a component or of the renderer does not depend on
-the planner: a small one without a reservation, p4de in an own ODCR, and Trainium.
+Plans are written by hand, so that a test of a component or of the renderer does not depend on the
+planner: a small one without a reservation, p4de in an ODCR of the account, and Trainium.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ NAMED_PLACEMENT = PlacementPlan(
 
 
 def compute_resource(name: str = "g4dn", **changes: Any) -> ComputeResourcePlan:
-    """Return up to two g4dn.8xlarge on demand, without EFA."""
+    """Return up to two On-Demand g4dn.8xlarge without EFA."""
     plan = ComputeResourcePlan(
         name=name,
         config=ComputeResource(instance_type="g4dn.8xlarge", maximum=2),
@@ -112,7 +112,7 @@ def compute_resource(name: str = "g4dn", **changes: Any) -> ComputeResourcePlan:
 
 
 def queue(name: str = "compute", *resources: ComputeResourcePlan, **changes: Any) -> QueuePlan:
-    """Return a queue of these compute resources (left out, of `compute_resource()`)."""
+    """Return a queue of these compute resources (by default, of `compute_resource()`)."""
     plan = QueuePlan(
         name=name,
         config=Queue(compute_resources={"g4dn": compute_resource().config}),
@@ -125,7 +125,7 @@ def queue(name: str = "compute", *resources: ComputeResourcePlan, **changes: Any
 
 
 def head_node(**changes: Any) -> HeadNodePlan:
-    """Return a head node in a public subnet that people reach with a key pair that exists."""
+    """Return a head node in a public subnet that users reach with an existing key pair."""
     plan = HeadNodePlan(
         instance_type="m5.8xlarge",
         subnets=(PUBLIC_A,),
@@ -169,7 +169,7 @@ def _plan(name: str, **settings: Any) -> ParallelClusterPlan:
 
 
 def plan(**changes: Any) -> ParallelClusterPlan:
-    """Return the small plan: one queue of g4dn on demand in an existing VPC, no storage."""
+    """Return the small plan: one queue of On-Demand g4dn in an existing VPC, without storage."""
     return replace(_plan("pc-g4dn", queues=(queue(),)), **changes)
 
 
@@ -218,7 +218,7 @@ SCRIPTS = (
 
 
 def p4de_plan(**changes: Any) -> ParallelClusterPlan:
-    """Return the p4de plan: four static nodes with EFA in an own ODCR, FSx for Lustre and EBS."""
+    """Return the p4de plan: four static nodes with EFA in an ODCR, FSx for Lustre and EBS."""
     training = compute_resource(
         "distributed-ml",
         instance_type=instance_type("p4de.24xlarge"),
@@ -264,7 +264,7 @@ def p4de_plan(**changes: Any) -> ParallelClusterPlan:
 
 
 def trn1_plan(**changes: Any) -> ParallelClusterPlan:
-    """Return the Trainium plan: up to 16 trn1.32xlarge on demand with EFA, in a managed group."""
+    """Return the Trainium plan: up to 16 On-Demand trn1.32xlarge with EFA, in a managed group."""
     training = compute_resource(
         "queue1-i1",
         instance_type=instance_type("trn1.32xlarge"),

@@ -1,4 +1,4 @@
-"""Plan a changed ParallelCluster stack, and read its problems and notes."""
+"""Plan a changed ParallelCluster stack; return its problems and notes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def planned(
 
 
 def problems(raw: object, **settings: Any) -> dict[str, Problem]:
-    """Return what is wrong with a stack file, by key; empty where it has a plan."""
+    """Return the problems of a stack file, by key; empty if it can be planned."""
     try:
         planned(raw, **settings)
     except ConfigError as error:
@@ -46,7 +46,7 @@ def problems(raw: object, **settings: Any) -> dict[str, Problem]:
 
 
 def notes(raw: object, **settings: Any) -> str:
-    """Return the notes of a plan, a line each."""
+    """Return the notes of a plan, one line each."""
     return "\n".join(planned(raw, **settings).notes)
 
 

@@ -1,4 +1,4 @@
-"""Changes of a cluster that exists, and what ParallelCluster needs to take each."""
+"""Changes of an existing cluster, and what ParallelCluster requires for each."""
 
 from __future__ import annotations
 

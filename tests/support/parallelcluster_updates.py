@@ -27,12 +27,12 @@ def deployed(strategy: str = "DRAIN", plan: Any = None) -> Config:
 
 
 def id_of(reference: Reference) -> str:
-    """Return an id for a reference; subnets of an existing VPC are their own."""
+    """Return an id for a reference; subnets of an existing VPC are already ids."""
     return reference.name
 
 
 def texts(value: Any) -> Any:
-    """Return a document as CloudFormation hands it on: every scalar a text."""
+    """Return a document as CloudFormation passes it on: every scalar is a string."""
     if isinstance(value, dict):
         return {key: texts(each) for key, each in value.items()}
     if isinstance(value, list):
@@ -47,7 +47,7 @@ class Case:
     name: str
     changed: Callable[[Config], None]
     way: Way | None
-    """None where ParallelCluster takes it."""
+    """None if ParallelCluster accepts it."""
     key: str = ""
     """Key of the stack file that the refusal names, below `trainyard:cluster`."""
     strategy: str = "DRAIN"
@@ -65,7 +65,7 @@ class Case:
 
 
 def put(path: str, value: Any) -> Callable[[Config], None]:
-    """Return what sets a value; a list is stepped into by its index."""
+    """Return a function that sets a value; list entries are addressed by index."""
 
     def change(config: Config) -> None:
         holder, key = _holder(config, path)
@@ -75,7 +75,7 @@ def put(path: str, value: Any) -> Callable[[Config], None]:
 
 
 def drop(path: str) -> Callable[[Config], None]:
-    """Return what removes a key, or an item of a list."""
+    """Return a function that removes a key, or an item of a list."""
 
     def change(config: Config) -> None:
         holder, key = _holder(config, path)
@@ -85,7 +85,7 @@ def drop(path: str) -> Callable[[Config], None]:
 
 
 def add(path: str, item: Any) -> Callable[[Config], None]:
-    """Return what puts an item at the end of a list."""
+    """Return a function that appends an item to a list."""
 
     def change(config: Config) -> None:
         holder, key = _holder(config, path)
@@ -95,7 +95,7 @@ def add(path: str, item: Any) -> Callable[[Config], None]:
 
 
 def both(*changes: Callable[[Config], None]) -> Callable[[Config], None]:
-    """Return what makes several changes."""
+    """Return a function that makes several changes."""
 
     def change(config: Config) -> None:
         for each in changes:

@@ -1,7 +1,8 @@
 """The verdict on each row of the reference architectures, kept on the test that proves it.
 
 A row that is `same` or `better` is a decorated test: without an assertion there is no row. A row
-that is `not applicable` proves nothing, and says why. `docs/parity-eks.md` is made from both.
+that is `not applicable` proves nothing and gives the reason. `docs/parity-eks.md` is generated from
+both.
 """
 
 from __future__ import annotations
@@ -17,26 +18,26 @@ Test = Callable[..., None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One row: what the reference has, and what became of it."""
+    """One row: a feature of the reference, and its counterpart."""
 
     id: str
     """Such as `EKS-05`."""
     reference: str
-    """What the reference has, in a few words."""
+    """The feature of the reference, in a few words."""
     verdict: Verdict
     why: str
-    """For `better` and `not applicable` the reason; for `same` empty, or where it is found."""
+    """For `better` and `not applicable` the reason; for `same` empty, or its location."""
     proof: str = ""
-    """Name of the test that asserts it."""
+    """Name of the test that proves it."""
 
 
 def same(row: str, reference: str, *, why: str = "") -> Callable[[Test], Test]:
-    """Mark the test that asserts that a row is as in the reference."""
+    """Mark the test that proves that a row is the same as in the reference."""
     return _marks(Row(id=row, reference=reference, verdict="same", why=why))
 
 
 def better(row: str, reference: str, *, why: str) -> Callable[[Test], Test]:
-    """Mark the test that asserts what is better than in the reference."""
+    """Mark the test that proves that a row is better than in the reference."""
     return _marks(Row(id=row, reference=reference, verdict="better", why=why))
 
 
@@ -61,7 +62,7 @@ def _marks(row: Row) -> Callable[[Test], Test]:
 
 
 def counted(rows: Iterable[Row]) -> Mapping[Verdict, int]:
-    """Return how many rows have each verdict."""
+    """Return the number of rows with each verdict."""
     counts: dict[Verdict, int] = {"same": 0, "better": 0, "not applicable": 0}
     for row in rows:
         counts[row.verdict] += 1
@@ -70,14 +71,14 @@ def counted(rows: Iterable[Row]) -> Mapping[Verdict, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A document that is made from the rows of test modules."""
+    """A document that is generated from the rows of test modules."""
 
     introduction: str
     """The text before the tables, from the heading on."""
     stacks: str
-    """Which reference became which stack, as a table."""
+    """The stack for each reference, as a table."""
     modules: Mapping[str, tuple[ModuleType, list[str]]]
-    """By the title of each group: the tests, and the rows that they must hold."""
+    """By the title of each group: the tests, and the rows that they must contain."""
 
     def groups(self) -> Mapping[str, list[Row]]:
         """Return the rows of each group, in the order of the reference."""

@@ -1,4 +1,4 @@
-"""Regular expressions of AWS API models and of fields: lengths and values at their limits."""
+"""Regular expressions of AWS API models and of fields, with lengths and values at their limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNBOUNDED = 300
 
 
 def in_python(pattern: str) -> str:
-    """Return a pattern of an API model, which is that of Java, for `re`."""
+    """Return a pattern of an API model, which has Java's syntax, for `re`."""
     # `\\w` has the letters, the numbers and the underscore; every such class names all three.
     translated = pattern.replace(r"\p{L}", r"\w").replace(r"\p{N}", "")
     translated = translated.replace(r"\p{Z}", _SEPARATORS)
@@ -35,11 +35,11 @@ def width(pattern: str) -> tuple[int, int]:
 
 
 def extremes(pattern: str, fits: Callable[[str], bool]) -> set[str]:
-    """Return texts that match a pattern and fit, each part as short or as long as it can be."""
+    """Return texts that match a pattern and fit, with each part as short or as long as possible."""
     parsed = parser.parse(pattern)
     found = set[str]()
     for last in (0, 1):
-        # Of parts that can be repeated any number of times, as many as fit.
+        # Unlimited parts are repeated as often as fits.
         texts = [_written(parsed, longest=times, last=last) for times in range(UNBOUNDED)]
         matching = [text for text in texts if re.fullmatch(pattern, text) and fits(text)]
         found |= {min(matching, key=len), max(matching, key=len)} if matching else set()

@@ -1,4 +1,4 @@
-"""Run rules the way the Pulumi policy SDK runs them: on its proxies, with its errors."""
+"""Run rules like the Pulumi policy SDK: on its proxies, with its errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pulumi_policy.policy import Policy, PolicyCustomTimeouts, PolicyResourceOpt
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError, unknown_checking_proxy
 
 UNKNOWN = UNKNOWN_STRING_VALUE
-"""What the engine sends for a value that is not known during a preview."""
+"""The engine's placeholder for a value that is unknown during a preview."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Declared:
     name: str
     props: Mapping[str, Any] = field(default_factory=dict)
     depends: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """By property, the names of the resources whose outputs went into it."""
+    """By property, the names of the resources whose outputs it uses."""
     protect: bool = False
 
     @property
@@ -42,15 +42,15 @@ Program = tuple[Declared, ...]
 
 @dataclass(slots=True)
 class Findings:
-    """What a rule said of a program."""
+    """The result of a rule for a program."""
 
     messages: list[str] = field(default_factory=list)
     undecided: list[str] = field(default_factory=list)
-    """What the SDK turns into the advisory that the rule could not be run."""
+    """Errors that the SDK reports as the advisory that it could not run the rule."""
 
 
 def check(policy: Policy, *program: Declared, config: Mapping[str, Any] | None = None) -> Findings:
-    """Return what a rule says of a program."""
+    """Return the result of a rule for a program."""
     findings = Findings()
 
     def report(message: str, urn: str | None = None) -> None:
@@ -96,7 +96,8 @@ def _resources(program: Sequence[Declared]) -> list[PolicyResource]:
     for declared, resource in zip(program, made, strict=True):
         resource.property_dependencies.update(
             {
-                # Resources of different types may have one name; all of them are meant then.
+                # Resources of different types may have the same name; the name then means all of
+                # them.
                 key: [
                     each for n in names for each in made if each.name == n and each is not resource
                 ]
@@ -119,7 +120,7 @@ def _options(declared: Declared) -> PolicyResourceOptions:
 
 def as_sent(value: Any) -> Any:
     """Return the value as it arrives over gRPC, where every number is a float."""
-    if isinstance(value, str | bool):  # most are, and to ask for a Mapping takes longest
+    if isinstance(value, str | bool):  # most are; a Mapping is the slowest test
         return value
     if isinstance(value, Mapping):
         return {key: as_sent(item) for key, item in value.items()}

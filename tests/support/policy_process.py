@@ -1,4 +1,4 @@
-"""The policy pack as the engine runs it: a process of its own that is asked over gRPC."""
+"""The policy pack as the engine runs it: a separate process that is called over gRPC."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Pack:
         self._stub = stub
 
     def info(self) -> Any:
-        """Return what the pack says of itself and its policies."""
+        """Return the pack's description of itself and of its policies."""
         return self._stub.GetAnalyzerInfo(empty_pb2.Empty())
 
     def configure(
@@ -33,7 +33,7 @@ class Pack:
         config: Mapping[str, Mapping[str, Any]],
         levels: Mapping[str, analyzer_pb2.EnforcementLevel] | None = None,
     ) -> None:
-        """Hand over the configuration as the engine does: every policy with its level."""
+        """Send the configuration as the engine does: every policy with its enforcement level."""
         info = {policy.name: policy.enforcementLevel for policy in self.info().policies}
         self._stub.Configure(configuration({**info, **(levels or {})}, config))
 
@@ -49,8 +49,8 @@ class Pack:
 
 @contextmanager
 def running_pack(program: str = ".", *, directory: Path = PACK) -> Iterator[Pack]:
-    """Start a pack, by its path from a working directory; it ends with the context."""
-    # The address of an engine comes first; the pack only needs it to write logs.
+    """Start a pack, by its path relative to a working directory; it stops with the context."""
+    # The first argument is the engine's address, which the pack needs only to write logs.
     command = [sys.executable, "-u", "-m", "pulumi.policy", "127.0.0.1:1", program]
     with subprocess.Popen(command, cwd=directory, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -77,7 +77,7 @@ def configuration(
 
 
 def resource_requests(program: Sequence[Declared]) -> Iterator[analyzer_pb2.AnalyzeRequest]:
-    """Yield what the engine sends as each resource is registered."""
+    """Yield the requests that the engine sends as each resource is registered."""
     for declared in program:
         yield analyzer_pb2.AnalyzeRequest(
             type=declared.type,
@@ -89,7 +89,7 @@ def resource_requests(program: Sequence[Declared]) -> Iterator[analyzer_pb2.Anal
 
 
 def stack_request(program: Sequence[Declared]) -> analyzer_pb2.AnalyzeStackRequest:
-    """Return what the engine sends when all resources are registered."""
+    """Return the request that the engine sends when all resources are registered."""
     return analyzer_pb2.AnalyzeStackRequest(resources=list(_stack_resources(program)))
 
 

@@ -1,4 +1,4 @@
-"""Resources and whole programs as people write them, for the tests of several rules."""
+"""Typical resources and whole programs, for the tests of several rules."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ BLOCK_PROPS: Mapping[str, Any] = {
 
 
 def template(*without: str, **changes: Any) -> Declared:
-    """Return the launch template of a p5 node group in a Capacity Block, with some changes."""
+    """Return the launch template of a p5 node group in a Capacity Block, with changes."""
     props = {key: value for key, value in {**BLOCK_PROPS, **changes}.items() if key not in without}
     return Declared(LAUNCH_TEMPLATE, "p5-template", props, {"networkInterfaces": ["efa"]})
 
@@ -103,7 +103,7 @@ EFA_GROUP = Declared(SECURITY_GROUP, "efa", {"vpcId": "vpc-0123456789abcdef0"})
 
 
 def self_rule(direction: str, **changes: Any) -> Declared:
-    """Return a rule by which the EFA group names itself."""
+    """Return a self-referencing rule of the EFA security group."""
     type_ = SECURITY_GROUP_INGRESS_RULE if direction == "ingress" else SECURITY_GROUP_EGRESS_RULE
     props = {
         "securityGroupId": UNKNOWN,

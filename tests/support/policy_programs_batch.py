@@ -1,4 +1,4 @@
-"""Programs with jobs of AWS Batch, as people write them."""
+"""Typical programs with jobs of AWS Batch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def multi_node_job(*ranges: dict[str, Any], **changes: Any) -> Declared:
 
 
 def unknown_job() -> Declared:
-    """Return a definition with an image that the program makes, so that no part of it is known."""
+    """Return a definition whose image the program creates, so that the document is unknown."""
     props = {"type": "multinode", "nodeProperties": UNKNOWN}
     return Declared(BATCH_JOB_DEFINITION, "nccl-tests", props, {"nodeProperties": ["images"]})
 

@@ -1,4 +1,4 @@
-"""Programs that make the reservation that they launch into."""
+"""Programs that create the reservation into which they launch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def odcr(name: str = "odcr", **changes: Any) -> Declared:
 
 
 def block(name: str = "block", **changes: Any) -> Declared:
-    """Return a purchase of a Capacity Block, as a program that has made it sees it."""
+    """Return a purchase of a Capacity Block, as the program that made it sees it."""
     bought = {
         **ODCR_PROPS,
         "id": UNKNOWN,
@@ -45,7 +45,7 @@ def block(name: str = "block", **changes: Any) -> Declared:
 
 
 def targets(name: str = "odcr", preference: str | None = ONLY) -> dict[str, Any]:
-    """Return the specification of a launch into a reservation or group that is made here."""
+    """Return the specification of a launch into a reservation or group of the program."""
     by_id = {"capacityReservationId": UNKNOWN}
     by_group = {"capacityReservationResourceGroupArn": UNKNOWN}
     chosen = {"capacityReservationTarget": by_group if name == "pool" else by_id}
@@ -76,7 +76,7 @@ POOL_CONFIGURATION = [
 
 
 def pool(*members: str, **changes: Any) -> tuple[Declared, ...]:
-    """Return a group of reservations, and what puts members into it."""
+    """Return a group of reservations, and the resources that add members to it."""
     group = Declared(
         RESOURCE_GROUP, "pool", {"configurations": POOL_CONFIGURATION, "arn": UNKNOWN, **changes}
     )
@@ -96,7 +96,7 @@ def pool(*members: str, **changes: Any) -> tuple[Declared, ...]:
 
 
 def subnets(*zones: str) -> tuple[Declared, ...]:
-    """Return one subnet a zone, `subnet-0`, `subnet-1` and so on."""
+    """Return one subnet for each zone: `subnet-0`, `subnet-1` and so on."""
     return tuple(
         Declared(SUBNET, f"subnet-{i}", {"id": f"subnet-{i}", "availabilityZone": zone})
         for i, zone in enumerate(zones)
@@ -149,5 +149,5 @@ def slurm(queue: Mapping[str, Any], nodes: Mapping[str, Any], **cluster: Any) ->
 
 
 def reserved_queue(reservation_id: str, **changes: Any) -> dict[str, Any]:
-    """Return what a queue says of a reservation that it targets by id."""
+    """Return the part of a queue that targets a reservation by id."""
     return {"CapacityReservationTarget": {"CapacityReservationId": reservation_id}, **changes}

@@ -1,4 +1,4 @@
-"""Programs with EFA: pools of every kind, interfaces of their own, plugins in the cluster."""
+"""Programs with EFA: pools of every kind, separate interfaces, plugins in the cluster."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def subnet(name: str, zone: str = "us-west-2b", **changes: Any) -> Declared:
 
 
 def own_interface(name: str, kind: str | None = "efa", **changes: Any) -> Declared:
-    """Return a network interface that is a resource of its own, in the EFA group."""
+    """Return a network interface as a separate resource, in the EFA group."""
     props = {"subnetId": "subnet-0b000000000000002", "securityGroups": [UNKNOWN], **changes}
     if kind:
         props["interfaceType"] = kind
@@ -134,7 +134,7 @@ def own_interface(name: str, kind: str | None = "efa", **changes: Any) -> Declar
 
 
 def instance(*places: tuple[str, int, int], **changes: Any) -> Declared:
-    """Return a p5 instance with interfaces of their own at (name, card, device)."""
+    """Return a p5 instance with separate interfaces at (name, card, device)."""
     listed = [
         {"networkInterfaceId": f"{name}-id", "networkCardIndex": card, "deviceIndex": device}
         for name, card, device in places
@@ -195,7 +195,7 @@ def efa_cluster(*more: Declared, nodes: Declared | None = None) -> Program:
 
 
 def queue(*, networking: dict[str, Any] | None = None, **nodes: Any) -> Declared:
-    """Return a ParallelCluster whose only compute resource is of these settings."""
+    """Return a ParallelCluster whose only compute resource has these settings."""
     resource = {"Name": "distributed-ml", "InstanceType": "p5.48xlarge", "MaxCount": 4, **nodes}
     return slurm_queues(
         {

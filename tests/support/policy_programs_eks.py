@@ -1,4 +1,4 @@
-"""Programs with an EKS cluster and its network, as people write them."""
+"""Typical programs with an EKS cluster and its network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRUST = '{"Version": "2012-10-17", "Statement": []}'
 
 
 def vpc(name: str = "vpc", **changes: Any) -> Declared:
-    """Return a VPC that resolves names."""
+    """Return a VPC with DNS support."""
     props = {"cidrBlock": "10.0.0.0/16", "enableDnsHostnames": True, **changes}
     return Declared(VPC, name, props)
 

@@ -1,4 +1,4 @@
-"""Programs with IAM policies, as people write them."""
+"""Typical programs with IAM policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs with file systems of FSx for Lustre, made by themselves or by a ParallelCluster."""
+"""Programs with file systems of FSx for Lustre, as resources or as part of a ParallelCluster."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def cluster_with(*storage: dict[str, Any], subnets: int = 1) -> Declared:
 
 
 def rendered_cluster(stack: str, change: Callable[[dict[str, Any]], object]) -> Declared:
-    """Return a cluster in the words of the program's own renderer, with something changed."""
+    """Return a cluster as the program's renderer writes it, with changes."""
     golden = ROOT / "tests" / "goldens" / "clusters" / f"{stack}.yaml"
     cluster = yaml.safe_load(golden.read_text(encoding="utf-8"))
     change(cluster)

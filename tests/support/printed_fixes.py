@@ -1,4 +1,4 @@
-"""Apply the commands that a problem prints as its fix to the stack file."""
+"""Apply the commands of a problem's printed fix to the stack file."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def problems_of_account(raw: Any, stack_file: str) -> list[Problem]:
 
 
 def unsolved(raw: Any, stack_file: str, judge: Judge = problems_of) -> Iterator[str]:
-    """Yield every problem that is still there after the commands of its fix."""
+    """Yield every problem that the commands of its fix do not solve."""
     for problem in judge(raw, stack_file):
         commands = list(_COMMAND.finditer(problem.remedy))
         if not commands or any("…" in (each["value"] or "") for each in commands):
             continue
-        # Alternatives (`; or`) are tried one by one, steps together.
+        # Alternatives (`; or`) are tried one by one, and steps together.
         ways = [[each] for each in commands] + [commands]
         if not any(_solved(raw, way, problem, stack_file, judge) for way in ways):
             yield f"{problem.path}: {problem.problem}\n    {problem.remedy}"

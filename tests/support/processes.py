@@ -17,7 +17,7 @@ def spawn(
 ) -> subprocess.Popen[Any]:
     """Start a process with the daemon's arguments, without the daemon's safety net.
 
-    The test that starts it has to end it; `name` is for people, who read a test's log by path.
+    The test that starts it has to end it; `name` identifies it in the logs of the test.
     """
     with log_path.open("ab") as log:
         return subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What the providers would answer: outputs of resources and of calls, for the test engine."""
+"""Answers of the providers for the test engine: outputs of resources and of calls."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CONTROL_PLANE = {
     "kubernetesNetworkConfig": {"serviceIpv4Cidr": "172.20.0.0/16", "ipFamily": "ipv4"},
 }
 REFERENCED = {CONTROL_PLANE_URN: CONTROL_PLANE}
-"""Resources that others refer to, by URN."""
+"""Resources to which others refer, by URN."""
 
 
 def outputs(type_: str, name: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _batch_outputs(name: str, inputs: Mapping[str, Any]) -> dict[str, dict[str, 
 
 
 def _stack_outputs(inputs: Mapping[str, Any]) -> dict[str, str]:
-    """Return an answer for each output of a template: its name, and for ids and addresses one."""
+    """Return a value for each output of a template: its name, or an id or address if it is one."""
     wanted = json.loads(inputs.get("templateBody") or "{}").get("Outputs", {})
     known = {
         "HeadNodeInstanceId": "i-0123456789abcdef0",

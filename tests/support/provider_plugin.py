@@ -16,17 +16,17 @@ SEED = b"the same in preview and update"
 
 
 class RefusedError(Exception):
-    """The provider ended a call with an error; the message is what a user reads."""
+    """The provider ended a call with an error; users see the message."""
 
 
 class Call:
-    """The engine's side of one call: errors become exceptions, details are kept."""
+    """The engine's side of one call: keeps error details, and raises errors as exceptions."""
 
     def __init__(self) -> None:
         self.details: dict[str, bytes] = {}
 
     def set_trailing_metadata(self, metadata: tuple[tuple[str, bytes], ...]) -> None:
-        """Keep what the provider says besides its message."""
+        """Keep the error details."""
         self.details = dict(metadata)
 
     def abort(self, code: grpc.StatusCode, message: str) -> NoReturn:
@@ -59,7 +59,7 @@ class Plugin:
     def check(
         self, token: str, news: dict[str, Any], olds: dict[str, Any] | None = None, name: str = "it"
     ) -> tuple[dict[str, Any], dict[str, str]]:
-        """Return the inputs as the provider completes them, and its complaints by property."""
+        """Return the inputs as completed by the provider, and its check failures by property."""
         request = provider_pb2.CheckRequest(
             urn=urn(token, name),
             news=to_struct(news),
@@ -70,7 +70,7 @@ class Plugin:
         return from_struct(answer.inputs), {f.property: f.reason for f in answer.failures}
 
     def foreseen(self, token: str, news: dict[str, Any]) -> dict[str, Any]:
-        """Return what the preview of a creation says."""
+        """Return the outputs in the preview of a creation."""
         inputs, failures = self.check(token, news)
         assert not failures, failures
         request = provider_pb2.CreateRequest(
@@ -79,7 +79,7 @@ class Plugin:
         return from_struct(self.servicer.Create(request, self._call()).properties)
 
     def create(self, token: str, news: dict[str, Any], name: str = "it") -> Made:
-        """Make a resource from what a program says."""
+        """Create a resource from the inputs of a program."""
         inputs, failures = self.check(token, news, name=name)
         assert not failures, failures
         request = provider_pb2.CreateRequest(urn=urn(token, name), properties=to_struct(inputs))
@@ -92,11 +92,11 @@ class Plugin:
         return list(answer.diffs), list(answer.replaces)
 
     def deletes_first(self, token: str, made: Made, news: dict[str, Any]) -> bool:
-        """Return whether a replacement comes only when the old resource is gone."""
+        """Return whether a replacement deletes the old resource first."""
         return self.difference(token, made, news).deleteBeforeReplace
 
     def difference(self, token: str, made: Made, news: dict[str, Any]) -> Any:
-        """Return the provider's whole answer to other inputs."""
+        """Return the provider's complete diff for other inputs."""
         inputs, failures = self.check(token, news, made.inputs)
         assert not failures, failures
         request = provider_pb2.DiffRequest(
@@ -109,11 +109,11 @@ class Plugin:
         return self.servicer.Diff(request, self._call())
 
     def update(self, token: str, made: Made, news: dict[str, Any]) -> Made:
-        """Change a resource to what a program says now."""
+        """Update a resource to the new inputs of a program."""
         return self._changed(token, made, news, preview=False)
 
     def foreseen_change(self, token: str, made: Made, news: dict[str, Any]) -> dict[str, Any]:
-        """Return what the preview of a change says."""
+        """Return the outputs in the preview of an update."""
         return self._changed(token, made, news, preview=True).outputs
 
     def _changed(self, token: str, made: Made, news: dict[str, Any], *, preview: bool) -> Made:
@@ -131,7 +131,7 @@ class Plugin:
         return Made(made.identifier, inputs, from_struct(answer.properties))
 
     def read(self, token: str, made: Made) -> Made | None:
-        """Refresh a resource; None where it is gone. Without inputs it is an import."""
+        """Refresh a resource; None if it no longer exists. Without inputs it is an import."""
         request = provider_pb2.ReadRequest(
             id=made.identifier,
             urn=urn(token),
@@ -144,7 +144,7 @@ class Plugin:
         return Made(answer.id, from_struct(answer.inputs), from_struct(answer.properties))
 
     def kept(self) -> Made | None:
-        """Return what the last call's error says that the engine keeps; None: it keeps nothing."""
+        """Return the resource that the engine keeps after the last call's error, or None."""
         packed = self.last.details.get("grpc-status-details-bin")
         if packed is None:
             return None
@@ -175,7 +175,7 @@ class Plugin:
 
 
 def _state(outputs: dict[str, Any]) -> struct_pb2.Struct:
-    """Return outputs as the engine sends them: of what is null it knows that it is."""
+    """Return outputs as the engine sends them, with known null values."""
     return ParseDict(outputs, struct_pb2.Struct())
 
 

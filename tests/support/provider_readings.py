@@ -1,4 +1,4 @@
-"""What the stand-in of ParallelCluster's provider reads in configurations and requests."""
+"""Configurations and requests as the stand-in of ParallelCluster's provider reads them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Read(Protocol):
         clusters: Mapping[str, Configuration] = ...,
         events: Mapping[str, Mapping[str, Any]] = ...,
     ) -> dict[str, Any]:
-        """Return by name what was read, or `{"refused": why}`."""
+        """Return the reading of each by name, or `{"refused": why}`."""
         ...
 
 
 def reader(server: AwsServer) -> Read:
-    """Return what reads against the account of a server, as the fixture has it."""
+    """Return a reader for the account of a server, with the contents of the fixture."""
 
     def read(
         *,

@@ -1,4 +1,4 @@
-"""What pulumi-eks registers for a managed node group, which the recording monitor does not run.
+"""Resources that pulumi-eks registers for a managed node group, without running its plugin.
 
 Source:
     https://github.com/pulumi/pulumi-eks/blob/master/nodejs/eks/nodes/nodegroup.ts
@@ -20,7 +20,7 @@ _KEPT = ("capacityType", "instanceTypes", "nodeRoleArn", "scalingConfig", "subne
 
 
 def with_children(program: Iterable[Declared]) -> list[Declared]:
-    """Return a program with the resources that stand behind each managed node group."""
+    """Return a program with the resources of each managed node group."""
     found: list[Declared] = []
     for declared in program:
         found += _children(declared) if declared.type == COMPONENT else [declared]
@@ -56,7 +56,7 @@ def _template(args: Mapping[str, Any]) -> dict[str, Any]:
         tokens = "required" if args["enableIMDSv2"] else "optional"
         props["metadataOptions"] = {"httpTokens": tokens, "httpPutResponseHopLimit": 2}
     if args.get("enableEfaSupport"):
-        # One interface a card; the group is that of the cluster, which EKS makes.
+        # One interface for each card; the group is that of the cluster, which EKS creates.
         cards = len(INSTANCE_TYPES[args["instanceTypes"][0]].network_cards)
         props["networkInterfaces"] = [
             {

@@ -1,4 +1,4 @@
-"""A Pulumi release as its publisher puts it on its hosts, with little in it."""
+"""A small Pulumi release, in the form in which its publisher hosts it."""
 
 import hashlib
 import io
@@ -32,7 +32,7 @@ RELEASE = archive(
 
 
 def publish(host: ReleaseHost, content: bytes, sha256: str | None = None) -> None:
-    """Put a release on the host, with the checksum of its content unless another is given."""
+    """Put a release on the host, by default with the checksum of its content."""
     digest = sha256 or hashlib.sha256(content).hexdigest()
     host.files[ARCHIVE_PATH] = content
     host.files[CHECKSUMS_PATH] = f"{'0' * 64}  other.tar.gz\n{digest}  {ARCHIVE}\n".encode()

@@ -1,4 +1,4 @@
-"""A Pulumi project of a test's own, run by the real engine."""
+"""A Pulumi project of a test, run by the real engine."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tools.engine import PulumiEngine
 
 @dataclass(kw_only=True)
 class Workspace:
-    """A Pulumi project with a home, a backend and a passphrase of its own."""
+    """A Pulumi project with its own home, backend and passphrase."""
 
     directory: Path
     engine: PulumiEngine
     variables: dict[str, str] = field(default_factory=dict)
-    """More of the environment of its commands."""
+    """Additional environment variables of its commands."""
 
     @property
     def environment(self) -> dict[str, str]:

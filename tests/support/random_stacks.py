@@ -26,19 +26,19 @@ ODD: tuple[Any, ...] = (
     *(None, True, False, "", [], {}, [None], [[]], {"kind": "x"}, {"": ""}),
     *(-1, 0, 1.5, 10**15, "x" * 300, "10", "true", "null", ["x"], {"x": {"x": ["x"]}}),
 )
-"""Values that hardly any key takes."""
+"""Values that hardly any key accepts."""
 _STRAY = ("trainyard:vpc_id", "aws:profile", "aws:region", "other:cluster", "aws:skipMetadataApi")
 _MOST_CHANGES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A key of a configuration that is there, or could be."""
+    """A present or possible key of a configuration."""
 
     container: Any
     key: Any
     annotation: Any
-    """Its type in the schema; None below what the schema does not know."""
+    """Its type in the schema; None below keys that the schema does not know."""
 
     @property
     def is_there(self) -> bool:
@@ -57,13 +57,13 @@ class RandomStack:
 
 @cache
 def bases() -> tuple[Mapping[str, Any], ...]:
-    """Return good configurations: every stack file, the corpus, storage of every kind, labels."""
+    """Return valid configurations: every stack file, the corpus, storage of every kind, labels."""
     cases = [case.raw for case in good() if case.stack]
     return (*cases, *(raw_of(name) for name in NAMES), _labelled())
 
 
 def _labelled() -> dict[str, Any]:
-    """Return nodes that join by themselves, with labels that YAML could take for something else."""
+    """Return self-managed nodes with labels that YAML could read as other types."""
     raw = copy.deepcopy(raw_of("p5-cb"))
     labels = {"team": "1", "example.com/preemptible": "true", "day": "2026-12-01"}
     raw["architecture"]["node_groups"]["p5"]["labels"] = labels
@@ -72,7 +72,7 @@ def _labelled() -> dict[str, Any]:
 
 @st.composite
 def random_stacks(draw: st.DrawFn) -> RandomStack:
-    """Return a good stack file with some changes, or one that is the schema's alone."""
+    """Return a valid stack file with changes, or one generated from the schema alone."""
     if draw(st.integers(0, 9)) == 6:
         raw = draw(configurations())
     else:
@@ -102,7 +102,7 @@ def _doubled(draw: st.DrawFn, text: str) -> str:
 
 @st.composite
 def configurations(draw: st.DrawFn) -> dict[str, Any]:
-    """Return a configuration of the schema alone: every key has a value of its type."""
+    """Return a configuration generated from the schema: every key has a value of its type."""
     return draw(_of_model(GivenStack, 0))
 
 
@@ -146,7 +146,7 @@ def _again(draw: st.DrawFn, place: Place) -> None:
 
 
 def _places(value: Any, annotation: Any) -> Iterator[Place]:
-    """Yield every key below a value, with those that the schema knows and the file leaves out."""
+    """Yield every key below a value, including the keys of the schema that the file omits."""
     plain, _ = unwrapped(annotation)
     model = _model_of(plain, value)
     if isinstance(value, dict):
@@ -165,7 +165,7 @@ def _places(value: Any, annotation: Any) -> Iterator[Place]:
 
 
 def _model_of(plain: Any, value: Any) -> type[BaseModel] | None:
-    """Return the model of a mapping; of several, the one of its `kind`."""
+    """Return the model of a mapping, selected by its `kind` if there are several."""
     if isinstance(plain, type) and issubclass(plain, BaseModel):
         return plain
     if get_origin(plain) not in (Union, types.UnionType):
@@ -187,7 +187,7 @@ def _annotation_of(field: FieldInfo) -> Any:
 
 
 def values(annotation: Any, depth: int = 0) -> st.SearchStrategy[Any]:
-    """Return values of a type of the schema, those at its bounds among them."""
+    """Return values of a type of the schema, including those at its bounds."""
     plain, metadata = unwrapped(annotation)
     origin = get_origin(plain)
     if origin in (Union, types.UnionType):
@@ -217,7 +217,7 @@ def _scalars(annotation: Any, plain: Any, metadata: tuple[Any, ...]) -> st.Searc
 
 @st.composite
 def _of_model(draw: st.DrawFn, model: type[BaseModel], depth: int) -> dict[str, Any]:
-    # Few of the keys that may be left out: each of them is another chance to be refused.
+    # Few of the optional keys: each of them makes a refusal more likely.
     return {
         name: draw(values(_annotation_of(field), depth + 1))
         for name, field in model.model_fields.items()
@@ -263,7 +263,7 @@ def _takes(adapter: TypeAdapter[Any], text: str) -> bool:
 
 @cache
 def _words() -> tuple[str, ...]:
-    """Return every text of the good configurations, and what somebody may put in its place."""
+    """Return every text of the valid configurations, and possible replacements."""
     found = dict.fromkeys(text for raw in bases() for text in _texts_in(raw))
     instances = ("g4dn.xlarge", "p6-b200.48xlarge", "trn2.48xlarge", "c7g.large", "x9.metal")
     places = ("us-west-2a", "us-west-2d", "usw2-az1", "us-east-1a", "10.0.0.0/28", "10.1.0.0/16")

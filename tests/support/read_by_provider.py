@@ -1,9 +1,9 @@
 """Reads clusters and requests as the stand-in of ParallelCluster's provider does.
 
 A script for `tests.support.provider_readings`: it runs in ParallelCluster's environment. Standard
-input holds `{"clusters": {name: configuration}, "events": {name: event}}`, and standard output by
-name what is read, or `{"refused": why}`. The stack of every event has the tags `team: a` and
-`aws:cloudformation:stack-name: d`.
+input contains `{"clusters": {name: configuration}, "events": {name: event}}`. Standard output
+contains the reading of each by name, or `{"refused": why}`. The stack of every event has the tags
+`team: a` and `aws:cloudformation:stack-name: d`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-# In place of this directory, whose modules have names that packages have too.
+# Replaces this directory, whose modules have the same names as some packages.
 sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from sandbox.parallelcluster.provider.reading import NotInTheSandboxError, read_cluster  # noqa: E402 - see above
@@ -34,7 +34,7 @@ class Stacks:
 
 
 def main() -> None:
-    """Answer what standard input asks."""
+    """Read standard input and write the readings."""
     asked = json.load(sys.stdin)
     with contextlib.redirect_stdout(sys.stderr):
         answer = {

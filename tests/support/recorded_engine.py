@@ -1,4 +1,4 @@
-"""A `pulumi` that exports and imports a file, for tests of what a killed engine left."""
+"""A `pulumi` that exports and imports a file, for tests of the state after a killed engine."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class RecordedEngine:
         return json.loads(self.state.read_text())["deployment"]["resources"]
 
     def write(self, *resources: dict[str, Any], pending: tuple[dict[str, Any], ...] = ()) -> None:
-        """Write a state with these resources and operations that were begun."""
+        """Write a state with these resources and pending operations."""
         inner = {"resources": list(resources), "pending_operations": list(pending)}
         self.state.write_text(json.dumps({"version": 3, "deployment": inner}))
 
 
 def creating(urn: str, **inputs: Any) -> dict[str, Any]:
-    """Return a create that was begun."""
+    """Return a pending create operation."""
     token = urn.split("::")[2]
     resource = {"urn": urn, "custom": True, "type": token, "inputs": inputs}
     return {"type": "creating", "resource": resource}

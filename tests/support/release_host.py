@@ -1,4 +1,4 @@
-"""A server on the loopback that plays the hosts of official releases."""
+"""A server on the loopback interface that replaces the hosts of official releases."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 @dataclass
 class ReleaseHost:
-    """Serves files by their publisher's host and path, and counts what it was asked for."""
+    """Serves files by their publisher's host and path, and counts the requests."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     """Contents by ``host/path``."""
     broken: dict[str, int] = field(default_factory=dict)
-    """How many of the next transfers of a file break off in the middle."""
+    """How many of the next transfers of a file break off."""
     asked: list[str] = field(default_factory=list)
     address: str = ""
 

@@ -1,4 +1,4 @@
-"""What a `destroy` leaves in the account, and whether it told the user."""
+"""Objects that `destroy` leaves in the account, and whether it names them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from tests.support.sandbox import Sandbox
 _ID = re.compile(r"\b[a-z]+-[0-9a-f]{17}\b")
 """An id of EC2, FSx or EFS."""
 _LISTED = re.compile(r"protected(?: resources)?:$|ParallelCluster has kept .*:$", re.MULTILINE)
-"""The words of `destroy` before what it keeps."""
+"""The words of `destroy` before the list of retained objects."""
 
 
 def remains(before: list[str], after: list[str]) -> list[str]:
-    """Return what an account has more (`+`) or less (`-`) than before, without made-up ids."""
+    """Return the lines that an account has gained (`+`) or lost (`-`), without generated ids."""
     return difference(normalised(before, before), normalised(after, before))
 
 
 def untold(before: list[str], after: list[str], answer: str) -> list[str]:
     """Return the lines of objects that are new to an inventory and that `destroy` did not list.
 
-    What is part of one that was named (an interface of a file system, a rule of its security
-    group) has its id in its line, and is told with it.
+    A part of a listed object (an interface of a file system, a rule of its security group) has the
+    id of that object in its line, and counts as listed.
 
     Args:
         before: The inventory before the stack.
@@ -41,7 +41,7 @@ def untold(before: list[str], after: list[str], answer: str) -> list[str]:
 
 
 def removed_by_hand(sandbox: Sandbox, before: list[str]) -> None:
-    """Bring the account back to what it was before, also without what is protected."""
+    """Restore the account to its previous content, without the protected objects."""
     if sandbox.inventory() != before:
         sandbox.must("sandbox", "reset")
         sandbox.must("sandbox", "start")

@@ -1,6 +1,6 @@
-"""Read what a plan renders as its readers do: cloud-init, nodeadm, kubectl, bash, ParallelCluster.
+"""Parse a plan's documents like cloud-init, nodeadm, kubectl, bash and ParallelCluster.
 
-Every function raises AssertionError where a document is none, or says what the plan does not.
+Every function raises AssertionError if a document is invalid or contradicts the plan.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _DNS_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
 
 
 def assert_rendered(plan: AnyPlan) -> int:
-    """Render everything of a plan, and return how many documents there were."""
+    """Render and read all documents of a plan, and return their number."""
     if isinstance(plan, EksPlan):
         return _eks(plan)
     if isinstance(plan, ParallelClusterPlan):
@@ -56,7 +56,7 @@ def assert_rendered(plan: AnyPlan) -> int:
 
 
 def assert_registered(cloud: Cloud) -> int:
-    """Read the documents among the inputs of resources, and return how many there were."""
+    """Read the documents among the inputs of resources, and return their number."""
     found = 0
     for made in cloud.registered:
         for key, value in made.inputs.items():
@@ -87,7 +87,7 @@ def user_data(text: str) -> list[tuple[str, str]]:
 
 @cache
 def assert_bash(script: str) -> None:
-    """Let bash read a script, and hold no text of a stack file's that is free."""
+    """Let bash parse a script, which must not contain free text of a stack file."""
     assert CANARY not in script
     done = subprocess.run(["/bin/bash", "-n"], input=script, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
@@ -112,7 +112,7 @@ def _eks(plan: EksPlan) -> int:
 
 
 def _node_config(plan: EksPlan, group: NodeGroupPlan) -> dict[str, Any]:
-    """Return what the plan means, in nodeadm's words."""
+    """Return the configuration that the plan requires, in nodeadm's format."""
     kubelet: dict[str, Any] = {}
     if group.maximum_pods is not None:
         kubelet["config"] = {"maxPods": group.maximum_pods}

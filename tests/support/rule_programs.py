@@ -1,4 +1,4 @@
-"""The programs that the test module of each rule offers: some break the rule, some do not.
+"""The programs of each rule's test module: some break the rule, and some do not.
 
 A test module of a rule has `VIOLATING` and `CLEAN`, tuples of programs, and may have `CONFIG`, the
 rule's configuration for all of them.
@@ -22,7 +22,7 @@ TESTS = Path(__file__).resolve().parents[1] / "policies"
 
 @dataclass(frozen=True, slots=True)
 class RulePrograms:
-    """What the test module of one rule offers."""
+    """The programs of one rule's test module."""
 
     violating: tuple[Program, ...]
     clean: tuple[Program, ...]
@@ -30,7 +30,7 @@ class RulePrograms:
 
 
 def programs_of(module: ModuleType) -> RulePrograms:
-    """Return the programs of the rule that a module holds; none where it has no test module."""
+    """Return the programs of the rule in a module; empty if it has no test module."""
     _, _, domain, stem = module.__name__.split(".")
     if not (TESTS / domain / f"test_{stem}.py").is_file():
         return RulePrograms((), (), {})

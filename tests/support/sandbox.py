@@ -1,4 +1,4 @@
-"""A sandbox of the tests' own, driven through the command line as a user drives it."""
+"""A sandbox of the tests, used through the command line like by a user."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TIMEOUT_SECONDS = 420
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A command that has ended."""
+    """The result of a command."""
 
     arguments: tuple[str, ...]
     exit_code: int
@@ -37,7 +37,7 @@ class Done:
 
     @property
     def said(self) -> str:
-        """Everything it wrote."""
+        """Standard output and standard error."""
         return f"{self.stdout}\n{self.stderr}"
 
 
@@ -49,20 +49,20 @@ class Sandbox:
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     """Environment variables of its user."""
     module: str = "tools.cli"
-    """What runs as `./trainyard`."""
+    """The module that runs as `./trainyard`."""
     is_warm: bool = False
-    """Whether its processes are forks of one that has imported all packages."""
+    """Whether its processes are forks of a process that has imported all packages."""
 
     def warm(self) -> Sandbox:
-        """Return it with commands that import nothing, nor their programs, packs and plugins."""
+        """Return it with warm commands, programs, packs and plugins."""
         return replace(self, module="tests.support.warm_python.command_line", is_warm=True)
 
     def plain(self) -> Sandbox:
-        """Return it with the commands and processes of a user."""
+        """Return it with the plain commands and processes of a user."""
         return replace(self, module="tools.cli", is_warm=False)
 
     def without_preview(self) -> Sandbox:
-        """Return it with commands that begin at once, in warm processes."""
+        """Return it with warm commands that skip the preview."""
         return replace(self, module="tests.support.without_preview", is_warm=True)
 
     def environment(self) -> dict[str, str]:
@@ -89,7 +89,7 @@ class Sandbox:
         )
 
     def run(self, *arguments: str | Path) -> Done:
-        """Run `./trainyard <arguments>` to its end, whatever that is."""
+        """Run `./trainyard <arguments>` to its end, whether or not it succeeds."""
         with self.start_command(*arguments) as process:
             try:
                 stdout, stderr = process.communicate(timeout=TIMEOUT_SECONDS)
@@ -99,7 +99,7 @@ class Sandbox:
         return Done(tuple(map(str, arguments)), process.returncode, stdout, stderr)
 
     def must(self, *arguments: str | Path) -> Done:
-        """Run a command that has to succeed."""
+        """Run a command that must succeed."""
         done = self.run(*arguments)
         assert done.exit_code == 0, f"{' '.join(done.arguments)} failed:\n{done.said}"
         return done
@@ -107,7 +107,7 @@ class Sandbox:
     def inventory(self) -> list[str]:
         """Return a line for each object of the account and its clusters.
 
-        As `sandbox inventory` prints it, without the time that it takes to start a command.
+        The lines are those of `sandbox inventory`, without the time to start a command.
         """
         return lines(SandboxDirectory(self.directory))
 
@@ -117,12 +117,12 @@ class Sandbox:
 
     @contextlib.contextmanager
     def kubernetes(self, stack: str) -> Iterator[client.ApiClient]:
-        """Give a client of the stack's cluster, with the kubeconfig that the user gets."""
+        """Yield a client of the stack's cluster, with the user's kubeconfig."""
         with config.new_client_from_config(str(self.kubeconfig(stack))) as api:
             yield api
 
     def resource_changes(self, stack: str) -> dict[str, int]:
-        """Return what the last update of a stack did, from the record that the engine keeps."""
+        """Return the result of the last update of a stack, from the engine's history."""
         history = self.directory / "pulumi" / "state" / ".pulumi" / "history" / "trainyard" / stack
         newest = max(history.glob("*.history.json"))
         return json.loads(newest.read_text(encoding="utf-8"))["resourceChanges"]
@@ -130,7 +130,7 @@ class Sandbox:
 
 @contextlib.contextmanager
 def running(directory: Path) -> Iterator[Sandbox]:
-    """Start a sandbox in a directory, and end it after the block."""
+    """Start a sandbox in a directory, and stop it after the block."""
     sandbox = Sandbox(directory)
     sandbox.must("sandbox", "start")
     try:

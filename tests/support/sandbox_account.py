@@ -1,4 +1,4 @@
-"""A sandbox account that a test fills by hand: instances, and the authenticator's question."""
+"""A sandbox account that a test fills: instances, and answers for the authenticator."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ class SandboxAccountDouble:
         }
 
     def ingress_rules(self, security_group_id: str) -> list[dict[str, Any]]:
-        """As `SandboxAccount`; nobody asks."""
+        """As `SandboxAccount`; must not be called."""
         raise AssertionError(f"nobody should ask for {security_group_id}")
 
     def identity(self, arn: str, session: str) -> dict[str, Any]:
-        """What the authenticator is told of a caller."""
+        """The authenticator's information about a caller."""
         instance = self.running.get(session)
         return {
             "authentication_mode": self.authentication_mode,

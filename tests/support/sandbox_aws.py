@@ -1,4 +1,4 @@
-"""The sandbox's AWS endpoint for tests: clients, and the objects that most tests need first."""
+"""The sandbox's AWS endpoint for tests: clients, and common prerequisites of tests."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ class Account:
         return self.client("iam")
 
     def role(self, name: str) -> str:
-        """Make a role with an instance profile of the same name; return the role's ARN."""
+        """Create a role with an instance profile of the same name; return the role's ARN."""
         arn = self.iam.create_role(RoleName=name, AssumeRolePolicyDocument=_TRUST)["Role"]["Arn"]
         self.iam.create_instance_profile(InstanceProfileName=name)
         self.iam.add_role_to_instance_profile(InstanceProfileName=name, RoleName=name)
         return arn
 
     def pod_role(self, name: str) -> str:
-        """Make a role that EKS Pod Identity may hand out; return its ARN."""
+        """Create a role that EKS Pod Identity may assume; return its ARN."""
         statement = {
             "Effect": "Allow",
             "Principal": {"Service": "pods.eks.amazonaws.com"},
@@ -84,7 +84,7 @@ class Account:
         return self.iam.create_role(RoleName=name, AssumeRolePolicyDocument=trust)["Role"]["Arn"]
 
     def reservation_group(self, *reservation_ids: str, name: str = "pool") -> str:
-        """Make a resource group of reservations of this account; return its ARN."""
+        """Create a resource group of reservations of this account; return its ARN."""
         groups = self.client("resource-groups")
         made = groups.create_group(
             Name=name,
@@ -109,12 +109,12 @@ class Account:
         return made["Group"]["GroupArn"]
 
     def group(self, name: str = "efa", vpc_id: str = VPC) -> str:
-        """Make a security group; return its id."""
+        """Create a security group; return its id."""
         made = self.ec2.create_security_group(GroupName=name, Description=name, VpcId=vpc_id)
         return made["GroupId"]
 
     def open_lustre(self, group_id: str) -> None:
-        """Let members of a security group reach one another on the port of Lustre."""
+        """Allow members of a security group to reach one another on the port of Lustre."""
         permission = {
             "IpProtocol": "tcp",
             "FromPort": 988,
@@ -124,7 +124,7 @@ class Account:
         self.ec2.authorize_security_group_ingress(GroupId=group_id, IpPermissions=[permission])
 
     def lustre(self) -> str:
-        """Make a Lustre file system; return its id."""
+        """Create a Lustre file system; return its id."""
         group_id = self.group("servers")
         self.open_lustre(group_id)
         made = self.client("fsx").create_file_system(
@@ -137,12 +137,12 @@ class Account:
         return made["FileSystem"]["FileSystemId"]
 
     def template(self, name: str, **data: Any) -> str:
-        """Make a launch template; return its id."""
+        """Create a launch template; return its id."""
         made = self.ec2.create_launch_template(LaunchTemplateName=name, LaunchTemplateData=data)
         return made["LaunchTemplate"]["LaunchTemplateId"]
 
     def autoscaling_group(self, name: str, template_id: str, **settings: Any) -> dict[str, Any]:
-        """Make an Auto Scaling group in private-b; return it as it is described."""
+        """Create an Auto Scaling group in private-b; return its description."""
         self.autoscaling.create_auto_scaling_group(
             AutoScalingGroupName=name,
             LaunchTemplate={"LaunchTemplateId": template_id, "Version": "$Latest"},
@@ -151,24 +151,24 @@ class Account:
         return self.described_group(name)
 
     def described_group(self, name: str) -> dict[str, Any]:
-        """Return an Auto Scaling group as it is described."""
+        """Return the description of an Auto Scaling group."""
         answer = self.autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[name])
         return answer["AutoScalingGroups"][0]
 
     def instances(self, *states: str) -> list[dict[str, Any]]:
-        """Return the instances in some states, by default those that run."""
+        """Return the instances in some states, by default the running ones."""
         names = list(states or ("running",))
         filters = [{"Name": "instance-state-name", "Values": names}]
         reservations = self.ec2.describe_instances(Filters=filters)["Reservations"]
         return [instance for each in reservations for instance in each["Instances"]]
 
     def reservation(self, reservation_id: str) -> dict[str, Any]:
-        """Return a capacity reservation as it is described."""
+        """Return the description of a capacity reservation."""
         answer = self.ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])
         return answer["CapacityReservations"][0]
 
     def cluster(self, name: str = "c", **settings: Any) -> dict[str, Any]:
-        """Make a cluster in private-a and private-b with its role; return it as described."""
+        """Create a cluster in private-a and private-b with its role; return its description."""
         self.role(f"{name}-cluster")
         self.eks.create_cluster(
             name=name,
@@ -218,7 +218,7 @@ def target(reservation_id: str) -> dict[str, Any]:
 
 @contextmanager
 def refused(code: str, *words: str) -> Iterator[None]:
-    """Expect an AWS error of a code whose message holds some words."""
+    """Expect an AWS error with a code and with words in its message."""
     with pytest.raises(ClientError) as caught:
         yield
     error = caught.value.response["Error"]

@@ -1,4 +1,4 @@
-"""The shared storage of a ParallelCluster stack, planned by itself."""
+"""The shared storage of a ParallelCluster stack, planned separately."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OLD_EBS = {
 
 @dataclass(frozen=True)
 class Planned:
-    """What became of `storage`, and what was said of it."""
+    """The planned `storage`, and its problems and notes."""
 
     storage: SharedStorage
     review: Review

@@ -1,4 +1,4 @@
-"""Slurm jobs for tests: their directories, and commands of a cluster that note what they got."""
+"""Slurm jobs for tests: their directories, and commands of a cluster that record their calls."""
 
 from __future__ import annotations
 
@@ -74,21 +74,21 @@ def private_plan() -> ParallelClusterPlan:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A directory of scripts, and a PATH on which the commands of a cluster are recordings."""
+    """A directory of scripts, and a PATH with recording commands of a cluster."""
 
     scripts: Path
     commands: Path
     calls_file: Path
 
     def command(self, name: str, body: str = "") -> None:
-        """Put a command on the PATH that notes its arguments and then runs `body`."""
+        """Put a command on the PATH that records its arguments and then runs `body`."""
         path = self.commands / name
         record = f'printf "%s\\n" "{name} $*" >> {shlex.quote(str(self.calls_file))}'
         path.write_text(f"#!/bin/bash\n{record}\n{body}\n", encoding="utf-8")
         path.chmod(0o755)
 
     def calls(self, name: str) -> list[str]:
-        """Return what a command got, call by call."""
+        """Return the recorded calls of a command."""
         if not self.calls_file.exists():
             return []
         lines = self.calls_file.read_text(encoding="utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""A ParallelCluster stack of the repository as registered, with short ways to its parts."""
+"""A registered ParallelCluster stack of the repository, with shortcuts to its parts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SlurmStack:
 
     @property
     def provider(self) -> dict[str, Any]:
-        """Properties of the stack that brings ParallelCluster's custom resource."""
+        """Properties of the stack that provides ParallelCluster's custom resource."""
         return self.template["Resources"][PROVIDER]["Properties"]
 
     @property
@@ -49,7 +49,7 @@ class SlurmStack:
 
     @property
     def cluster(self) -> dict[str, Any]:
-        """The cluster configuration, with ids in it."""
+        """The cluster configuration, with ids."""
         return self.custom_resource["ClusterConfiguration"]
 
     @property
@@ -90,7 +90,7 @@ class SlurmStack:
 
 
 def scripts(section: dict[str, Any], action: str = "OnNodeConfigured") -> list[dict[str, Any]]:
-    """Return the scripts of a head node or a queue, in their order."""
+    """Return the scripts of a head node or a queue, in order."""
     return section.get("CustomActions", {}).get(action, {}).get("Sequence", [])
 
 
@@ -121,5 +121,5 @@ def planned(stack: str, **changes: Any) -> ParallelClusterPlan:
 
 
 def rendered(plan: ParallelClusterPlan) -> dict[str, Any]:
-    """Return the cluster configuration of a plan; references are what they refer to, as text."""
+    """Return the cluster configuration of a plan, with the target of each reference as text."""
     return resolve(render_cluster(plan), lambda each: f"{each.kind} {each.name}")

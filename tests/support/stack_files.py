@@ -1,4 +1,4 @@
-"""A complete p5 Capacity Block configuration, and ways to change it in one place."""
+"""A complete p5 Capacity Block configuration, and functions that change it in one place."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def changed(**changes: Any) -> dict[str, Any]:
 
 
 def removed() -> object:
-    """Return the value with which `changed` removes a key."""
+    """Return the value that makes `changed` remove a key."""
     return _REMOVE
 
 
@@ -95,7 +95,7 @@ def block(**changes: Any) -> dict[str, Any]:
 
 
 def with_odcr(reservation: Mapping[str, Any] | None = None, **group: Any) -> dict[str, Any]:
-    """Return the configuration with an ODCR in the place of the Capacity Block."""
+    """Return the configuration with an ODCR instead of the Capacity Block."""
     raw = p5(**group)
     raw["reservations"] = {
         "block": {
@@ -121,7 +121,7 @@ def group(raw: object, name: str = "p5", *, now: datetime = NOW) -> NodeGroupPla
 
 
 def group_before_review(raw: object, name: str = "p5") -> NodeGroupPlan:
-    """Return the plan of a node group that `plan_stack` may refuse, to look at what it would be."""
+    """Return the plan of a node group, even if `plan_stack` refuses it."""
     stack = config(raw)
     context = PlanContext(
         config=stack,
@@ -136,7 +136,7 @@ def group_before_review(raw: object, name: str = "p5") -> NodeGroupPlan:
 
 
 def schema_problems(raw: object, stray_keys: tuple[str, ...] = ()) -> dict[str, Problem]:
-    """Return what `load_stack_config` refuses, by path below `trainyard:cluster`."""
+    """Return the problems that `load_stack_config` reports, by path below `trainyard:cluster`."""
     try:
         load_stack_config(raw, stack_file=STACK_FILE, stray_keys=stray_keys)
     except ConfigError as error:
@@ -145,7 +145,7 @@ def schema_problems(raw: object, stray_keys: tuple[str, ...] = ()) -> dict[str, 
 
 
 def plan_problems(raw: object, *, now: datetime = NOW, **options: Any) -> dict[str, Problem]:
-    """Return what `plan_stack` refuses, by path below `trainyard:cluster`."""
+    """Return the problems that `plan_stack` reports, by path below `trainyard:cluster`."""
     loaded = config(raw)
     try:
         plan_stack(loaded, stack_file=STACK_FILE, region=REGION, now=now, **options)

@@ -1,4 +1,4 @@
-"""The job that a stack file has nodes for, found in its plan."""
+"""The job for the nodes of a stack file, from its plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lives of stacks in the sandbox: what differs from the stack file, and what changes then."""
+"""The lives of stacks in the sandbox: differences from the stack file, and later changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNPROTECTED = {
     "storage.fsx.deletion_protection": False,
     "storage.apps.deletion_protection": False,
 }
-"""What is protected outlives the stack; here the account must be as it was."""
+"""Removes the protection: a protected object would outlive the stack and stay in the account."""
 DATA = {
     "kind": "fsx-lustre",
     "per_unit_storage_throughput": 125,
@@ -25,37 +25,37 @@ DATA = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
-    """Nodes of a stack that are there for the work."""
+    """Nodes of a stack for training jobs."""
 
     instance_type: str
     nodes: int
     zone: str
     devices: Mapping[str, str]
-    """What Kubernetes can allocate on each node."""
+    """Allocatable resources of each node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StackLife:
     """A stack file, changed so that it leaves nothing behind, and one more change of it.
 
-    Values by place below `trainyard:cluster`, as `copied_stack_file` takes them.
+    Values by path below `trainyard:cluster`, as for `copied_stack_file`.
     """
 
     stack: str
     base: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What differs from the stack file from the beginning."""
+    """Initial differences from the stack file."""
     change: dict[str, Any]
-    """A change of sizes, and of tags where the stack takes one in place."""
+    """A change of sizes, and of tags if the stack can change them in place."""
     replaced: int = 0
     """How many resources the change replaces."""
     workers: Workers | None = None
-    """What the nodes for the work must be, where a test looks."""
+    """Expected nodes for training jobs, if a test checks them."""
     kinds: frozenset[str] = frozenset()
-    """Kinds of objects that the account holds because of the stack, among others."""
+    """Kinds of objects that the account must have because of the stack; others may exist."""
 
 
 def _slurm(stack: str, queue: str, resource: str, nodes: int) -> StackLife:
-    """Return the life of a cluster whose static nodes become fewer."""
+    """Return the life of a cluster that reduces its static nodes."""
     place = f"architecture.queues.{queue}.compute_resources.{resource}"
     fewer = {f"{place}.minimum": nodes, f"{place}.maximum": nodes}
     strategy = {"architecture.slurm.queue_update_strategy": "TERMINATE"}
@@ -63,7 +63,7 @@ def _slurm(stack: str, queue: str, resource: str, nodes: int) -> StackLife:
 
 
 def _unprotected(stack: str) -> dict[str, Any]:
-    """Return the changes with which the new file systems of a stack go with it."""
+    """Return the changes that make `destroy` delete the new file systems of a stack."""
     storage = stack_config(stack)["trainyard:cluster"].get("storage", {})
     new = [name for name, entry in storage.items() if not entry["kind"].startswith("existing-")]
     return {f"storage.{name}.deletion_protection": False for name in new}
@@ -109,7 +109,7 @@ _LIVES = (
         | {f"{_GROUPS}.p5-odcr.desired": 2, "architecture.system_node_group.maximum": 3},
     ),
     StackLife(stack="eks-trn1", change=TAGGED | {f"{_GROUPS}.trn1.desired": 1}),
-    # EKS updates a managed node group in a Capacity Block only to and from no nodes.
+    # EKS updates a managed node group in a Capacity Block only to and from 0 nodes.
     StackLife(stack="p5-cb-managed", change={f"{_GROUPS}.p5.desired": 0}),
     _slurm("pc-p4de-ami", "compute-gpu", "distributed-ml", 3),
     _slurm("pc-p4de-g5", "compute-gpu", "distributed-ml", 3),
@@ -145,7 +145,7 @@ _LIVES = (
 )
 
 LIVED_ELSEWHERE = frozenset({"batch-trn1", "p5-cb", "pc-gpu", "pc-trn1", "vpc-multi-az"})
-"""Stacks whose lives, with more in them, are `test_life_of_a_*.py` and `test_new_vpc.py`."""
+"""Stacks whose lives have their own, longer tests: `test_life_of_a_*.py` and `test_new_vpc.py`."""
 
 STACK_LIVES = (
     *_LIVES,
@@ -155,4 +155,4 @@ STACK_LIVES = (
         if stack not in LIVED_ELSEWHERE and stack not in {life.stack for life in _LIVES}
     ),
 )
-"""The lives of all other stacks; without an entry of its own, a stack gets other tags."""
+"""The lives of all other stacks; by default, a life changes the tags."""

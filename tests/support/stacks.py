@@ -48,7 +48,7 @@ BATCH_STACKS = [stack for stack in STACKS if _KINDS[stack] == BATCH]
 NETWORK_STACKS = [stack for stack in STACKS if _KINDS[stack] == NETWORK]
 ZONES = ("us-west-2a", "us-west-2b", "us-west-2c", "us-west-2d")
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
-"""The moment that the goldens are made at; the account's times count from it."""
+"""The time of the goldens; times of the account are relative to it."""
 
 
 def stack_config(stack: str) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def _zone_id(zone: str) -> str:
 
 
 def render(cloud: Cloud) -> str:
-    """Return what a program registered as a text for people, by type and name."""
+    """Return the registered resources as readable text, by type and name."""
     names = {made.urn: made.name for made in cloud.registered}
     resources = sorted(cloud.registered, key=lambda made: (made.type, made.name))
     return yaml.dump(
@@ -221,7 +221,7 @@ def _legible(value: Any, key: str = "") -> Any:
     if key == "securityGroups":
         return " + ".join(value)
     if isinstance(value, dict):
-        # `__provider` is the code of a dynamic provider as bytes: it differs by interpreter.
+        # `__provider` is the pickled code of a dynamic provider, which differs by interpreter.
         return {k: _legible(value[k], k) for k in sorted(value) if k != "__provider"}
     if isinstance(value, list):
         return [_legible(inner) for inner in value]

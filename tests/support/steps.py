@@ -1,4 +1,4 @@
-"""Steps of an update, as the engine's preview tells them."""
+"""Steps of an update, as in the engine's preview."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def step(
     reasons: tuple[str, ...] = (),
     retained: bool = False,
 ) -> Step:
-    """Return what becomes of one resource; without `old` and `new` it had and has no inputs."""
+    """Return the step of one resource; `old` and `new` inputs are empty by default."""
     return Step(
         operation=operation,
         urn=f"urn:pulumi:p5-cb::trainyard::trainyard:x:Y${type_token}::{name}",

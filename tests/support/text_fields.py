@@ -1,4 +1,4 @@
-"""Every text that a stack file may hold, from the schema, and texts that somebody may put there."""
+"""Every text field of a stack file, from the schema, and hostile texts for them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.config.base import Form
 from components.config.given_stack import GivenStack
 
 CANARY = "CANARY"
-"""Name of the file that every hostile text would make if a shell obeyed it."""
+"""Name of the file that every hostile text would create if a shell executed it."""
 COMMANDS = (
     f"$(touch ${{IFS%??}}{CANARY})",
     f"$(touch${{IFS}}{CANARY})",
@@ -25,9 +25,9 @@ COMMANDS = (
     f"|touch${{IFS}}{CANARY}",
     f"\ntouch {CANARY}\n",
 )
-"""What a shell would obey, in quotes and without."""
+"""Texts that a shell would execute, quoted and unquoted."""
 TEMPLATES = ("{{ x }}", "{{resolve:ssm:x}}", "${aws:region}", "%s%n", "#{x}", "@name@", "<%= x %>")
-"""What a template of one kind or another would fill in."""
+"""Placeholders of several kinds of templates."""
 TERMINAL = ("\x1b[2J", "\x1b]0;x\x07", "\x00", "\r", "\u2028", "\u202e", "\u200f", "\x9b2J", "\xa0")
 """Characters that control a terminal or are invisible."""
 MARKUP = ("[bold]x[/bold]", "[link=http://x]y[/link]", "::error::x", "##[error]x", "<b>x</b>")
@@ -36,20 +36,20 @@ PATHS = ("../../etc/passwd", "-rf", "--help", "~root", "x/../y", "//x", "\\\\x")
 
 @dataclass(frozen=True, slots=True)
 class TextField:
-    """One text of the schema: of a field, an entry of it, or a key."""
+    """One text of the schema: a field, an entry of a field, or a key."""
 
     model: str
     field: str
     type_: Any
     takes: TypeAdapter[Any]
-    """What says whether a text can stand there."""
+    """The validator of the text."""
 
     def __str__(self) -> str:
-        """Return the name for people."""
+        """Return a readable name."""
         return f"{self.model}.{self.field}"
 
     def accepts(self, text: str) -> bool:
-        """Return whether a text can stand there."""
+        """Return whether a text is valid there."""
         try:
             self.takes.validate_python(text)
         except ValidationError:
@@ -57,7 +57,7 @@ class TextField:
         return True
 
     def variants(self, hostile: str) -> list[str]:
-        """Return a hostile text alone, and where a form may let it in: in a text that fits."""
+        """Return a hostile text alone, and inside a text that matches the pattern of the field."""
         fitting = [example for example in (_example(self.type_), *_BEGINNINGS) if example]
         return [hostile, *(f"{each}{hostile}" for each in fitting)]
 

@@ -1,4 +1,4 @@
-"""The files of the repository, without what tools and the sandbox make in it."""
+"""The files of the repository, without files that tools and the sandbox create."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @cache
 def tracked_files() -> tuple[Path, ...]:
-    """Return every file that is in git or would be added to it, relative to the root, sorted."""
+    """Return the sorted paths, relative to the root, of all files that git tracks or would add."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     paths = (Path(name) for name in listed.stdout.split("\0") if name)

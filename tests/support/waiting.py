@@ -1,4 +1,4 @@
-"""Waiting for something that another process does."""
+"""Waiting for the effect of another process."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 def until(condition: Callable[[], object], what: str, seconds: float = 60) -> None:
-    """Return as soon as ``condition()`` holds; fail when it does not within ``seconds``."""
+    """Return as soon as ``condition()`` holds; fail if it does not within ``seconds``."""
     pause = threading.Event()
     deadline = time.monotonic() + seconds
     while not condition():

@@ -1,7 +1,7 @@
 """`./trainyard` without previews: `python -m tests.support.without_preview up dev --sandbox`.
 
-A preview runs the program and every plugin once more than the update needs. Tests of what an update
-does go without it; the preview and the guard that reads it have tests of their own.
+A preview runs the program and every plugin once more than the update needs. Tests of updates skip
+it; the preview and the guard that reads it have separate tests.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tools.workspace.engine_process import EngineResult
 from tools.workspace.workspace import Workspace
 
 _run, _run_guarded = deployments.run, guarded_update.run_guarded
-"""As they are before `main` puts others in their place."""
+"""The originals, which `main` replaces."""
 
 
 def main() -> None:
-    """Run the command line; its `up`, `refresh` and `destroy` begin at once."""
+    """Run the command line; its `up`, `refresh` and `destroy` skip the preview."""
     warm_engines()
     guarded_update.run_guarded = _unguarded
     deployments.run = _at_once

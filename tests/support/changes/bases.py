@@ -57,13 +57,13 @@ VARIANTS: Mapping[str, tuple[str, Mapping[str, Any], tuple[str, ...]]] = {
     "p5-cb-managed on the previous version": ("p5-cb-managed", _PREVIOUS, _VERSION),
     "eks-p5-odcr on the previous version": ("eks-p5-odcr", _PREVIOUS, _VERSION),
 }
-"""Stack file, what it says besides, and the keys that are changed, by the name of the golden."""
+"""Stack file, additional values, and the keys that are changed, by the name of the golden."""
 NAMES = (*STACKS, *VARIANTS)
 _PLAIN: tuple[Mapping[str, Any], tuple[str, ...]] = ({}, ())
 
 
 def raw_of(name: str) -> dict[str, Any]:
-    """Return the configuration of a base without settings of policy rules, which change nothing."""
+    """Return the configuration of a base without settings of policy rules, which have no effect."""
     stack, more, _ = VARIANTS.get(name, (name, *_PLAIN))
     raw = _merged(stack_config(stack)["trainyard:cluster"], more)
     return {key: value for key, value in raw.items() if key != "policies"}
@@ -86,13 +86,13 @@ def base(name: str) -> Base:
     plan = planned(raw, stack, account_facts())
     facts = after_up(plan)
     resources = by_key(deployed(plan, stack))
-    # The same in an account that has it: what the account says of it becomes a part of the plan.
+    # The same in an account that has the stack: facts of the account become a part of the plan.
     again = planned(raw, stack, facts)
     return Base(name=stack, raw=raw, plan=again, facts=facts, resources=resources)
 
 
 def edits_of(name: str) -> list[Edit]:
-    """Return every change of one key of a base; of a variant only those that it is for."""
+    """Return every change of one key of a base, or for a variant only the changes it is for."""
     raw = raw_of(name)
     stack, _, keys = VARIANTS.get(name, (name, *_PLAIN))
     found = edits(raw, load_stack_config(raw, stack_file=f"Pulumi.{stack}.yaml"))

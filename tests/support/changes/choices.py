@@ -16,11 +16,11 @@ from tests.support.annotations import unwrapped
 MOST = 2
 """Values that are tried for one field."""
 REMOVED = object()
-"""Stands for a key that is taken out of the file."""
+"""Represents a key that is removed from the file."""
 
 
 def others(field: FieldInfo, value: Any) -> list[Any]:
-    """Return at most `MOST` values that the field takes and that differ from its present one."""
+    """Return at most `MOST` valid values of the field that differ from the present one."""
     annotation: Any = field.annotation
     if field.metadata:
         annotation = Annotated[annotation, *field.metadata]
@@ -61,7 +61,7 @@ def _of_union(union: Any, metadata: tuple[Any, ...], value: Any) -> Iterator[Any
 
 def _flat(metadata: tuple[Any, ...]) -> Iterator[Any]:
     for each in metadata:
-        # `Field(ge=1)` keeps its bounds in metadata of its own.
+        # `Field(ge=1)` has its bounds in nested metadata.
         yield from each.metadata if isinstance(each, FieldInfo) else (each,)
 
 
@@ -71,7 +71,7 @@ def _numbers(metadata: tuple[Any, ...], value: int | None) -> Iterator[int]:
     most = min((each.le for each in bounds if isinstance(each, Le)), default=10**6)
     start = least if value is None else value
     step = max(1, start // 2) if start >= 20 else 1
-    # Above, or below where it is at its most. Keys for which less is not as more are in `special`.
+    # Above, or below at the maximum. Keys that treat less and more differently are in `special`.
     yield next(other for other in (start + step, start - step) if least <= other <= most)
 
 

@@ -16,7 +16,7 @@ from tests.support.changes.special import SPECIAL
 from tests.support.keys import value_at, with_value
 
 UNCHANGED = frozenset({"kind"})
-"""Fields that say which model it is: another one has other fields."""
+"""Discriminator fields: another value means a model with other fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class Edit:
     path: tuple[str, ...]
     """Key below `trainyard:cluster`."""
     words: str
-    """The change for people, without the key."""
+    """A description of the change, without the key."""
     raw: Mapping[str, Any]
-    """The whole configuration with the change."""
+    """The complete configuration with the change."""
 
     @property
     def line(self) -> str:
@@ -40,8 +40,8 @@ def edits(raw: Mapping[str, Any], config: BaseModel) -> list[Edit]:
     """Return every change of one key, by key.
 
     Args:
-        raw: The configuration as its file says it.
-        config: The same, read: it has the defaults and the types of every field.
+        raw: The configuration as written in its file.
+        config: The parsed configuration, with the default and the type of every field.
     """
     return sorted(_of_model(raw, config, ()), key=lambda edit: edit.path)
 
@@ -59,7 +59,7 @@ def _of_model(raw: Mapping[str, Any], model: BaseModel, path: tuple[str, ...]) -
             choices = _special(raw, place)
             found = others(field, value) if choices is None else choices
             for other in found:
-                # A key that is not there cannot be taken out.
+                # A missing key cannot be removed.
                 gone = other is REMOVED and value_at(raw, place) is None
                 if other != plain(value) and not gone:
                     yield _changed(raw, place, value, other)
@@ -92,7 +92,7 @@ def _of_entries(
 
 
 def _moved(raw: Mapping[str, Any], place: tuple[str, ...], name: str) -> Edit:
-    """Return the change that gives an entry another name, wherever it is spoken of."""
+    """Return the change that renames an entry and all references to it."""
     old = place[-1]
     moved = _with(_with(raw, place, REMOVED), (*place[:-1], name), value_at(raw, place))
     if place[0] == "reservations":
@@ -122,7 +122,7 @@ def _edit(place: tuple[str, ...], words: str, raw: Mapping[str, Any]) -> Edit:
 
 
 def plain(value: Any) -> Any:
-    """Return a value of a model as YAML has it."""
+    """Return a value of a model as YAML represents it."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", exclude_defaults=True)
     if isinstance(value, tuple | list | frozenset):

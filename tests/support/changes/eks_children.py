@@ -1,6 +1,7 @@
-"""The children of `eks:index:Cluster`, which pulumi-eks makes and no program registers.
+"""The children of `eks:index:Cluster`, which pulumi-eks registers and programs do not.
 
-As the sandbox's stand-in makes them, which recordings of the package are compared with.
+They are the children that the sandbox's stand-in registers, which is tested against recordings of
+the package.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _IDENTITIES = [{"oidcs": [{"issuer": "https://oidc.eks.us-west-2.amazonaws.com/i
 
 
 class _EksCloud(Cloud):
-    """Answers for a control plane what EKS would."""
+    """Answers for a control plane like EKS."""
 
     def __init__(self) -> None:
         super().__init__(None)
@@ -45,7 +46,7 @@ class _EksCloud(Cloud):
 
 
 def children(component: Registered) -> Mapping[Key, Registered]:
-    """Return what the package registers for a cluster, by type and name."""
+    """Return the resources that the package registers for a cluster, by type and name."""
     return _children(component.name, json.dumps(component.inputs, sort_keys=True))
 
 

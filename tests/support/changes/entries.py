@@ -1,4 +1,4 @@
-"""Entries that a change adds, by the mapping that they are added to."""
+"""Entries that a change adds, by the mapping to which it adds them."""
 
 from __future__ import annotations
 
@@ -63,4 +63,4 @@ ENTRIES: Mapping[str, Mapping[str, Entry]] = {
     },
     "storage": {"added": _lustre},
 }
-"""The entry itself, or what makes it of the file."""
+"""The entry itself, or a function that creates it from the file."""

@@ -1,4 +1,4 @@
-"""The change matrix of one stack as a text for people: a golden is read in review."""
+"""The change matrix of one stack as readable text: goldens are read in review."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.support.changes.rows import Row
 from tools.changes.steps import Operation, Step
 
 MOST_NAMED = 6
-"""Resources with the same change that are named; more are counted."""
+"""Maximum number of resources with the same change that are named; further ones are counted."""
 LONGEST_REASON = 110
 _ORDER: tuple[Operation, ...] = ("replace", "delete", "create", "update")
 
@@ -24,7 +24,7 @@ def _text(row: Row) -> str:
 
 
 def lines_of(row: Row) -> list[str]:
-    """Return what a change does, the gravest first."""
+    """Return the effects of a change, the most severe first."""
     if row.refused:
         return [f"refused  {_short(each)}" for each in row.refused]
     if not row.steps:

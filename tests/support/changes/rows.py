@@ -1,4 +1,4 @@
-"""One row of the change matrix: a changed key, and what an update would do."""
+"""One row of the change matrix: a changed key, and the effects of an update."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What becomes of a stack."""
+    """The effects of one change on a stack."""
 
     edit: Edit
     refused: tuple[str, ...] = ()
-    """Keys with what is wrong with them; the account and the state stay as they are."""
+    """Keys with their problems; the account and the state stay as they are."""
     steps: tuple[Step, ...] = ()
-    """Without what stays the same."""
+    """Steps that change a resource."""
     deletes_first: frozenset[str] = frozenset()
-    """URNs of what is gone before its successor comes."""
+    """URNs of resources that are deleted before they are replaced."""
     protected: tuple[str, ...] = ()
-    """Names of protected objects that would go: the engine refuses in the preview."""
+    """Names of protected resources that would be deleted: the engine refuses in the preview."""
     losses: tuple[Loss, ...] = ()
     collisions: tuple[Collision, ...] = ()
     running_blocks: tuple[Step, ...] = ()
@@ -68,7 +68,7 @@ def planned(raw: Mapping[str, Any], name: str, facts: AccountFacts) -> AnyPlan:
 
 
 def row(edit: Edit, base: Base) -> Row:
-    """Return what an update with this change does to a stack that is up."""
+    """Return the effects of an update with this change on a stack that is up."""
     try:
         plan = planned(edit.raw, base.name, base.facts)
     except ConfigError as error:
@@ -77,7 +77,7 @@ def row(edit: Edit, base: Base) -> Row:
         return Row(edit=edit)
     after = by_key(deployed(plan, base.name, base.resources))
     found = [each for each in _compared(base.resources, after) if each[0].operation != "same"]
-    # What is the same tells in which reservation a group stands.
+    # Unchanged resources tell which reservation a group uses.
     everything = [step for step, _ in _compared(base.resources, after)]
     instances = _instances(edit.raw)
     return Row(
@@ -128,7 +128,7 @@ def _compared(
 def _component(
     old: Registered | None, new: Registered | None
 ) -> Iterator[tuple[Step, ProviderVerdict]]:
-    """Yield what becomes of the children of a component that a plugin makes."""
+    """Yield the steps of the children of a component that a plugin creates."""
     was, becomes = ({} if each is None else children(each) for each in (old, new))
     for key in sorted({*was, *becomes}):
         yield _step(was.get(key), becomes.get(key))

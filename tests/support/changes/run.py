@@ -1,4 +1,4 @@
-"""Run a plan as a program, in an account that has what the unchanged plan has made."""
+"""Run a plan as a program, in an account with the resources of the unchanged plan."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from components.architectures.registry import AnyPlan
 
 SUCCESSOR = "-anew"
-"""End of the names and ids of an object that has taken another's place."""
+"""Suffix of the names and ids of an object that replaces another one."""
 Key = tuple[str, str]
 """Type and logical name."""
 _CALLS = {
@@ -35,7 +35,7 @@ _CALLS = {
 
 
 class ChangedCloud(Cloud):
-    """Answers as a cloud in which an earlier program was deployed: what changes, changes."""
+    """Answers as a cloud in which an earlier program was deployed, with changed outputs."""
 
     def __init__(self, before: Mapping[Key, Registered] | None = None) -> None:
         super().__init__(_CALLS)
@@ -60,14 +60,14 @@ class ChangedCloud(Cloud):
 
 
 def identifier(type_: str, name: str) -> str:
-    """Return the id of an object; where the provider checks its form, it has that form."""
+    """Return an id of an object, in the provider's format if the provider validates it."""
     if type_ == "aws:ec2/launchTemplate:LaunchTemplate":
         return f"lt-{crc32(name.encode()):017x}"
     return f"{name}-id"
 
 
 def _call(plain: Callable[..., Any], args: Any) -> tuple[dict[str, Any], list[Any]]:
-    """Return the answer of a call; another parameter of images names another image."""
+    """Return the answer of a call; another image parameter leads to another image."""
     answer, failures = plain(args)
     if args.token == "aws:ssm/getParameter:getParameter":
         answer = {**answer, "value": f"ami-{crc32(args.args['name'].encode()):017x}"}
@@ -77,7 +77,7 @@ def _call(plain: Callable[..., Any], args: Any) -> tuple[dict[str, Any], list[An
 def watched(
     wanted: Mapping[str, Any], before: Mapping[str, Any], ignored: Iterable[str]
 ) -> Mapping[str, Any]:
-    """Return the wanted inputs, of which those at ignored paths are what they were before."""
+    """Return the wanted inputs, with the previous values at ignored paths."""
     for path in ignored:
         wanted = _as_before(wanted, before, path)
     return wanted
@@ -93,7 +93,7 @@ def _as_before(wanted: Mapping[str, Any], before: Mapping[str, Any], path: str) 
 
 
 def deployed(plan: AnyPlan, stack: str, before: Mapping[Key, Registered] | None = None) -> Cloud:
-    """Return what a plan registers; `before` is what an earlier one of the stack did."""
+    """Return the resources that a plan registers; `before` are those of an earlier plan."""
     return run_program(lambda: build(plan), stack, ChangedCloud(before))
 
 
@@ -117,9 +117,9 @@ def run_program(program: Callable[[], object], stack: str, cloud: Cloud) -> Clou
 
 @contextlib.contextmanager
 def _quick() -> Iterator[None]:
-    """Leave out what the SDK does for previews and for error messages: half of its time.
+    """Skip the SDK's work for previews and for error messages, which takes half of its time.
 
-    Nothing is unknown in an update, so nothing has to be searched for what is.
+    An update has no unknown values, so a search for them is not needed.
     """
     with (
         mock.patch.object(rpc, "contains_unknowns", lambda value: isinstance(value, Unknown)),
@@ -131,7 +131,7 @@ def _quick() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Look for garbage between programs only: in them it is a sixth of the time, and finds none."""
+    """Collect garbage only between programs; in them it takes a sixth of the time for nothing."""
     gc.disable()
     try:
         yield
@@ -140,5 +140,5 @@ def _uncollected() -> Iterator[None]:
 
 
 def by_key(cloud: Cloud) -> dict[Key, Registered]:
-    """Return what was registered, without the program's own components."""
+    """Return the registered resources, without the program's own components."""
     return {(made.type, made.name): made for made in cloud.registered if not made.is_component}

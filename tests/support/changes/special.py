@@ -1,4 +1,4 @@
-"""Values for keys whose other values no type tells: what exists in the sandbox's account."""
+"""Values for keys whose type does not determine them: ids and names in the sandbox's account."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OTHER_TYPES = {
     "c5": ["m5.2xlarge"],
     "m5": ["m5.12xlarge"],
 }
-"""Another type for a pool of a family."""
+"""Other types for a pool of a family."""
 _KEY = "arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 _RESERVATION_OF = {
     "p5.48xlarge": "cr-00d00000000000002",
@@ -102,7 +102,7 @@ def _more_and_less(raw: Mapping[str, Any], place: tuple[str, ...]) -> Sequence[A
 def _block_times(raw: Mapping[str, Any], place: tuple[str, ...]) -> Sequence[Any]:
     if place[-1] == "starts_at":
         return ["2026-11-30T12:00:00Z", "2026-12-03T11:30:00Z"]
-    # The block of the account ends six days after the moment that the plans are made at.
+    # The block of the account ends six days after the time at which the plans are made.
     return ["2026-12-07T12:00:00Z", "2026-12-21T11:30:00Z"]
 
 
@@ -171,4 +171,4 @@ SPECIAL: Mapping[str, Choose] = {
     ),
     "storage.*.raid": _fixed({"type": 1}),
 }
-"""By a pattern of the key, the first that fits; an empty choice leaves the key alone."""
+"""By a pattern of the key; the first match applies, and an empty choice keeps the key."""

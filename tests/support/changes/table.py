@@ -1,6 +1,6 @@
-"""The page that says what changing each key does: `python -m tests.support.changes.table`.
+"""The page about the effects of changing each key: `python -m tests.support.changes.table`.
 
-Made from the goldens of the change matrix, so that it is current whenever they are.
+It is generated from the goldens of the change matrix, so that it is current whenever they are.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ _KINDS = {
 _SIZES = {"minimum", "desired", "maximum"}
 
 INTRODUCTION = Path(__file__).parent / "introduction.md"
-"""What precedes the tables."""
+"""The text before the tables."""
 
 Change = tuple[str, str, list[str]]
-"""Key, change, and what it does."""
+"""Key, change, and effect."""
 
 
 def page() -> str:
@@ -101,7 +101,7 @@ def _changes(text: str) -> Iterator[Change]:
 
 
 def _general(key: str, words: str) -> str:
-    """Return a key with `*` for every name that a stack file chooses."""
+    """Return a key with `*` for every name that the user chooses."""
     parts: list[str] = []
     for part in key.split("."):
         parts.append("*" if ".".join(parts) in _COLLECTIONS else part)
@@ -111,7 +111,7 @@ def _general(key: str, words: str) -> str:
 
 
 def _phrases(key: str, lines: list[str]) -> Iterator[str]:
-    # Nothing that could be named lets such an update begin.
+    # No option allows such an update.
     if any(line.endswith(_INHABITED) for line in lines):
         lines = [line for line in lines if line.startswith("refused")]
     for line in lines:
@@ -160,7 +160,7 @@ def _cell(phrases: dict[str, None]) -> str:
     ordered = [phrase for phrase in _GRAVEST_FIRST if phrase in phrases]
     if any(phrase.startswith("refused unless named") for phrase in ordered):
         ordered = [phrase for phrase in ordered if phrase != "replaces what holds nothing"]
-    # Beside a graver change nobody asks which role changes in place.
+    # Next to a more severe change, a list of roles that change in place is of no use.
     small = ("in place", "adds", "removes", "nothing")
     grave = [phrase for phrase in ordered if phrase not in small]
     rest = [phrase for phrase in ordered if phrase in small]

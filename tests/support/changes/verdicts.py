@@ -1,4 +1,4 @@
-"""What the AWS provider, and the stand-in for Kubernetes, say to other inputs of a resource."""
+"""Diffs of the AWS provider, and of the stand-in for Kubernetes, for changed resource inputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.provider_plugin import Made, Plugin
 _CODE = "__provider"
 """The code of a dynamic provider, which differs by interpreter."""
 _NO_ACCOUNT = "http://127.0.0.1:9"
-"""Nothing answers at the discard port: a difference is a matter of schemas, not of the account."""
+"""The discard port, which does not answer: diffs depend on schemas, not on the account."""
 _ZERO: Mapping[str, Any] = {
     "list": [],
     "map": {},
@@ -47,7 +47,7 @@ _SCHEMA_VERSIONS: Mapping[str, int] = {
     "aws:eks/cluster:Cluster": 1,
     "aws:resourcegroups/resource:Resource": 1,
 }
-"""By type, the version of its state where that is not 0; the provider rewrites an older one.
+"""State versions other than 0, by type; the provider upgrades older states.
 
 Source: `SchemaVersion` of the resources of terraform-provider-aws 6.34.0.
 """
@@ -55,12 +55,12 @@ Source: `SchemaVersion` of the resources of terraform-provider-aws 6.34.0.
 
 @dataclass(frozen=True, slots=True)
 class ProviderVerdict:
-    """What a provider would do."""
+    """The diff of a provider."""
 
     changed: tuple[str, ...] = ()
-    """Paths of the properties that differ; empty where nothing does."""
+    """Paths of the properties that differ."""
     replacing: tuple[str, ...] = ()
-    """Those of them that only a new object can have."""
+    """Those of them that require a replacement."""
     deletes_first: bool = False
 
 
@@ -75,7 +75,7 @@ def _aws() -> Plugin:
 def verdict(
     token: str, name: str, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> ProviderVerdict:
-    """Return what the provider of a type says to new inputs of an object that exists."""
+    """Return the provider's diff for new inputs of an existing object."""
     before, after = (
         {key: _plain(value) for key, value in each.items() if key != _CODE} for each in (old, new)
     )
@@ -87,13 +87,13 @@ def verdict(
         return _of_kubernetes(token, name, before, after)
     changed = tuple(sorted(k for k in {*before, *after} if before.get(k) != after.get(k)))
     if token.startswith("pulumi-python:dynamic/aws-auth"):
-        # As its `diff` says: another role is another entry.
+        # Like its `diff`: another role is another entry.
         return ProviderVerdict(changed, tuple(key for key in changed if key == "role_arn"))
     return ProviderVerdict(changed)
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as a provider that takes no secrets gets it."""
+    """Return a value as a provider without support for secrets gets it."""
     if isinstance(value, Mapping):
         if set(value) == {"secret"}:
             return _plain(value["secret"])
@@ -120,7 +120,7 @@ def _of_aws(token: str, old: str, new: str) -> ProviderVerdict:
 
 
 def _said(answer: Any, given: Collection[str]) -> ProviderVerdict:
-    # Outputs that an update may change are among the differences, too.
+    # The differences include outputs that an update may change.
     paths = sorted(answer.detailedDiff or answer.diffs)
     asked = [path for path in paths if re.split(r"[.\[]", path)[0] in given]
     return ProviderVerdict(
@@ -130,7 +130,7 @@ def _said(answer: Any, given: Collection[str]) -> ProviderVerdict:
 
 @lru_cache(maxsize=256)
 def _made(token: str, inputs: str) -> Made:
-    """Return an object as its creation would leave it: what AWS fills in is empty or 0."""
+    """Return an object as after its creation, with empty values or 0 for those that AWS sets."""
     checked, failures = _aws().check(token, json.loads(inputs))
     assert not failures, (token, failures)
     declared = aws_sdk.outputs(token)
@@ -142,12 +142,12 @@ def _made(token: str, inputs: str) -> Made:
 
 
 def _filled_in(value: Any, declared: Declared | None) -> Any:
-    """Return a planned value as it is once AWS was asked: nothing is left to be known."""
+    """Return a planned value as after the creation: without unknown values."""
     fields = {} if declared is None else declared.fields
     if value == UNKNOWN:
         return _ZERO.get("str" if declared is None else declared.kind, "")
     if isinstance(value, dict):
-        # In a block, the provider writes down what is not set, too.
+        # In a block, the provider also records unset values.
         set_ = {key: UNKNOWN if item is None else item for key, item in value.items()}
         return {key: _filled_in(item, fields.get(key)) for key, item in set_.items()}
     if isinstance(value, list):

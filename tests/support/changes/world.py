@@ -1,4 +1,4 @@
-"""The account that a changed stack file meets: with what an `up` of the unchanged one has made."""
+"""The account for a changed stack file: with the resources of an `up` of the unchanged one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One case of the corpus: a file with a stack or a program, and what must become of it."""
+"""One case of the corpus: a file with a stack or a program, and its expected result."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tests.support.stacks import STACKS, stack_config
 
 Stage = Literal["schema", "plan", "preflight", "policy"]
 STAGES: tuple[Stage, ...] = ("schema", "plan", "preflight", "policy")
-"""In the order in which a stack file meets them."""
+"""In the order in which a stack file passes them."""
 
 CASE = "corpus"
-"""Property of a test that says what its case shows: a stage, or `good`."""
+"""Property of a test that names the category of its case: a stage, or `good`."""
 CASES = Path(__file__).parents[2] / "corpus"
 
 
@@ -29,36 +29,36 @@ class Case:
     """A stack file or a program, as its file in `broken` or `good` describes it."""
 
     name: str
-    """The file's name, without its ending."""
+    """The file's name without its suffix."""
     thread: str = ""
-    """Where somebody reported it, as a URL; good cases may have none."""
+    """URL of the report; optional for good cases."""
     happened: str
-    """What happened to that person, in one sentence; of a good case, why it looks wrong."""
+    """The reported failure, in one sentence; for a good case, why it looks wrong."""
     stage: Stage | None
-    """What must refuse it; None for a good case."""
+    """The stage that must refuse it; None for a good case."""
     at: str = ""
     """Where it is refused: a key below `trainyard:cluster`, or a rule of the policy pack."""
     says: tuple[str, ...] = ()
-    """Words that the user must see there."""
+    """Words that the message must contain."""
     also: tuple[str, ...] = ()
     """Further keys or rules that refuse the same fault."""
     noted: bool = False
-    """Whether the plan only says so, because it may be meant."""
+    """Whether the plan only notes it, because it may be intended."""
     stack: str = ""
     """The shipped stack file that `changes` change; empty for a program."""
     changes: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """New values by their place below `trainyard:cluster`; None takes the key out."""
+    """New values by their path below `trainyard:cluster`; None removes the key."""
     program: Program = ()
     rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     """For a program: the configuration of the pack, by rule."""
     advice: tuple[str, ...] = ()
-    """Of a good case: rules whose advice it gets."""
+    """For a good case: rules that give it advice."""
     file: bool = True
     """Whether a file describes it; the stack files of the repository describe themselves."""
 
     @property
     def raw(self) -> dict[str, Any]:
-        """The stack file's `trainyard:cluster`, in the sandbox's account and with the changes."""
+        """The stack file's `trainyard:cluster`, with the sandbox's ids and with the changes."""
         return with_values(_shipped_config(self.stack), self.changes)
 
     @property

@@ -1,7 +1,8 @@
 """Programs in Pulumi's YAML language, as a preview shows them to the policy pack.
 
-What another resource makes, such as `${efa.id}`, is not known yet, and what it was given is. Only
-what the corpus needs is read: `type`, `properties`, `options.protect` and `fn::toJSON`.
+Outputs of other resources, such as `${efa.id}`, are unknown; their inputs are known. Only the
+features that the corpus needs are supported: `type`, `properties`, `options.protect` and
+`fn::toJSON`.
 
 Source:
     https://www.pulumi.com/docs/iac/languages-sdks/yaml/yaml-language-reference/
@@ -38,7 +39,7 @@ def _resource(name: str, made: Mapping[str, Any], resources: Mapping[str, Any]) 
 
 
 def type_token(written: str) -> str:
-    """Return the whole token of a type that is written short, such as `aws:ec2:LaunchTemplate`."""
+    """Return the full token of a type from its short form, such as `aws:ec2:LaunchTemplate`."""
     package, module, name = written.split(":")
     if package != "aws" or "/" in module:
         return written
@@ -64,7 +65,7 @@ def _value(value: Any, resources: Mapping[str, Any]) -> Any:
 
 def _json(value: Any) -> str:
     text = json.dumps(value)
-    # One value that is not known makes the whole text so.
+    # One unknown value makes the whole text unknown.
     return UNKNOWN if UNKNOWN in text else text
 
 

@@ -1,4 +1,4 @@
-"""Take a case through the stages, in their order, until one refuses it."""
+"""Run a case through the stages, in order, until one refuses it."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _MANDATORY = analyzer_pb2.MANDATORY
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a case: the first stage that refused it, and what it said."""
+    """The result of a case: the first stage that refused it, and its messages."""
 
     stage: Stage | None = None
     said: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By key or rule, everything that was said there."""
+    """All messages, by key or rule."""
     plan: AnyPlan | None = None
-    """Of a stack file that passed."""
+    """The plan of a stack file that passed."""
 
 
 def offline(case: Case) -> Outcome:
-    """Take a stack file through schema and plan, as `./trainyard check` does."""
+    """Check a stack file against schema and plan, as `./trainyard check` does."""
     try:
         config = load_stack_config(case.raw, stack_file=case.stack_file)
     except ConfigError as error:
@@ -49,7 +49,7 @@ def offline(case: Case) -> Outcome:
 
 
 def live(case: Case) -> Outcome:
-    """Take a stack file through all that precedes the first registration, as `check --live` does.
+    """Run all checks that precede the first registration, as `check --live` does.
 
     The account is the default one of AWS clients.
     """
@@ -69,7 +69,7 @@ def live(case: Case) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What the policy pack said of a program, by rule."""
+    """The messages of the policy pack about a program, by rule."""
 
     refused: Mapping[str, str]
     """By mandatory rules: the preview fails."""
@@ -80,7 +80,7 @@ class Judged:
 def judged(
     pack: Pack, program: Sequence[Declared], rules: Mapping[str, Mapping[str, Any]]
 ) -> Judged:
-    """Return what the pack, in its own process, says of a program during a preview."""
+    """Return the messages of the pack, in its own process, about a program during a preview."""
     pack.configure(rules)
     refused: dict[str, str] = {}
     advised: dict[str, str] = {}

@@ -14,7 +14,7 @@ from tests.support.corpus.case import STAGES, Case, Stage, broken, good
 PAGE = Path(__file__).parents[3] / "docs" / "corpus.md"
 _FILES = "../tests/corpus"
 ADVISORY = frozenset(p.name for p in POLICIES if p.enforcement_level is EnforcementLevel.ADVISORY)
-"""Rules that say something and refuse nothing."""
+"""Rules that have messages but refuse nothing."""
 
 _INTRODUCTION = """# Known misconfigurations
 

@@ -1,1 +1,1 @@
-"""Faults and where they are thrown, as tables that tests run and `docs/faults.md` shows."""
+"""Faults and where they are injected, as tables that tests run and `docs/faults.md` shows."""

@@ -1,6 +1,6 @@
-"""By hand: whole stacks through the faults of `stacks.LIVES`.
+"""Run whole stacks through the faults of `stacks.LIVES`, started manually.
 
-`python -m tests.support.faults [STACK …]`; without one, all of them. Each has a sandbox of its own.
+`python -m tests.support.faults [STACK …]`; without a stack, all of them. Each has its own sandbox.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.support.sandbox import Sandbox
 
 
 def main(stacks: list[str]) -> int:
-    """Print a line for each stack, and what was wrong; return the exit code."""
+    """Print a line for each stack and each problem; return the exit code."""
     wrong = 0
     for thrown in LIVES:
         if stacks and thrown.stack not in stacks:

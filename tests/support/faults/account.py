@@ -1,4 +1,4 @@
-"""The account under faults: the AWS provider that works in it, and what it has really done."""
+"""The account under faults: the AWS provider that uses it, and the calls it has executed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.sandbox_aws import Account
 
 
 class CountedCalls:
-    """Counts the calls whose work a server has done, whether or not the answer arrived.
+    """Counts the calls that a server has executed, whether or not the answer arrived.
 
     Attributes:
         done: By `service:Operation`.
@@ -38,19 +38,19 @@ class CountedCalls:
 
 @dataclass(frozen=True)
 class Faulty:
-    """An account, and a provider that works in it, with whatever faults a test puts in force."""
+    """An account and a provider that uses it, with the faults that a test activates."""
 
     account: Account
     plugin: Plugin
     cases: Mapping[str, Case]
     done: Counter[str]
-    """How often the account has done the work of a call, since faults were last put in force."""
+    """How often the account has executed each call since faults were last activated."""
 
     def use(self, *faults: str) -> None:
-        """Put faults in force, each a flow mapping of YAML without its braces."""
+        """Activate faults, each a flow mapping of YAML without its braces."""
         self.done.clear()
         self.account.server.use_faults("\n".join(f"- {{{each}}}" for each in faults))
 
     def happened(self) -> list[int]:
-        """Return how often each fault in force has happened."""
+        """Return how often each active fault has happened."""
         return [each["happened"] for each in FAULTS.described()]

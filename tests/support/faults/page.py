@@ -1,4 +1,4 @@
-"""The tables of `docs/faults.md`, written from the tables that the tests run."""
+"""The tables of `docs/faults.md`, generated from the tables that the tests run."""
 
 from __future__ import annotations
 

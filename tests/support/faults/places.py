@@ -1,8 +1,8 @@
-"""Each type of the `aws` provider: the call that makes it, and what a lost answer to it leads to.
+"""Each type of the `aws` provider: the call that creates it, and the result of a lost answer.
 
-The provider retries a request without an answer. Where the request carries a token AWS does
-the work once; where the call only says what shall be, twice is the same; where the object has a
-name of its own, the second request is refused; and else there are two objects.
+The provider retries a request without an answer. If the request has a client token, AWS executes it
+once. If the call is idempotent, the second one changes nothing. If the object has a unique name,
+the second request is refused. Otherwise there are two objects.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ SURVIVED = (
     ("connection-reset", "times: 3", 3),
     ("not-found-yet", "for_calls: 2", 1),
 )
-"""Kinds that pass, their settings, and how often each happens then."""
+"""Transient kinds, their settings, and how often each happens."""
 FATAL = ("quota-exceeded", "credentials-expired")
-"""Kinds that nothing tries again."""
+"""Kinds that are not retried."""
 LEFT_OUT = frozenset(
     {
         "aws:cloudformation/stack:Stack",
@@ -28,12 +28,12 @@ LEFT_OUT = frozenset(
         "aws:ram/resourceShareAccepter:ResourceShareAccepter",
     }
 )
-"""Stacks of CloudFormation need an emulator of their own; a further block of a VPC the emulator
-takes twice and AWS does not; an accepted share is not made."""
+"""CloudFormation stacks need another emulator. The emulator accepts an additional block of a VPC
+twice, and AWS does not. An accepted share is not created."""
 
 
 class LostAnswer(Enum):
-    """What comes of a creation whose first answer is lost."""
+    """The result of a creation whose first answer is lost."""
 
     ONCE = "created once: the request has a token"
     SAME = "created once: the request is idempotent"
@@ -47,16 +47,16 @@ class Place:
 
     token: str
     call: str
-    """That makes it."""
+    """The call that creates it."""
     lost_answer: LostAnswer
     code: str = ""
-    """AWS's code where the second request is refused."""
+    """AWS's error code if the second request is refused."""
     looked_for_again: bool = True
-    """Whether the provider looks again for what is new and not found; else it ends with an error
-    that keeps the id, and the next `up` reads the object."""
+    """Whether the provider retries reading a new object that is not found. Otherwise it ends with
+    an error that keeps the id, and the next `up` reads the object."""
 
     def has(self, kind: str) -> bool:
-        """Return whether the call can fail in a way."""
+        """Return whether the call can fail with this kind of fault."""
         return KINDS[kind].happens_to(*self.call.split(":"))
 
 

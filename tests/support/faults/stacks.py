@@ -1,6 +1,6 @@
-"""Faults thrown at whole stacks: what is thrown, and how a stack lives through it.
+"""Faults injected into whole stacks, and how a stack recovers from them.
 
-By hand, for any stack: `python -m tests.support.faults pc-p4de-g5`.
+Run it manually for any stack: `python -m tests.support.faults pc-p4de-g5`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ READING = (
 
 @dataclass(frozen=True)
 class Thrown:
-    """A stack, with the fault that its first `up` does not survive."""
+    """A stack, with the fault that makes its first `up` fail."""
 
     stack: str
     fatal: str
@@ -43,7 +43,7 @@ RULES = "call: 'ec2:AuthorizeSecurityGroupIngress', happens: quota-exceeded, tim
 LIVES = (
     Thrown("p5-cb", CAPACITY, "InsufficientInstanceCapacity"),
     Thrown("eks-p5-odcr", CAPACITY, "InsufficientInstanceCapacity"),
-    # ParallelCluster tries a launch first, and what it says of it is cut off at its beginning.
+    # ParallelCluster tries a launch first, and truncates the beginning of its message.
     Thrown("pc-gpu", CAPACITY, "do not have sufficient capacity"),
     Thrown("batch-p5", RULES, "RulesPerSecurityGroupLimitExceeded"),
     Thrown("batch-p4d", RULES, "RulesPerSecurityGroupLimitExceeded"),
@@ -54,24 +54,24 @@ repository that is protected."""
 
 @dataclass(slots=True)
 class Life:
-    """What was seen."""
+    """The results of one stack."""
 
     failed: Done | None = None
-    """The `up` under the fault that none survives."""
+    """The `up` under the fatal fault."""
     read: dict[str, Done] = field(default_factory=dict[str, Done])
-    """`preview` and `check --live` under faults that pass, by command."""
+    """`preview` and `check --live` under transient faults, by command."""
     kept: list[str] = field(default_factory=list[str])
-    """What `destroy` under faults that pass left: what is protected."""
+    """Protected objects that `destroy` under transient faults retained."""
     left: list[str] = field(default_factory=list[str])
-    """Of that, what it did not name."""
+    """Those of them that it did not name."""
     differences: list[str] = field(default_factory=list[str])
-    """Between the stack made under faults that pass, and made without."""
+    """Differences between the stack created under transient faults and without faults."""
     happened: int = 0
     """Faults that happened during that `up`."""
 
 
 def live(sandbox: Sandbox, thrown: Thrown, folder: Path) -> Life:
-    """Fail, try again without faults, destroy and make again under faults that pass."""
+    """Fail, retry without faults, then destroy and create again under transient faults."""
     stack, life = thrown.stack, Life()
     before = sandbox.inventory()
     throw(sandbox, folder, [thrown.fatal])
@@ -97,7 +97,7 @@ def live(sandbox: Sandbox, thrown: Thrown, folder: Path) -> Life:
 
 
 def throw(sandbox: Sandbox, folder: Path, entries: Sequence[str]) -> None:
-    """Put faults in force."""
+    """Activate faults."""
     schedule = folder / "schedule.yaml"
     schedule.write_text("".join(f"- {{{each}}}\n" for each in entries), encoding="utf-8")
     sandbox.must("sandbox", "faults", schedule)

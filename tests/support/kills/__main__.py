@@ -1,10 +1,10 @@
 """Kill at every resource of a stack, each with a kill of its own: the long form, by hand.
 
-`python -m tests.support.kills p5-cb` takes one stack from kill to kill, in a sandbox of its own:
-at each point one object is made and not heard of, and those beside it are not begun. `--victim
-program` kills the program, `--sample 10` takes so many points, `--waves` those of one depth at a
-time. `--alone` begins anew for each point and destroys the stack after it, which takes much longer.
-The table is written to standard output, and with `--json FILE` into a file.
+`python -m tests.support.kills p5-cb` takes one stack from kill to kill, in its own sandbox: at each
+point one object is created without an answer, and concurrent ones are not begun. `--victim program`
+kills the program, `--sample 10` selects 10 points, and `--waves` kills at all points of one depth
+at a time. `--alone` starts with a new stack for each point and destroys it afterwards, which takes
+much longer. The table is written to standard output, and with `--json FILE` to a file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tests.support.sandbox import Sandbox
 
 
 def main() -> None:
-    """Kill, compare, and end with 1 where a stack did not come to the end of an undisturbed one."""
+    """Kill and compare; return 1 if a stack does not reach the result of an uninterrupted `up`."""
     options = _options()
     with tempfile.TemporaryDirectory(prefix="trainyard-kills-") as directory:
         sandbox = Sandbox(Path(directory) / "sandbox")

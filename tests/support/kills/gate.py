@@ -1,8 +1,8 @@
-"""A gate before the provider plugins: chosen calls of the engine wait there, or never return.
+"""A gate in front of the provider plugins: selected calls of the engine wait there or never return.
 
-A plugin behind the gate (`gated_plugin`) does what it always does. The gate holds the calls that
-the plan names: before the work is done, or after it and before the answer. So the engine can be
-killed at exactly that point, whatever the plugin and the type of the resource.
+A plugin behind the gate (`gated_plugin`) works as usual. The gate holds the calls that the plan
+names: before the plugin executes them, or between their execution and the answer. The engine can
+then be killed at exactly that point, for every plugin and type of resource.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DIRECTORY = "TRAINYARD_TEST_GATE"
-"""Environment variable with the directory in which a plan lies and calls announce themselves."""
+"""Environment variable with the directory of the plan and of the announced calls."""
 _POLL_SECONDS = 0.02
 
 
 class Moment(enum.StrEnum):
-    """When a call is stopped, as seen from the provider."""
+    """When the provider stops a call."""
 
     NOT_BEGUN = "not begun"
-    """The engine has asked and recorded that it did; nothing is done."""
+    """The engine has recorded and sent the call; the provider has not executed it."""
     UNANSWERED = "unanswered"
-    """The work is done and the engine has not heard of it."""
+    """The provider has executed the call; the engine has no answer yet."""
 
     @property
     def is_made(self) -> bool:
-        """Whether the object exists when the kill comes."""
+        """Whether the object exists at the time of the kill."""
         return self is Moment.UNANSWERED
 
 
@@ -45,7 +45,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One directory, shared by the plugins and the harness."""
+    """A directory that the plugins and the harness share."""
 
     directory: Path
 
@@ -58,21 +58,21 @@ class Gate:
         self._plan.write_text(json.dumps(content), encoding="utf-8")
 
     def held(self) -> tuple[Held, ...]:
-        """Return the calls that wait."""
+        """Return the waiting calls."""
         return tuple(Held(**json.loads(path.read_text("utf-8"))) for path in self._held_files())
 
     def open(self) -> None:
-        """Let everything that waits go on."""
+        """Release all waiting calls."""
         self._open.touch()
 
     def moments(self, call: str) -> dict[str, Moment]:
-        """Return what is planned for a call."""
+        """Return the planned moment of a call."""
         content = json.loads(self._plan.read_text(encoding="utf-8"))
         planned = content["moments"] if content["call"] == call else {}
         return {urn: Moment(moment) for urn, moment in planned.items()}
 
     def stop(self, urn: str) -> None:
-        """Announce a call, and return when the gate is opened."""
+        """Announce a call, and return when the gate opens."""
         name = hashlib.sha256(urn.encode()).hexdigest()
         content = json.dumps({"urn": urn, "engine_pid": os.getppid()})
         # Renamed into place, so that a reader never sees an incomplete file.

@@ -1,8 +1,8 @@
 """Hands every call of the engine to a provider plugin, through the gate.
 
-`python -m tests.support.kills.gated_plugin PLUGIN ENGINE` starts the plugin and takes its place
-towards the engine. Messages pass as they are, so it works for every plugin; of `Create` and
-`Delete` the URN is read.
+`python -m tests.support.kills.gated_plugin PLUGIN ENGINE` starts the plugin and replaces it towards
+the engine. Messages pass unchanged, so it works for every plugin; only the URN of `Create` and
+`Delete` is read.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.max_send_message_length", MAXIMUM_MESSAGE_BYTES),
 ]
 _MOST_CALLS = 256
-"""Calls at one time; each that is held takes a thread."""
+"""Concurrent calls; each held call occupies a thread."""
 
 
 class Gateway(grpc.GenericRpcHandler):
-    """Answers every method with what the plugin answers."""
+    """Forwards every method to the plugin."""
 
     def __init__(self, plugin: grpc.Channel, gate: Gate) -> None:
         self._plugin = plugin
@@ -44,7 +44,7 @@ class Gateway(grpc.GenericRpcHandler):
         self._moments = {call: gate.moments(call) for call in _REQUESTS}
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler:
-        """Return what hands on calls of a method."""
+        """Return the handler that forwards calls of a method."""
         path: str = handler_call_details.method
         name = path.rpartition("/")[2]
         remote = self._plugin.unary_unary(path)
@@ -89,10 +89,10 @@ def _passed_on(metadata: Any) -> tuple[tuple[str, str | bytes], ...]:
 
 
 def main(program: str, *arguments: str) -> None:
-    """Serve until the engine is gone."""
+    """Serve until the engine ends."""
     end_with_parent()
     command = [sys.executable, die_with_parent.__file__, str(os.getpid()), program, *arguments]
-    # The plugin of dynamic resources ends with its standard input, which the engine holds.
+    # The plugin of dynamic resources ends when the engine closes its standard input.
     plugin = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=None, text=True)
     output: IO[str] | None = plugin.stdout
     assert output is not None

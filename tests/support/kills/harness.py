@@ -1,4 +1,4 @@
-"""Run a command of the command line and kill something of it at a chosen point."""
+"""Run a `./trainyard` command and kill one of its processes at a chosen point."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.support.tracked import ROOT
 
 COMMAND_SECONDS = 420
 TIMEOUT_SECONDS = 15
-"""How long the others of a plan are waited for once nothing more comes: they may need an answer."""
+"""How long to wait for the other calls of a plan, which may depend on a held one."""
 
 
 class Victim(enum.StrEnum):
-    """Whose end it is."""
+    """The process to kill."""
 
     ENGINE = "engine"
     PROGRAM = "program"
@@ -36,29 +36,29 @@ class Victim(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Killed:
-    """A command that was killed, or ended before it could be."""
+    """A command that was killed, or that ended before the kill."""
 
     held: tuple[str, ...]
     """URNs of the calls that were in flight."""
     engine_pid: int
-    """Process that drove them; 0 where there were none."""
+    """Process id of the engine that made them; 0 if there were none."""
     exit_code: int
     said: str
 
     @property
     def happened(self) -> bool:
-        """Whether there was anything to kill."""
+        """Whether calls were in flight at the kill."""
         return bool(self.held)
 
 
 @dataclass(frozen=True, slots=True)
 class KillHarness:
-    """Commands on one stack of a sandbox, with a gate in the plugins."""
+    """Commands on one stack of a sandbox whose plugins have a gate."""
 
     sandbox: Sandbox
     stack: str
     arguments: tuple[str, ...] = ()
-    """Of every command, behind `--sandbox --yes`."""
+    """Arguments of every command, after `--sandbox --yes`."""
 
     @property
     def gate(self) -> Gate:
@@ -71,15 +71,15 @@ class KillHarness:
         moments: Mapping[str, Moment],
         victim: Victim = Victim.ENGINE,
     ) -> Killed:
-        """Run `up` or `destroy` and kill when all that is to be made or deleted unheard, is.
+        """Run `up` or `destroy`, and kill when all calls to leave unanswered are held.
 
-        An engine that lives gets its answers when the gate opens after the kill; one whose launcher
-        was killed has to wait for them until somebody opens it.
+        An engine that survives gets its answers when the gate opens after the kill. If the launcher
+        was killed, the engine waits until the caller opens the gate.
 
         Args:
             command: `up` or `destroy`.
-            moments: URNs and where each is stopped.
-            victim: What is killed.
+            moments: By URN, the moment at which its call is stopped.
+            victim: The process to kill.
         """
         gate = self.gate
         gate.plan("Create" if command == "up" else "Delete", moments)
@@ -101,7 +101,7 @@ class KillHarness:
         return Killed(held=held, engine_pid=engine, exit_code=exit_code, said=said)
 
     def state(self) -> dict[str, Any]:
-        """Return the state of the stack as the engine's backend keeps it."""
+        """Return the state of the stack from the engine's backend."""
         project = self.sandbox.directory / "pulumi" / "state" / ".pulumi" / "stacks" / "trainyard"
         record = json.loads((project / f"{self.stack}.json").read_text(encoding="utf-8"))
         return record["checkpoint"]["latest"]
@@ -109,7 +109,7 @@ class KillHarness:
     def _start(self, command: str, output: IO[str], victim: Victim) -> subprocess.Popen[bytes]:
         module = "tests.support.kills.launcher"
         options = ["--sandbox", "--yes", *self.arguments]
-        # Processes that are killed are plain ones; the engine is a program of its own.
+        # Processes that are killed are plain ones; the engine is a separate program.
         sandbox = self.sandbox.warm() if victim is Victim.ENGINE else self.sandbox
         environment = sandbox.environment() | {DIRECTORY: str(self.gate.directory)}
         return subprocess.Popen(
@@ -124,7 +124,7 @@ class KillHarness:
     def _wait(
         self, process: subprocess.Popen[bytes], moments: Mapping[str, Moment]
     ) -> tuple[str, ...]:
-        """Return what is held as soon as all that is done unheard is, or nothing more comes."""
+        """Return the held calls as soon as all to leave unanswered are held, or no more arrive."""
         pause = threading.Event()
         wanted = {urn for urn, moment in moments.items() if moment.is_made}
         held: tuple[str, ...] = ()
@@ -159,8 +159,8 @@ def is_running(pid: int) -> bool:
 
 
 def descendants(pid: int) -> list[int]:
-    """Return the ids of the processes that a process started, and of those that they started."""
-    # Each thread has those that it started itself, and the engine has many.
+    """Return the ids of all descendants of a process."""
+    # Linux lists the children of each thread, and the engine has many threads.
     files = Path(f"/proc/{pid}/task").glob("*/children")
     children = [int(each) for path in files for each in path.read_text("utf-8").split()]
     return [*children, *(below for child in children for below in descendants(child))]

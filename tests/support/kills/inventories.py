@@ -1,4 +1,4 @@
-"""Inventories without what differs from one run to the next."""
+"""Inventories without the values that differ between runs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _MADE_UP = re.compile(
 
 
 def normalised(inventory: Iterable[str], before: Iterable[str]) -> list[str]:
-    """Return an inventory with every made-up id and name as `*`, sorted.
+    """Return a sorted inventory with `*` for every generated id and name.
 
-    What the account had before is known by its id and keeps it.
+    Objects that existed before keep their ids.
     """
     known = {match.group() for line in before for match in _MADE_UP.finditer(line)}
 
@@ -36,7 +36,7 @@ def normalised(inventory: Iterable[str], before: Iterable[str]) -> list[str]:
 
 
 def difference(one: list[str], other: list[str]) -> list[str]:
-    """Return the lines of which one list has more than the other, with `-` or `+` before them."""
+    """Return the lines that occur more often in one list, with the prefix `-` or `+`."""
     lines = []
     for line in sorted({*one, *other}):
         more = other.count(line) - one.count(line)

@@ -1,7 +1,7 @@
 """`./trainyard` with gated plugins: `python -m tests.support.kills.launcher up p5-cb --sandbox`.
 
-Nothing is made in a preview, so there is nothing to kill at, and the engine goes straight to its
-work. The `up` after the kills is the users' own, with a preview.
+A preview creates nothing, so it has no points for a kill, and this `up` skips it. The `up` after
+the kills is the regular one, with a preview.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tools.engine import ensure_pulumi
 from tools.workspace.project import SandboxProject
 
 DYNAMIC = "pulumi-python"
-"""The plugin of dynamic resources, which is Pulumi's own."""
+"""Pulumi's plugin of dynamic resources."""
 _COMPONENTS = "eks"
-"""A plugin that makes its resources through the engine, and is left as it is."""
+"""A plugin that registers its resources with the engine, and that gets no gate."""
 _project_of = sandbox_session.project_of
-"""As it is before `main` puts another in its place."""
+"""The original, which `main` replaces."""
 
 
 def main() -> None:

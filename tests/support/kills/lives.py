@@ -1,4 +1,4 @@
-"""The life of a stack whose `up` is killed again and again, and what must be true at its end."""
+"""The life of a stack whose `up` is killed repeatedly, and its required result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.kills.points import Point, points, waves
 from tests.support.remains import remains, removed_by_hand, untold
 
 Kill = tuple[Mapping[str, Moment], Victim]
-"""Which calls are stopped where, and what is killed then."""
+"""The moment of each stopped call, and the process that is killed."""
 UNCHANGED = "0 changed"
 
 
@@ -25,26 +25,26 @@ class Undisturbed:
     after: list[str]
     """Inventory with it, normalised."""
     kept: list[str]
-    """What the account has more or less than before once it is destroyed: what is protected."""
+    """Difference of the account after `destroy` from before: the protected objects."""
     points: list[Point]
 
 
 @dataclass(slots=True)
 class Life:
-    """What became of a stack that was killed."""
+    """The result of a stack that was killed."""
 
     made: list[str] = field(default_factory=list)
-    """URNs of the objects that were made when a kill came, and that the engine did not hear of."""
+    """URNs of the objects that existed at a kill and whose creation the engine did not record."""
     kills: int = 0
     said: list[str] = field(default_factory=list)
-    """What each killed command wrote, and the `up` that ended the row."""
+    """Output of each killed command, and of the final `up`."""
     differences: list[str] = field(default_factory=list)
-    """What the account has more (`+`) or less (`-`) than after an undisturbed `up`."""
+    """Difference of the account from that after an uninterrupted `up`: more (`+`) or less (`-`)."""
     second: str = ""
-    """What one more `up` wrote."""
+    """Output of one more `up`."""
     left: list[str] = field(default_factory=list)
-    """What the account has more or less, once the stack is destroyed, than after a life without
-    kills, and what is kept without a word of `destroy`."""
+    """Difference of the account after `destroy` from a life without kills, and objects that
+    `destroy` retained without naming them."""
 
     @property
     def converged(self) -> bool:
@@ -53,7 +53,7 @@ class Life:
 
 
 def undisturbed(harness: KillHarness) -> Undisturbed:
-    """Bring the stack up and down once, and remove what it keeps."""
+    """Bring the stack up and down once, and remove the retained objects."""
     sandbox, stack = harness.sandbox, harness.stack
     before = sandbox.inventory()
     sandbox.without_preview().must("up", stack, "--sandbox", "--yes")
@@ -70,14 +70,14 @@ def live(
     kills: Iterable[Kill],
     destroy_kills: Iterable[Kill] = (),
 ) -> Life:
-    """Kill one `up` after the other, let the last one end, and destroy the stack.
+    """Kill one `up` after the other, let the last one finish, and destroy the stack.
 
-    `destroy_kills` are for `destroy`, which goes on after each as `up` does.
+    `destroy_kills` are for `destroy`, which resumes after each, like `up`.
     """
     sandbox, stack, life = harness.sandbox, harness.stack, Life()
     for moments, victim in kills:
         left = dict(moments)
-        # What came too late for a kill, on a machine that has much else to do, gets one more.
+        # Points that a kill missed on a busy machine get one more kill.
         while any(moment.is_made for moment in left.values()):
             killed = harness.killed("up", left, victim)
             assert killed.happened, f"nothing reached the gate:\n{killed.said}"
@@ -98,7 +98,7 @@ def live(
 
 
 def _destroyed(harness: KillHarness, before: list[str]) -> tuple[list[str], list[str]]:
-    """Destroy the stack; return what is kept, and of that what the command did not name."""
+    """Destroy the stack; return the retained objects, and those that the command did not name."""
     sandbox = harness.sandbox
     answer = sandbox.without_preview().must("destroy", harness.stack, "--sandbox", "--yes").stdout
     after = sandbox.inventory()
@@ -107,7 +107,7 @@ def _destroyed(harness: KillHarness, before: list[str]) -> tuple[list[str], list
 
 
 def by_waves(chosen: list[Point], victim: Victim = Victim.ENGINE) -> Iterator[Kill]:
-    """Yield a kill for each group of points that are made at one time: none hears an answer."""
+    """Yield a kill for each group of concurrent points: none of their calls gets an answer."""
     return _in_turn(waves(chosen), victim)
 
 
@@ -118,6 +118,6 @@ def one_by_one(chosen: list[Point], victim: Victim = Victim.ENGINE) -> Iterator[
 
 def _in_turn(groups: list[list[Point]], victim: Victim) -> Iterator[Kill]:
     for number, group in enumerate(groups):
-        # Its turn is to come: until then it must not be made.
+        # A later point must not be created before its turn.
         later = {point.urn: Moment.NOT_BEGUN for each in groups[number + 1 :] for point in each}
         yield {**later, **{point.urn: Moment.UNANSWERED for point in group}}, victim

@@ -1,4 +1,4 @@
-"""The points of a stack's `up` at which something of the account or a cluster is made."""
+"""The points of a stack's `up` at which an object of the account or a cluster is created."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from functools import cache
 from typing import Any
 
 _REMOTE = "eks:index:Cluster"
-"""A component whose outputs the program gets when the plugin has made everything in it."""
+"""A component whose outputs are available when the plugin has created all of its children."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Point:
-    """One object that an `up` makes."""
+    """An object that an `up` creates."""
 
     depth: int
-    """How many objects are made one after the other up to and with this one; the first are 1."""
+    """Length of the longest chain of dependencies that ends with this object; the first have 1."""
     urn: str
 
     @property
@@ -31,10 +31,10 @@ class Point:
 
 
 def points(state: Mapping[str, Any]) -> list[Point]:
-    """Return the points of a stack that is up, in an order in which they can be made.
+    """Return the points of a stack that is up, in a possible order of creation.
 
-    Components, providers and the stack itself are left out: nothing outside of the state is made
-    for them.
+    Components, providers and the stack itself are left out: they create nothing outside of the
+    state.
     """
     resources = {each["urn"]: each for each in state["resources"]}
     insides = _insides(resources)
@@ -49,7 +49,7 @@ def points(state: Mapping[str, Any]) -> list[Point]:
 
 
 def _insides(resources: Mapping[str, Mapping[str, Any]]) -> dict[str, frozenset[str]]:
-    """Return the components that a plugin makes, by URN, with everything that is in each."""
+    """Return the components that a plugin creates, by URN, with all of their descendants."""
     remote = [urn for urn, each in resources.items() if each["type"] == _REMOTE]
     found: dict[str, frozenset[str]] = {}
     for component in remote:
@@ -62,7 +62,7 @@ def _insides(resources: Mapping[str, Mapping[str, Any]]) -> dict[str, frozenset[
 
 
 def _waited_for(urn: str, needed: str, insides: Mapping[str, frozenset[str]]) -> Iterator[str]:
-    """Yield what is made before a resource that needs another: a plugin's component as a whole."""
+    """Yield the objects of a dependency: for a component of a plugin, all of its children."""
     yield needed
     for component, inside in insides.items():
         if needed in inside and urn not in inside:
@@ -70,7 +70,7 @@ def _waited_for(urn: str, needed: str, insides: Mapping[str, frozenset[str]]) ->
 
 
 def waves(found: Iterable[Point]) -> list[list[Point]]:
-    """Return the points in groups of which none needs another of its group."""
+    """Return the points in groups without dependencies between their members."""
     everything = list(found)
     depths = sorted({point.depth for point in everything})
     return [[point for point in everything if point.depth == depth] for depth in depths]
@@ -87,8 +87,8 @@ def sampled(found: list[Point], number: int) -> list[Point]:
 def in_few_waves(found: list[Point], number: int, kills: int) -> list[Point]:
     """Return this number of points from as few waves as possible, but from at least `kills` waves.
 
-    The first and the last wave are among them, and of the others those with most points: every
-    wave is a kill, and every kill one more `up`.
+    They include the first and the last wave, and the largest of the others: every wave is a kill,
+    and every kill is one more `up`.
     """
     everything = waves(found)
     first, *others, last = everything if len(everything) > 1 else [[], *everything]

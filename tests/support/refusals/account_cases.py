@@ -1,4 +1,4 @@
-"""Clusters whose fault only the account shows."""
+"""Broken clusters that only checks against the account detect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Capacity that is bought or placed in a way that does not work."""
+"""Invalid purchases and placements of capacity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One broken cluster, as the stack file says it and as ParallelCluster's own YAML does."""
+"""One broken cluster, as a stack file and as ParallelCluster's YAML."""
 
 from __future__ import annotations
 
@@ -25,26 +25,27 @@ QUEUES, YAML_QUEUES = "architecture.queues", "Scheduling.SlurmQueues"
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A change of the good stack file and the same change of the good YAML."""
+    """A change of the valid stack file and the same change of the valid YAML."""
 
     name: str
-    """What is wrong, in words; each case breaks one thing."""
+    """Description of the fault; each case has one."""
     ours: Mapping[str, Any]
-    """New values of the stack file by their place, `...` for none; empty where it cannot be said
-    there at all."""
+    """New values of the stack file by path, `...` to remove a key; empty if a stack file cannot
+    express the fault."""
     theirs: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """New values of the YAML by their place; entries of lists by `Name` or by index. Empty where
-    the YAML cannot say it."""
+    """New values of the YAML by path; entries of lists by `Name` or by index. Empty if the YAML
+    cannot express the fault."""
     cluster: str = "pc-broken"
-    """Name of the cluster, on their side."""
+    """Name of the cluster for ParallelCluster."""
     path: str = ""
-    """Where the stack file is refused; empty where it is not."""
+    """Key at which the stack file is refused; empty if it is accepted."""
     validators: tuple[str, ...] = ()
-    """ParallelCluster's validators that refuse the YAML; none where it is accepted."""
+    """ParallelCluster's validators that refuse the YAML; empty if it is accepted."""
     why: str = ""
-    """Why the two differ: stricter on purpose, or left to ParallelCluster."""
+    """Why the two differ: the stack file is stricter on purpose, or the check is left to
+    ParallelCluster."""
     account: bool = False
-    """Whether our side needs to ask the account."""
+    """Whether the check of the stack file needs the account."""
 
 
 GOOD: Mapping[str, Any] = {
@@ -119,7 +120,7 @@ GOOD: Mapping[str, Any] = {
         },
     },
 }
-"""A cluster that is right in every place that a case breaks, in the sandbox's account."""
+"""A cluster in the sandbox's account that is valid in every place that a case breaks."""
 
 
 def broken_stack(case: Case) -> dict[str, Any]:
@@ -128,7 +129,7 @@ def broken_stack(case: Case) -> dict[str, Any]:
 
 
 def good_yaml() -> dict[str, Any]:
-    """Return the YAML of the good cluster, with the ids of its subnets."""
+    """Return the YAML of the valid cluster, with the ids of its subnets."""
     config = load_stack_config(GOOD, stack_file=STACK_FILE)
     assert isinstance(config, ParallelClusterStackConfig)
     plan = plan_stack(config, stack_file=STACK_FILE, region=REGION, now=NOW)

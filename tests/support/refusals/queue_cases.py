@@ -1,4 +1,4 @@
-"""Queues and compute resources that are broken: names, numbers, types, subnets, parameters."""
+"""Broken queues and compute resources: names, numbers, types, subnets, parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared storage that does not fit, into its kind or into the directories of the nodes."""
+"""Shared storage that does not fit its kind or the directories of the nodes."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
 """Python processes of the tests that need not import anything: forks of a server.
 
-A whole stack starts a Python for each command, program, policy pack and plugin, and each of them
-takes seconds to import the same packages. `warm` gives the environment in which they are forks of
-one process that has imported them: see `server`, and `client/sitecustomize.py`, which hands over to
-it. Arguments, environment, working directory, streams, signals and exit status are those of a plain
-Python; the process that a parent sees, its command line and its environment, too. The id that the
-program sees is that of the fork, and `/proc` shows the server's name and environment for it:
-tests of killed processes, of what is left of them, and of terminals use plain ones.
+A whole stack starts a Python process for each command, program, policy pack and plugin, and each of
+them takes seconds to import the same packages. `warm` returns an environment in which they are
+forks of one process that has imported the packages: see `server`, and `client/sitecustomize.py`,
+which calls it. Arguments, environment, working directory, streams, signals and exit status are
+those of a plain Python process, and so are the process that a parent sees, its command line and its
+environment. The process id that the program sees is that of the fork, and `/proc` shows the
+server's name and environment for it. Tests of killed processes, of their remains, and of terminals
+therefore use plain processes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ VARIABLE = "TRAINYARD_WARM_PYTHON"
 
 
 def warm(environment: dict[str, str]) -> dict[str, str]:
-    """Return an environment in which `python` is a fork; elsewhere than on Linux, as it is."""
+    """Return an environment in which `python` is a fork; unchanged on systems other than Linux."""
     if sys.platform != "linux":
         return environment
     path = os.pathsep.join(filter(None, [str(CLIENT), environment.get("PYTHONPATH")]))
@@ -34,12 +35,12 @@ def warm(environment: dict[str, str]) -> dict[str, str]:
 
 
 def address() -> str:
-    """Return the address of the server, which is started when it is first asked for."""
+    """Return the address of the server; the first call starts it."""
     return _SHARED[0] if _SHARED else _started()
 
 
 def share(address: str) -> None:
-    """Use the server of the process that started this one."""
+    """Use the server of the parent process."""
     _SHARED[:] = [address]
 
 
@@ -50,7 +51,7 @@ _SHARED: list[str] = []
 def _started() -> str:
     """Start the server, which ends with this process.
 
-    It imports for seconds after this returns: its clients wait for it.
+    The server imports for seconds after this returns; its clients wait.
     """
     directory = tempfile.TemporaryDirectory(prefix="warm-")
     path = f"{directory.name}/socket"
@@ -60,7 +61,7 @@ def _started() -> str:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C reaches the clients, which forward it
+        start_new_session=True,  # clients receive Ctrl-C and forward it
     )
     assert server.stdin is not None
     assert server.stdout is not None

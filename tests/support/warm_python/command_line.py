@@ -1,6 +1,6 @@
 """`./trainyard`, whose engines start warm processes.
 
-The sandbox gives its engines few variables of the user; this adds what makes a process warm.
+The sandbox passes few of the user's variables to its engines; this adds those of warm processes.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from tests.support.warm_python import CLIENT, VARIABLE
 from tools.cli import sandbox_session
 
 MEMORY_FOR_TIME = {"GOGC": "off", "GOMEMLIMIT": "400MiB"}
-"""An engine and its plugins look for garbage a fifth of their time, and end soon anyway.
+"""An engine and its plugins spend a fifth of their time on garbage collection, and end soon anyway.
 https://pkg.go.dev/runtime#hdr-Environment_Variables"""
 _plain = sandbox_session.sandbox_environment
-"""As it is before another one is put in its place."""
+"""The original, which is replaced."""
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def warm_engines() -> None:
-    """Let what the engines of this process start be warm, if this process is."""
+    """Make the processes that the engines of this process start warm, if this process is warm."""
     if VARIABLE in os.environ:
         sandbox_session.sandbox_environment = _warm
 

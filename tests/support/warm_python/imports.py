@@ -1,4 +1,4 @@
-"""What the server imports: the program, the policies, the command line, and all their packages."""
+"""The server's imports: the program, the policies, the command line, and all their packages."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ PACKAGES = (
 PROGRAMS = frozenset(
     {"components.batch.node_start", "tools.engine.language_host.installed_packages"}
 )
-"""Modules that are programs of their own, and begin when they are imported.
+"""Modules that are programs, and that run when they are imported.
 
-`sandbox.aws` and moto read their environment at their import and are not in `PACKAGES`. No other
-module of the repository reads then what a child has of its own.
+`sandbox.aws` and moto read their environment when they are imported, and are not in `PACKAGES`. No
+other module of the repository reads values at its import that differ between children.
 """
 LOADED_WHEN_USED = (
     "pulumi_kubernetes.apps.v1",
@@ -40,13 +40,13 @@ LOADED_WHEN_USED = (
     "grpc._server",
     "typer._click.decorators",
 )
-"""What the SDKs import at the first registration, call or command: a second of each program."""
+"""Modules that SDKs import at the first registration, call or command: a second of each program."""
 CALLED_SERVICES = ("ec2", "eks", "iam", "autoscaling", "batch", "cloudformation", "fsx", "sts")
 _SERVICE = re.compile(r"\baws\.([a-z0-9]+)\.[A-Za-z]")
 
 
 def import_all() -> None:
-    """Import everything, with what the SDK of AWS loads when it is first used."""
+    """Import everything, including the data that the AWS SDK loads at its first use."""
     import components.cheap_imports  # noqa: F401 - the first of all
 
     for name in modules():
@@ -63,8 +63,8 @@ def import_all() -> None:
 def _load_models_of_aws() -> None:
     """Read the models of the services that commands and programs call, for all children.
 
-    Each session reads them anew, and EC2's has 3 MB. What reads them does not change them but for
-    the additions of the SDK's own files, which are the same each time.
+    Each session reads them again, and EC2's has 3 MB. Readers do not change them, except for the
+    additions of the SDK's own files, which are the same each time.
     """
     import boto3
     from botocore.loaders import JSONFileLoader
@@ -93,6 +93,6 @@ def _files() -> list[Path]:
 
 
 def _services() -> set[str]:
-    """Return the services of AWS whose resources the program has."""
+    """Return the AWS services whose resources the program uses."""
     texts = (path.read_text(encoding="utf-8") for path in _files())
     return {service for text in texts for service in _SERVICE.findall(text)}

@@ -1,4 +1,4 @@
-"""A child of the server becomes the Python that its client would have been."""
+"""A child of the server becomes the Python process of its client."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run(job: Job) -> None:
-    """Run the program of a client and end the process, as `python` does."""
+    """Run the program of a client and end the process, like `python`."""
     wanted = job.wanted
     _take_over(wanted, job.streams)
     try:
@@ -37,14 +37,14 @@ def run(job: Job) -> None:
 
 
 def _of_the_program(traceback: types.TracebackType | None) -> types.TracebackType | None:
-    """Leave out this module."""
+    """Omit this module from tracebacks."""
     while traceback is not None and traceback.tb_frame.f_code.co_filename == __file__:
         traceback = traceback.tb_next
     return traceback
 
 
 def _take_over(wanted: dict[str, Any], streams: list[int]) -> None:
-    """Take the place of a client: its files, environment, arguments, signals and parent."""
+    """Apply the files, environment, arguments, signals and parent of a client."""
     for target, stream in enumerate(streams):
         os.dup2(stream, target)
         os.close(stream)
@@ -80,7 +80,7 @@ def _stream(
 
 
 def _parent_of(pid: int) -> int:
-    """Return the parent of a client: programs end when theirs has."""
+    """Return the parent of a client: some programs end with their parent."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):
@@ -123,12 +123,12 @@ def _exit_code(code: object) -> int:
 
 
 def _end(code: int) -> None:
-    """End as the interpreter does, except that the system frees the memory, all at once."""
+    """End like the interpreter, except that the system frees all memory at once."""
     vars(threading)["_shutdown"]()
     vars(atexit)["_run_exitfuncs"]()
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except (OSError, ValueError):
-        sys.exit(code)  # the interpreter says what is wrong with them
+        sys.exit(code)  # the interpreter reports the error
     os._exit(code)

@@ -1,7 +1,7 @@
-"""The server: a Python with every package imported, which forks a child for each client.
+"""The server: a Python process with every package imported, which forks a child for each client.
 
-It has one thread, and opens no channel and no file, so that a fork copies nothing but memory. It
-ends, with all children, when its standard input is closed: the end of the process that started it.
+It has one thread, and opens no channel and no file, so that a fork copies only memory. It ends,
+with all children, when its standard input is closed, which means that its parent has ended.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STREAMS = 3
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a client asked for."""
+    """The request of a client."""
 
     wanted: dict[str, Any]
     streams: list[int]
@@ -33,7 +33,7 @@ class Job:
 
 @dataclass(slots=True)
 class _Child:
-    """A running child and the client that it runs for."""
+    """A running child and its client."""
 
     pid: int
     ended: int
@@ -42,7 +42,7 @@ class _Child:
 
 
 class Server:
-    """Starts children, and tells their clients how they end.
+    """Starts children, and reports their exit status to their clients.
 
     Args:
         listener: Socket to which clients connect.
@@ -56,7 +56,7 @@ class Server:
         self._children: list[_Child] = []
 
     def next_job(self) -> Job | None:
-        """Serve until a fork: return the job in the child, and None in the server at its end."""
+        """Serve until the end and return None; in a forked child, return its job."""
         while True:
             for key, _ in self._ready.select():
                 if key.fileobj is self._listener:
@@ -91,7 +91,7 @@ class Server:
         return None
 
     def _leave(self, client: socket.socket) -> None:
-        """Close everything of the server, in a child."""
+        """Close the server's files in a child."""
         client.close()
         self._listener.close()
         self._ready.close()
@@ -124,7 +124,7 @@ class Server:
 
 
 def _received(client: socket.socket) -> bytes:
-    """Return the numbers of the signals that a client was sent; nothing if it has ended."""
+    """Return the numbers of the signals that a client received; empty if it has ended."""
     try:
         return client.recv(64)
     except OSError:
@@ -132,7 +132,7 @@ def _received(client: socket.socket) -> bytes:
 
 
 def _read(client: socket.socket) -> Job:
-    """Return what a client asks for: nothing if it was killed before it could."""
+    """Return the request of a client; empty if it was killed before sending all of it."""
     head, streams, _, _ = socket.recv_fds(client, 8, STREAMS)
     length, content = int.from_bytes(head, "little"), bytearray()
     while len(content) < length and (part := client.recv(length - len(content))):

@@ -1,12 +1,12 @@
-"""What a Python does first of all where `TRAINYARD_WARM_PYTHON` names a server: let it do the work.
+"""Startup of a Python process: its program runs in the server of `TRAINYARD_WARM_PYTHON`, if set.
 
-Python imports this module at its start because the directory is in `PYTHONPATH`. It hands its
-arguments, environment and standard streams to the server, whose child has imported the packages
-already, forwards signals to that child, and ends as it ends. Of what the server cannot do alike it
-does nothing, and this process goes on as a plain Python.
+Python imports this module at its start because the directory is in `PYTHONPATH`. The module passes
+the arguments, environment and standard streams to the server, whose child has already imported the
+packages, forwards signals to that child, and ends with its exit status. If the server cannot behave
+like a plain Python process, it refuses, and this process continues as one.
 
-Only modules that Python has loaded by now, or that are built in, are imported: this is all that
-such a process costs.
+To keep the cost of such a process low, only modules that are built in or already loaded are
+imported.
 """
 
 import _signal
@@ -22,12 +22,12 @@ FLAGS = (
     *("ignore_environment", "verbose", "bytes_warning", "hash_randomization", "isolated"),
     *("dev_mode", "utf8_mode", "int_max_str_digits"),
 )
-"""Of `sys.flags`; a child follows the others."""
+"""Names in `sys.flags`; a child applies the others."""
 FORWARDED = (_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM)
 
 
 def hand_over(address: str) -> None:
-    """Let the server run what this Python was started for, and end; return if it refuses."""
+    """Let the server run the program of this process, and end; return if it refuses."""
     request = asked()
     if request is None:
         return
@@ -53,7 +53,7 @@ def hand_over(address: str) -> None:
 
 
 def asked() -> "bytes | None":
-    """Return what this Python was started for; None for what only a plain one does."""
+    """Return the program of this process; None if only a plain Python process can run it."""
     interpreter = sys.orig_argv[: len(sys.orig_argv) - len(sys.argv) + 1]
     kind = sys.argv[0] if sys.argv[0] in ("-m", "-c") else "script"
     if kind == "script":
@@ -84,7 +84,7 @@ def asked() -> "bytes | None":
 
 
 def interpreter_of() -> "list[object]":
-    """Return what must be the same in the server: the interpreter and its settings."""
+    """Return the interpreter and its settings, which must be the same in the server."""
     flags = [int(getattr(sys.flags, name)) for name in FLAGS]
     return [sys.executable, sys.prefix, sys.version, flags, list(sys.warnoptions)]
 
@@ -97,7 +97,7 @@ def umask() -> int:
 
 
 def end_with(status: int) -> None:
-    """End as the child has ended: with its exit code, or by the same signal."""
+    """End like the child: with its exit code, or by the same signal."""
     if status < 0:
         if -status != _signal.SIGKILL:
             _signal.signal(-status, _signal.SIG_DFL)
