@@ -1,6 +1,6 @@
-"""An account for each file, with a case of every type of resource ready to be made in it.
+"""An account for each file, with the prerequisites for creating a resource of every type.
 
-For each file, not for the session: the account is one in a process, and tests elsewhere empty it.
+It is per file and not per session: a process has one account, which tests elsewhere empty.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.support.storage_cases import storage_cases
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[AwsServer]:
-    """Answers AWS calls; time stands still unless a test moves it."""
+    """Answers AWS calls; the clock does not move unless a test moves it."""
     with AwsServer(region="us-west-2", keep_time=False) as running:
         yield running
 
@@ -40,9 +40,9 @@ def _prepared(server: AwsServer) -> Iterator[Faulty]:
 
 @pytest.fixture
 def faulty(_prepared: Faulty) -> Iterator[Faulty]:
-    """The account with what the cases need, and no fault in force before and after.
+    """The account with the prerequisites of the cases, without active faults around the test.
 
-    It is not made anew for each test: a test makes what no other of its file makes.
+    The tests of a file share it: each test creates objects that no other test creates.
     """
     _prepared.use()
     yield _prepared

@@ -1,6 +1,6 @@
-"""Whatever answers in AWS's place: a verdict, or an error that names the call, and soon.
+"""Any answers of AWS lead to a verdict, or to an error that names the call, in limited time.
 
-By hand with more examples: `TRAINYARD_FUZZ_EXAMPLES=2000 pytest tests/faults`.
+Run it manually with more examples: `TRAINYARD_FUZZ_EXAMPLES=2000 pytest tests/faults`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from components.preflight.run import Preflight  # isort: skip
 from tests.support.fuzzing import examples  # isort: skip
 
 STACKS = ("p5-cb", "pc-p4de-g5", "batch-p4d")
-"""One of each architecture that asks much; networks ask for less of the same."""
+"""One stack with many API calls for each architecture; network stacks make fewer of the same
+calls."""
 SECONDS = 30.0
 NO_CHANGE = Change(operation="", index=0, path=(), what="put")
 
@@ -50,7 +51,7 @@ def verdict(answers: Answers, stack: str, change: Change) -> Preflight | Excepti
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_what_was_recorded_passes(recorded: dict[str, Answers], stack: str) -> None:
-    """Else every answer would be a refusal, and prove little."""
+    """Otherwise every answer would be a refusal, and the other tests would prove little."""
     found = verdict(recorded[stack], stack, NO_CHANGE)
     assert isinstance(found, Preflight)
     assert found.problems == ()
@@ -74,7 +75,7 @@ def test_one_odd_answer_is_a_verdict_or_an_error_in_words(
 
 
 def reader(*answers: Any) -> tuple[AccountReader, Callable[..., Any]]:
-    """Return a reader, and a call that gives these answers one after the other, then the last."""
+    """Return a reader, and a call that returns these answers in order and repeats the last one."""
     said: Iterator[Any] = iter(answers)
     last = answers[-1]
 
@@ -117,6 +118,6 @@ def test_pages_that_never_end_are_ended() -> None:
 
 @pytest.mark.parametrize("region", ["", "..", "us-west-2\n", "us west", "us-west-2.evil.example/"])
 def test_a_region_that_is_none_asks_nobody(region: str) -> None:
-    """It is a part of the address that credentials are sent to."""
+    """The region is a part of the address to which credentials are sent."""
     with pytest.raises(AccountUnreachableError, match="no region"):
         AccountReader(region=region)

@@ -1,4 +1,4 @@
-"""Whatever a stack file holds, it is read as the engine reads it, or refused in words: soon."""
+"""Any stack file is read as the engine reads it, or refused with a message, in limited time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tools.workspace.yaml_reader import (
 )
 
 SECONDS = 20.0
-"""Within which the largest file that is taken is read, on a machine that has much else to do."""
+"""Time limit for reading the largest accepted file on a busy machine."""
 SOUND = "config:\n  aws:region: us-west-2\n  trainyard:cluster:\n    name: x\n"
 
 

@@ -1,6 +1,6 @@
-"""One stack through the faults of clusters: each ends `up` clearly, and the next `up` goes on.
+"""One stack with faults of clusters: `up` ends with a clear message, and the next `up` continues.
 
-The commands run once, in the order of `life`; every test asserts one claim about what they left.
+The commands run once, in the order of `life`; every test asserts one claim about their results.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ CANCELLED = {
 
 @dataclass(slots=True)
 class Life:
-    """What was seen, by the name of the moment."""
+    """The results, by the name of the step."""
 
     done: dict[str, Done] = field(default_factory=dict[str, Done])
     before: list[str] = field(default_factory=list[str])
     after: list[str] = field(default_factory=list[str])
 
     def said(self, moment: str) -> str:
-        """Return what a command wrote that had to fail because of the cluster."""
+        """Return the output of a command that must have failed because of the cluster."""
         done = self.done[moment]
         assert done.exit_code == 1, done.said
         assert "Traceback" not in done.said
@@ -48,10 +48,10 @@ class Life:
 
 @pytest.fixture(scope="module")
 def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
-    """Live through every fault, and look at what is left."""
+    """Run the stack through every fault, and record the results."""
     folder = tmp_path_factory.mktemp("faults")
     sandbox = Sandbox(folder / "sandbox").warm()
-    # Whoever waits for what never comes need not wait long.
+    # Waits that cannot succeed end soon.
     impatient = Sandbox(sandbox.directory, settings={"TRAINYARD_WAIT_SECONDS": "10"})
     impatient = impatient.without_preview()
     sandbox.must("sandbox", "start")
@@ -86,11 +86,11 @@ def test_expired_credentials_are_to_be_renewed(life: Life) -> None:
 
 
 def test_nodes_that_never_joined_are_named_with_the_causes(life: Life) -> None:
-    """The Auto Scaling group is content: only the judge of the cluster sees it."""
+    """The Auto Scaling group reports no problem: only the check of the cluster detects it."""
     said = life.said("nodes outside")
     assert "node group p5: 0 of 2 p5.48xlarge nodes are Ready" in said
     assert "are running but have not joined the cluster; check these causes in order:" in said
-    # The role is let in, which is known, so it is not the first to look at.
+    # The role is known to be authorized, so it is not the first cause to check.
     assert said.index("1. user data") < said.index("2. route") < said.index("3. security group")
 
 
@@ -115,7 +115,7 @@ def test_a_block_that_is_over_is_refused_before_anything_changes(life: Life) -> 
 
 
 def test_destroy_works_without_the_block_and_leaves_the_account_as_it_was(life: Life) -> None:
-    """But for the block itself, whose end is AWS's doing."""
+    """Except for the block itself, which AWS ended."""
     assert life.done["destroy"].exit_code == 0, life.done["destroy"].said
 
     def others(lines: list[str]) -> list[str]:

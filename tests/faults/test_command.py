@@ -18,7 +18,7 @@ SCHEDULE = "- {call: 'ec2:CreateVpc', happens: throttled, nth: 2}\n"
 
 @pytest.fixture
 def run(faulty: Faulty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Run a command of a sandbox whose account is the test's."""
+    """Run a command of a sandbox with the account of the test."""
     directory, identity = SandboxDirectory(tmp_path), own_identity()
     directory.write_status(
         SandboxStatus(

@@ -1,4 +1,4 @@
-"""What the user writes reaches documents as data: no shell, template or parser obeys it."""
+"""User input reaches documents as data: no shell, template or parser interprets it."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ PARALLELCLUSTER = {
     f"{QUEUE}__slurm_settings": "AllowAccounts",
     f"{QUEUE}__compute_resources__distributed-ml__slurm_settings": "Reason",
 }
-"""Parameters with free text, by their place."""
+"""Parameters with free text, by path."""
 TAGS = [text for text in LINES if re.fullmatch(r"[\w\s.:/=+\-@]*", text)]
-"""Texts that IAM takes as the value of a tag; the others are refused."""
+"""Texts that IAM accepts as the value of a tag; it refuses the others."""
 
 
 def slurm_value(text: str) -> str:
-    """Return a text as a value in `slurm.conf`: with spaces, in double quotes."""
+    """Return a text as a value in `slurm.conf`: in double quotes if it contains spaces."""
     return f'"{text}"' if " " in text else text
 
 
@@ -83,7 +83,7 @@ def test_what_cloudformation_would_fill_in_is_refused() -> None:
 
 @pytest.mark.parametrize("text", COMMANDS)
 def test_a_script_for_slurm_obeys_no_name_of_a_directory(tmp_path: Path, text: str) -> None:
-    """The schema takes no such directory; the script does not count on that."""
+    """The schema refuses such a directory, but the script does not rely on that."""
     plan = slurm_plan("x")
     hostile = on_disk(tmp_path / text.replace("/", ""))
     directory, _ = RENDERERS["nccl-tests"](replace(plan, shared_storage=(hostile,)), SlurmRequest())
@@ -137,7 +137,7 @@ def test_an_answer_of_eks_is_a_value_of_the_boot_document(answer: str) -> None:
 
 @pytest.mark.parametrize("text", [*COMMANDS, *PATHS])
 def test_commands_to_copy_hold_a_text_as_one_word(tmp_path: Path, text: str) -> None:
-    """A directory, and the name of a stack file that came with a checkout."""
+    """A directory, and the name of a stack file from a checkout."""
     plan = slurm_plan("x")
     directory, nodes = RENDERERS["nccl-tests"](plan, SlurmRequest())
     no_submission = JobDirectory(files=directory.files, submit=(), results=())

@@ -1,6 +1,6 @@
-"""What the AWS provider made is found again by what the state knows of its create, of every type.
+"""Resources of every type are found again by the pending create in the state.
 
-It is found in the account, and read by the provider as the engine reads it after a kill.
+They are found in the account, and the provider reads them as for the engine after a kill.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tools.workspace.recovery.table import WAYS, way_of
 from tools.workspace.recovery.ways import Look
 
 STACK = "aws:cloudformation/stack:Stack"
-"""Needs CloudFormation beside the account: the kills of whole stacks have it."""
+"""Needs CloudFormation in addition to the account; the tests that kill whole stacks cover it."""
 UNTAGGED = frozenset(
     {
         "aws:autoscaling/lifecycleHook:LifecycleHook",
@@ -46,8 +46,8 @@ COMPUTED = {
         {"regionalNatGatewayAddresses", "secondaryAllocationIds", "secondaryPrivateIpAddresses"}
     )
 }
-"""Empty sets that AWS computes and a read without a state before it leaves out: an update of them
-calls nothing."""
+"""Empty sets that AWS computes, and that a read without a previous state omits: updating them makes
+no API call."""
 TYPES = {token for token in WAYS if token.startswith("aws:")} - {STACK}
 LOOKED_FOR = sorted(token for token in TYPES if WAYS[token].look is not None)
 TAGGABLE = sorted(TYPES - UNTAGGED)
@@ -67,7 +67,7 @@ def case(request: pytest.FixtureRequest, faulty: Faulty) -> Case:
 
 @pytest.fixture
 def read(server: AwsServer) -> Iterator[Read]:
-    """The account as a recovery reads it."""
+    """The account as the recovery reads it."""
     keys = {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"}
     own = {**os.environ, **keys, "AWS_ENDPOINT_URL": server.endpoint}
     with process_environment(own):
@@ -75,14 +75,14 @@ def read(server: AwsServer) -> Iterator[Read]:
 
 
 def begun(aws: Plugin, case: Case, name: str = "it") -> PendingCreate:
-    """Return the create of a case as the state has it: with the inputs that were checked."""
+    """Return the pending create of a case as in the state: with the checked inputs."""
     inputs, failures = aws.check(case.token, tagged(case, name), name=name)
     assert not failures
     return PendingCreate(urn(case.token, name), inputs)
 
 
 def tagged(case: Case, name: str) -> dict[str, Any]:
-    """Return what the program writes, with the tag that every resource carries."""
+    """Return the program's inputs, with the tag of every resource."""
     if case.token in UNTAGGED:
         return case.inputs
     value = tag_of(PendingCreate(urn(case.token, name), {}))

@@ -1,4 +1,4 @@
-"""Creations that fail half-way: the engine keeps what exists, and the next try makes it whole."""
+"""Creations that fail half-way: the engine keeps the object, and the next attempt completes it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HALVES: tuple[tuple[str, str, dict[str, bool]], ...] = (
     ("aws:eks/nodeGroup:NodeGroup", "eks:DescribeNodegroup", {}),
     ("aws:ec2/natGateway:NatGateway", "ec2:DescribeNatGateways", {}),
 )
-"""Types, the call after the one that makes them, and inputs that need it."""
+"""Types, the call that follows the creation, and inputs that require it."""
 
 
 @pytest.mark.parametrize(("token", "call", "more"), HALVES, ids=[token for token, *_ in HALVES])
@@ -50,7 +50,7 @@ GROUP = "aws:autoscaling/group:Group"
 def test_a_launch_that_auto_scaling_makes_fails_as_an_activity(
     faulty: Faulty, kind: str, code: str
 ) -> None:
-    """Nobody calls RunInstances; the group says why, stays, and grows once there is room."""
+    """Auto Scaling calls RunInstances; the group has the reason, remains, and grows later."""
     faulty.use(f"call: 'ec2:RunInstances', happens: {kind}, times: always")
     inputs = {**faulty.cases[GROUP].inputs, "desiredCapacity": 1}
     with pytest.raises(RefusedError, match="capacity satisfied: scaling activity") as it:

@@ -1,8 +1,8 @@
-"""A stack that was killed half-way is destroyed but for what is protected, which is named.
+"""`destroy` of a stack that was killed half-way names and retains protected objects.
 
-The engine is killed when the file system is made and nobody has heard of it, before the control
-plane is begun; or while CloudFormation makes a cluster of ParallelCluster. So `destroy` has first
-to find what it is to keep.
+The engine is killed when the file system exists but its creation is not recorded, before the
+control plane is begun; or while CloudFormation creates a ParallelCluster. So `destroy` must first
+find the objects to retain.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ KEPT_KINDS = {
 
 @pytest.fixture(scope="module")
 def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KillHarness]:
-    """The stack with a file system, in a sandbox of its own."""
+    """The stack with a file system, in its own sandbox."""
     folder = tmp_path_factory.mktemp("half")
     sandbox = Sandbox(folder / "sandbox")
     file = copied_stack_file(folder / "data.yaml", {"storage.data": DATA}, STACK)
@@ -53,7 +53,7 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KillHarness]:
 
 
 def _new(before: list[str], after: list[str], kind: str) -> list[str]:
-    """Return the ids of the objects of a kind that were not there before."""
+    """Return the ids of the new objects of a kind."""
     return [line.split()[1] for line in set(after) - set(before) if line.startswith(f"{kind} ")]
 
 
@@ -82,7 +82,7 @@ def test_destroy_of_a_half_made_stack_keeps_and_names_what_is_protected(
 def test_destroy_of_a_cluster_that_is_being_made_takes_it_up_and_names_what_stays(
     harness: KillHarness, tmp_path: Path
 ) -> None:
-    """PC-11: no output of the stack says what its storage is: nothing was exported yet."""
+    """PC-11: no output of the stack names its storage, because nothing was exported yet."""
     sandbox = harness.sandbox.warm()
     before = sandbox.inventory()
     throw(sandbox, tmp_path, [KILLED])
@@ -92,7 +92,7 @@ def test_destroy_of_a_cluster_that_is_being_made_takes_it_up_and_names_what_stay
 
     done = sandbox.must("destroy", SLURM, "--sandbox", "--yes")
     after = sandbox.inventory()
-    # On a quick machine CloudFormation may be done with it by now, so that nothing is waited for.
+    # On a fast machine CloudFormation may have finished, so that there is nothing to wait for.
     assert f"added aws:cloudformation/stack:Stack {SLURM}-deployment" in done.stderr
     assert (
         f"{SLURM} is deleted; ParallelCluster has kept the storage with deletion_protection:"

@@ -1,7 +1,7 @@
-"""Locks that the real engine holds: of a living one they are respected, of a dead one cleared.
+"""Locks of the real engine: they are respected while it runs, and removed when it has died.
 
-The turn of the launcher ends with the launcher. An engine that outlives it, or was started without
-it, has its own lock only, in the `file://` backend of a sandbox and of an account alike.
+The launcher's lock ends with the launcher. An engine that outlives it, or was started without it,
+has only its own lock, in the `file://` backend of a sandbox and of an account.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tools.workspace.workspace import AccountWorkspace
 
 STACK = "vpc-one-az"
 LOCKS = Path(".pulumi", "locks", "organization", "trainyard", STACK)
-# Opening a pipe waits for its other end.
+# Opening a pipe blocks until its other end is open.
 PROGRAM = """\
 import os
 import pulumi
@@ -39,7 +39,7 @@ if "BEGUN" in os.environ and not pulumi.runtime.is_dry_run():
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Workspace]:
-    """A project of an account's user with a backend that is a directory."""
+    """A project of a user of an account, whose backend is a directory."""
     made = Workspace(directory=tmp_path / "my project", engine=ensure_pulumi(print))
     python = f"{{name: python, options: {{toolchain: pip, virtualenv: {sys.prefix!r}}}}}"
     made.write("Pulumi.yaml", f"name: trainyard\nruntime: {python}\n")
@@ -54,7 +54,7 @@ def project(tmp_path: Path) -> Iterator[Workspace]:
 
 @pytest.fixture
 def engine(project: Workspace) -> Iterator[subprocess.Popen[str]]:
-    """An `up` that somebody else began and that has not ended."""
+    """A running `up` of another user."""
     pipes = {name: project.directory / name for name in ("BEGUN", "GO_ON")}
     for pipe in pipes.values():
         os.mkfifo(pipe)
@@ -108,7 +108,7 @@ def slow(tmp_path: Path) -> Iterator[Sandbox]:
 
 
 def killed_launcher(process: subprocess.Popen[str]) -> None:
-    """Kill a launcher, and not its engine, in the middle of the update."""
+    """Kill a launcher, but not its engine, during the update."""
     assert process.stdout is not None
     next(line for line in process.stdout if "aws:ec2:Vpc" in line and "created" in line)
     process.kill()

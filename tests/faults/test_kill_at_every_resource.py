@@ -1,8 +1,9 @@
-"""`kill -9` at every object of a stack, `up` or `destroy` again: nothing left over, nothing twice.
+"""`kill -9` at every object of a stack, then `up` or `destroy`: no leftovers, no duplicates.
 
-What an `up` after a kill has to do: `docs/recovery.md`. The objects are killed at in groups of
-which none needs another: all of a group are made, and the engine hears of none. The form with a
-kill for each object alone takes longer and is run by hand: `python -m tests.support.kills p5-cb`.
+`docs/recovery.md` describes the `up` after a kill. Kills happen at groups of objects without
+dependencies between them: all objects of a group are created, and the engine gets no answer for
+any. One kill for each object takes longer and is run manually: `python -m tests.support.kills
+p5-cb`.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.first]
 
 STACK = "p5-cb"
 NODES = {"aws:eks/nodeGroup:NodeGroup", "aws:autoscaling/group:Group"}
-"""What has instances."""
+"""Types that have instances."""
 
 
 @pytest.fixture(scope="module")
 def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KillHarness]:
-    """The stack in a sandbox of its own; it is not there at the beginning and end of a test."""
+    """The stack in its own sandbox; it does not exist at the beginning and the end of a test."""
     sandbox = Sandbox(tmp_path_factory.mktemp("kills") / "sandbox")
     sandbox.must("sandbox", "start")
     yield KillHarness(sandbox, STACK)
@@ -41,12 +42,12 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KillHarness]:
 
 @pytest.fixture(scope="module")
 def reference(harness: KillHarness) -> Undisturbed:
-    """What becomes of the stack when nobody disturbs it."""
+    """The result of the stack without interruptions."""
     return undisturbed(harness)
 
 
 def at_the_nodes(reference: Undisturbed) -> Kill:
-    """Return the kill at the node groups, over roles, cluster and launch templates."""
+    """Return the kill at the node groups, which depend on roles, cluster and launch templates."""
     (kill,) = by_waves([point for point in reference.points if point.type in NODES])
     return kill
 
@@ -54,7 +55,7 @@ def at_the_nodes(reference: Undisturbed) -> Kill:
 def test_an_engine_killed_at_every_object_comes_to_the_same_end(
     harness: KillHarness, reference: Undisturbed
 ) -> None:
-    """Its `destroy` is killed too, while nodes go, and goes on."""
+    """`destroy` is also killed, while it deletes nodes, and the next one continues."""
     kills = by_waves(reference.points)
     life = live(harness, reference, kills, destroy_kills=[at_the_nodes(reference)])
     assert set(life.made) == {point.urn for point in reference.points}

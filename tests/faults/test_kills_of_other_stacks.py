@@ -1,8 +1,8 @@
-"""`kill -9` at ten objects of stacks of other kinds, and of what is not the engine.
+"""`kill -9` at ten objects of other kinds of stacks, and of processes other than the engine.
 
-As `test_kill_at_every_resource`, with ten objects of each stack: the first, the last, and of those
-between them where most are made at one time. By hand, all of them:
-`python -m tests.support.kills batch-p5 --waves`.
+Like `test_kill_at_every_resource`, with ten objects of each stack: the first, the last, and others
+from the largest groups of concurrent objects. Run it manually for all objects: `python -m
+tests.support.kills batch-p5 --waves`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.first]
 
 SAMPLE, KILLS = 10, 3
 HEAVY = ("eks-p5-odcr", "pc-trn1")
-"""Of the clusters of ParallelCluster, one with its own VPC: in a VPC that exists, a stack is one
-object."""
+"""For ParallelCluster, a stack with its own VPC: in an existing VPC, a stack is a single object."""
 LIGHT = "batch-p5"
-"""A stack that is up soon, for what is the same in all of them."""
+"""A stack that is created quickly, for behaviour that is the same in all stacks."""
 RULES = {
     "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
     "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
@@ -39,14 +38,14 @@ QUEUES = {"aws:batch/jobQueue:JobQueue"}
 
 @pytest.fixture(scope="module")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """One account for all of the stacks; each leaves it as it was."""
+    """One account for all stacks; each leaves it unchanged."""
     with running(tmp_path_factory.mktemp("kills") / "sandbox") as sandbox:
         yield sandbox
 
 
 @pytest.fixture(scope="module")
 def reference_of(account: Sandbox) -> Callable[[str], Undisturbed]:
-    """Return what becomes of a stack when nobody disturbs it; it is brought up once."""
+    """Return the result of a stack without interruptions; it is brought up once."""
     return cache(lambda stack: undisturbed(KillHarness(account, stack)))
 
 
@@ -66,7 +65,7 @@ def test_an_engine_killed_at_ten_objects_comes_to_the_same_end(
 def test_what_a_killed_destroy_has_deleted_is_made_again_or_no_longer_missed(
     account: Sandbox, reference_of: Callable[[str], Undisturbed]
 ) -> None:
-    """Of the types that the provider cannot read once they are gone."""
+    """Covers the types that the provider cannot read after their deletion."""
     reference, harness = reference_of(LIGHT), KillHarness(account, LIGHT)
 
     def killed_at(types: set[str]) -> None:
@@ -88,7 +87,7 @@ def test_what_a_killed_destroy_has_deleted_is_made_again_or_no_longer_missed(
 def test_a_program_that_is_killed_ends_the_command_and_leaves_nothing_unknown(
     account: Sandbox, reference_of: Callable[[str], Undisturbed]
 ) -> None:
-    """The engine lives, hears of everything that is under way, and says why it stops."""
+    """The engine survives, gets the answers to all calls in flight, and reports why it stops."""
     reference, harness = reference_of(LIGHT), KillHarness(account, LIGHT)
     first, *_ = by_waves(reference.points, Victim.PROGRAM)
     killed = harness.killed("up", *first)
@@ -110,7 +109,7 @@ def test_an_engine_whose_launcher_was_killed_is_found_by_the_next_command(
     refused = account.run("up", LIGHT, "--sandbox", "--yes")
     assert refused.exit_code == 1
     assert f"another command uses stack {LIGHT}: " in refused.said
-    # What the message tells the user to do.
+    # The instruction of the message.
     assert f"kill -INT {orphan}" in refused.said
     os.kill(orphan, signal.SIGINT)
     harness.gate.open()

@@ -1,4 +1,4 @@
-"""Each kind of fault as a client of AWS sees it."""
+"""Each kind of fault as an AWS client sees it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CALLS: dict[str, Any] = {
     "logs": lambda client: client.describe_log_groups(),
     "s3": lambda client: client.list_buckets(),
 }
-"""A call of each protocol and of each service with errors of its own."""
+"""A call of each protocol, and of each service with its own errors."""
 
 
 @pytest.mark.parametrize("service", CALLS)
@@ -54,7 +54,7 @@ def test_an_error_has_code_status_and_message_of_its_service(
 
 
 def test_errors_that_a_service_declares_have_the_status_that_it_declares() -> None:
-    """The tables agree with botocore's models wherever those say anything."""
+    """The tables agree with botocore's models where those define the errors."""
     compared = 0
     for service in SERVICES:
         described = model(service)

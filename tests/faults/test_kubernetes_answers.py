@@ -1,6 +1,6 @@
-"""Whatever answers in the API server's place: what is there, or that it cannot be told; no more.
+"""Any answers instead of the API server's lead to the state, or to a message that it is unknown.
 
-By hand with more examples: `TRAINYARD_FUZZ_EXAMPLES=5000 pytest
+Run it manually with more examples: `TRAINYARD_FUZZ_EXAMPLES=5000 pytest
 tests/faults/test_kubernetes_answers.py`.
 """
 
@@ -27,7 +27,7 @@ SOUND = answers()
 PLACES = [path for path in paths(SOUND) if path]
 ENDED = "its last run ended with 1"
 LONGEST = 2000
-"""Characters of one sentence, whatever somebody else says in it."""
+"""Maximum number of characters of one sentence, whatever text from outside it quotes."""
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def server() -> Iterator[ApiServer]:
 
 
 def sentences(state: ClusterState) -> list[str]:
-    """Return everything that is said of a cluster that lacks something."""
+    """Return all messages about a cluster with missing parts."""
     return [
         *state.missing(EXPECTED),
         *nodes_not_ready(state, "kubectl"),
@@ -50,7 +50,7 @@ def changed(path: tuple[Any, ...], value: Any) -> Any:
 
 
 def test_what_is_there_is_seen(server: ApiServer) -> None:
-    """Else every answer would be a silence, and prove little."""
+    """Otherwise every state would be unknown, and the other tests would prove little."""
     server.said = SOUND
     state, silence = look_at(server.kubeconfig)
     assert state is not None
@@ -82,7 +82,7 @@ def test_one_odd_answer_is_a_state_or_a_silence(
 
 
 def test_an_object_without_its_status_hides_no_other(server: ApiServer) -> None:
-    """A pod or a node that was made a moment ago."""
+    """A pod or a node that was created a moment ago."""
     for kind in ("nodes", "pods", "daemonsets"):
         for key in ("status", "spec"):
             if key in SOUND[kind]["items"][-1]:
@@ -99,7 +99,7 @@ def test_what_a_kubelet_says_is_shown_and_not_obeyed(
     monkeypatch: pytest.MonkeyPatch,
     text: str,
 ) -> None:
-    # As at a terminal, where click takes nothing out by itself.
+    # As at a terminal, where click does not strip anything.
     monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_: False)
     server.said = answers(f"a{text}")
     state, _ = look_at(server.kubeconfig)
@@ -140,7 +140,7 @@ def test_an_aws_auth_that_somebody_broke_names_no_role(server: ApiServer, text: 
 
 
 def test_one_odd_config_map_is_an_entry_or_an_error_in_words(server: ApiServer) -> None:
-    """What the program itself reads before it writes."""
+    """The object that the program reads before it writes."""
     (sound,) = SOUND["configmaps"]["items"]
     places = [path for path in paths(sound) if path]
 
@@ -156,7 +156,7 @@ def test_one_odd_config_map_is_an_entry_or_an_error_in_words(server: ApiServer) 
 
 
 def words_of(server: ApiServer) -> str:
-    """Return why the entry of a role cannot be read; nothing where it can."""
+    """Return why the entry of a role cannot be read; empty if it can."""
     try:
         AwsAuthConfigMap(server.kubeconfig, give_up_seconds=0).find(ROLE)
     except (AwsAuthError, MapRolesError) as error:

@@ -1,4 +1,4 @@
-"""Our own calls of AWS, without the engine: what passes is not seen, the rest is one sentence."""
+"""The program's own AWS calls: transient faults are retried, others lead to one sentence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def reader(faulty: Faulty, monkeypatch: pytest.MonkeyPatch) -> AccountReader:
     monkeypatch.setenv("AWS_ENDPOINT_URL", faulty.account.server.endpoint)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
-    # boto3 waits between attempts, for up to a second in the mode that we use.
+    # boto3 waits between attempts, for up to a second in the configured mode.
     monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
     return AccountReader(region="us-west-2")
 

@@ -1,6 +1,6 @@
-"""Every type of resource, made while its call fails in every way that the account knows.
+"""Every type of resource, created while its call fails with every kind of fault.
 
-The AWS provider runs in a process of its own, as the engine runs it; `docs/faults.md` shows the
+The AWS provider runs in a separate process, as the engine runs it; `docs/faults.md` shows the
 outcome of each line of `PLACES`.
 """
 
@@ -15,7 +15,7 @@ from tests.support.provider_plugin import RefusedError
 from tools.workspace.recovery.table import WAYS
 
 ATTEMPTS = 25
-"""Of the provider for one request: `MaxRetries` in terraform-provider-aws
+"""Attempts of the provider for one request: `MaxRetries` in terraform-provider-aws
 `internal/provider/sdkv2/provider.go`."""
 
 
@@ -26,7 +26,7 @@ def test_every_type_of_a_stack_has_its_line() -> None:
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.token)
 def test_a_creation_under_every_fault(faulty: Faulty, place: Place) -> None:
-    """What passes ends in one object; what does not, in AWS's words; a lost answer as it says."""
+    """Transient faults lead to one object, fatal ones to AWS's message, a lost answer as listed."""
     _survives_what_passes(faulty, place)
     _ends_in_awss_words(faulty, place)
     _loses_the_answer(faulty, place)
@@ -66,7 +66,7 @@ def _ends_in_awss_words(faulty: Faulty, place: Place) -> None:
         with pytest.raises(RefusedError) as caught:
             faulty.plugin.create(place.token, faulty.cases[place.token].inputs)
         assert f"{refusal.code}: {refusal.message}" in str(caught.value)
-        # The SDK takes one of ECR's quota errors for throttling.
+        # The SDK classifies one of ECR's quota errors as throttling.
         is_throttling = kind == "quota-exceeded" and service == "ecr"
         assert faulty.happened() == [ATTEMPTS if is_throttling else 1], kind
         assert not faulty.done[place.call]

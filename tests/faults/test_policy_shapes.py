@@ -1,7 +1,8 @@
-"""Rules of the policy pack read properties of every shape: a violation, a clean result, no more.
+"""Rules of the policy pack read properties of every type: a violation or a clean result, no error.
 
-A program may spell a property as its schema does not, and a preview does not know them all. By hand
-with more examples: `TRAINYARD_FUZZ_EXAMPLES=5000 pytest tests/faults/test_policy_shapes.py`.
+A program may write a property with a type that its schema does not allow, and some properties are
+unknown in a preview. Run it manually with more examples: `TRAINYARD_FUZZ_EXAMPLES=5000 pytest
+tests/faults/test_policy_shapes.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ BY_NAME = {policy.name: policy for policy in POLICIES}
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_rule_ends_at_a_property_of_another_shape(name: str) -> None:
-    """`check` lets through what the SDK takes: messages, and what is not known yet."""
+    """`check` passes the results that the SDK handles: messages, and unknown values."""
     programs = all_programs()[name]
 
     @settings(max_examples=examples(25))

@@ -1,7 +1,7 @@
-"""A user behind a proxy: nothing on this machine is asked through it.
+"""A user behind a proxy: calls to this machine do not use it.
 
-Every client that a sandbox needs is made here as its user makes it, with proxies that nobody
-listens at. Whole stacks by hand, as `docs/security.md` says.
+Every client that a sandbox needs is created as by its user, with proxies at unused ports. Whole
+stacks are tested manually, as `docs/security.md` describes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ USERS = {
 
 @pytest.fixture(params=USERS)
 def user(request: pytest.FixtureRequest) -> dict[str, str]:
-    """The environment of somebody behind a proxy."""
+    """The environment of a user behind a proxy."""
     kept = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()}
     return {**kept, **PROXIES, **USERS[request.param]}
 
@@ -63,7 +63,7 @@ def in_sandbox(user: dict[str, str], *, endpoint: str = "http://127.0.0.1:5000")
 
 @pytest.fixture
 def monitor() -> Iterator[str]:
-    """Address of a server as the engine and its plugins have one."""
+    """Address of a server, in the form of the engine and its plugins."""
     server = grpc.server(futures.ThreadPoolExecutor(1))
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
@@ -87,7 +87,7 @@ def test_the_account_of_a_sandbox_is_asked_directly(user: dict[str, str]) -> Non
 
 
 def test_the_cluster_of_a_sandbox_is_asked_directly(user: dict[str, str]) -> None:
-    """By the command, which has its user's environment, and by the program, which has not."""
+    """Both by the command, which has its user's environment, and by the program, which does not."""
     with api_server() as server:
         server.said = {**answers(), "aws-auth": answers()["configmaps"]["items"][0]}
         with process_environment(user):
@@ -100,7 +100,7 @@ def test_the_cluster_of_a_sandbox_is_asked_directly(user: dict[str, str]) -> Non
 def test_engine_program_and_plugins_find_one_another(
     user: dict[str, str], monitor: str, place: str
 ) -> None:
-    """gRPC in Python asks a proxy for 127.0.0.1 too; against an account the proxy is kept."""
+    """gRPC in Python uses a proxy for 127.0.0.1 too; against an account the proxy is kept."""
     account = account_environment(user, engine=Path("/opt/engine"))
     with process_environment(in_sandbox(user) if place == "sandbox" else account):
         assert reaches(monitor)

@@ -1,4 +1,4 @@
-"""What kills and faults of whole stacks are judged by: what is left, and whether it was said."""
+"""The criteria for kills and faults of whole stacks: leftovers, and whether they were reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_an_object_that_is_not_in_the_list_is_untold() -> None:
 
 
 def test_an_id_that_stands_before_the_list_is_not_in_it() -> None:
-    """The engine names all that it deletes."""
+    """The engine names everything that it deletes."""
     said = f"deleted {GROUP}\n{LISTED}"
     assert untold(BEFORE, [*BEFORE, GROUP], said) == [GROUP]
     assert untold(BEFORE, [*BEFORE, GROUP], f"deleted {GROUP}") == [GROUP]

@@ -1,4 +1,4 @@
-"""What a schedule of faults may say, and what is said about one that may not be."""
+"""Valid schedules of faults, and the messages about invalid ones."""
 
 from __future__ import annotations
 

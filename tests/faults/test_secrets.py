@@ -1,7 +1,7 @@
-"""No secret of the user's is found in what a stack leaves behind, says, or runs as.
+"""Files, output and processes of a stack contain no secret of the user.
 
-An EKS stack is brought up and down once by somebody whose environment is full of secrets, and whose
-stack file holds one that Pulumi has encrypted; every test looks at one place.
+An EKS stack is brought up and down once by a user whose environment contains secrets, and whose
+stack file contains one that Pulumi has encrypted; every test checks one place.
 """
 
 from __future__ import annotations
@@ -49,10 +49,11 @@ COMMANDS = (
     ("artifact", "kubeconfig"),
     ("destroy", "--yes"),
 )
-"""With what follows the stack."""
+"""Commands, with the arguments that follow the stack."""
 OTHERS = (("sandbox", "status"), ("sandbox", "inventory", "--json"))
-# Whatever a user starts has the user's environment: the command with what its script calls, what
-# `bench` measures, and the `aws` of a kubeconfig, which the command's own client starts.
+# Processes that a user starts have the user's environment: the command with the calls of its
+# script, the processes that `bench` measures, and the `aws` of a kubeconfig, which the command's
+# client starts.
 USERS_OWN = (
     *("tools.cli", str(ROOT / "trainyard"), f"cmp -s -- {ROOT}", "-c import"),
     "sandbox/kubernetes/aws_program.py",
@@ -61,15 +62,15 @@ USERS_OWN = (
 
 @dataclass(slots=True)
 class Seen:
-    """What was seen of one life."""
+    """The records of one life of the stack."""
 
     done: list[Done] = field(default_factory=list[Done])
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    """Content of what the sandbox left, by path."""
+    """Content of the sandbox's files, by path."""
     arguments: set[str] = field(default_factory=set[str])
-    """Command lines of processes that hold a secret."""
+    """Command lines that contain a secret."""
     environments: set[str] = field(default_factory=set[str])
-    """Command lines of processes whose environment holds one."""
+    """Command lines of processes whose environment contains one."""
 
     def live(self, sandbox: Sandbox, stack_file: Path) -> None:
         """Run every command, from `check` to `destroy`, and `bench` at the end."""
@@ -78,12 +79,12 @@ class Seen:
             self.done.append(sandbox.must(name, STACK, *more, *with_file))
             if name == "up":
                 self.done += [sandbox.must(*command) for command in OTHERS]
-        # On a busy machine it may miss a budget, which is nothing to this test.
+        # On a busy machine it may exceed a budget, which is irrelevant here.
         target = str(sandbox.directory / "bench")
         self.done.append(sandbox.run("bench", "check", "--rounds", "1", "--output", target))
 
     def look(self, directory: Path) -> None:
-        """Look at the processes that work in a sandbox's directory, and at its children's."""
+        """Record the processes that work in a sandbox's directory, or below it."""
         for process in Path("/proc").glob("[0-9]*"):
             try:
                 line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
@@ -101,7 +102,7 @@ class Seen:
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
-    """Bring the stack up and down, and look all the while."""
+    """Bring the stack up and down, and record processes all the time."""
     place = tmp_path_factory.mktemp("secrets")
     sandbox = Sandbox(place / "sandbox", settings=SECRETS)
     stack_file = copied_stack_file(place / "stack.yaml", {}, STACK)
@@ -148,7 +149,7 @@ def test_no_process_has_one_in_its_arguments(seen: Seen) -> None:
 
 @pytest.mark.sandbox
 def test_no_process_of_the_sandbox_has_one_in_its_environment(seen: Seen) -> None:
-    """The command itself has what its user has; the daemon, the engine and plugins have not."""
+    """The command has its user's environment; the daemon, the engine and plugins do not."""
     assert seen.environments == set()
 
 
@@ -158,7 +159,7 @@ def test_what_is_kept_of_an_environment_is_listed() -> None:
 
 
 def test_a_sandbox_is_given_nothing_that_pulumi_has_encrypted() -> None:
-    """Its key is the user's; an engine with another one would end at the first such value."""
+    """The user has its key; an engine with another key would fail at the first such value."""
     secret = {"secure": ENCRYPTED}
     config = {"aws:region": "us-west-2", "a:b": secret, "c:d": {"e": [secret]}, "f:g": {"h": "i"}}
     given = completed(StackFile("x", Path("Pulumi.x.yaml"), {"config": config}), {})
@@ -166,7 +167,7 @@ def test_a_sandbox_is_given_nothing_that_pulumi_has_encrypted() -> None:
 
 
 def test_a_stack_file_with_a_secret_for_the_program_is_refused_without_it() -> None:
-    """As a file has it, and as the engine hands it on, decrypted, after `config set --secret`."""
+    """As in a file, and as the engine passes it on, decrypted, after `config set --secret`."""
     encrypted = {**P5_CB, "tags": {"token": {"secure": "v1:x:y"}}}
     with pytest.raises(ConfigError, match=r"tags\.token"):
         load_stack_config(encrypted, stack_file="Pulumi.x.yaml")

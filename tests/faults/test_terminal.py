@@ -1,4 +1,4 @@
-"""What others wrote is shown on a terminal, in a log of CI and in code scanning, never obeyed."""
+"""Text from outside is displayed in terminals, CI logs and code scanning, and never interpreted."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_obeyed(shown: str) -> bool:
 def test_a_message_a_problem_and_an_answer_obey_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
-    # As at a terminal, where click takes nothing out by itself.
+    # As at a terminal, where click does not strip anything.
     monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_: False)
     for write in (console.answer, console.progress, console.problem):
         write(f"a\n{text}")

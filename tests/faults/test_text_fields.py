@@ -1,4 +1,4 @@
-"""What a text of a stack file may be: nothing that is obeyed, but where it is a free text."""
+"""Texts of a stack file cannot contain commands or control characters, except free texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.text_fields import (
 )
 
 FREE = {
-    # Data of AWS's own rules, handed to APIs in documents of their own formats.
+    # Data with AWS's rules, which APIs get in documents of their formats.
     "ComputeEnvironment.ssh_key_name",
     "DataRepository.file_system_path",
     "DataRepository.s3_path",
@@ -26,18 +26,18 @@ FREE = {
     "S3Access.key",
     "Ssh.key_name",
     "GivenStack.tags",
-    # The user's own commands, as lists of words, and settings of the user's own programs.
+    # Commands of the user, as lists of words, and settings of the user's programs.
     "JobDefinition.command",
     "JobDefinition.environment",
     "Script.arguments",
     "ComputeResource.slurm_settings",
     "Queue.slurm_settings",
     "Slurm.settings",
-    # Words for people, and patterns that only the policy pack reads.
+    # Explanations, and patterns that only the policy pack reads.
     "Suppression.reason",
     "Suppression.resource",
 }
-"""Texts that may hold what a shell would obey; `test_documents` proves that none does."""
+"""Texts that may contain shell commands; `test_documents` proves that they are never executed."""
 SEVERAL_LINES = {
     "JobDefinition.command",
     "JobDefinition.environment",
@@ -73,7 +73,7 @@ def test_the_lists_name_texts_that_exist_and_are_free() -> None:
 
 
 def test_a_form_takes_digits_and_letters_of_ascii_only() -> None:
-    """`\\d` and `\\w` of a pattern are many alphabets' where nobody says otherwise."""
+    """By default, `\\d` and `\\w` of a pattern match digits and letters of many alphabets."""
     strict = [field for field in FIELDS if str(field) not in FREE]
     odd = {str(field) for field in strict if accepted(field, "\u0661", "\uff11", "\u212a")}
     assert all(name.endswith(("mount_directory", "scratch_directory")) for name in odd)

@@ -1,7 +1,7 @@
-"""Two commands at once: on one stack the second is refused, on two stacks of one account both work.
+"""Two commands at once: on one stack the second is refused; on two stacks of an account both work.
 
-So does one stack in two sandboxes. The user has no HOME, and the sandboxes are in directories whose
-names have spaces.
+The same stack in two sandboxes works, too. The user has no HOME, and the sandboxes are in
+directories whose names contain spaces.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox
 
 @pytest.fixture
 def neighbour(sandbox: Sandbox, tmp_path: Path) -> Iterator[Sandbox]:
-    """A second sandbox on the same machine, which ends before the first."""
+    """A second sandbox on the same machine, which is stopped before the first."""
     started = Sandbox(tmp_path / "her sand box")
     started.must("sandbox", "start")
     yield started
@@ -44,7 +44,7 @@ def neighbour(sandbox: Sandbox, tmp_path: Path) -> Iterator[Sandbox]:
 
 @pytest.fixture
 def copies(tmp_path: Path) -> dict[str, Path]:
-    """Stack files whose networks nothing protects, so that `destroy` removes all of them."""
+    """Stack files with unprotected networks, so that `destroy` removes them completely."""
     unprotected = {"architecture.deletion_protection": False}
     return {
         stack: copied_stack_file(tmp_path / f"my {stack}.yaml", unprotected, stack)

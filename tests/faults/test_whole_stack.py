@@ -1,7 +1,7 @@
-"""A stack that is up soon, under a schedule of faults: what passes is survived, what does not ends.
+"""A quick stack under a schedule of faults: transient faults are survived, others end the command.
 
-By hand, for stacks of every kind and with the commands that only read:
-`python -m tests.support.faults batch-p5`.
+Run it manually for stacks of every kind, including read-only commands: `python -m
+tests.support.faults batch-p5`.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ STACK = "batch-p5"
 
 @dataclass(slots=True)
 class Life:
-    """What was seen."""
+    """The results of the commands."""
 
     fatal: Done | None = None
-    """`up` under a fault that it does not survive."""
+    """`up` under a fatal fault."""
     second: Done | None = None
-    """The next one, under faults that pass."""
+    """The next `up`, under transient faults."""
     happened: int = 0
-    """Kinds of fault that it met."""
+    """Kinds of faults that occurred in it."""
     third: Done | None = None
-    """One more, without faults."""
+    """One more `up`, without faults."""
     destroy: Done | None = None
-    """Under faults that pass."""
+    """`destroy` under transient faults."""
     before: list[str] = field(default_factory=list[str])
     after: list[str] = field(default_factory=list[str])
 
 
 @pytest.fixture(scope="module")
 def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
-    """Live through it all, and look at what is left."""
+    """Run all commands, and record the results."""
     folder = tmp_path_factory.mktemp("faults")
     sandbox = Sandbox(folder / "sandbox").warm()
     sandbox.must("sandbox", "start")

@@ -1,8 +1,8 @@
-"""Whole random stack files through the whole of `check`: a plan that renders, or words; soon.
+"""Random stack files in a complete `check`: a plan that renders, or messages, in limited time.
 
-A file is refused with keys and fixes, or it is planned, and then every document of it is made and
-read as its reader reads it. By hand with more examples:
-`TRAINYARD_FUZZ_EXAMPLES=5000 pytest tests/faults/test_whole_stack_files.py`.
+A file is refused with keys and fixes, or it is planned, and then all of its documents are rendered
+and parsed. Run it manually with more examples: `TRAINYARD_FUZZ_EXAMPLES=5000 pytest
+tests/faults/test_whole_stack_files.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tools.cli.stack_config import config_of, plan_of
 from tools.workspace.stack_files import StackFileError, find_stack_file
 
 SOON = timedelta(seconds=20)
-"""For one file, on a machine that has much else to do."""
+"""Time limit for one file on a busy machine."""
 FORMS = ([], ["--json"], ["--sarif"])
 REFUSED = 2
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -39,7 +39,7 @@ SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 @pytest.fixture
 def check(tmp_path: Path) -> Callable[[RandomStack, list[str]], tuple[int, str]]:
-    """Write a stack file, run `check` as a user does, and return exit code and what it said."""
+    """Write a stack file, run `check` as a user does, and return the exit code and the output."""
 
     def run(stack: RandomStack, form: list[str]) -> tuple[int, str]:
         path = tmp_path / "stack.yaml"
@@ -52,7 +52,7 @@ def check(tmp_path: Path) -> Callable[[RandomStack, list[str]], tuple[int, str]]
 
 
 def test_what_is_changed_was_good_before() -> None:
-    """Else every file would be refused, and prove little."""
+    """Otherwise every file would be refused, and the other tests would prove little."""
     for raw in bases():
         config = load_stack_config(raw, stack_file="Pulumi.x.yaml")
         assert_rendered(plan_stack(config, stack_file="Pulumi.x.yaml", region="us-west-2", now=NOW))
@@ -61,7 +61,7 @@ def test_what_is_changed_was_good_before() -> None:
 def test_every_file_is_planned_and_rendered_or_refused_in_words(
     check: Callable[[RandomStack, list[str]], tuple[int, str]], tmp_path: Path
 ) -> None:
-    """Schema, rules between keys, plan, and every document that follows from it."""
+    """Schema, rules between keys, plan, and all of its documents."""
     passed: list[int] = []
 
     @settings(max_examples=examples(200), deadline=SOON, suppress_health_check=SLOW)
@@ -84,7 +84,7 @@ def test_every_file_is_planned_and_rendered_or_refused_in_words(
 def test_the_forms_for_programs_are_documents_whatever_the_file_holds(
     check: Callable[[RandomStack, list[str]], tuple[int, str]],
 ) -> None:
-    """`--json` and `--sarif`: what refuses the file stands in the document."""
+    """`--json` and `--sarif`: the document contains the problems of the file."""
 
     @settings(max_examples=examples(30), deadline=SOON, suppress_health_check=SLOW)
     @given(random_stacks())
@@ -103,7 +103,7 @@ def test_the_forms_for_programs_are_documents_whatever_the_file_holds(
 def test_what_fits_the_account_is_registered_whole(
     deploy: Callable[..., Cloud], tmp_path: Path
 ) -> None:
-    """The program itself, under a recording monitor, as far as the sandbox's account lets it."""
+    """Run the program under a recording monitor, for files that the sandbox's account allows."""
     facts, documents = account_facts(), 0
 
     @settings(max_examples=examples(25), deadline=SOON, suppress_health_check=SLOW)

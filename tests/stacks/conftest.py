@@ -1,4 +1,4 @@
-"""One sandbox for all tests of a session that need an account that answers."""
+"""One sandbox for all tests of a session that need an account."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.tracked import ROOT, tracked
 
 @pytest.fixture(scope="session")
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """A running sandbox with warm processes; every test leaves its account as it was."""
+    """A running sandbox with warm processes; every test restores its account."""
     with running(tmp_path_factory.mktemp("sandbox") / "sandbox") as started:
         yield started.warm()
 
@@ -27,15 +27,15 @@ def own_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 
 @pytest.fixture(scope="session")
 def untouched() -> dict[str, str]:
-    """Return what must be the same when every command has run."""
+    """Return the state that must be unchanged after all commands."""
     return digests()
 
 
 def digests() -> dict[str, str]:
-    """Return the digest of every stack file and every other file beside them, by name.
+    """Return the digest of every stack file and every other file next to them, by name.
 
-    That is where an engine writes that is not kept apart; the source of the program is left out,
-    because somebody may be working on it while the tests run.
+    An engine without its own directory would write there. The source of the program is left out,
+    because it may be edited while the tests run.
     """
     files = [path for path in ROOT.iterdir() if path.is_file()]
     files += [ROOT / path for path in tracked(".yaml")]

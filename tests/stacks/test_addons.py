@@ -1,6 +1,6 @@
-"""A cluster with every add-on: up, up again, destroyed, and the account is as it was.
+"""A cluster with every add-on: up, up again, destroyed, and the account is as before.
 
-The commands run once, in the order of `life`; every test asserts one claim about what they left.
+The commands run once, in the order of `life`; every test asserts one claim about their results.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ON_P5 = {
 
 @dataclass(slots=True)
 class Life:
-    """What was seen, by the name of the moment."""
+    """The results, by the name of the step."""
 
     done: dict[str, Done] = field(default_factory=dict[str, Done])
     inventory: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
@@ -52,12 +52,12 @@ class Life:
     types: dict[str, str] = field(default_factory=dict[str, str])
     """Instance type by node."""
     pods: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    """Instance types that a workload's pods run on, by the workload's name."""
+    """Instance types on which a workload's pods run, by the workload's name."""
 
 
 @pytest.fixture(scope="module")
 def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
-    """Live the whole life of the stack, and look at it at every moment that matters."""
+    """Run the whole life of the stack, and record its state at every relevant step."""
     life, sandbox = Life(), sandbox.without_preview()
     stack_file = copied_stack_file(tmp_path_factory.mktemp("copies") / "addons.yaml", CHANGES)
     life.inventory["before"] = sandbox.inventory()
@@ -91,7 +91,7 @@ def _look(life: Life, sandbox: Sandbox) -> None:
 
 
 def test_up_ends_with_every_plugin_on_every_node_of_its_groups(life: Life) -> None:
-    """A taint of the group keeps none of them away."""
+    """They tolerate the taint of the group."""
     assert sorted(life.types.values()) == ["c5.2xlarge", "p5.48xlarge"]
     for name in EVERYWHERE:
         assert life.pods[name] == {"c5.2xlarge", "p5.48xlarge"}, name
@@ -100,7 +100,7 @@ def test_up_ends_with_every_plugin_on_every_node_of_its_groups(life: Life) -> No
 
 
 def test_controllers_keep_off_the_nodes_of_the_work(life: Life) -> None:
-    """As far as the add-on can be told: that of FSx takes no affinity, and runs anywhere."""
+    """If the add-on can be configured: that of FSx accepts no affinity, and runs anywhere."""
     assert life.pods["ebs-csi-controller"] == {"c5.2xlarge"}
     assert life.pods["fsx-csi-controller"]
 

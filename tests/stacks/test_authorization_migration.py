@@ -1,8 +1,8 @@
-"""From `CONFIG_MAP` to `API` in the sandbox, one step an `up`, with nodes that really join.
+"""From `CONFIG_MAP` to `API` in the sandbox, one step for each `up`, with nodes that really join.
 
-The commands run once, in the order of `walk`; every test asserts one claim about what they left.
-At each step the instances are ended: those that take their place join with tokens that the API
-server has never seen, so that each step is proved by its own nodes.
+The commands run once, in the order of `walk`; every test asserts one claim about their results. At
+each step the instances are terminated: their replacements join with tokens that are new to the API
+server, so that each step is proved by its own nodes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WORKERS = {
     "efa_enabled": False,
 }
 NODES = 2
-"""One of the system group, which EKS lets in, and one of ours."""
+"""One of the system group, which EKS authorizes, and one that the program authorizes."""
 PERSON = "arn:aws:iam::123456789012:role/somebody"
 FOREIGN = {
     "mapRoles": f"- rolearn: {PERSON}  # by hand\n  username: somebody\n  groups: [view]\n",
@@ -50,7 +50,7 @@ STEPS = {
 
 @dataclass(slots=True)
 class Walk:
-    """What was seen, by the name of the moment."""
+    """The results, by the name of the step."""
 
     done: dict[str, Done] = field(default_factory=dict[str, Done])
     changes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
@@ -62,7 +62,7 @@ class Walk:
 
 
 class Walker:
-    """Takes the steps in one sandbox."""
+    """Performs the steps in one sandbox."""
 
     def __init__(self, sandbox: Sandbox, files: Path) -> None:
         self.sandbox = sandbox
@@ -88,7 +88,7 @@ class Walker:
         return copied_stack_file(self._files / f"{mode}-{how}.yaml", change)
 
     def run(self, moment: str, command: str, mode: str, how: str) -> Done:
-        """Run a command with the stack file of a step, whatever its end."""
+        """Run a command with the stack file of a step, whether or not it succeeds."""
         yes = [] if command == "preview" else ["--yes"]
         file = self.file(mode, how)
         done = self.sandbox.run(command, STACK, "--sandbox", *yes, "--stack-file", file)
@@ -96,7 +96,7 @@ class Walker:
         return done
 
     def step(self, name: str) -> None:
-        """Bring the stack to a step, and prove it with new nodes."""
+        """Bring the stack to a step, and verify it with new nodes."""
         done = self.run(name, "up", *STEPS[name])
         assert done.exit_code == 0, done.said
         self.seen.changes[name] = self.sandbox.resource_changes(STACK)
@@ -106,7 +106,7 @@ class Walker:
             self.seen.entries[name] = self.entries()
 
     def replace_nodes(self, name: str) -> None:
-        """End every instance, and wait for as many new nodes that are Ready."""
+        """Terminate every instance, and wait for the same number of new Ready nodes."""
         before = self.ready_nodes()
         found = self.ec2.describe_instances(
             Filters=[{"Name": "instance-state-name", "Values": ["running"]}]
@@ -117,7 +117,7 @@ class Walker:
         self.seen.nodes[name] = self.ready_nodes() - before
 
     def ready_nodes(self) -> frozenset[str]:
-        """Return the names of the nodes that are Ready."""
+        """Return the names of the Ready nodes."""
         with self.sandbox.kubernetes(STACK) as api:
             nodes = client.CoreV1Api(api).list_node().items
         return frozenset(node.metadata.uid for node in nodes if _ready(node))
@@ -129,7 +129,7 @@ class Walker:
         return (found.data or {}).get("mapRoles", "")
 
     def write_map(self, data: dict[str, Any]) -> None:
-        """Change keys of `aws-auth` as a person does."""
+        """Change keys of `aws-auth` as in a manual edit."""
         with self.sandbox.kubernetes(STACK) as api:
             core = client.CoreV1Api(api)
             core.patch_namespaced_config_map("aws-auth", "kube-system", {"data": data})
@@ -149,7 +149,7 @@ def _ready(node: client.V1Node) -> bool:
 
 @pytest.fixture(scope="module")
 def walk(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Walk:
-    """Walk the whole way, with a wrong turn at every step."""
+    """Perform the whole migration, with a wrong attempt at every step."""
     before = sandbox.inventory()
     walker = Walker(sandbox.without_preview(), tmp_path_factory.mktemp("steps"))
     try:
@@ -176,7 +176,7 @@ def _in_both(walker: Walker) -> None:
     walker.step("both")
     walker.run("way back", "preview", *STEPS["map"])
     walker.run("too early", "preview", *STEPS["api"])
-    # Somebody else's entry for our role: EKS refuses a second one in the middle of the `up`.
+    # A foreign entry for the stack's role: EKS refuses a second one during the `up`.
     entry = {"clusterName": STACK, "principalArn": walker.seen.role}
     walker.eks.create_access_entry(**entry)
     walker.run("entry in the way", "up", *STEPS["entry"])
@@ -232,7 +232,7 @@ def test_the_last_step_is_refused_while_a_role_has_no_access_entry(walk: Walk) -
 
 
 def test_the_line_stays_where_the_access_entry_cannot_be_made(walk: Walk) -> None:
-    """Never a moment in which nodes are locked out: the line goes last, or not at all."""
+    """Nodes are never locked out: the line is removed last, or not at all."""
     assert walk.done["entry in the way"].exit_code != 0
     assert "ResourceInUseException" in walk.done["entry in the way"].said
     assert walk.role in walk.map_roles["entry in the way"]

@@ -1,7 +1,7 @@
-"""Whatever is wrong is refused with one message, before the engine starts; nothing is created.
+"""Every error is refused with one message, before the engine starts; nothing is created.
 
-Each case goes through `up --sandbox --yes` against the sandbox's account: what schema, plan or
-account refuse, they refuse with exit code 2, and the account is as it was.
+Each case runs `up --sandbox --yes` against the sandbox's account: schema, plan or account refuse it
+with exit code 2, and the account is unchanged.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ENGINE_WORDS = ("Previewing update", "Updating (", "Resources:")
 
 @pytest.fixture
 def up(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    """Run `up` on a changed copy of the stack file, in this process: nothing may be started."""
+    """Run `up` on a changed copy of the stack file, in this process: it may not start anything."""
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(sandbox.directory))
 
     def run(change: dict[str, Any]) -> Result:

@@ -1,4 +1,4 @@
-"""A Capacity Block that has not begun: nodes come at its start and go before its end."""
+"""A Capacity Block that has not started: nodes launch at its start and terminate before its end."""
 
 from __future__ import annotations
 

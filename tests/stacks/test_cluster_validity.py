@@ -1,4 +1,4 @@
-"""Every stack's cluster configuration is one that ParallelCluster itself takes."""
+"""ParallelCluster accepts every stack's cluster configuration."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ pytestmark = pytest.mark.parallelcluster
 
 
 def configuration(stack: str) -> dict[str, Any]:
-    """Return the configuration of a stack with ids that the sandbox's account has."""
+    """Return the configuration of a stack with ids of the sandbox's account."""
     return resolve(render_cluster(planned(stack)), id_of)
 
 
 def id_of(reference: Reference) -> str:
-    """Return the id of a subnet; one of a new VPC is stood for by one of the same zone."""
+    """Return the id of a subnet; a subnet of a new VPC is represented by one of the same zone."""
     if reference.name.startswith("subnet-"):
         return reference.name
     return f"subnet-0d000000000000{'001' if reference.name.startswith('public') else '002'}"
@@ -31,7 +31,7 @@ def id_of(reference: Reference) -> str:
 
 @pytest.fixture(scope="module")
 def judged() -> dict[str, Validation]:
-    """What ParallelCluster says of every stack; one process for all."""
+    """ParallelCluster's results for every stack; one process for all."""
     stacks = {stack: configuration(stack) for stack in PARALLELCLUSTER_STACKS}
     with AwsServer(region="us-west-2", keep_time=False) as server:
         return validate(stacks, aws_endpoint=server.endpoint, region="us-west-2")

@@ -1,4 +1,4 @@
-"""Every stack file through `check`, without an account, and one preview through the account."""
+"""`check` of every stack file without an account, and one preview with the account."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A program that is not ours is stopped by the policy pack: its preview fails, `up` makes nothing.
+"""The policy pack stops other programs: their preview fails, and `up` creates nothing.
 
-What our own schema and plan refuse, the pack sees in the resources of anybody's program.
+The pack detects in the resources of any program what schema and plan refuse in stack files.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ PORTED = ROOT / "tests" / "policies" / "foreign" / "ported"
 def test_a_template_that_was_ported_with_its_faults_is_stopped_and_its_twin_is_not(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    """Rules A12, A16, B7 and E9, of resources and of the stack, in one preview."""
+    """Rules A12, A16, B7 and E9, for resources and for the stack, in one preview."""
     before = sandbox.inventory()
     pack = ("preview", "--policy-pack", str(ROOT / "policies"))
     run = foreign_program(sandbox, tmp_path, (PORTED / "__main__.py").read_text())

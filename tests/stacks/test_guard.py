@@ -1,4 +1,4 @@
-"""The guard of `up` with the real engine: it says what the change matrix says, and keeps it so."""
+"""The guard of `up` with the real engine: its verdicts match the change matrix."""
 
 import re
 
@@ -16,7 +16,7 @@ POOL = "architecture.node_groups.p5"
 
 
 def previewed(text):
-    """Return what a preview says of each resource that is no component of ours."""
+    """Return the preview of each resource, without the program's components."""
     found = set()
     for line in text.splitlines():
         match = LINE.match(line)
@@ -27,7 +27,7 @@ def previewed(text):
 
 
 def foreseen(line):
-    """Return what the change matrix says of a change."""
+    """Return the effects of a change according to the change matrix."""
     (edit,) = [each for each in edits_of("p5-cb") if each.line == line]
     found = row(edit, base("p5-cb"))
     return {(step.operation, step.name, *step.changed_properties) for step in found.steps}

@@ -1,4 +1,4 @@
-"""Ctrl-C during `up` ends it cleanly, the next `up` goes on, and `sandbox stop` ends everything."""
+"""Ctrl-C during `up` ends it cleanly, the next `up` continues, and `sandbox stop` ends all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STACK = "p5-cb"
 
 
 def interrupt_once_it_says(process: subprocess.Popen[str], *words: str) -> tuple[str, str]:
-    """Send an interrupt as soon as a line with all of the words comes; return what was written."""
+    """Send an interrupt at the first line with all of the words; return the output."""
     assert process.stdout is not None
     read: list[str] = []
     for line in process.stdout:

@@ -1,6 +1,6 @@
-"""A network stack, and the stack batch-trn1 that lives in it, in the sandbox, to their ends.
+"""The lives of a network stack, and of the stack batch-trn1 in that network, in the sandbox.
 
-The commands run once, in the order of `life`; every test asserts one claim about what they left.
+The commands run once, in the order of `life`; every test asserts one claim about their results.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SUPPORTED_BY_NETWORK = ("p5-cb", "pc-gpu")
 
 @dataclass(slots=True)
 class Life:
-    """What was seen, by the name of the moment."""
+    """The results, by the name of the step."""
 
     done: dict[str, Done] = field(default_factory=dict[str, Done])
     changes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
@@ -44,14 +44,14 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """Runs commands on copies of stack files, and keeps what they said and left."""
+    """Runs commands on copies of stack files, and keeps their output and results."""
 
     life: Life
     sandbox: Sandbox
     copies: Path
 
     def run(self, moment: str, command: str, stack: str, change: dict[str, Any]) -> Done:
-        """Run a command on a changed copy of a stack file, whatever becomes of it."""
+        """Run a command on a changed copy of a stack file, whether or not it succeeds."""
         path = copied_stack_file(self.copies / f"{moment}.yaml", change, stack)
         yes = [] if command == "preview" else ["--yes"]
         previewed = command != "refresh" and not moment.endswith("again")
@@ -61,7 +61,7 @@ class Commands:
         return done
 
     def up(self, moment: str, stack: str, change: dict[str, Any]) -> None:
-        """Bring a copy of a stack file up, which has to succeed."""
+        """Bring up a copy of a stack file; fail if that does not succeed."""
         done = self.run(moment, "up", stack, change)
         assert done.exit_code == 0, done.said
         outputs = self.sandbox.must("outputs", stack, "--sandbox", "--json").stdout
@@ -70,7 +70,7 @@ class Commands:
         self.life.inventory[moment] = self.sandbox.inventory()
 
     def refresh(self, moment: str, stack: str, change: dict[str, Any]) -> None:
-        """Refresh a copy of a stack file, which has to succeed."""
+        """Refresh a copy of a stack file; fail if that does not succeed."""
         done = self.run(moment, "refresh", stack, change)
         assert done.exit_code == 0, done.said
         self.life.changes[moment] = self.sandbox.resource_changes(stack)
@@ -78,7 +78,7 @@ class Commands:
 
 @pytest.fixture(scope="module")
 def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
-    """Live both lives, and look at them at every moment that matters."""
+    """Run both lives, and record their state at every relevant step."""
     life = Life()
     commands = Commands(life, sandbox, tmp_path_factory.mktemp("copies"))
     life.inventory["before"] = sandbox.inventory()
@@ -89,7 +89,7 @@ def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
         commands.run("destroy of an inhabited network", "destroy", NETWORK, ZONES | UNPROTECTED)
         life.inventory["inhabited"] = sandbox.inventory()
     finally:
-        # Whatever went wrong, other tests find the account as it was.
+        # Even after a failure, restore the account for other tests.
         for stack in (STACK, NETWORK):
             at_once = sandbox.without_preview()
             life.done[f"destroy {stack}"] = at_once.run("destroy", stack, "--sandbox", "--yes")
@@ -169,7 +169,7 @@ def test_a_protected_network_outlives_destroy_untouched(life: Life) -> None:
 
 @pytest.mark.parametrize("stack", SUPPORTED_BY_NETWORK)
 def test_clusters_of_the_other_architectures_live_in_it_too(life: Life, stack: str) -> None:
-    """VPCM-22: what the network exports is what they read."""
+    """VPCM-22: they read the outputs that the network exports."""
     assert life.done[f"preview of {stack}"].exit_code == 0, life.done[f"preview of {stack}"].said
 
 
@@ -209,7 +209,7 @@ def test_another_instance_type_and_template_are_updates_of_the_same_environment(
 
 
 def test_what_was_deleted_outside_pulumi_is_forgotten_and_made_anew(life: Life) -> None:
-    """Security group rules and the queue, which the provider cannot read any more."""
+    """Security group rules and the queue, which the provider can no longer read."""
     said = life.done["refresh of what is gone"].stderr
     assert life.deleted
     for each in (*life.deleted, "job-queue/"):
@@ -229,7 +229,7 @@ def test_a_submitted_job_succeeds(life: Life) -> None:
 
 
 def test_a_network_that_others_live_in_is_not_destroyed(life: Life) -> None:
-    """AWS takes its routes and gateways before it refuses the VPC: the others would be cut off."""
+    """AWS would delete its routes and gateways before refusing the VPC, and cut off the others."""
     done = life.done["destroy of an inhabited network"]
     assert done.exit_code == 2
     assert life.outputs["up"]["security_group_ids"]["nodes"] in done.stderr

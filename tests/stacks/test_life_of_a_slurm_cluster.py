@@ -1,6 +1,6 @@
-"""The stack pc-gpu in the sandbox: rolled back by ParallelCluster, up, again, smaller, destroyed.
+"""The stack pc-gpu in the sandbox: rolled back by ParallelCluster, up twice, smaller, destroyed.
 
-The commands run once, in the order of `life`; every test asserts one claim about what they left.
+The commands run once, in the order of `life`; every test asserts one claim about their results.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.parallelcluster]
 STACK = "pc-gpu"
 RESOURCE = "architecture.queues.compute-gpu.compute_resources.distributed-ml"
 HEAD = "architecture.head_node"
-# What is protected outlives the stack; here the account must be as it was.
+# Protected objects would outlive the stack, and here the account must be restored.
 NOTHING_KEPT = {"storage.fsx.deletion_protection": False, "storage.apps.deletion_protection": False}
 SMALLER = {
     f"{RESOURCE}.minimum": 3,
@@ -31,7 +31,7 @@ SMALLER = {
 
 @dataclass(slots=True)
 class Life:
-    """What was seen, by the name of the moment."""
+    """The results, by the name of the step."""
 
     done: dict[str, Done] = field(default_factory=dict[str, Done])
     changes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
@@ -42,13 +42,13 @@ class Life:
 
 @pytest.fixture(scope="module")
 def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
-    """Live the whole life of the stack, and look at it at every moment that matters."""
+    """Run the whole life of the stack, and record its state at every relevant step."""
     life, copies = Life(), tmp_path_factory.mktemp("copies")
     life.inventory["before"] = sandbox.inventory()
     try:
         _live(life, sandbox, copies)
     finally:
-        # Whatever went wrong, other tests find the account as it was.
+        # Even after a failure, restore the account for other tests.
         life.done["destroy"] = sandbox.run("destroy", STACK, "--sandbox", "--yes")
     life.inventory["after"] = sandbox.inventory()
     return life

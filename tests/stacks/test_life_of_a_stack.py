@@ -1,6 +1,6 @@
-"""The stack p5-cb in the sandbox, as a new user tries it: up, again, changed, refreshed, destroyed.
+"""The stack p5-cb in the sandbox, as a new user tries it: up twice, changed, refreshed, destroyed.
 
-The commands run once, in the order of `live`; every test asserts one claim about what they left.
+The commands run once, in the order of `live`; every test asserts one claim about their results.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SIZE = "architecture.node_groups.p5.desired"
 
 @dataclass(slots=True)
 class Life:
-    """What was seen, by the name of the moment."""
+    """The results, by the name of the step."""
 
     done: dict[str, Done] = field(default_factory=dict[str, Done])
     changes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
@@ -51,7 +51,7 @@ def life(
     tmp_path_factory: pytest.TempPathFactory,
     untouched: dict[str, str],
 ) -> Life:
-    """Live the whole life of the stack, and look at it at every moment that matters."""
+    """Run the whole life of the stack, and record its state at every relevant step."""
     assert untouched, "taken before anything runs"
     life, sandbox = Life(), sandbox.plain()
     life.inventory["before"] = sandbox.inventory()
@@ -159,7 +159,7 @@ def test_a_system_node_is_ready_without_devices(life: Life) -> None:
 
 
 def test_device_plugins_run_on_every_node_that_has_the_device(life: Life) -> None:
-    """PR-26, PR-27. A rollout that wants no pod counts as rolled out, so the number is asserted."""
+    """PR-26, PR-27. A rollout without desired pods counts as complete, so assert the number."""
     wanted = {d.metadata.name: d.status for d in life.daemon_sets}
     for name in ("nvidia-device-plugin-daemonset", "aws-efa-k8s-device-plugin"):
         assert (wanted[name].desired_number_scheduled, wanted[name].number_ready) == (2, 2), name

@@ -1,8 +1,8 @@
-"""The life of every stack in the sandbox: up, again, refreshed, changed, again, and gone.
+"""The life of every stack in the sandbox: up twice, refreshed, changed, up again, and destroyed.
 
-The commands run once a stack; every test asserts one claim about what they left. The first `up` is
-the users' own; what comes after it goes without a preview. Lives that have more in them have files
-of their own, `test_life_of_a_*.py` and `test_new_vpc.py`: every command of those has its preview.
+The commands run once for each stack; every test asserts one claim about their results. The first
+`up` is the regular one; later commands skip the preview. Longer lives have separate files,
+`test_life_of_a_*.py` and `test_new_vpc.py`: all of their commands have a preview.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UNCHANGED = ("again", "refresh", "changed again")
 
 @dataclass(slots=True, kw_only=True)
 class Lived:
-    """What was seen of one life."""
+    """The results of one life."""
 
     life: StackLife
     done: dict[str, Done] = field(default_factory=dict[str, Done])
@@ -44,14 +44,14 @@ def _lives() -> Iterator[object]:
 def lived(
     request: pytest.FixtureRequest, sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory
 ) -> Lived:
-    """Live the life of a stack, and look at it in between."""
+    """Run the life of a stack, and record its state in between."""
     seen = Lived(life=request.param)
     stack, copies = seen.life.stack, tmp_path_factory.mktemp("copies")
     seen.inventory["before"] = sandbox.inventory()
     try:
         _live(seen, sandbox, copies)
     finally:
-        # Whatever went wrong, other tests find the account as it was.
+        # Even after a failure, restore the account for other tests.
         seen.done["destroy"] = sandbox.without_preview().run("destroy", stack, "--sandbox", "--yes")
     seen.inventory["after"] = sandbox.inventory()
     return seen
@@ -88,7 +88,8 @@ def test_the_stack_comes_up_from_nothing_under_the_policy_pack(lived: Lived) -> 
     assert " trainyard@" in said
     assert "[mandatory]" not in said
     if not lived.life.base:  # a stack without protected objects gets advice to protect them
-        # A mandatory rule tells what it cannot know before the update, such as a role in JSON.
+        # A mandatory rule reports values that are unknown before the update, such as a role in
+        # JSON.
         assert said.count("[advisory]") == said.count("not checked in this preview: ")
 
 

@@ -1,6 +1,6 @@
-"""From an empty directory to a cluster of the user's own, without editing a file.
+"""From an empty directory to a user's cluster, without editing a file.
 
-Once without a terminal, as in a script, up to the running cluster; once with the questions.
+Once without a terminal, as in a script, up to the running cluster; once with prompts.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def user_in(directory: Path, sandbox: Sandbox) -> Sandbox:
 
 
 def answered(user: Sandbox, command: Sequence[str], answers: Sequence[str]) -> Done:
-    """Run a command in a pseudo-terminal, and answer its questions one after the other."""
+    """Run a command in a pseudo-terminal, and answer its prompts one after the other."""
     terminal, inside = pty.openpty()
     left, said, asked = [*answers], b"", 0
     with subprocess.Popen(

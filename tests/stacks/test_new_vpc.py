@@ -1,4 +1,4 @@
-"""A Slurm stack that makes its own VPC, in the sandbox: up, again, and everything gone."""
+"""A Slurm stack with its own VPC in the sandbox: up, up again, and completely removed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUEUE = "architecture.queues.compute1"
 CHANGES: dict[str, Any] = {
     "network": {
         "kind": "new-vpc",
-        # By name and by id: what is us-west-2b in the sandbox is usw2-az1.
+        # By name and by id: us-west-2b of the sandbox is usw2-az1.
         "availability_zones": ["us-west-2a", "usw2-az1"],
         "addresses": "vpc-multi-az",
         "nat_gateways": "one-per-zone",
@@ -30,7 +30,7 @@ CHANGES: dict[str, Any] = {
 
 
 def kinds(lines: list[str], known: set[str]) -> dict[str, int]:
-    """Return how many objects of each kind were not there before."""
+    """Return the number of new objects of each kind."""
     counts: dict[str, int] = {}
     for line in set(lines) - known:
         kind = line.split(" ", 1)[0]
@@ -39,7 +39,7 @@ def kinds(lines: list[str], known: set[str]) -> dict[str, int]:
 
 
 def subnet_of(instance: str, inventory: list[str]) -> str:
-    """Return the line of the subnet that an instance runs in."""
+    """Return the inventory line of the subnet of an instance."""
     (subnet,) = [part for part in instance.split() if part.startswith("subnet=")]
     (line,) = [each for each in inventory if each.startswith(f"ec2:{subnet.replace('=', ' ')} ")]
     return line

@@ -1,7 +1,7 @@
 """`pulumi preview -s p5-cb` by hand: no launcher, no sandbox code, only Pulumi and its plugins.
 
-A copy of the repository without `sandbox/`, `tools/` and `tests/` stands for somebody's checkout;
-the account and the provider plugins are the sandbox's.
+A copy of the repository without `sandbox/`, `tools/` and `tests/` represents a user's checkout; the
+account and the provider plugins are the sandbox's.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ VALUES = {
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy of what the program needs."""
+    """A copy of the files that the program needs."""
     directory = tmp_path / "checkout"
     for path in tracked_files():
         if path.parts[0] not in NOT_NEEDED:

@@ -1,4 +1,4 @@
-"""A preview in the engine tells CI what the policy pack said: document, exit code, nothing made."""
+"""A preview in the engine reports policy findings to CI: document, exit code, no changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PREVIEW = ("preview", "p5-cb", "--sandbox", "--stack-file")
 
 @pytest.fixture
 def refused(tmp_path: Path) -> Path:
-    """A stack file that schema, plan and account let pass, and the pack does not."""
+    """A stack file that schema, plan and account accept, and the pack refuses."""
     change = {"policies": {"ebs-encrypted": {"suppressions": [EXPIRED]}}}
     return copied_stack_file(tmp_path / "Pulumi.p5-cb.yaml", change)
 

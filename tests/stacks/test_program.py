@@ -1,4 +1,4 @@
-"""The program itself: nothing is registered before everything was checked."""
+"""The program itself: it registers nothing before all checks have passed."""
 
 import json
 import runpy
@@ -14,7 +14,7 @@ from tests.support.stacks import ROOT, account_facts, stack_config
 
 @pytest.fixture
 def program(deploy, monkeypatch):
-    """Run `__main__.py` of the p5 stack, its configuration and account changed by the test."""
+    """Run `__main__.py` of the p5 stack, with configuration and account changed by the test."""
 
     def run(change=lambda config: None, look_up=lambda *_, **__: account_facts(), cloud=None):
         monkeypatch.setattr(prepare_module, "look_up", look_up)
@@ -33,7 +33,7 @@ def program(deploy, monkeypatch):
 
 @pytest.fixture
 def refused(program, monkeypatch):
-    """Run a program that must fail, having registered nothing, and return what it says."""
+    """Run a program that must fail without registering anything, and return its message."""
 
     def run(**arguments):
         said = []
@@ -41,7 +41,7 @@ def refused(program, monkeypatch):
         cloud = Cloud()
         with pytest.raises(SystemExit) as exit_:
             program(cloud=cloud, **arguments)
-        # Pulumi then adds nothing of its own.
+        # Pulumi then adds no output.
         assert exit_.value.code == 32
         assert cloud.registered == []
         assert cloud.invoked == []
@@ -80,7 +80,7 @@ def test_refuses_a_placement_group_for_a_block_and_registers_nothing(refused):
 
 
 def test_refuses_keys_beside_the_one_object(refused):
-    """A forgotten `--path` puts a value where nobody reads it."""
+    """Without `--path`, `config set` writes a value to a key that is not read."""
 
     def stray(config):
         config["trainyard:vpc_id"] = "vpc-0123456789abcdef0"

@@ -1,4 +1,4 @@
-"""A user without the Pulumi CLI: every command that a message prints is run as it is printed.
+"""A user without the Pulumi CLI: every command of a message is run as printed.
 
 The checkout is a copy, the backend a directory, and the account that of the sandbox.
 """
@@ -50,7 +50,7 @@ def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
     status = sandbox.must("sandbox", "status").stdout
     endpoint = re.search(r"http://127\.0\.0\.1:\d+", status)
     assert endpoint
-    # Programs of agents and of CI let Pulumi behave otherwise than at a user's terminal.
+    # In the environment of agents and of CI, Pulumi behaves differently than at a user's terminal.
     names = ("PATH", "HOME", "LANG", "XDG_CACHE_HOME", "TRAINYARD_CACHE")
     kept = {name: os.environ[name] for name in names if name in os.environ}
     return kept | {
@@ -65,7 +65,7 @@ def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def run(checkout: Path, environment: dict[str, str]) -> RUN:
-    """Run a line of a shell without a terminal."""
+    """Run a shell command line without a terminal."""
 
     def run_line(line: str, **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -82,7 +82,7 @@ def run(checkout: Path, environment: dict[str, str]) -> RUN:
 
 
 def printed(said: str, begin: str) -> list[str]:
-    """Return the commands of a message that begin with a text."""
+    """Return the commands of a message that start with a text."""
     return re.findall(rf"{re.escape(begin)}.*", said)
 
 
@@ -109,4 +109,4 @@ def test_the_launcher_runs_pulumi_as_it_is(run: RUN, checkout: Path) -> None:
     assert "added --preserve-config" in removed.stderr
     assert (checkout / "Pulumi.vpc-multi-az.yaml").exists()
     missing = run("./trainyard pulumi stack rm vpc-multi-az --yes", **backend)
-    assert missing.returncode == 6  # the code of Pulumi for a stack that does not exist
+    assert missing.returncode == 6  # Pulumi's exit code for a stack that does not exist

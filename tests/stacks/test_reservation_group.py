@@ -1,4 +1,4 @@
-"""Nodes in reservations that the stack puts into a group: up, one more, and gone."""
+"""Nodes in reservations that the stack adds to a group: up, scaled up by one, and removed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def gpu_nodes(sandbox: Sandbox) -> list[str]:
 
 
 def reserved_instances(inventory: list[str]) -> int:
-    """Return how many instances run in the reservation."""
+    """Return the number of instances in the reservation."""
     return sum(
         line.startswith("ec2:instance ") and f"reservation={RESERVATION}" in line
         for line in inventory

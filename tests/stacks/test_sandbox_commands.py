@@ -83,7 +83,7 @@ def test_reset_gives_the_account_as_it_was_at_first(own_sandbox: Sandbox) -> Non
 def test_a_stack_that_is_not_up_is_named_with_the_way_to_bring_it_up(
     sandbox: Sandbox, command: str
 ) -> None:
-    """Whether the sandbox never had it, or has the record that its destroy left."""
+    """Whether the sandbox never had the stack, or has the record of its destroy."""
     more = {"artifact": ["kubeconfig"], "refresh": ["--yes"]}.get(command, [])
     done = sandbox.run(command, "p5-cb", *more, "--sandbox")
     assert done.exit_code == 1

@@ -1,4 +1,4 @@
-"""Every stack file of the repository, through the whole program."""
+"""Every stack file of the repository, in the complete program."""
 
 import pytest
 
@@ -22,7 +22,7 @@ KINDS = {
 
 @pytest.fixture
 def built(deploy):
-    """Build a stack file and return what it registered."""
+    """Run the program on a stack file and return the registered resources."""
     return lambda stack: deploy(program_of(stack), stack=stack)
 
 
@@ -33,7 +33,7 @@ def test_a_stack_file_registers_what_its_golden_says(built, golden, stack):
 
 @pytest.mark.parametrize("stack", PARALLELCLUSTER_STACKS)
 def test_a_stack_file_s_cluster_configuration_is_its_golden(built, golden, stack):
-    """What `./trainyard artifact <stack> cluster-config` prints."""
+    """Output of `./trainyard artifact <stack> cluster-config`."""
     golden(f"clusters/{stack}.yaml", built(stack).exports["cluster_config"])
 
 
@@ -53,7 +53,7 @@ def test_children_stay_inside_their_components(built, stack):
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_no_security_group_is_tagged_for_a_cluster(built, stack):
-    """Pain 13: EKS's own group is the only one."""
+    """Pain 13: the security group of EKS is the only one."""
     groups = built(stack).of_type("aws:ec2/securityGroup:SecurityGroup")
     assert not [key for made in groups for key in made.inputs["tags"] if "kubernetes.io" in key]
 

@@ -1,4 +1,4 @@
-"""A user's stack in a directory of its own: in the sandbox, in an account, and with plain Pulumi.
+"""A user's stack in a separate directory: in the sandbox, in an account, and with plain Pulumi.
 
 The account is that of a sandbox, which commands without `--sandbox` reach like AWS.
 """
@@ -72,7 +72,7 @@ class Directory:
 def checkout_status() -> str:
     """Return the changes next to the stack files, where an engine writes, and of YAML files.
 
-    Somebody may be working on the program while the tests run.
+    The program may be edited while the tests run.
     """
     command = ["git", "status", "--porcelain", "--untracked-files=all", "--"]
     command += [":(glob)*", ":(glob)**/*.yaml"]

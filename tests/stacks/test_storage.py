@@ -1,6 +1,6 @@
-"""FSx for Lustre beside a cluster: mounted by a pod, protected from mistakes, removed when asked.
+"""FSx for Lustre of a cluster: mounted by a pod, protected from mistakes, removed on request.
 
-The commands run once, in the order of `life`; every test asserts one claim about what they left.
+The commands run once, in the order of `life`; every test asserts one claim about their results.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ KEPT_KINDS = {
 
 @dataclass(slots=True)
 class Life:
-    """What was seen, by the name of the moment."""
+    """The results, by the name of the step."""
 
     done: dict[str, Done] = field(default_factory=dict[str, Done])
     inventory: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
@@ -50,7 +50,7 @@ class Life:
 
 @pytest.fixture(scope="module")
 def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
-    """Live the whole life of the file system, and look at it at every moment that matters."""
+    """Run the whole life of the file system, and record its state at every relevant step."""
     life, copies = Life(), tmp_path_factory.mktemp("copies")
     files = {
         name: copied_stack_file(copies / f"{name}.yaml", {"storage.data": data})
@@ -83,7 +83,7 @@ def _destroy(life: Life, sandbox: Sandbox, moment: str) -> None:
 
 
 def _mount(life: Life, sandbox: Sandbox) -> None:
-    """Run a pod that names the claim, until a node has it; it stays, as a forgotten one would."""
+    """Run a pod that uses the claim until it is scheduled; it remains, like a forgotten one."""
     source = client.V1PersistentVolumeClaimVolumeSource(claim_name="data")
     volume = client.V1Volume(name="data", persistent_volume_claim=source)
     mount = client.V1VolumeMount(name="data", mount_path="/data")
@@ -106,7 +106,7 @@ def _mount(life: Life, sandbox: Sandbox) -> None:
 
 
 def _file_systems(life: Life, moment: str) -> list[str]:
-    """Return the lines of the file systems that were not there before."""
+    """Return the inventory lines of the new file systems."""
     made = set(life.inventory[moment]) - set(life.inventory["before"])
     return [line for line in made if line.startswith("fsx:file-system")]
 

@@ -1,4 +1,4 @@
-"""Type tokens stand in the state of every stack for ever: a changed one replaces resources."""
+"""Type tokens are in the state of every stack permanently: a changed one replaces resources."""
 
 import ast
 
@@ -16,7 +16,7 @@ FIRST_FOLDERS = {
     "NetworkArchitecture": "architectures",
     "ParallelClusterArchitecture": "architectures",
 }
-"""Folders of components that were in another one when the first stack was created."""
+"""Folders of components that were elsewhere when the first stack was created."""
 
 
 def components():

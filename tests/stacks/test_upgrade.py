@@ -1,6 +1,6 @@
-"""A cluster goes to the next Kubernetes version as a user takes it there, and not back.
+"""A cluster is upgraded to the next Kubernetes version as by a user, and cannot be downgraded.
 
-The stack's own program, at a moment at which both versions are supported: the calendar would
+It runs the stack's program at a time at which both versions are supported: the calendar would
 refuse the older one from December 2026 on.
 """
 
@@ -94,13 +94,13 @@ def kubelets(kubeconfig: Path) -> list[str]:
 
 
 def clusters(sandbox: Sandbox) -> str:
-    """Return what `sandbox status` says of the clusters."""
+    """Return the clusters in the output of `sandbox status`."""
     status = json.loads(sandbox.must("sandbox", "status", "--json").stdout)
     return ", ".join(status["clusters"])
 
 
 def update_times(eks: Any, **about: str) -> list[Any]:
-    """Return when each version update of a cluster, add-on or node group was made."""
+    """Return the time of each version update of a cluster, add-on or node group."""
     ids = eks.list_updates(name=NAME, **about)["updateIds"]
     updates = [eks.describe_update(name=NAME, updateId=each, **about)["update"] for each in ids]
     assert all(update["status"] == "Successful" for update in updates)
@@ -110,7 +110,7 @@ def update_times(eks: Any, **about: str) -> list[Any]:
 def test_control_plane_then_addons_then_nodes_and_never_back(
     sandbox: Sandbox, eks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """EKX-02, EKX-10: what runs in the cluster survives; the old node is gone at the end."""
+    """EKX-02, EKX-10: workloads of the cluster survive; the old node is removed at the end."""
     before = sandbox.inventory()
     run = foreign_program(
         sandbox, tmp_path, PROGRAM, stack=NAME, config={"trainyard:cluster": STACK}
@@ -153,7 +153,7 @@ def test_control_plane_then_addons_then_nodes_and_never_back(
 
 
 def position(said: str, name: str) -> int:
-    """Return the line in which the engine says that a resource is deleted."""
+    """Return the engine's line about the deletion of a resource."""
     lines = said.splitlines()
     return next(i for i, line in enumerate(lines) if f" {name} deleted" in line)
 

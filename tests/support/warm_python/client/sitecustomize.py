@@ -22,7 +22,7 @@ FLAGS = (
     *("ignore_environment", "verbose", "bytes_warning", "hash_randomization", "isolated"),
     *("dev_mode", "utf8_mode", "int_max_str_digits"),
 )
-"""Names in `sys.flags`; a child applies the others."""
+"""Names in `sys.flags` that must be equal; a child applies the others."""
 FORWARDED = (_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM)
 
 
