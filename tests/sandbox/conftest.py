@@ -16,7 +16,7 @@ from tests.support.sandbox_aws import Account
 def control_plane(
     kubernetes_programs: dict[str, list[str]], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ControlPlane]:
-    """One control plane without nodes, for tests that leave it as they found it."""
+    """One control plane without nodes, for tests that do not change it."""
     planes = ControlPlanes(
         tmp_path_factory.mktemp("clusters"), kubernetes_programs, NO_ACCOUNT, spawn
     )
@@ -28,14 +28,14 @@ def control_plane(
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[AwsServer]:
-    """Answers AWS calls; time stands still unless a test moves it."""
+    """Answers AWS calls; the clock does not move unless a test moves it."""
     with AwsServer(region="us-west-2", keep_time=False) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def _account(server: AwsServer) -> Account:
-    # boto3 takes longer to make a client than the server to answer a test's calls.
+    # boto3 takes longer to create a client than the server to answer a test's calls.
     return Account(server)
 
 

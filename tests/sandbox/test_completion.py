@@ -1,4 +1,4 @@
-"""What the sandbox's account fills in where a stack file leaves out an id."""
+"""Values of the sandbox's account for ids that a stack file omits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ A, B, D = "0a", "0b", "0d"
 
 
 def cluster(pool, reservation=None, **sections):
-    """Return an EKS stack in a VPC of its own whose node group uses the reservation, if any."""
+    """Return an EKS stack in a new VPC, whose node group uses the reservation, if any."""
     reservations = {} if reservation is None else {"training": reservation}
     return {
         "reservations": reservations,
@@ -115,7 +115,7 @@ def test_a_type_that_does_not_exist_has_a_reservation_of_the_kind():
     [("p4de.24xlarge", "cr-00d00000000000004"), ("p4d.24xlarge", "cr-00d00000000000005")],
 )
 def test_a_copy_of_an_example_has_its_reservation_with_fewer_nodes(instance_type, reservation):
-    """An update to fewer nodes must not move them to another reservation."""
+    """Scaling down must not move nodes to another reservation."""
     example = find_stack_file("pc-gpu")
     content = copy.deepcopy(dict(example.content))
     queue = content["config"]["trainyard:cluster"]["architecture"]["queues"]["compute-gpu"]

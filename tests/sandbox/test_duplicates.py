@@ -1,4 +1,4 @@
-"""What was made twice after a lost answer is found by its tag, in an account with other stacks."""
+"""Duplicates after a lost answer are found by tag, in an account with other stacks."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_what_the_state_does_not_have_is_named_with_what_deletes_it(
 
 
 def _do(account: Client, command: str) -> None:
-    """Do what a command of the AWS CLI does: its names are those of the API, with hyphens."""
+    """Execute a command of the AWS CLI: its names are those of the API, with hyphens."""
     match = re.fullmatch(r"aws ec2 ([a-z-]+) --([a-z-]+) (\S+)", command)
     assert match
     operation, option, value = match.groups()

@@ -1,4 +1,4 @@
-"""Objects that are gone, and that their provider could not read: the state forgets them."""
+"""Deleted objects that their provider cannot read: the recovery removes them from the state."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def engine(account: Account, tmp_path: Path) -> RecordedEngine:
 
 @pytest.fixture
 def recovered(engine: RecordedEngine) -> Callable[[str, str], list[str]]:
-    """Recover from a deletion that was begun; return what was reported."""
+    """Recover from a pending deletion; return the report."""
 
     def run(urn: str, identifier: str) -> list[str]:
         resource = {**creating(urn)["resource"], "id": identifier}
@@ -48,7 +48,7 @@ def recovered(engine: RecordedEngine) -> Callable[[str, str], list[str]]:
 
 
 def rule_of(account: Account) -> str:
-    """Make a rule of a security group; return its id."""
+    """Create a rule of a security group; return its id."""
     group = account.group()
     permission = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group}]}
     made = account.ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[permission])
@@ -87,7 +87,7 @@ def test_what_aws_is_deleting_is_waited_for(
 
 @pytest.fixture
 def forgotten(engine: RecordedEngine) -> Callable[..., list[str]]:
-    """Forget what a state has of rules that are gone; return what was reported."""
+    """Remove deleted rules from a state; return the report."""
 
     def run(*resources: dict[str, Any]) -> list[str]:
         engine.write(*resources)

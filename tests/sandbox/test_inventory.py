@@ -1,4 +1,4 @@
-"""The inventory shows everything that somebody makes, and nothing when it is gone again."""
+"""The inventory shows every object that users create, and no longer once it is deleted."""
 
 from __future__ import annotations
 

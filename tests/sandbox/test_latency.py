@@ -1,4 +1,4 @@
-"""How long AWS takes, and how the sandbox takes as long."""
+"""Latencies of AWS, and their emulation in the sandbox."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENDPOINT, GROUP = "aws:ec2/vpcEndpoint:VpcEndpoint", "aws:autoscaling/group:Grou
 
 @pytest.fixture
 def slept(monkeypatch):
-    """Return the seconds that were slept, by a clock that moves by nothing else."""
+    """Return the seconds of sleep, by a clock that only sleep advances."""
     seconds = []
     monkeypatch.setattr(pace.time, "sleep", seconds.append)
     monkeypatch.setattr(pace.time, "monotonic", lambda: 100.0)
@@ -53,7 +53,7 @@ def test_every_number_has_its_source():
         for entry in entries:
             assert entry.seconds["create"] > 0
             assert len(entry.source) > 10
-        # What fits always comes last: what stood after it would never count.
+        # A pattern that always matches is last: later ones would never apply.
         assert [bool(entry.when) for entry in entries] == [True] * (len(entries) - 1) + [False]
 
 
@@ -63,7 +63,7 @@ def test_every_type_with_a_status_has_a_number():
 
 @pytest.fixture
 def slow(account: Account) -> Iterator[Account]:
-    """The account, which takes a tenth of AWS's time."""
+    """The account, with a tenth of AWS's latencies."""
     connection = http.client.HTTPConnection(account.server.endpoint.removeprefix("http://"))
     connection.request("POST", "/_trainyard/latency?scale=0.1")
     assert connection.getresponse().status == 200
@@ -287,7 +287,7 @@ def test_what_is_refused_is_refused_at_once(slept, monkeypatch):
 
 
 def test_a_kubernetes_object_is_gone_when_its_pods_would_be(slept, monkeypatch):
-    """As a Deployment of the model; what has no entry of its own takes a second."""
+    """Like a Deployment of the model; types without an entry take a second."""
     monkeypatch.setenv(VARIABLE, "1")
     for type_ in ("kubernetes:apps/v1:Deployment", "kubernetes:core/v1:ServiceAccount"):
         with as_long_as_aws(type_, {}, "delete"):

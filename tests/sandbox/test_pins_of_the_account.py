@@ -1,4 +1,4 @@
-"""The report of pins asks an account for all that only an account knows."""
+"""The report of pins reads the values that only an account knows."""
 
 from __future__ import annotations
 

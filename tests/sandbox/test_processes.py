@@ -1,4 +1,4 @@
-"""Children of the daemon end with it; what is left anyway is found by its file."""
+"""Children of the daemon end with it; remaining ones are found by their pid file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A state that a killed engine left, and the account: what comes of both."""
+"""Recovery of the state of a killed engine, with the account."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def engine(account: Account, tmp_path: Path) -> RecordedEngine:
 
 @pytest.fixture
 def recovered(engine: RecordedEngine) -> Recover:
-    """Recover from a state with these operations pending; return what was reported."""
+    """Recover from a state with these pending operations; return the report."""
 
     def run(*operations: dict[str, Any], timeouts: Timeouts = AT_ONCE) -> list[str]:
         engine.write(pending=operations)
@@ -48,7 +48,7 @@ def recovered(engine: RecordedEngine) -> Recover:
 
 
 def vpc(account: Account) -> str:
-    """Make a VPC that carries the tag; return its id."""
+    """Create a VPC with the tag; return its id."""
     tags = [{"Key": key, "Value": value} for key, value in TAG.items()]
     made = account.ec2.create_vpc(
         CidrBlock="10.9.0.0/16", TagSpecifications=[{"ResourceType": "vpc", "Tags": tags}]
@@ -59,7 +59,7 @@ def vpc(account: Account) -> str:
 def seen_as(
     monkeypatch: pytest.MonkeyPatch, *answers: list[Found], fixed_name: bool = False
 ) -> None:
-    """Let the account answer in this order, whatever is looked for."""
+    """Make the account return these results in order, for any search."""
     left = list(answers)
     way = Way(By.TAG, "", lambda *_: left.pop(0) if len(left) > 1 else left[0], fixed_name)
     monkeypatch.setattr(recovery, "way_of", lambda *_, **__: way)

@@ -1,4 +1,4 @@
-"""A directory goes, also when a process that was killed made one more file in it."""
+"""A directory is removed even if a killed process creates another file in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The daemon of a sandbox directory: start, stop, and everything that comes between."""
+"""The daemon of a sandbox directory: start, stop, and everything in between."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def test_a_killed_daemon_is_no_daemon_and_the_next_one_starts(directory: Sandbox
     os.kill(first.pid, signal.SIGKILL)
     until(lambda: directory.read_status() is None, "the daemon to be gone")
     assert processes_below(directory.path) == []
-    directory.pulumi_state.mkdir(parents=True)  # it describes an account that is gone
+    directory.pulumi_state.mkdir(parents=True)  # it describes an account that no longer exists
     second = directory.start(NO_PROGRAMS)
     assert second.pid != first.pid
     assert not directory.pulumi_state.exists()
 
 
 def test_a_daemon_whose_directory_is_removed_ends_itself(directory: SandboxDirectory) -> None:
-    """`rm -rf` of a checkout must not leave a process that nobody finds."""
+    """`rm -rf` of a checkout must not leave a process that cannot be found."""
     status = directory.start(NO_PROGRAMS)
     shutil.rmtree(directory.path)
     until(lambda: not status.process.is_alive, "the daemon to end")
@@ -149,7 +149,7 @@ def test_a_status_of_another_process_with_the_same_id_is_no_status(
 
 
 def test_a_sandbox_is_given_a_program_while_it_runs(directory: SandboxDirectory) -> None:
-    """A ParallelCluster stack comes into a sandbox that an EKS stack has started."""
+    """A ParallelCluster stack uses a sandbox that an EKS stack has started."""
     status = directory.start(NO_PROGRAMS)
     assert directory.program("parallelcluster-python") is None
     directory.give("parallelcluster-python", ["/bin/python"])

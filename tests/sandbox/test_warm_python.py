@@ -1,4 +1,4 @@
-"""A warm Python does what a plain one does; only its packages are there at once."""
+"""A warm Python behaves like a plain one, except that its packages are imported already."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def outcome(arguments: list[str], environment: dict[str, str], folder: Path) -> 
 
 @contextlib.contextmanager
 def started(code: str, environment: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """Start a program that says its id and waits; give it with that id."""
+    """Start a program that prints its id and waits; yield it with that id."""
     with subprocess.Popen(
         [sys.executable, "-c", code],
         env=environment,
@@ -158,7 +158,7 @@ def test_a_program_ends_with_the_process_that_was_killed(warm_environment: dict[
 
 
 def test_a_program_learns_that_its_parent_has_ended(warm_environment: dict[str, str]) -> None:
-    """As the plugins of the sandbox do, which end with their engine."""
+    """Like the plugins of the sandbox, which end with their engine."""
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {ORPHAN!r}])"
     with started(parent, warm_environment) as (process, program):
         process.kill()

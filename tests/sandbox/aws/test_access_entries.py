@@ -1,4 +1,4 @@
-"""Access entries, and what the authenticator is told (EKX rows, PR-25)."""
+"""Access entries, and the answers to the authenticator (EKX rows, PR-25)."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def test_entries_of_node_groups_are_made_when_entries_begin_to_count(account: Ac
     ],
 )
 def test_a_mode_moves_one_step_one_way(account: Account, current: str, wanted: str) -> None:
-    """The words of https://github.com/pulumi/pulumi-eks/issues/1493."""
+    """The message is that of https://github.com/pulumi/pulumi-eks/issues/1493."""
     account.cluster(accessConfig={"authenticationMode": current})
     words = f"Unsupported authentication mode update from {current} to {wanted}"
     with refused("InvalidParameterException", words):

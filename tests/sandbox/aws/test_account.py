@@ -128,7 +128,7 @@ def test_the_completion_of_every_stack_names_objects_of_the_account(account: Acc
     known = set(subnets(account))
     for stack in STACKS:
         values = completion(find_stack_file(stack))
-        network = values.get("network")  # none where the stack makes its own
+        network = values.get("network")  # none if the stack creates its own
         if network is not None:
             assert network["vpc_id"] == VPC
             assert set(network["private_subnet_ids"]) <= known

@@ -98,7 +98,8 @@ def test_settings_that_no_schema_has_are_refused(
 
 
 class Installer:
-    """Stands for the clusters: remembers what was installed, and has the trouble it is given."""
+    """Replaces the clusters: records installed add-ons, and has the health issue that a test
+    sets."""
 
     def __init__(self) -> None:
         self.installed: dict[str, Mapping[str, Any]] = {}

@@ -1,7 +1,7 @@
-"""What the AWS provider relies on in the answers of AWS, call by call.
+"""Properties of AWS's answers on which the AWS provider relies, call by call.
 
-Sources: in https://github.com/hashicorp/terraform-provider-aws, `internal/service`, the files that
-the tests name.
+Sources: the files that the tests name, in `internal/service` of
+https://github.com/hashicorp/terraform-provider-aws.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ NETWORK_6 = {"CidrIpv6": "2001:db8::/64"}
 
 
 def rule_of(account: Account, group: str, **peer: Any) -> str:
-    """Let a peer in on port 443; return the rule's id."""
+    """Allow a peer on port 443; return the rule's id."""
     made = account.ec2.authorize_security_group_ingress(
         GroupId=group, IpPermissions=[{**HTTPS, **peer}]
     )
@@ -102,7 +102,7 @@ def rule_of(account: Account, group: str, **peer: Any) -> str:
 
 
 def modified(account: Account, group: str, rule: str, **request: Any) -> dict[str, Any]:
-    """Modify a rule; return it as it is described."""
+    """Modify a rule; return its description."""
     account.ec2.modify_security_group_rules(
         GroupId=group,
         SecurityGroupRules=[{"SecurityGroupRuleId": rule, "SecurityGroupRule": request}],
@@ -114,7 +114,7 @@ def modified(account: Account, group: str, rule: str, **request: Any) -> dict[st
 
 
 def prefix_list(account: Account, name: str) -> str:
-    """Make a prefix list; return its id."""
+    """Create a prefix list; return its id."""
     made = account.ec2.create_managed_prefix_list(
         PrefixListName=name, MaxEntries=1, AddressFamily="IPv4"
     )
@@ -159,7 +159,7 @@ def test_a_modified_rule_has_its_new_peer(account: Account) -> None:
 def test_a_modification_that_aws_refuses_changes_nothing(
     account: Account, request_: dict[str, Any], code: str
 ) -> None:
-    """`SecurityGroupRuleRequest`: exactly one peer, and of the type that the rule has."""
+    """`SecurityGroupRuleRequest`: exactly one peer, of the same type as that of the rule."""
     group = account.group()
     rule = rule_of(account, group, IpRanges=[{"CidrIp": "10.0.0.0/16"}])
     rule_of(account, group, IpRanges=[{"CidrIp": "10.2.0.0/16"}])

@@ -1,4 +1,4 @@
-"""Auto Scaling groups: launches that fail are activities, schedules run by the clock."""
+"""Auto Scaling groups: failed launches are activities, and schedules follow the clock."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def scheduled(account: Account) -> list[str]:
 
 
 def test_scheduled_actions_run_once_when_their_time_comes(account: Account, backend: Any) -> None:
-    # D9: up at the start of a block, down before its end
+    # D9: scale up at the start of a block, and down before its end
     account.autoscaling_group("group", plain_template(account), DesiredCapacity=0)
     put_action(account, "up", timedelta(hours=1), MinSize=2, DesiredCapacity=2)
     put_action(account, "down", timedelta(hours=2), MinSize=0, DesiredCapacity=0)

@@ -1,4 +1,4 @@
-"""Job definitions: revisions, and what Batch refuses of multi-node parallel ones."""
+"""Job definitions: revisions, and refusals of multi-node parallel ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compute environments and job queues: what Batch refuses, updates in place and replaces."""
+"""Compute environments and job queues: refusals, updates in place and replacements."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_what_no_environment_can_be_is_refused(
 def test_groups_beside_the_interfaces_of_the_template_are_refused(
     batch: Batch, version: str | None
 ) -> None:
-    """G3: the words are those of aws/aws-cdk#21577."""
+    """G3: the message is that of aws/aws-cdk#21577."""
     interfaces = [{"DeviceIndex": 0, "Groups": [batch.group]}]
     template = {"launchTemplateId": batch.account.template("t", NetworkInterfaces=interfaces)}
     template |= {"version": version} if version else {}
@@ -134,7 +134,7 @@ def test_a_call_that_the_sandbox_does_not_have_is_a_loud_error(batch: Batch) -> 
 def test_an_environment_whose_nodes_cannot_start_is_invalid(
     batch: Batch, data: dict[str, Any], reason: str
 ) -> None:
-    """Pain 10, DF-10: an image that is no image, and user data that is no MIME."""
+    """Pain 10, DF-10: a parameter that is no image, and user data that is not MIME."""
     template = batch.account.template("t", **{"ImageId": STANDARD_IMAGE, **data})
     environment = batch.environment(launchTemplate={"launchTemplateId": template})
     found = batch.described()

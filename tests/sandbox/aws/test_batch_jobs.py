@@ -1,4 +1,4 @@
-"""Jobs: their states, the nodes that come and go for them, and why one waits or fails."""
+"""Jobs: their states, the nodes that Batch scales for them, and why one waits or fails."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def block(batch: Batch) -> Batch:
 
 
 def states(batch: Batch, job: str, seconds: int = 12) -> list[str]:
-    """Return the states that a job goes through, each once."""
+    """Return the states of a job, each once."""
     found = [batch.job(job)["status"]]
     for _ in range(seconds):
         batch.wait(1)

@@ -1,4 +1,4 @@
-"""Faults of clusters in the account: nodes that stay outside, reservations that end."""
+"""Faults of clusters in the account: nodes that do not join, reservations that end."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def use(*entries: dict[str, Any]) -> None:
 
 
 def why(batch: Batch, job: str, environment: str = "env", **settings: Any) -> str:
-    """Return what a user is told of a job that waits."""
+    """Return the status reason of a waiting job."""
     queued = read_queued_job(
         batch.client,
         batch.account.ec2,
@@ -70,7 +70,7 @@ def test_a_job_whose_nodes_stay_outside_waits_without_a_word_until_they_register
 
 
 def test_nodes_that_stay_outside_are_not_launched_again_and_again(account: Account) -> None:
-    """Batch scales to what the jobs need, and nodes that have not registered are part of that."""
+    """Batch scales to the jobs' demand, and counts nodes that have not registered."""
     batch = Batch(account)
     batch.queue(batch.environment(maxvCpus=64))
     batch.single()
@@ -81,7 +81,7 @@ def test_nodes_that_stay_outside_are_not_launched_again_and_again(account: Accou
 
 
 def test_a_job_that_finds_its_block_full_names_who_holds_it(account: Account) -> None:
-    """The nodes of another stack in the same Capacity Block, which a job would wait out."""
+    """The nodes of another stack in the same Capacity Block, for which a job would wait."""
     owned = [{"ResourceType": "instance", "Tags": [{"Key": "trainyard:cluster", "Value": "p5-cb"}]}]
     template = account.template("held", **p5_block(account.group("p5")), TagSpecifications=owned)
     account.autoscaling_group("held", template, DesiredCapacity=2)
@@ -181,7 +181,7 @@ def test_a_group_without_capacity_says_what_ec2_says(account: Account) -> None:
     ],
 )
 def test_a_group_is_meant_by_its_own_name_only(name: str, meant: bool) -> None:
-    """Not by the cluster's, which is `p5-cb` here."""
+    """Not by the name of the cluster, which is `p5-cb` here."""
     assert is_named("p5", name) is meant
 
 
@@ -192,7 +192,7 @@ def expires(reservation: str, call: str, nth: int = 1) -> dict[str, Any]:
 def test_a_block_that_ends_between_template_and_group_leaves_the_group_empty(
     account: Account,
 ) -> None:
-    """The group says why in its activities, as https://docs.aws.amazon.com/autoscaling has it."""
+    """The group has the reason in its activities; see https://docs.aws.amazon.com/autoscaling."""
     use(expires(BLOCK, "autoscaling:CreateAutoScalingGroup"))
     template = account.template("p5", **p5_block(account.group("p5")))
     group = account.autoscaling_group("p5", template, DesiredCapacity=2)
@@ -220,7 +220,7 @@ def test_a_reservation_that_is_cancelled_under_its_instances_lets_them_run(
 def test_a_reservation_that_the_account_does_not_have_is_refused_where_it_should_end(
     account: Account,
 ) -> None:
-    """A misspelled id would otherwise try nothing, and count as if it had."""
+    """A misspelled id would otherwise have no effect, and count as an occurrence."""
     use(expires("cr-0000000000000dead", "ec2:DescribeVpcs"))
     with refused(FAILURE_CODE, "cr-0000000000000dead", "sandbox inventory"):
         account.ec2.describe_vpcs()

@@ -1,4 +1,4 @@
-"""A cluster's next version, its nodes' and its add-ons', and the key of its secrets."""
+"""Version updates of a cluster, its nodes and its add-ons, and the key of its secrets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OTHERS = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-0000000
 
 @dataclass
 class ControlPlanesDouble:
-    """Starts control planes at once, and upgrades them when the test lets it."""
+    """Starts control planes at once, and upgrades them when the test permits it."""
 
     go: threading.Event = field(default_factory=threading.Event)
     upgraded: list[tuple[str, str]] = field(default_factory=list)
@@ -35,7 +35,7 @@ class ControlPlanesDouble:
         self.upgraded.append((name, version))
 
     def delete(self, name: str) -> None:
-        """End nothing."""
+        """Do nothing."""
 
 
 def described(account: Account) -> tuple[str, str]:
@@ -90,7 +90,7 @@ def node_group(account: Account, **settings: str) -> None:
 
 
 def test_nodes_follow_their_cluster_and_are_never_ahead_of_it(account: Account):
-    """EKX-10: the nodes are replaced by those of the version's release."""
+    """EKX-10: nodes of the version's release replace the old ones."""
     account.cluster(version=PREVIOUS)
     node_group(account)
     (old,) = account.instances()

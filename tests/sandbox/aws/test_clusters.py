@@ -1,4 +1,4 @@
-"""EKS clusters: what they keep, what EKS refuses, their control planes."""
+"""EKS clusters: their attributes, EKS's refusals, and their control planes."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_role_that_does_not_exist_is_refused(account: Account) -> None:
 
 
 def test_a_zone_that_eks_does_not_serve_is_refused(account: Account) -> None:
-    # EKS-01: use1-az3, whatever letter it has in this account
+    # EKS-01: use1-az3, whatever its letter in this account
     ec2: Any = ec2_backends[ACCOUNT]["us-east-1"]
     by_zone = {
         subnet.availability_zone_id: subnet.id for subnet in ec2.get_default_subnets().values()
@@ -218,7 +218,7 @@ class ControlPlaneDouble:
 
 @dataclass
 class ControlPlanesDouble:
-    """Starts control planes when the test lets it."""
+    """Starts control planes when the test permits it."""
 
     go: threading.Event = field(default_factory=threading.Event)
     names: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What is given to EC2 is described as it was given: a refresh must find no difference."""
+"""EC2 describes attributes as they were given, so that a refresh finds no difference."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_template_without_tags_of_instances_shows_none(account: Account) -> No
 
 
 def test_a_rule_shows_its_description_whatever_its_peer_is(account: Account) -> None:
-    # A5: the rules of the EFA group name the group itself
+    # A5: the rules of the EFA group reference the group itself
     group = account.group()
     account.ec2.authorize_security_group_egress(
         GroupId=group,

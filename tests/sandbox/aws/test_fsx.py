@@ -1,4 +1,4 @@
-"""FSx for Lustre in the sandbox: what it answers, what it refuses, what it leaves behind."""
+"""FSx for Lustre in the sandbox: its answers, its refusals, and its leftovers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_file_system_says_what_clients_need(account: Account):
 
 
 def test_its_servers_take_addresses_and_give_them_back(account: Account):
-    """One for metadata, and one for each 2.4 TiB."""
+    """One interface for metadata, and one for each 2.4 TiB."""
 
     def free() -> int:
         (subnet,) = account.ec2.describe_subnets(SubnetIds=[PRIVATE_B])["Subnets"]

@@ -1,4 +1,4 @@
-"""FSx for OpenZFS in the sandbox: what it answers, what it refuses, what it leaves behind."""
+"""FSx for OpenZFS in the sandbox: its answers, its refusals, and its leftovers."""
 
 from __future__ import annotations
 

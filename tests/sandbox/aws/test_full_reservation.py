@@ -1,8 +1,8 @@
-"""A reservation that is full: nothing starts beside what runs, and everything starts after it.
+"""A full reservation: no instance launches until the running ones have terminated.
 
-That is why node groups in reservations are deleted before their successors are made
-(`tests/eks/test_managed_node_group.py`, `tests/eks/test_self_managed_node_group.py`), and why
-compute environments need not be.
+Therefore node groups in reservations are deleted before they are replaced
+(`tests/eks/test_managed_node_group.py`, `tests/eks/test_self_managed_node_group.py`), and compute
+environments need not be.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The proxy that answers for HTTPS hosts of AWS."""
+"""The proxy that replaces HTTPS hosts of AWS."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def endpoints(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpsEndpoin
 
 
 def connected(endpoints: HttpsEndpoints, target: str) -> tuple[socket.socket, str]:
-    """Return a connection through the proxy, and what the proxy says."""
+    """Return a connection through the proxy, and the proxy's response."""
     connection = socket.create_connection(("127.0.0.1", endpoints.server_address[1]), 10)
     connection.sendall(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n".encode())
     said = b""

@@ -1,4 +1,4 @@
-"""A token of one request that comes again with another one, in the words of its service."""
+"""Errors of the services for a client token that is reused with another request."""
 
 from __future__ import annotations
 

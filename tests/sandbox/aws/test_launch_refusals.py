@@ -1,4 +1,4 @@
-"""What EC2 refuses to launch, each with its code; rows A and C of the rules."""
+"""Launches that EC2 refuses, each with its error code; rows A and C of the rules."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ CAPACITY = [
     # C8
     ("InvalidParameterCombination", "together", set_fields(CapacityReservationSpecification={
         "CapacityReservationPreference": "open", **target(BLOCK)})),
-    # B7: a block is not to be had in a placement group
+    # B7: a block cannot be used in a placement group
     ("InsufficientInstanceCapacity", "us-west-2b",
      set_fields(Placement={"GroupName": "p4de-reserved"})),
     # B3
@@ -174,10 +174,11 @@ def test_capacity_that_does_not_fit_is_refused(
 @pytest.mark.parametrize(
     ("reservation_id", "instance_type", "group", "is_refused"),
     [
-        # B10, C9: what AWS delivered is in a group of AWS's, and not to be had in another
+        # B10, C9: capacity that AWS delivered is in AWS's group, and cannot be used in another
         (AWS_ASSISTED, "p5.48xlarge", "p4de-reserved", True),
         (AWS_ASSISTED, "p5.48xlarge", None, False),
-        # B8: an own reservation made in a group is to be had in that group, and without one
+        # B8: a reservation that the account created in a group is usable in that group, and without
+        # one
         (ODCR_IN_GROUP, "p4de.24xlarge", "p4de-reserved", False),
         (ODCR_IN_GROUP, "p4de.24xlarge", None, False),
         (ODCR_IN_GROUP, "p4de.24xlarge", "mine", True),
@@ -269,7 +270,7 @@ def test_a_dry_run_does_not_ask_for_capacity(account: Account, block_launch: Req
 
 
 def test_the_addresses_of_the_efa_layout_do_not_fit_a_tiny_subnet(account: Account) -> None:
-    # Pain 15: with the layout `efa` every interface takes an address, with `efa-only` one does.
+    # Pain 15: with the layout `efa` every interface needs an address, with `efa-only` one does.
     interfaces = p5_interfaces(account.group())
     for interface in interfaces:
         interface["SubnetId"] = TINY_B

@@ -1,4 +1,4 @@
-"""What EC2 shows of instances that it launched, and how reservations are counted."""
+"""EC2's description of launched instances, and the available counts of reservations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m sandbox.aws`: the endpoint alone."""
+"""`python -m sandbox.aws`: only the endpoint."""
 
 from __future__ import annotations
 

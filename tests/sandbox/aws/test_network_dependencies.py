@@ -1,4 +1,4 @@
-"""What EC2 refuses while something is left in a network, and what goes with what."""
+"""Deletions that EC2 refuses while a network is in use, and objects that are deleted together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.sandbox_aws import Account, refused
 
 
 class Network:
-    """A VPC with one subnet that has a way out through a NAT gateway."""
+    """A VPC with one subnet that reaches the internet through a NAT gateway."""
 
     def __init__(self, account: Account) -> None:
         self.ec2 = ec2 = account.ec2

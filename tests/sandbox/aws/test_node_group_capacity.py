@@ -1,4 +1,4 @@
-"""Managed node groups and the capacity that there is: reservations, groups of them, spot."""
+"""Managed node groups and available capacity: reservations, groups of reservations, Spot."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def described(account: Account) -> dict[str, Any]:
 
 
 def reserved(account: Account, specification: dict[str, Any]) -> dict[str, str]:
-    """Make a template that launches into reservations only; return how a group names it."""
+    """Create a template that launches only into reservations; return a group's reference to it."""
     data = {
         "InstanceType": "p5.48xlarge",
         "CapacityReservationSpecification": {**specification, **ONLY},
@@ -73,7 +73,7 @@ def test_a_reservation_serves_as_many_nodes_as_it_has(
 def test_a_group_that_wants_more_than_its_reservation_has_fails(
     account: Account, node_role: str, grouped: bool
 ) -> None:
-    """C5: the nodes that fit run, and EKS says what the others met."""
+    """C5: the nodes that fit run, and EKS reports the error of the others."""
     specification = in_group(account.reservation_group(ODCR)) if grouped else target(ODCR)
     group = create(account, node_role, 3, launchTemplate=reserved(account, specification))
     assert group["status"] == "CREATE_FAILED"
@@ -121,7 +121,7 @@ def test_how_nodes_are_updated_and_repaired_can_be_changed(
 def test_a_schedule_of_the_group_behind_shows_in_the_node_group(
     account: Account, node_role: str
 ) -> None:
-    """D8: what a scheduled action does to the Auto Scaling group is the node group's size."""
+    """D8: a scheduled action of the Auto Scaling group changes the node group's size."""
     group = create(account, node_role, 0, instanceTypes=["c5.2xlarge"])
     behind = group["resources"]["autoScalingGroups"][0]["name"]
     account.autoscaling.set_desired_capacity(AutoScalingGroupName=behind, DesiredCapacity=2)

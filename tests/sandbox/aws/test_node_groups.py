@@ -1,4 +1,4 @@
-"""Managed node groups: what EKS makes for them, and what it refuses."""
+"""Managed node groups: the resources that EKS creates for them, and its refusals."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_eks_makes_the_entry_of_the_role_and_takes_it_away(
 
 
 def test_a_group_of_a_block_runs_in_the_block(account: Account, node_role: str) -> None:
-    # D3: type, market and reservation stand in the template
+    # D3: type, market and reservation are in the template
     group = create(
         account, node_role, launchTemplate=block_template(account),
         capacityType="CAPACITY_BLOCK", amiType="AL2023_x86_64_NVIDIA",

@@ -1,4 +1,4 @@
-"""What ParallelCluster finds in the account: images, storage, reservations in a group."""
+"""Objects of the account that ParallelCluster uses: images, storage, reservations in a group."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_efs_is_mounted_in_every_zone_behind_the_storage_group(account: Account)
     # TRN-07
     efs = account.client("efs")
     (system,) = efs.describe_file_systems(FileSystemId=EFS)["FileSystems"]
-    assert "AvailabilityZoneName" not in system  # only those of one zone have it
+    assert "AvailabilityZoneName" not in system  # only the subnets of one zone have it
     targets = efs.describe_mount_targets(FileSystemId=EFS)["MountTargets"]
     zones = {target["AvailabilityZoneName"] for target in targets}
     assert zones == {f"us-west-2{letter}" for letter in "abcd"}

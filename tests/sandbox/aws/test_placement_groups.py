@@ -1,4 +1,4 @@
-"""Placement groups and the reservations that are made in them."""
+"""Placement groups and the reservations that are created in them."""
 
 from __future__ import annotations
 

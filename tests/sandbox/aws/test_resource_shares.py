@@ -1,4 +1,4 @@
-"""Shares of other accounts: accepted once, seen from then on, and left again."""
+"""Resource shares of other accounts: accepted once, visible from then on, and left again."""
 
 import pytest
 
@@ -22,13 +22,13 @@ def accept(account: Account) -> None:
 
 
 def reservations(account: Account) -> dict[str, str]:
-    """Return the owner of each reservation that the account sees."""
+    """Return the owner of each visible reservation."""
     found = account.ec2.describe_capacity_reservations()["CapacityReservations"]
     return {each["CapacityReservationId"]: each["OwnerId"] for each in found}
 
 
 def test_an_invitation_waits_and_its_reservation_is_not_seen(account: Account) -> None:
-    """PR-08: AWS delivers the capacity; whoever does not accept it cannot launch into it."""
+    """PR-08: AWS delivers the capacity; an account cannot launch into it before accepting it."""
     (invitation,) = invitations(account)
     assert (invitation["status"], invitation["senderAccountId"]) == ("PENDING", OWNER)
     assert invitation["receiverAccountId"] == ACCOUNT

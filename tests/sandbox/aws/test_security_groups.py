@@ -1,4 +1,4 @@
-"""Security groups stay while something uses them: what leaks in a real account shows here."""
+"""Security groups cannot be deleted while they are in use, so that leaks are visible as in AWS."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.support.sandbox_aws import PRIVATE_B, STANDARD_IMAGE, Account, refuse
 
 
 def test_a_group_of_a_running_instance_is_kept_until_the_instance_is_gone(account: Account):
-    """Nodes go before the groups of their interfaces."""
+    """Nodes are deleted before the groups of their interfaces."""
     group = account.group()
     account.ec2.run_instances(
         ImageId=STANDARD_IMAGE,
@@ -42,7 +42,7 @@ def test_a_groups_own_rules_do_not_keep_it(account: Account):
 
 
 def test_a_cluster_leaves_its_group_where_an_interface_still_has_it(account: Account):
-    """So a node that outlives its cluster is seen."""
+    """This reveals a node that outlives its cluster."""
     vpc = account.cluster()["resourcesVpcConfig"]
     group = vpc["clusterSecurityGroupId"]
     account.ec2.create_network_interface(SubnetId=PRIVATE_B, Groups=[group])

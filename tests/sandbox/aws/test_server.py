@@ -1,4 +1,4 @@
-"""The endpoint itself: calls that it does not have, its own paths, its port."""
+"""The endpoint itself: unsupported calls, its own paths, its port."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_the_server_listens_on_the_loopback_interface_only(server: AwsServer) ->
     ],
 )
 def test_an_answer_arrives_in_one_piece(server: AwsServer, service: str, body: bytes) -> None:
-    """The Go SDK gives up a connection on which it has seen the head of the answer only."""
+    """The Go SDK abandons a connection on which it has received only the head of the answer."""
     credential = f"AWS4-HMAC-SHA256 Credential=A/20260101/us-west-2/{service}/aws4_request".encode()
     request = (
         b"POST / HTTP/1.1\r\nHost: sandbox\r\nAuthorization: %s\r\nContent-Length: %d\r\n\r\n%s"

@@ -1,4 +1,4 @@
-"""Quotas: what the account was given, and what every account has."""
+"""Quotas: those of the account, and the defaults of every account."""
 
 import pytest
 

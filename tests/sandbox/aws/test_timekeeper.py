@@ -1,4 +1,4 @@
-"""What happens by itself when its time comes."""
+"""Events that happen at their time without a call."""
 
 from __future__ import annotations
 

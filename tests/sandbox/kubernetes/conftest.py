@@ -15,7 +15,7 @@ from tests.support.processes import NO_ACCOUNT, spawn
 def make_control_planes(
     kubernetes_programs: dict[str, list[str]], tmp_path: Path
 ) -> Iterator[Callable[..., ControlPlanes]]:
-    """Return a function that makes `ControlPlanes`; all of them are stopped after the test."""
+    """Return a function that creates `ControlPlanes`; all of them are stopped after the test."""
     made: list[ControlPlanes] = []
 
     def make(

@@ -1,4 +1,4 @@
-"""Nodes of the sandbox's own account: what EKS, Auto Scaling and EC2 make joins for real."""
+"""Nodes of the sandbox's own account: instances of EKS, Auto Scaling and EC2 really join."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Account:
         )
 
     def role(self, name: str, service: str) -> str:
-        """Make a role and an instance profile of the same name; return the role's ARN."""
+        """Create a role and an instance profile of the same name; return the role's ARN."""
         trust = {
             "Version": "2012-10-17",
             "Statement": [
@@ -57,7 +57,7 @@ class Account:
         return role["Role"]["Arn"]
 
     def cluster(self, name: str) -> dict:
-        """Make a cluster and wait until it is ACTIVE; return its description."""
+        """Create a cluster and wait until it is ACTIVE; return its description."""
         self.eks.create_cluster(
             name=name,
             version=DEFAULT,
@@ -164,7 +164,7 @@ def test_a_capacity_blocks_nodes_join_once_their_role_has_an_access_entry(accoun
 
 
 def test_nodes_without_the_cluster_security_group_never_reach_the_api_server(account, caplog):
-    """A launch template that names groups is not given the cluster's; its nodes stay out."""
+    """A launch template with security groups does not get the cluster's; its nodes do not join."""
     aws, _ = account
     cluster = aws.cluster("p5-cb")
     vpc = cluster["resourcesVpcConfig"]["vpcId"]

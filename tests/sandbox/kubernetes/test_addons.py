@@ -1,4 +1,4 @@
-"""What EKS's add-ons install in a cluster."""
+"""The objects that EKS's add-ons install in a cluster."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_driver_comes_is_unhealthy_without_nodes_changes_and_goes(make_control
     objects.install("c", EBS, {"controller": {"replicaCount": 0}})
     assert objects.trouble("c", EBS) is None
     objects.remove("c", EBS)
-    objects.remove("c", EBS)  # what is gone already is no fault
+    objects.remove("c", EBS)  # objects that are already deleted are no error
     with pytest.raises(ApiError, match="404"):
         api.get(path)
     with pytest.raises(ApiError, match="no control plane"):

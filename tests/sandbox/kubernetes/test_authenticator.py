@@ -1,4 +1,4 @@
-"""The authenticator as a program; its own tests are beside its source."""
+"""The authenticator as a program; its own tests are next to its source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def run(programs, *arguments, content=""):
 
 
 def test_parse_prints_what_the_real_mapper_finds_in_aws_auth(kubernetes_programs):
-    """PR-25: the judge of every edit of the ConfigMap."""
+    """PR-25: it decides the effect of every edit of the ConfigMap."""
     data = {
         "mapRoles": "- rolearn: arn:aws:iam::123456789012:role/a\n  username: u\n  groups: [g]\n",
         "mapUsers": "- userarn: arn:aws:iam::123456789012:user/ada\n  username: ada\n",

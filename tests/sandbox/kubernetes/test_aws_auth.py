@@ -1,4 +1,4 @@
-"""What EKS writes into aws-auth for managed node groups."""
+"""Entries that EKS writes to aws-auth for managed node groups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ODD = """\
 
 
 class Api:
-    """The API server's ConfigMap aws-auth; None while there is none."""
+    """The API server's ConfigMap aws-auth; None if it does not exist."""
 
     def __init__(self, data=None):
         self.data, self.version = data, 1

@@ -1,4 +1,4 @@
-"""The sandbox's `aws`: two calls of the AWS CLI, and a refusal of every other."""
+"""The sandbox's `aws`: two calls of the AWS CLI, and refusals of all others."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_everything_else_fails_and_says_whose_program_it_is(
 
 
 def test_the_program_on_the_path_has_a_version_that_pulumi_eks_takes(tmp_path: Path) -> None:
-    """`assertCompatibleAWSCLIExists` takes 2.7.0 and later from the first word."""
+    """`assertCompatibleAWSCLIExists` accepts 2.7.0 and later, as read from the first word."""
     programs = write_aws_program(tmp_path / "bin", clusters=tmp_path, region="us-west-2")
     command = [str(programs / "aws"), "--version"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""The steps in which plugins break and mend, against an API server that is silent at times."""
+"""The steps in which plugins fail and recover, with an API server that is silent at times."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ PLUGIN = "nvidia-device-plugin-ds"
 
 
 class Cluster:
-    """A cluster with one pod of the plugin, and what runs its pods.
+    """A cluster with one pod of the plugin, and a simulator that runs its pods.
 
     Attributes:
         silent: Whether the API server gives no answer.
-        left_alone: What its pods are not run of.
+        left_alone: The pods that it does not run.
     """
 
     name = "p5-cb"

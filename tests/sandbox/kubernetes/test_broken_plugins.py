@@ -1,4 +1,4 @@
-"""A device plugin that the schedule of faults lets crash, and a node that it keeps outside."""
+"""A device plugin that crashes by the schedule of faults, and a node that does not join by it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def cluster(kubernetes_programs, tmp_path_factory) -> Iterator[JoinedCluster]:
 
 
 def test_a_plugin_crashes_until_it_is_mended_and_says_so(cluster) -> None:
-    """The node offers no device, the pod says why, and the judge of `up` sees both."""
+    """The node has no device, the pod has the reason, and the check of `up` detects both."""
     cluster.allow(ROLE)
     FAULTS.use(parse_schedule([{"happens": "device-plugin-never-ready", "plugin": PLUGIN}]))
     instance = cluster.launch(31, ROLE)

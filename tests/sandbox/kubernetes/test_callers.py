@@ -1,6 +1,6 @@
-"""People before the API server of a cluster: who they are by its mode, and what they may do.
+"""Users of a cluster's API server: their identities by authentication mode, and their permissions.
 
-Each question has a token of its own, because the API server remembers tokens for some seconds.
+Each request has its own token, because the API server caches tokens for some seconds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
 
 
 class Cluster:
-    """One cluster, asked by many."""
+    """One cluster for many callers."""
 
     def __init__(self, account: Account, plane: ControlPlane) -> None:
         self.account = account
@@ -36,7 +36,7 @@ class Cluster:
         self._numbers = itertools.count()
 
     def status(self, role: str, method: str = "get") -> int:
-        """Return what a session of a role is answered when it reads or makes a ConfigMap."""
+        """Return the answer to a session of a role that reads or creates a ConfigMap."""
         number = next(self._numbers)
         api = KubernetesApi(
             self.plane.endpoint,
@@ -66,7 +66,7 @@ class Cluster:
 
 @pytest.fixture(scope="module")
 def cluster(kubernetes_programs, tmp_path_factory) -> Iterator[Cluster]:
-    """A cluster that begins in the mode of the ConfigMap."""
+    """A cluster that starts in the mode of the ConfigMap."""
     with AwsServer(region="us-west-2", keep_time=False) as server:
         planes = ControlPlanes(
             tmp_path_factory.mktemp("clusters"), kubernetes_programs, server.endpoint, spawn
@@ -88,7 +88,7 @@ def cluster(kubernetes_programs, tmp_path_factory) -> Iterator[Cluster]:
 
 
 def test_people_are_let_in_by_what_the_mode_reads(cluster, monkeypatch):
-    """One way through the modes: entries are ignored in the first, aws-auth in the last."""
+    """The modes in order: the first ignores access entries, and the last ignores aws-auth."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", cluster.account.server.endpoint)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
@@ -114,7 +114,7 @@ def test_people_are_let_in_by_what_the_mode_reads(cluster, monkeypatch):
                     accessScope={"type": "cluster"},
                 )
         seen[mode] = [cluster.status(role) for role in ("mapped", *roles)]
-        # The creator's own token, as the program makes it.
+        # The creator's own token, as the program creates it.
         reader = AccountReader(region="us-west-2")
         found = read_aws_auth(reader, eks.describe_cluster(name="c")["cluster"])
         assert (found, reader.unreadable) == ({"mapRoles": in_map}, []), mode

@@ -1,4 +1,4 @@
-"""A control plane comes up, serves, and goes away without a trace."""
+"""A control plane starts, serves, and is removed completely."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_cluster_serves_what_a_new_eks_cluster_has_and_leaves_no_process(make_
     assert planes.names() == ["p5-cb"]
     with pytest.raises(ValueError, match="'p5-cb' has a control plane already"):
         planes.create("p5-cb")
-    # EKS makes aws-auth only for a managed node group; until then it must not be there.
+    # EKS creates aws-auth only for a managed node group; until then it must not exist.
     with pytest.raises(ApiError) as missing:
         api.get("/api/v1/namespaces/kube-system/configmaps/aws-auth")
     assert missing.value.status == 404
@@ -47,7 +47,7 @@ def test_a_cluster_serves_what_a_new_eks_cluster_has_and_leaves_no_process(make_
     assert planes.get("p5-cb") is None
     with pytest.raises(ApiUnreachableError):
         api.get("/version")
-    planes.delete("p5-cb")  # nothing is there: nothing happens
+    planes.delete("p5-cb")  # no effect if it does not exist
 
 
 @pytest.mark.kubernetes

@@ -1,4 +1,4 @@
-"""The whole daemon: a cluster with a node in it, and nothing left when the daemon is killed."""
+"""The whole daemon: a cluster with a node, and no leftovers when the daemon is killed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def client(service: str, endpoint: str) -> Any:
 
 
 def make_cluster(endpoint: str) -> Any:
-    """Make a cluster with a managed node group of one node; return the EKS client."""
+    """Create a cluster with a managed node group of one node; return the EKS client."""
     iam, eks = client("iam", endpoint), client("eks", endpoint)
     roles = {
         name: iam.create_role(RoleName=name, AssumeRolePolicyDocument=TRUST)["Role"]["Arn"]

@@ -1,4 +1,4 @@
-"""Which resources a node offers, given the plugins that run on it."""
+"""The allocatable resources of a node, given the plugins that run on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters of an older Kubernetes version, and their way to the next."""
+"""Clusters of an older Kubernetes version, and their upgrade to the next."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
 @pytest.mark.kubernetes
 def test_an_older_version_is_served_and_upgraded_with_everything_in_it(make_control_planes):
-    """The address, the keys, the objects and the number of processes stay."""
+    """The address, the keys, the objects and the number of processes do not change."""
     planes = make_control_planes()
     plane = planes.create("p5-cb", PREVIOUS)
     api = plane.administrator()
@@ -75,7 +75,7 @@ def test_only_an_older_version_is_emulated_and_said_to_be():
 
 @pytest.mark.kubernetes
 def test_the_programs_emulate_what_is_said_of_them(kubernetes_programs):
-    """The list of `--help` is the programs' own."""
+    """The list is from the `--help` of the programs."""
     command = [*kubernetes_programs["kube-apiserver"], "--help"]
     shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     emulated = re.search(r"Options are: kube=(\S+)\.\.(\S+)\(", shown)

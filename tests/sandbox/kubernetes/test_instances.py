@@ -1,4 +1,4 @@
-"""What is read of an instance."""
+"""The attributes that are read of an instance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sandbox.kubernetes.instances import SandboxAccount
 
 @pytest.fixture
 def account():
-    """An account whose EC2 answers are given by the test, in order; the clients stay offline."""
+    """An account with EC2 answers of the test, in order; the clients use no network."""
     made = SandboxAccount("http://127.0.0.1:9", "us-west-2")
     with Stubber(made._ec2) as ec2:
         yield made, ec2

@@ -1,4 +1,4 @@
-"""The inventory shows what somebody made, and nothing else."""
+"""The inventory shows only objects that users created."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The jobs that `./trainyard job` prints are admitted and scheduled by a real control plane.
+"""A real control plane admits and schedules the jobs that `./trainyard job` prints.
 
-The simulated nodes complete pods of Jobs at once, so whether two pods share a node is looked at
+The simulated nodes complete pods of Jobs at once. Whether two pods share a node is therefore tested
 with pods of the same template that no Job owns.
 """
 
@@ -34,7 +34,7 @@ from tools.jobs.nodes import JobRequest, Renderer
 pytestmark = pytest.mark.kubernetes
 
 until = partial(waiting.until, seconds=120)
-"""Two nodes, their plugins and their pods come one after the other, on a machine that is busy."""
+"""Time limit: on a busy machine, two nodes, their plugins and their pods start one by one."""
 
 ROLE = "arn:aws:iam::123456789012:role/nodes"
 PODS = "/api/v1/namespaces/default/pods"
@@ -51,7 +51,7 @@ RESOURCES = {
 
 @pytest.fixture(scope="module")
 def cluster(kubernetes_programs, tmp_path_factory):
-    """A cluster with every device plugin, into which nodes of one role may come."""
+    """A cluster with every device plugin, which nodes of one role may join."""
     stop = threading.Event()
     with SandboxAccountDouble() as account:
         directory = tmp_path_factory.mktemp("clusters")
@@ -75,7 +75,7 @@ def cluster(kubernetes_programs, tmp_path_factory):
 
 @dataclass(frozen=True)
 class Case:
-    """A node group, the job for it, and the device that shows that its nodes are complete."""
+    """A node group, its job, and the device whose presence shows that its nodes are complete."""
 
     group: NodeGroupPlan
     render: Renderer
@@ -144,7 +144,8 @@ def launch(cluster: JoinedCluster, group: NodeGroupPlan, number: int) -> Instanc
 
 @pytest.fixture
 def nodes(cluster):
-    """Return a function that brings two complete nodes of a group; they go after the test."""
+    """Return a function that launches two complete nodes of a group; the test's end removes
+    them."""
     launched: list[Instance] = []
 
     def bring(case: Case, number: int) -> list[Instance]:
@@ -190,7 +191,7 @@ def apply(cluster: JoinedCluster, documents: list[dict]) -> None:
 
 @pytest.mark.parametrize(("case", "number"), CASES)
 def test_a_job_is_admitted_and_runs_to_its_end(cluster, nodes, case, number):
-    """A18, A20: had a pod not fitted on the nodes or not tolerated their taints, it would wait."""
+    """A18, A20: a pod that does not fit on the nodes or tolerate their taints would be pending."""
     nodes(case, number)
     documents = manifest(case)
     apply(cluster, documents)
@@ -235,7 +236,7 @@ def test_each_node_takes_one_pod(cluster, nodes, case, number):
 
 
 def test_the_neuron_scheduler_of_the_sandbox_places_pods(cluster):
-    """The extension's own pod names the scheduler that it serves."""
+    """The extension's own pod names its scheduler."""
     number = 90
     group = nodes_of("c5.2xlarge")
     instance = launch(cluster, group, number)

@@ -1,4 +1,4 @@
-"""Whether an instance is a node of a cluster, and why it cannot join."""
+"""Whether an instance is a node of a cluster, and reasons why it cannot join."""
 
 from __future__ import annotations
 

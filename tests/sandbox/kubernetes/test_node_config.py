@@ -1,4 +1,4 @@
-"""What nodeadm would read from user data."""
+"""The configuration that nodeadm reads from user data."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_the_instance_store_is_the_ephemeral_storage_only_where_it_is_joined():
 
 
 def test_only_instances_with_efa_set_huge_pages_aside():
-    """A18: as many as the CPUs need; a p5.48xlarge shows 42242Mi."""
+    """A18: the number that the CPUs require; a p5.48xlarge has 42242Mi."""
     assert node()["status"]["allocatable"]["hugepages-2Mi"] == "42242Mi"
     without = node(replace(P5, efa_interfaces=0))
     assert without["status"]["allocatable"]["hugepages-2Mi"] == "0Mi"
@@ -135,6 +135,6 @@ def test_cpu_is_reserved_by_the_bands_of_eks(vcpus, millicores):
 
 
 def test_the_kubelet_is_the_images():
-    """An upgraded control plane with nodes that are not upgraded yet shows both versions."""
+    """An upgraded control plane with nodes that are not yet upgraded has both versions."""
     older = replace(P5, kubelet_version="1.34.10")
     assert node(older)["status"]["nodeInfo"]["kubeletVersion"] == "v1.34.10"

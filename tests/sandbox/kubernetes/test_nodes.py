@@ -1,4 +1,4 @@
-"""Instances become Nodes of a real API server, and leave it, as EC2 instances of EKS do."""
+"""Instances join a real API server as Nodes, and leave it, like EC2 instances of EKS."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_node_waits_outside_until_aws_auth_names_its_role(cluster, caplog):
 
 
 def test_nodes_lose_their_cluster_with_their_roles_entry_and_come_back_with_it(cluster, caplog):
-    """G10: an aws-auth that is written over, instead of merged, takes the nodes out of service."""
+    """G10: overwriting aws-auth, instead of merging it, takes the nodes out of service."""
     cluster.allow(role("lost"))
     instance = cluster.launch(15, role("lost"))
     until(lambda: cluster.is_ready(instance), "the node being ready")
@@ -159,7 +159,7 @@ def test_devices_come_and_go_with_their_plugins(cluster):
 
     cluster.terminate(p5)
     until(lambda: cluster.node(p5) is None, "the node going")
-    # The pod of the node goes with it; the one that never ran stays.
+    # The pod of the node is deleted with it; the one that never ran remains.
     until(
         lambda: [p["metadata"]["name"] for p in cluster.api.get(pods)["items"]] == ["too-big"],
         "the pod of the node going",

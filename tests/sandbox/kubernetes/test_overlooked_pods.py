@@ -1,4 +1,4 @@
-"""kwok gets another event for a pod that it has passed over."""
+"""kwok gets another event for a pod that it has missed."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_pod_that_runs_meanwhile_is_forgotten() -> None:
 
 
 class Administrator:
-    """An API server with one pod, which kwok runs only at an event."""
+    """An API server with one pod, which kwok runs only after an event."""
 
     def __init__(self) -> None:
         self.pods, self.patched = [pod()], []

@@ -1,4 +1,4 @@
-"""The node simulator's thread survives everything around it."""
+"""The node simulator's thread survives errors of everything around it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Planes:
 
 
 class Account:
-    """Counts how often it is asked; fails as long as it holds an error."""
+    """Counts its calls; fails as long as it has an error."""
 
     def __init__(self, error=None, instances=()):
         self.error, self.asked = error, 0

@@ -1,6 +1,7 @@
-"""The script that runs in ParallelCluster's environment, as far as it goes without ParallelCluster.
+"""The script that runs in ParallelCluster's environment, as far as it works without it.
 
-What it answers with it: `tests/tools/parallelcluster/test_validators.py`.
+Its
+answers in that environment: `tests/tools/parallelcluster/test_validators.py`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ STAND_INS = ROOT / "sandbox" / "providers"
 
 @pytest.fixture(scope="session")
 def aws_provider(server: AwsServer) -> Iterator[Plugin]:
-    """The AWS provider, in the account as it is."""
+    """The AWS provider, in the current account."""
     with aws_plugin(server.endpoint, settings=AT_ONCE) as plugin:
         yield plugin
 

@@ -1,4 +1,4 @@
-"""What the AWS provider makes in the emulated account, and what it reads there."""
+"""Resources that the AWS provider creates in the emulated account, and data that it reads there."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_an_accepted_share_shows_its_reservation(aws: Plugin) -> None:
 
 
 def test_a_key_pair_is_imported_with_its_public_half_alone(aws: Plugin, account: Account) -> None:
-    """PR-02: no private key is ever in the state."""
+    """PR-02: the state never contains a private key."""
     made = aws.create(KEY_PAIR, {"publicKey": PUBLIC_KEY})
     assert made.outputs["keyType"] == "ed25519"
     assert not [name for name in made.outputs if "private" in name.lower()]

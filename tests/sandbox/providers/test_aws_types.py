@@ -1,7 +1,7 @@
-"""Every type of the AWS provider through its life in the emulated account.
+"""The life of every type of the AWS provider in the emulated account.
 
-That a create which was interrupted is found again, and read by the id that it is found by, is
-proven in `tests/faults/test_found_again.py`.
+`tests/faults/test_found_again.py` proves that an interrupted create is found again, and read by the
+id that was found.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from tools.workspace.recovery.table import WAYS
 STACK = "aws:cloudformation/stack:Stack"
 """Needs CloudFormation next to the account: `test_cloudformation_stack.py`."""
 ACCEPTER = "aws:ram/resourceShareAccepter:ResourceShareAccepter"
-"""Of a share that is not there the provider looks for an invitation, for two minutes."""
+"""For a missing share, the provider looks for an invitation for two minutes."""
 TOKENS = sorted({token for token in WAYS if token.startswith("aws:")} - {STACK})
 
 
 @pytest.fixture(scope="module")
 def prepared(_account: Account) -> dict[str, Case]:
-    """The cases by type, with what they need in the account; each leaves it as it was."""
+    """The cases by type, with their prerequisites in the account; each leaves it unchanged."""
     _account.server.reset()
     of_services = (cases, network_cases, storage_cases, batch_cases)
     made = [case for of_service in of_services for case in of_service(_account)]
@@ -39,7 +39,7 @@ def prepared(_account: Account) -> dict[str, Case]:
 def test_a_resource_lives_from_up_to_destroy(
     aws_provider: Plugin, prepared: dict[str, Case], token: str
 ) -> None:
-    """Made, refreshed, imported, changed in place or replaced, deleted, and gone."""
+    """Create, refresh, import, change in place or replace, and delete each type."""
     aws, case = aws_provider, prepared[token]
     made = aws.create(case.token, case.inputs)
     assert aws.diff(case.token, made, case.inputs) == ([], [])
@@ -52,11 +52,11 @@ def test_a_resource_lives_from_up_to_destroy(
     aws.delete(case.token, made)
     if case.token != ACCEPTER:
         gone(aws, case, made)
-    aws.delete(case.token, made)  # what is gone already is no error
+    aws.delete(case.token, made)  # a second deletion is no error
 
 
 def refreshed(aws: Plugin, case: Case, made: Made, inputs: dict[str, Any]) -> None:
-    """A refresh finds nothing to change, and neither does the next `up`."""
+    """Neither a refresh nor the next `up` finds a change."""
     found = aws.read(case.token, made)
     assert found is not None
     assert legible(found.outputs) == legible(made.outputs)
@@ -64,7 +64,7 @@ def refreshed(aws: Plugin, case: Case, made: Made, inputs: dict[str, Any]) -> No
 
 
 def imported(aws: Plugin, case: Case, made: Made) -> None:
-    """`pulumi import` finds what the program wrote."""
+    """`pulumi import` reads the program's inputs."""
     identifier = case.imported_as.format(id=made.identifier, **case.inputs)
     found = aws.read(case.token, Made(identifier, {}, {}))
     assert found is not None
@@ -86,7 +86,7 @@ def changed(aws: Plugin, case: Case, made: Made, change: dict[str, Any]) -> Made
 
 
 def gone(aws: Plugin, case: Case, made: Made) -> None:
-    """A refresh finds that there is nothing."""
+    """A refresh finds that the resource does not exist."""
     if case.has_identity:
         with pytest.raises(RefusedError, match="Missing Resource Identity After Read"):
             aws.read(case.token, made)
@@ -95,14 +95,14 @@ def gone(aws: Plugin, case: Case, made: Made) -> None:
 
 
 def holds(found: Any, wanted: Any) -> bool:
-    """Return whether outputs are what was asked for; the provider may add properties."""
+    """Return whether outputs have the wanted values; the provider may add properties."""
     if isinstance(wanted, dict):
         return all(key in found and holds(found[key], wanted[key]) for key in wanted)
     return found == wanted
 
 
 def legible(value: Any) -> Any:
-    """Return outputs without what is empty and what only the bridge reads; documents as values."""
+    """Return outputs without empty values and the bridge's data, and with parsed documents."""
     if isinstance(value, dict):
         cleaned = {key: legible(inner) for key, inner in value.items() if not key.startswith("__")}
         return {key: inner for key, inner in cleaned.items() if inner not in (None, {}, [], "")}

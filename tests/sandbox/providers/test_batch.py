@@ -1,4 +1,4 @@
-"""Batch through the AWS provider: what the account changes in place, and what is replaced."""
+"""Batch through the AWS provider: changes in place and replacements."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def changed(inputs: dict[str, Any], **settings: Any) -> dict[str, Any]:
 def test_an_updatable_environment_changes_in_place_and_back(
     aws: Plugin, account: Account, change: dict[str, Any]
 ) -> None:
-    """Pain 9: no service role of one's own and BEST_FIT_PROGRESSIVE."""
+    """Pain 9: no custom service role, and BEST_FIT_PROGRESSIVE."""
     inputs = environment(account)
     made = aws.create(ENVIRONMENT, inputs)
     after = changed(inputs, **change)
@@ -58,7 +58,7 @@ def test_an_updatable_environment_changes_in_place_and_back(
 def test_an_environment_that_batch_does_not_update_is_replaced(
     aws: Plugin, account: Account, inputs: dict[str, Any], strategy: str
 ) -> None:
-    """DF-12: BEST_FIT, or a role of one's own."""
+    """DF-12: BEST_FIT, or a custom service role."""
     account.role("own")
     wanted = {**environment(account, allocationStrategy=strategy), **inputs}
     made = aws.create(ENVIRONMENT, wanted)

@@ -1,4 +1,4 @@
-"""A compute environment in the real engine: changed in place, and replaced under its queue."""
+"""A compute environment in the real engine: changed in place, and replaced under a queue."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def environments(account: Account) -> list[dict[str, Any]]:
 
 
 def queued(account: Account) -> list[str]:
-    """Return the compute environments of the one queue, by ARN."""
+    """Return the compute environments of the only queue, by ARN."""
     (queue,) = account.client("batch").describe_job_queues()["jobQueues"]
     assert queue["jobQueueName"] == "batch-gpu"
     return [order["computeEnvironment"] for order in queue["computeEnvironmentOrder"]]

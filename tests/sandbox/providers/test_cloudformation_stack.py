@@ -1,4 +1,4 @@
-"""`aws.cloudformation.Stack` through its life."""
+"""The life of an `aws.cloudformation.Stack`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INPUTS: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def stacks(server: AwsServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stacks]:
-    """The stacks of an account that the tests of this module share."""
+    """The CloudFormation stacks of an account, shared by the tests of this module."""
     server.reset()
     with cloudformation(server, tmp_path_factory.mktemp("engine")):
         yield Stacks(Account(server))

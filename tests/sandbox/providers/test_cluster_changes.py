@@ -1,4 +1,4 @@
-"""Changes of a control plane that the account makes in place, asked for by the AWS provider."""
+"""Changes of a control plane that the account makes in place, requested by the AWS provider."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def key(account: Account) -> dict[str, Any]:
 
 
 def changed(aws: Plugin, inputs: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Make a cluster, change it, and return what it is then; nothing may be replaced."""
+    """Create a cluster, change it without a replacement, and return its new description."""
     made = aws.create(CLUSTER, inputs)
     changed, replaces = aws.diff(CLUSTER, made, {**inputs, **changes})
     assert set(changes) <= set(changed)

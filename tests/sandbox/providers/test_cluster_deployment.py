@@ -33,7 +33,7 @@ STACK = "aws:cloudformation/stack:Stack"
 
 @pytest.fixture(scope="module")
 def stacks(server: AwsServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stacks]:
-    """The stacks of an account that the tests of this module share."""
+    """The CloudFormation stacks of an account, shared by the tests of this module."""
     server.reset()
     with cloudformation(server, tmp_path_factory.mktemp("engine")):
         yield Stacks(Account(server))
@@ -45,9 +45,9 @@ def plugin(stacks: Stacks, aws_provider: Plugin) -> Plugin:
 
 
 def inputs(made: ParallelClusterPlan) -> dict[str, Any]:
-    """Return what the program registers for a plan, without a time limit.
+    """Return the registered inputs for a plan, without a time limit.
 
-    The emulated DescribeStacks does not show the limit; the program ignores changes of it.
+    The emulated DescribeStacks does not return the limit; the program ignores changes of it.
     """
     configuration = resolve(render_cluster(made), lambda reference: reference.name)
     return {
@@ -60,7 +60,7 @@ def inputs(made: ParallelClusterPlan) -> dict[str, Any]:
 
 
 def differences(plugin: Plugin, made: Made, wanted: dict[str, Any]) -> set[str]:
-    """Return what changes, of what the program lets the engine compare; outputs follow."""
+    """Return the changed properties, without those that the program ignores; outputs follow."""
     return set(plugin.diff(STACK, made, wanted)[0]) - {"outputs", *CREATION_ONLY}
 
 
@@ -112,7 +112,7 @@ def test_a_private_head_node_comes_up_too(plugin: Plugin, stacks: Stacks) -> Non
 
 
 def test_a_failed_creation_says_why_and_leaves_nothing(plugin: Plugin, stacks: Stacks) -> None:
-    """PR-10: the next `up` begins anew; with a stack that was rolled back it could not."""
+    """PR-10: the next `up` creates a new stack, because it cannot continue a rolled-back one."""
     wrong = plan(name="wrong", head_node=head_node(key_name="nobody"))
     with pytest.raises(RefusedError, match="The key pair 'nobody' does not exist"):
         plugin.create(STACK, {**inputs(wrong), "name": "wrong-deployment"})

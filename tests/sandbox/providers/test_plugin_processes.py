@@ -1,4 +1,4 @@
-"""The stand-ins, and the AWS plugin that is built here, as the processes that the engine starts."""
+"""The stand-ins, and the AWS plugin of this repository, as processes that the engine starts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.waiting import until
 PROVIDERS = ("eks", "kubernetes")
 NOBODY = "http://127.0.0.1:9"
 ELSEWHERE = (None, "", "https://ec2.us-west-2.amazonaws.com", "http://127.0.0.1.example.com")
-"""Endpoints that are none of this machine."""
+"""Endpoints that are not on this machine."""
 
 
 def executable(provider: str) -> Path:
@@ -39,7 +39,7 @@ def provider(request: pytest.FixtureRequest) -> str:
 def started(
     program: Path, endpoint: str | None, directory: Path
 ) -> subprocess.CompletedProcess[str]:
-    """Start a plugin that refuses its endpoint, and return how it ended."""
+    """Start a plugin that refuses its endpoint, and return its result."""
     return subprocess.run(
         [program, NOBODY],
         cwd=directory,
@@ -76,7 +76,7 @@ def test_the_built_aws_plugin_refuses_any_account_but_the_sandbox(
 
 @pytest.fixture
 def engine(provider: str, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that starts a plugin and lives, as an engine does."""
+    """A process that starts a plugin and keeps running, like an engine."""
     with subprocess.Popen(
         ["sh", "-c", '"$0" 127.0.0.1:9 & echo $!; wait', executable(provider)],
         cwd=tmp_path,

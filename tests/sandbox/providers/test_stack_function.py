@@ -1,4 +1,4 @@
-"""`aws.cloudformation.get_stack`: what a program reads of a stack that it did not make."""
+"""`aws.cloudformation.get_stack`: the data of a stack that another program created."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def plugin(
 
 
 def test_parameters_show_their_defaults(plugin: Plugin) -> None:
-    """PR-46: the log group of a cluster is a parameter of its stack, and nothing else tells it."""
+    """PR-46: the log group of a cluster is available only as a parameter of its stack."""
     answer = plugin.invoke(TOKEN, {"name": "training", "region": "us-west-2"})
     assert answer["parameters"] == {"ClusterCWLogGroup": "/aws/training-1"}
     assert answer["outputs"] == {"Name": "training"}

@@ -1,4 +1,4 @@
-"""Property values between the engine's wire and Python."""
+"""Conversion of property values between the engine's wire format and Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CloudFormation beside the account of these tests."""
+"""CloudFormation for the account of these tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What CloudFormation refuses in a template and its emulator would let pass."""
+"""Template errors that CloudFormation refuses and that its emulator would accept."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def test_there_are_no_stacks(account: Account) -> None:
 def test_an_environment_that_comes_later_is_looked_for_until_it_is_there(
     account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The account stays: nobody starts the sandbox anew for its first ParallelCluster stack."""
+    """The account persists: the first ParallelCluster stack does not require a new sandbox."""
     asked: list[str] = []
     forwarder = account.server.application.forwarder
     monkeypatch.setattr(forwarder, "look_for", lambda: asked.append("looked"))

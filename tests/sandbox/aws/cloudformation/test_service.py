@@ -1,4 +1,4 @@
-"""The process of CloudFormation: its start, and its end with the daemon."""
+"""The CloudFormation process: its start, and its end with the daemon."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tools.parallelcluster.environment import parallelcluster_python
 
 def test_one_that_does_not_start_shows_its_log(tmp_path: Path) -> None:
     spawner = Spawner(tmp_path / "processes")
-    # This Python has no ministack.
+    # This Python environment has no ministack.
     engine = CloudFormation(tmp_path / "c", [sys.executable], spawner.spawn, region="us-west-2")
     try:
         with pytest.raises(CloudFormationError, match="No module named 'ministack'") as caught:
@@ -34,7 +34,7 @@ def test_one_that_does_not_start_shows_its_log(tmp_path: Path) -> None:
         spawner.stop_all()
 
 
-# The first runs of it find their port taken; a later one answers.
+# Its first runs find their port in use; a later one answers.
 TAKEN = """
 import http.server, os, pathlib, sys
 runs = pathlib.Path(sys.argv[1])
@@ -54,7 +54,7 @@ http.server.HTTPServer(("127.0.0.1", int(os.environ["GATEWAY_PORT"])), Healthy).
 
 @pytest.fixture
 def contested(tmp_path: Path) -> Iterator[Callable[[int], CloudFormation]]:
-    """Make one whose port is taken by somebody else so many times."""
+    """Create one whose port is in use for this number of attempts."""
     spawner = Spawner(tmp_path / "processes")
     runs = tmp_path / "runs"
 
@@ -92,7 +92,7 @@ def busy(directory: SandboxDirectory) -> SandboxStatus:
     """Start a sandbox in which a function has run."""
     python = [str(parallelcluster_python(print))]
     status = directory.start({"parallelcluster-python": python})
-    assert len(processes_below(directory.path)) == 1  # the daemon: nobody has called yet
+    assert len(processes_below(directory.path)) == 1  # the daemon: there was no call yet
     client = boto3.client(
         "cloudformation",
         endpoint_url=status.aws_endpoint,

@@ -1,4 +1,4 @@
-"""A program that is supervised ends with everything that it started."""
+"""A supervised program ends together with all processes that it started."""
 
 from __future__ import annotations
 

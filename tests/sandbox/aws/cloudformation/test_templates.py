@@ -1,4 +1,4 @@
-"""Where a template's URL leads."""
+"""The template at a URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ParallelCluster's own classes, which read what the provider gets."""
+"""ParallelCluster's own classes, which read the provider's requests."""
 
 from __future__ import annotations
 

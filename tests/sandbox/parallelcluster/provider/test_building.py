@@ -1,4 +1,4 @@
-"""Clusters in the emulated account: everything made, changed, and gone again."""
+"""Clusters in the emulated account: all resources created, changed, and deleted."""
 
 from __future__ import annotations
 
@@ -195,12 +195,12 @@ def test_nodes_that_never_register_end_the_creation_in_protected_mode(
     with pytest.raises(BuildError, match=r"queue q, compute resource r: .*PROTECTED mode.*"):
         building.build(clients, cluster(nodes(1)))
     building.remove(clients, "c", retained=())
-    # Nodes that come with the jobs are nobody's at this moment: the cluster is made.
+    # Dynamic nodes are not launched at this time, so the cluster is created.
     building.build(clients, cluster(nodes(0)))
 
 
 def linked() -> SharedStorage:
-    """Return a file system of which two directories are linked to S3."""
+    """Return a file system with two directories that are linked to S3."""
     persistent = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 125}
     links = [
         {"FileSystemPath": f"/{name}", "DataRepositoryPath": f"s3://bucket/{name}"}

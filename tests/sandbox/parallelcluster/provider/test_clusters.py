@@ -77,7 +77,7 @@ def _stacks(server: AwsServer, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture
 def stacks(_stacks: Stacks) -> Iterator[Stacks]:
-    """The stacks of an account that the tests of this module share."""
+    """The CloudFormation stacks of an account, shared by the tests of this module."""
     yield _stacks
     _stacks.clear()
 
@@ -166,7 +166,8 @@ def test_the_schema_refuses_what_it_does_not_know(stacks: Stacks) -> None:
 
 
 def test_capacity_that_is_not_there_fails_the_creation_and_nothing_is_left(stacks: Stacks) -> None:
-    """The rule that the project is known for, told by the account in place of the validators."""
+    """The account, not ParallelCluster's validators, refuses a placement group with the
+    reservation."""
     before = lines(stacks)
     made = changed(InstanceType="p5.48xlarge", MaxCount=1)
     made["Scheduling"]["SlurmQueues"][0] |= {

@@ -1,4 +1,4 @@
-"""The layout of network interfaces, as ParallelCluster's own launch templates have it."""
+"""The layout of network interfaces, as in ParallelCluster's own launch templates."""
 
 from __future__ import annotations
 

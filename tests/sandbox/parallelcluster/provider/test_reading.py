@@ -1,7 +1,7 @@
-"""What the stand-in of ParallelCluster's provider understands of a configuration: its nodes.
+"""The nodes of a configuration, as the stand-in of ParallelCluster's provider reads them.
 
-The classes that read are ParallelCluster's own, so one process of its environment reads for all
-tests of this file.
+The reading classes are ParallelCluster's own, so one process of its environment reads for all tests
+of this file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def block(config: Config) -> None:
 
 
 def spot(config: Config) -> None:
-    """Buy the nodes on the spot market, in a placement group of the cluster's own."""
+    """Use Spot nodes in a placement group of the cluster."""
     queue(config)["CapacityType"] = "SPOT"
     del nodes(config)["CapacityReservationTarget"]
     nodes(config).update(MinCount=0, SpotPrice=1.5)
@@ -159,7 +159,7 @@ def test_a_placement_group_that_exists_is_not_made(clusters: dict[str, Any]) -> 
 
 
 def test_an_address_is_made_or_taken(clusters: dict[str, Any]) -> None:
-    """`"true"` is what CloudFormation makes of `true`."""
+    """CloudFormation converts `true` to `"true"`."""
     assert clusters["plain"]["head_node"]["elastic_ip"] is False
     assert clusters["address"]["head_node"]["elastic_ip"] is True
     assert clusters["allocation"]["head_node"]["elastic_ip"] == "eipalloc-0123456789abcdef0"

@@ -1,4 +1,4 @@
-"""What the stand-in of ParallelCluster's provider understands of shared storage.
+"""Shared storage, as the stand-in of ParallelCluster's provider reads it.
 
 One process of ParallelCluster's environment reads for all tests of this file.
 """
@@ -35,7 +35,7 @@ LINKS = [
 
 
 def made_storage(config: Config) -> None:
-    """Have storage of every kind made, and some mounted that exists."""
+    """Create storage of every kind, and mount existing storage."""
     existing_storage(config)
     raid = {"Type": "1", "NumberOfVolumes": 2}
     config["SharedStorage"] += [
@@ -59,7 +59,7 @@ def made_storage(config: Config) -> None:
 
 @pytest.fixture(scope="module")
 def stored(read_by_provider: Read) -> dict[str, Any]:
-    """The storage that is made, by name."""
+    """The storage that is created, by name."""
     cluster = read_by_provider(clusters={"stored": p4de(made_storage)})["stored"]
     return {each["name"]: each for each in cluster["storage"]}
 
@@ -102,7 +102,7 @@ def test_links_to_s3_keep_the_policies_that_are_given(stored: dict[str, Any]) ->
 
 
 def test_efs_is_reached_in_one_subnet_of_a_zone(stored: dict[str, Any]) -> None:
-    """Head node and compute nodes are in different subnets of the same one."""
+    """Head node and compute nodes are in different subnets of the same zone."""
     shared = stored["shared"]
     assert (shared["kind"], shared["subnet_ids"]) == ("efs", [PRIVATE_B])
     assert shared["settings"]["ProvisionedThroughputInMibps"] == 64

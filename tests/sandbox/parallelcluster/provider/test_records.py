@@ -1,4 +1,4 @@
-"""Clusters are remembered between two requests."""
+"""Clusters are recorded between requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refusals read as those of the real provider."""
+"""Refusals have the messages of the real provider."""
 
 from __future__ import annotations
 

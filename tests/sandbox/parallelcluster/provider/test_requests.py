@@ -1,7 +1,7 @@
-"""What a template may ask of the stand-in of ParallelCluster's provider.
+"""Requests of a template to the stand-in of ParallelCluster's provider.
 
-ParallelCluster itself knows the arguments of an operation, so one process of its environment reads
-for all tests of this file.
+ParallelCluster defines the arguments of an operation, so one process of its environment reads for
+all tests of this file.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def test_a_request_says_what_to_leave_out_and_what_to_refuse(requests: dict[str,
 
 
 def test_a_cluster_gets_the_tags_of_its_stack_below_its_own(requests: dict[str, Any]) -> None:
-    """CloudFormation's own tags are not for it."""
+    """CloudFormation's own tags are not passed on to it."""
     provider = {"Key": "parallelcluster:custom_resource", "Value": "cluster"}
     of_stack = {"Key": "team", "Value": "a"}
     assert requests["plain"]["configuration"]["Tags"] == [of_stack, provider]

@@ -1,4 +1,4 @@
-"""What CloudFormation is told."""
+"""Responses to CloudFormation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sandbox.parallelcluster.provider.responses import flattened, send, shortene
 
 
 class Listener:
-    """Takes what is put to a URL."""
+    """Receives PUT requests to a URL."""
 
     def __init__(self) -> None:
         self.answers: list[dict[str, Any]] = []
@@ -28,7 +28,7 @@ class Listener:
                 self.end_headers()
 
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its signature
-                """Say nothing."""
+                """Write no log."""
 
         self.server = HTTPServer(("127.0.0.1", 0), Handler)
         self.event = {

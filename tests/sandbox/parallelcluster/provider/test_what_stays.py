@@ -1,4 +1,4 @@
-"""PC-11: what `destroy` finds in the account of a cluster that is gone."""
+"""PC-11: objects of a deleted cluster that `destroy` finds in the account."""
 
 from __future__ import annotations
 
@@ -61,5 +61,5 @@ def test_an_account_that_cannot_be_asked_is_no_reason_to_fail(
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     assert "could not be looked up" in what_stays("c", "us-west-2")
-    # Why the `up` failed stands there already.
+    # The reason why the `up` failed is already there.
     assert what_failed_creations_left("c", "us-west-2") == ""

@@ -16,7 +16,7 @@ from tests.support.processes import spawn
 def control_planes(
     server: AwsServer, kubernetes_programs: dict[str, list[str]], tmp_path: Path
 ) -> Iterator[ControlPlanes]:
-    """The clusters of the account, which is as the fixture describes it."""
+    """The clusters of the account, which has the contents of the fixture."""
     server.reset()
     planes = ControlPlanes(tmp_path / "clusters", kubernetes_programs, server.endpoint, spawn)
     server.use_control_planes(planes)

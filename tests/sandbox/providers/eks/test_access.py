@@ -1,4 +1,4 @@
-"""The kubeconfig of a cluster of the sandbox, and the program that it names."""
+"""The kubeconfig of a cluster of the sandbox, and its credential program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of arguments of `eks:index:Cluster` that no recording has."""
+"""Messages about arguments of `eks:index:Cluster` that no recording covers."""
 
 from __future__ import annotations
 

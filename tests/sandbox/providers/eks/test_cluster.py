@@ -111,14 +111,14 @@ def test_a_cluster_lives_from_up_to_destroy(
     plane = control_planes.get("c")
     assert plane is not None
 
-    # The kubeconfig reaches the cluster by `aws eks get-token`, and the token is in no state.
+    # The kubeconfig authenticates with `aws eks get-token`, and no state contains the token.
     outputs = json.loads(workspace.run("stack", "output", "--json"))
     assert outputs["clusterSecurityGroupId"].startswith("sg-")
     assert plane.endpoint in outputs["kubeconfigJson"]
     assert "get-token" in outputs["kubeconfigJson"]
     assert plane.admin_token not in workspace.run("stack", "export", "--show-secrets")
 
-    # The program's transform reached the child: it has no content of its own (EKN-09).
+    # The program's transform was applied to the child: it has no content (EKN-09).
     [access] = [each for each in resources(workspace) if each["urn"].endswith("::c-eks-nodeAccess")]
     assert "data" not in access["inputs"]
     administrator = plane.administrator()

@@ -1,4 +1,4 @@
-"""The stand-in for pulumi-eks does what the official component was recorded doing."""
+"""The stand-in for pulumi-eks behaves like the recordings of the official component."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugin]:
 
 
 def without_versions(recorded: dict[str, Any]) -> dict[str, Any]:
-    """The stand-in pins the plugins of the program, so that a sandbox needs one of each."""
+    """The stand-in pins the program's plugin versions, so that a sandbox needs one of each."""
     return {key: value for key, value in recorded.items() if key != "plugins"}
 
 
@@ -124,7 +124,7 @@ def test_the_stand_in_takes_what_is_recorded() -> None:
 
 
 def altered() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the recorded arguments with one of them away, or with another value."""
+    """Yield the recorded arguments with one of them removed or changed."""
     for key, value in BASE.items():
         yield f"no {key}", {k: v for k, v in BASE.items() if k != key}
         if isinstance(value, bool):

@@ -27,7 +27,7 @@ def administrator(control_plane: ControlPlane) -> Iterator[KubernetesApi]:
 
 @pytest.fixture
 def config_map() -> dict[str, Any]:
-    """What a program writes for a ConfigMap."""
+    """A program's inputs for a ConfigMap."""
     return {
         "immutable": False,
         "metadata": {"name": "settings", "namespace": "default"},

@@ -1,4 +1,4 @@
-"""The `kubernetes` stand-in answers what the official provider was recorded to answer."""
+"""The `kubernetes` stand-in gives the recorded answers of the official provider."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ ALL = frozenset(CASES)
 
 @dataclass(frozen=True)
 class Accepted:
-    """A difference that stays."""
+    """A permanent difference."""
 
     cases: frozenset[str]
     difference: str
-    """Regular expression of what is printed for it."""
+    """Regular expression of the output for it."""
     reason: str
 
 
@@ -56,7 +56,7 @@ ACCEPTED = (
 
 @contextmanager
 def in_this_process() -> Iterator[Plugin]:
-    """Serve the stand-in without the second that a process takes."""
+    """Serve the stand-in in this process, because a separate one takes a second to start."""
     with engine() as (address, attach):
         server = grpc.server(ThreadPoolExecutor(max_workers=8), options=OPTIONS)
         servicer = KubernetesServicer(engine_log([address]))

@@ -1,4 +1,4 @@
-"""What of a change means a new object; the recordings of the provider show the rest."""
+"""Changes that require a new object; the recordings of the provider cover the rest."""
 
 from __future__ import annotations
 

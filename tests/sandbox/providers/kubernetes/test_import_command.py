@@ -1,4 +1,4 @@
-"""An object that was made by hand is adopted with the command that a refusal prints."""
+"""A manually created object is adopted with the command of the refusal."""
 
 from __future__ import annotations
 

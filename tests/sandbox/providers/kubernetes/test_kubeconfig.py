@@ -1,4 +1,4 @@
-"""The ways into a cluster that the `kubernetes` stand-in takes."""
+"""The forms of kubeconfigs that the `kubernetes` stand-in accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who owns the fields of an object."""
+"""The managers that own the fields of an object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs as the API server keeps them."""
+"""Inputs as the API server stores them."""
 
 from __future__ import annotations
 

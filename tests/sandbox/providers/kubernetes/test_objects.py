@@ -1,4 +1,4 @@
-"""Objects of a real API server through the `kubernetes` stand-in, beside what is recorded."""
+"""Objects of a real API server through the `kubernetes` stand-in, in addition to the recordings."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ WIDGET = "kubernetes:example.com/v1:Widget"
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Retry a read of a missing object without a wait of half a minute."""
+    """Retry a read of a missing object without waiting for half a minute."""
     monkeypatch.setattr(cluster, "CREATION_PAUSES_SECONDS", (0, 0))
 
 
 @pytest.fixture
 def later(administrator: KubernetesApi) -> Iterator[dict[str, Any]]:
-    """A ConfigMap in a namespace that is not there; if it comes, it goes with the test."""
+    """A ConfigMap in a missing namespace, which is removed after the test if the test creates
+    it."""
     yield {"metadata": {"name": "settings", "namespace": "later"}, "data": {"a": "1"}}
     administrator.delete(f"{NAMESPACES}/later")
     until(lambda: "later" not in _namespaces(administrator), "the namespace being gone")

@@ -68,7 +68,7 @@ DELETE = provider_pb2.DeleteRequest(id="kube-system/x", urn=URN)
 
 @pytest.fixture
 def unreachable(tmp_path: Path) -> KubernetesServicer:
-    """Return the provider of a cluster at whose endpoint nothing listens."""
+    """Return the provider of a cluster whose endpoint does not answer."""
     servicer, authority = KubernetesServicer(), make_credentials(tmp_path)[0]
     access = Access("https://127.0.0.1:9", authority.certificate_authority_data, {"token": "t"})
     servicer.cluster = Cluster(access)

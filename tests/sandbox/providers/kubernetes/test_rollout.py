@@ -1,4 +1,4 @@
-"""When an object counts as what was asked for."""
+"""When an object counts as ready."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sandbox.providers.kubernetes.rollout import (
 
 
 class Controller:
-    """Shows one status after another and keeps the last one."""
+    """Returns one status after another and repeats the last one."""
 
     def __init__(self, *statuses: dict[str, Any] | None) -> None:
         self.statuses = list(statuses)
@@ -28,7 +28,7 @@ class Controller:
         return None if status is None else {"metadata": metadata, "status": status}
 
     def pause(self) -> None:
-        """Let no time pass."""
+        """Skip all waits."""
 
 
 def wait(

@@ -1,4 +1,4 @@
-"""Objects whose create a kill left unanswered: taken up by id, as the provider adopts nothing."""
+"""Objects whose create a kill left unanswered are imported by id: the provider adopts nothing."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ AT_ONCE = Timeouts(settle=0, poll=0, limit=60)
 
 
 def unheard(checkpoint: dict[str, Any]) -> dict[str, Any]:
-    """Return the state of an engine that was killed while it made all objects of the cluster."""
+    """Return the state of an engine that was killed while it created all objects of the cluster."""
     inner = checkpoint["checkpoint"]["latest"]
     made = [each for each in inner["resources"] if each["type"].startswith("kubernetes:")]
     inner["resources"] = [each for each in inner["resources"] if each not in made]
@@ -65,7 +65,7 @@ def test_what_exists_is_taken_up_and_what_does_not_is_made(
     workspace.variables |= {"CONFIG": str(control_plane.kubeconfig), "LABEL": "1"}
     workspace.run("up", "--yes", "--skip-preview")
     made = {name: administrator.get(path)["metadata"]["uid"] for name, path in PATHS.items()}
-    # Not with `stack import`, which drops what is pending.
+    # Not with `stack import`, which drops pending operations.
     state = workspace.directory / "state" / ".pulumi" / "stacks" / "example" / "test.json"
     state.write_text(json.dumps(unheard(json.loads(state.read_text()))))
     administrator.delete(PATHS["settings"])
