@@ -1,4 +1,4 @@
-"""What the program sends to the engine without a wait, on stand-ins for its services."""
+"""Calls to the engine that the program makes without waiting, with stand-ins for its services."""
 
 import asyncio
 from importlib.metadata import version
@@ -19,7 +19,7 @@ from tests.support import aws_sdk
 
 
 class Call:
-    """A call of a stub: what it was asked, and whether the answer was waited for."""
+    """A call of a stub: its request, and whether the caller waited for the answer."""
 
     def __init__(self):
         self.awaited, self.sent = [], []
@@ -62,7 +62,7 @@ def test_every_other_call_is_the_engines_own():
 
 
 class Stub(engine_pb2_grpc.EngineStub):
-    """The SDK's own class, of no channel."""
+    """The SDK's own class, without a channel."""
 
     def __init__(self):
         self.Log = Call()
@@ -70,7 +70,7 @@ class Stub(engine_pb2_grpc.EngineStub):
 
 @pytest.fixture
 def settings(monkeypatch):
-    """Return the SDK's settings, whose engine, monitor and mode are put back."""
+    """Return the SDK's settings, and restore engine, monitor and mode after the test."""
     kept = pulumi.runtime.settings.SETTINGS
     before = kept.engine, kept.monitor, kept.dry_run
     yield kept
@@ -93,7 +93,7 @@ def test_where_no_engine_is_nothing_is_put_in_its_place(settings):
 
 
 class Monitor:
-    """The monitor's service, with the call that functions are asked by."""
+    """The monitor's service, with the call that invokes functions."""
 
     def __init__(self):
         self.Invoke = Call()
@@ -114,7 +114,7 @@ def test_an_update_starts_no_provider_before_the_account_was_looked_at(settings)
 
 
 class Registered:
-    """A resource whose URN the engine has yet to tell."""
+    """A resource whose URN the engine has not yet returned."""
 
     def __init__(self, answers):
         self._answers = answers

@@ -1,4 +1,4 @@
-"""The files that take longest are the first that the processes of the suite take."""
+"""The processes of the suite run the slowest files first."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -46,7 +46,7 @@ def test_a_file_is_a_group_unless_a_parameter_names_a_group_of_its_own(nodeid, g
 
 
 def test_what_runs_an_account_a_plugin_or_every_stack_is_no_unit_test(request):
-    """This one is; the suite gives its first answer after all of them."""
+    """This one is a unit test; the suite gives its first result after all unit tests."""
     marked = {
         item.path.relative_to(ROOT).parts[1]: UNIT in item.keywords
         for item in request.session.items

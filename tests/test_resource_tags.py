@@ -1,4 +1,4 @@
-"""Every resource that can have tags carries the one that names it."""
+"""Every resource that supports tags has the tag with its name."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_what_a_tag_cannot_hold_is_cut_and_stays_the_only_one(name: str) -> None
 
 @pytest.mark.parametrize("golden", GOLDENS, ids=lambda path: path.stem)
 def test_no_two_resources_of_a_stack_share_a_value(golden) -> None:
-    """Parents' types are left out: a stack has no two resources of one type and name."""
+    """Types of parents are omitted: type and name are unique in a stack."""
     made = [m for m in yaml.safe_load(golden.read_text()) if m["type"].startswith("aws:")]
     values = [tag(each["name"], each["type"]) for each in made]
     assert len(set(values)) == len(values)

@@ -1,4 +1,4 @@
-"""What looks like a secret is hidden, and what only looks similar is shown."""
+"""Texts that look like secrets are hidden, and similar texts are shown."""
 
 from __future__ import annotations
 

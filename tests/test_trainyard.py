@@ -1,4 +1,4 @@
-"""The launcher: what it does before the command line of trainyard begins. No network."""
+"""The launcher: its work before the command line of trainyard starts. No network."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ import tools
 print(json.dumps([sys.argv[1:], os.getcwd(), os.path.dirname(tools.__file__), sys.prefix]))
 """
 
-# Does what trainyard asks of uv, without packages. It keeps a list of what it was asked for, waits
-# where a pipe called `hold` is, and fails where a file called `fail` is.
+# Executes the launcher's calls of uv, without packages. It records the calls, waits if a pipe
+# called `hold` exists, and fails if a file called `fail` exists.
 UV = """#!/bin/sh
 here={here}
 case "$1 $2" in
@@ -41,7 +41,7 @@ esac
 
 @dataclass(frozen=True, kw_only=True)
 class Checkout:
-    """A copy of the launcher with locks and a command line of its own."""
+    """A copy of the launcher with its own lock files and its own command line."""
 
     root: Path
     commands: Path
@@ -73,13 +73,13 @@ class Checkout:
         cwd: Path | None = None,
         env: dict[str, str] | None = None,
     ) -> tuple[int, str, str]:
-        """Return the exit code, the output and the errors of one start."""
+        """Return the exit code, standard output and standard error of one start."""
         process = self.start(*arguments, launcher=launcher, cwd=cwd, env=env)
         output, errors = process.communicate(timeout=60)
         return process.returncode, output, errors
 
     def syncs(self) -> list[str]:
-        """Return which locks were installed so far."""
+        """Return the lock files that were installed so far."""
         path = self.commands / "syncs"
         return path.read_text().split() if path.exists() else []
 
@@ -257,7 +257,7 @@ def test_refuses_to_replace_what_is_not_an_environment(checkout: Checkout) -> No
 
 
 def test_fails_where_the_checkout_cannot_be_written(checkout: Checkout) -> None:
-    (checkout.root / ".trainyard").touch()  # in the way of the directory for the lock
+    (checkout.root / ".trainyard").touch()  # blocks the directory for the lock
 
     code, _, errors = checkout.run()
 

@@ -1,4 +1,4 @@
-"""One stack file and one account that fit, for tests to break in one place."""
+"""A stack file and a matching account, in which tests change one value."""
 
 from __future__ import annotations
 

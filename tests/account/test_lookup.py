@@ -1,4 +1,4 @@
-"""What the reader of an account makes, and when."""
+"""Which objects the reader of an account creates, and when."""
 
 from components.account import lookup
 from components.account.lookup import AccountReader

@@ -29,7 +29,7 @@ def test_a_policy_is_found_at_its_own_path_or_another(reader, name, found):
 
 def test_a_policy_that_aws_does_not_have_is_none(reader):
     assert named_lookup.look_up_policy(reader, "MyManagedPolicy") is None
-    # A customer managed policy of the same name as one of AWS is another policy.
+    # A customer managed policy with the name of an AWS managed one is another policy.
     assert named_lookup.look_up_policy(reader, f"{OWN_POLICIES}/AmazonS3ReadOnlyAccess") is None
     assert reader.not_read() == ()
 

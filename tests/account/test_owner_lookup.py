@@ -1,4 +1,4 @@
-"""Who has a name already, from the sandbox's account."""
+"""Owners of names that are in use, from the sandbox's account."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_resource_group_is_read_with_its_tags(reader):
 
 
 class Fake:
-    """A reader whose clients answer from a table."""
+    """A reader with clients that answer from a table."""
 
     region = "us-west-2"
 

@@ -1,4 +1,4 @@
-"""`provenance: auto`: the account says in which placement group a reservation was made."""
+"""`provenance: auto`: the account knows the placement group in which a reservation was created."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ def holding(facts, *reservations):
 
 
 def placement(configure, account, entry=AUTO):
-    """Return the placement of the nodes, as the program would plan it."""
+    """Return the planned placement of the nodes."""
     made = prepare(
         configure(reservations__block=entry),
         account,

@@ -1,4 +1,4 @@
-"""What counts towards quotas in the sandbox's account, without the stack's own."""
+"""Use of quotas in the sandbox's account, without the stack's own resources."""
 
 from __future__ import annotations
 

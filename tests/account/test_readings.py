@@ -1,4 +1,4 @@
-"""Questions to AWS are asked side by side, and their answers put together."""
+"""Calls to AWS run concurrently, and their answers are combined."""
 
 import threading
 
@@ -12,7 +12,7 @@ def test_readings_run_at_the_same_time():
     met = threading.Barrier(3, timeout=10)
 
     def reading():
-        met.wait()  # breaks unless all three are under way together
+        met.wait()  # fails unless all three run at the same time
         return {}
 
     assert read_side_by_side([reading] * 3) == {}

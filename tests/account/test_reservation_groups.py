@@ -1,4 +1,4 @@
-"""Groups of reservations against the account, and what the account adds to the stack file."""
+"""Groups of reservations in the account, and facts that the account adds to the stack file."""
 
 from dataclasses import replace
 
@@ -52,7 +52,7 @@ def test_members_that_fit_have_no_problem(facts, odcr):
 
 
 def test_the_account_says_how_many_instances_and_which_zone_a_group_has(facts, odcr):
-    """PR-40: neither is asked of the user."""
+    """PR-40: the user provides neither."""
     known = account(facts, odcr(FIRST), odcr(SECOND))
     completed = complete(of_members(), known).reservations["block"]
     assert (completed.instance_count, completed.availability_zone) == (4, "us-west-2b")

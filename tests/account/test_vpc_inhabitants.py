@@ -1,4 +1,4 @@
-"""Who lives in a VPC, from the sandbox's account."""
+"""The users of a VPC, from the sandbox's account."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from sandbox.aws.server import AwsServer  # isort: skip
 
 @pytest.fixture(scope="module")
 def account():
-    """One account for all tests: each has a VPC of its own."""
+    """One account for all tests: each has its own VPC."""
     with AwsServer(region="us-west-2", keep_time=False) as server:
         yield Account(server)
 
 
 class Network:
-    """A VPC with a subnet, a NAT gateway, an interface endpoint and a group: all of one stack."""
+    """A VPC with a subnet, a NAT gateway, an interface endpoint and a group, all of one stack."""
 
     def __init__(self, account: Account) -> None:
         self.ec2, self.account = account.ec2, account
@@ -59,7 +59,7 @@ def network(account: Account, monkeypatch: pytest.MonkeyPatch) -> Network:
 
 
 def test_nobody_lives_in_a_network_that_holds_its_own_parts_only(network):
-    """The default group goes with its VPC; interfaces of own gateways and endpoints with these."""
+    """The default group is deleted with its VPC; interfaces with their gateways and endpoints."""
     assert network.inhabitants() == ()
 
 

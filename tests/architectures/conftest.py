@@ -1,4 +1,4 @@
-"""The account that whole stacks are checked against."""
+"""The account against which whole stacks are checked."""
 
 from tests.account.conftest import block, configure, facts, with_subnet
 

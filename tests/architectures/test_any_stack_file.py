@@ -1,6 +1,6 @@
-"""Whatever stands in the file of a Batch or network stack: a plan within Batch's limits, or words.
+"""Any file of a Batch or network stack leads to a plan within Batch's limits, or to messages.
 
-What is refused names a key of the file and a fix, and shows nothing that a terminal would obey.
+A refusal names a key of the file and a fix, and contains no control characters.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ SENSIBLE: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
         "addresses": st.sampled_from(["eksctl", "vpc-one-az", "vpc-multi-az"]),
     },
 }
-"""Values that may well fit, by a key that shows what an entry is."""
+"""Plausible values, by a key that identifies the kind of entry."""
 
 
 @st.composite
 def changed(draw: st.DrawFn) -> dict[str, Any]:
-    """Return a sound stack file with other values that may fit too."""
+    """Return a valid stack file with other plausible values."""
     raw = copy.deepcopy(dict(draw(st.sampled_from(WHOLE))))
     for _ in range(draw(st.integers(1, 3))):
         entries = [(entry, key) for entry in _entries(raw) for key in SENSIBLE if key in entry]
@@ -103,7 +103,7 @@ def _entries(value: Any) -> Iterator[dict[str, Any]]:
 
 @st.composite
 def broken(draw: st.DrawFn) -> dict[str, Any]:
-    """Return a sound stack file with one to three places changed, dropped or added."""
+    """Return a valid stack file with one to three values changed, removed or added."""
     raw = copy.deepcopy(dict(draw(st.sampled_from(WHOLE))))
     for _ in range(draw(st.integers(1, 3))):
         path = draw(st.sampled_from([path for path in paths(raw) if path] or [("name",)]))
@@ -131,7 +131,7 @@ def answer(raw: dict[str, Any]) -> object:
 
 
 def within_limits(plan: BatchPlan) -> bool:
-    """Return whether Batch takes what is planned: the limits of the API and of a node."""
+    """Return whether Batch accepts the plan: the limits of the API and of a node."""
     environments = {each.name: each for each in plan.compute_environments}
     for each in environments.values():
         one = each.instance_type.vcpus
@@ -168,5 +168,5 @@ def test_it_is_planned_within_limits_or_refused_with_a_fix(raw: dict[str, Any]):
 
 
 def test_what_is_changed_was_sound_before():
-    """Else every answer would be a refusal, and prove little."""
+    """Otherwise every answer would be a refusal, and the other tests would prove little."""
     assert not [raw["name"] for raw in WHOLE if isinstance(answer(dict(raw)), ConfigError)]

@@ -1,6 +1,6 @@
-"""The order of upgrades and, read backwards, of the end: what waits for what.
+"""The dependencies that order upgrades and, in reverse, deletions.
 
-The engine updates a resource after those that it waits for, and deletes it before them.
+The engine updates a resource after its dependencies, and deletes it before them.
 """
 
 from dataclasses import replace
@@ -19,7 +19,7 @@ NODES = ("p5-cb-system-node-group", "p5-cb-gpu-node-group", "p5-cb-p5-nodes")
 
 @pytest.fixture
 def waits_for(deploy):
-    """Return a function that names all that a resource waits for, also indirectly."""
+    """Return a function that names all direct and indirect dependencies of a resource."""
     plan = eks_plan(MANAGED, P5)
     cloud = deploy(lambda: EksArchitecture(plan.name, plan))
     by_urn = {made.urn: made for made in cloud.registered}
@@ -48,7 +48,7 @@ def cloud_of(deploy):
 
 @pytest.mark.parametrize("nodes", NODES)
 def test_nodes_follow_the_control_plane_and_its_addons(waits_for, nodes):
-    """EKX-02: upgraded after them, gone before them."""
+    """EKX-02: upgraded after them, deleted before them."""
     assert CONTROL_PLANE in waits_for(nodes)
 
 
@@ -58,13 +58,13 @@ def test_coredns_comes_after_the_system_nodes_and_goes_before_them(waits_for):
 
 @pytest.mark.parametrize("nodes", ["p5-cb-gpu-node-group", "p5-cb-p5-nodes"])
 def test_nodes_are_gone_before_the_rules_and_the_group_of_their_interfaces(waits_for, nodes):
-    """Pain 6: an interface that is left holds its security group, and the group its VPC."""
+    """Pain 6: a remaining interface blocks deleting its security group, and so the VPC."""
     group = "p5-cb-efa-group"
     assert {"p5-cb-efa-ingress-self", "p5-cb-efa-egress-self", group} <= waits_for(nodes)
 
 
 def test_nodes_are_gone_before_what_lets_them_in(waits_for):
-    """A node that is shut out while it drains leaves its pods and their volumes behind."""
+    """A node that loses access while it drains leaves its pods and their volumes behind."""
     assert "p5-cb-p5-access" in waits_for("p5-cb-p5-nodes")
     assert CONTROL_PLANE in waits_for("p5-cb-p5-access")
 

@@ -1,4 +1,4 @@
-"""Plan and account together: one message, and what the account fills in."""
+"""Plan and account together: one message, and values that the account adds."""
 
 from dataclasses import replace
 from ipaddress import IPv4Network
@@ -27,7 +27,7 @@ def test_a_time_in_the_stack_file_stays(configure, facts):
 
 
 def test_nodes_launch_in_the_subnet_of_the_reservations_zone(configure, facts):
-    """EKS-13, PR-22: the pin that eksctl's manifests leave to the reader."""
+    """EKS-13, PR-22: the zone that eksctl's manifests leave to the reader."""
     plan = prepared(configure(), facts).plan
     (p5,) = [g for g in plan.node_groups if g.name == "p5"]
     assert p5.subnets == (PRIVATE[1],)

@@ -1,4 +1,4 @@
-"""What a Batch stack is told of the account before anything is made."""
+"""Checks of a Batch stack against the account, before anything is created."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def prepared(raw, facts):
     """Return the plan in an account.
 
     Raises:
-        ConfigError: what does not fit.
+        ConfigError: the stack does not fit the account.
     """
     stack_file = "Pulumi.batch-p4d.yaml"
     config = load_stack_config(raw, stack_file=stack_file)
@@ -58,7 +58,7 @@ def prepared(raw, facts):
 
 
 def problems(raw, facts):
-    """Return what is refused, by path below the root."""
+    """Return the problems, by path below the root."""
     try:
         prepared(raw, facts)
     except ConfigError as error:
@@ -71,7 +71,7 @@ def test_an_account_that_fits_has_no_problem():
 
 
 def test_nodes_launch_in_the_subnet_of_the_reservation():
-    """DF-04: one typed list of subnets, of which the zone chooses."""
+    """DF-04: one typed list of subnets, from which the zone selects."""
     plan = prepared(p4d(), fitting()).plan
     assert plan.compute_environments[0].subnets == (PRIVATE_B,)
 
@@ -92,7 +92,7 @@ def test_a_reservation_with_too_few_instances_is_refused_in_the_words_of_batch()
 
 
 def test_efa_without_a_zone_is_refused_once():
-    """G2: not for its zone and for its subnet too."""
+    """G2: refused once, not for both its zone and its subnet."""
     open_capacity = {"architecture__compute_environments__p4d__purchase_option": "on-demand"}
     found = problems(p4d(reservations=..., **open_capacity), fitting(reservations={}))
     assert list(found) == [f"{ENVIRONMENT}.availability_zone"]
@@ -126,7 +126,7 @@ def test_an_image_that_fits_is_accepted():
     ],
 )
 def test_an_image_that_nodes_cannot_start_from_is_refused(facts, key, said):
-    """BAT-18, DF-10, pain 10: what would make the compute environment INVALID."""
+    """BAT-18, DF-10, pain 10: images that would make the compute environment INVALID."""
     found = problems(with_image(), fitting(images={AMI: facts} if facts else {}))
     assert said in found[f"{ENVIRONMENT}.{key}"].problem
 
@@ -174,7 +174,7 @@ ENDPOINTS = frozenset({"ecs", "ecs-agent", "ecs-telemetry", "ecr.api", "ecr.dkr"
 
 
 def closed_vpc():
-    """Return an account whose nodes reach AWS through endpoints alone."""
+    """Return an account whose nodes reach AWS only through endpoints."""
     facts = with_subnet(PRIVATE_B, default_route="none")
     assert facts.vpc is not None
     vpc = type(facts.vpc)(
@@ -211,7 +211,7 @@ def test_a_private_image_is_pulled_through_the_endpoints(own):
 
 
 def test_a_subnet_with_too_few_addresses_is_refused():
-    """G3: each container of a multi-node job takes an address besides its node."""
+    """G3: each container of a multi-node job needs an address in addition to its node."""
     raw = p4d(
         reservations__p4d__instance_count=8,
         architecture__compute_environments__p4d__maximum=8,
@@ -227,7 +227,7 @@ def test_subnets_that_nothing_launches_in_are_not_measured():
 
 
 def in_zones(*zones, **changes):
-    """Return p4d on demand in a new VPC."""
+    """Return On-Demand p4d in a new VPC."""
     network = {"kind": "new-vpc", "availability_zones": list(zones), "addresses": "vpc-one-az"}
     own = "architecture__compute_environments__p4d"
     open_capacity = {f"{own}__purchase_option": "on-demand", "reservations": ...}

@@ -1,4 +1,4 @@
-"""Addresses that the nodes of a Batch stack, and the containers of their jobs, take."""
+"""Addresses that the nodes of a Batch stack, and the containers of their jobs, need."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.batch_plans import (
 
 
 def test_a_node_of_a_multi_node_job_takes_one_address_and_its_container_another():
-    """Rule G3: ECS gives the container an interface of its own in the subnet of the node."""
+    """Rule G3: ECS gives the container its own interface in the subnet of the node."""
     assert addresses_by_subnet(p5_plan()) == {PRIVATE_B: Need(2 * 2, ("p5",))}
 
 
@@ -50,7 +50,7 @@ def test_a_node_without_efa_takes_one_address():
 
 @pytest.mark.parametrize(("block", "refused"), [("10.1.0.0/28", 1), ("10.1.0.0/24", 0)])
 def test_a_new_subnet_without_room_is_refused(block, refused):
-    """16 addresses, of which AWS keeps five, and six nodes that take two each."""
+    """16 addresses, of which AWS reserves five, and six nodes that need two each."""
     network = plan_network(
         new_network(private_subnet_cidrs=(block,), secondary_cidrs=("10.1.0.0/16",)),
         region=REGION,

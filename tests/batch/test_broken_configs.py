@@ -1,4 +1,4 @@
-"""Broken stacks of AWS Batch: each is refused offline, at its key, with a way out."""
+"""Broken stacks of AWS Batch: each is refused offline, at its key, with a fix."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def job(base: dict[str, Any], name: str, **changes: Any) -> dict[str, Any]:
 
 
 def multi(raw: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Return a stack whose job of g4dn runs on two nodes."""
+    """Return a g4dn stack whose job runs on two nodes."""
     return job(raw, "nccl-single", nodes=2, **changes)
 
 

@@ -1,4 +1,4 @@
-"""A compute environment: what Batch updates in place, and what its nodes are made of."""
+"""A compute environment: updates in place, and the configuration of its nodes."""
 
 import base64
 from dataclasses import replace
@@ -27,7 +27,7 @@ GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/reservations"
 
 @pytest.fixture
 def deployed(deploy):
-    """Deploy a compute environment as a plan describes it."""
+    """Deploy the compute environment of a plan."""
 
     def run(plan=None, **changes):
         args = BatchComputeEnvironmentArgs(
@@ -58,7 +58,7 @@ def template(cloud):
 
 
 def test_batch_updates_it_in_place(deployed):
-    """BAT-11, BAT-15, BAT5-06, DF-12, pain 9: what an infrastructure update in place asks for."""
+    """BAT-11, BAT-15, BAT5-06, DF-12, pain 9: requirements of an infrastructure update in place."""
     cloud = deployed()
     made = environment(cloud)
     assert "serviceRole" not in made
@@ -72,12 +72,12 @@ def test_batch_updates_it_in_place(deployed):
         "terminateJobsOnUpdate": False,
         "jobExecutionTimeoutMinutes": 360,
     }
-    # Batch sets it itself as jobs come and go.
+    # Batch adjusts it to the jobs.
     assert "desiredVcpus" not in resources
 
 
 def test_a_replacement_can_stand_beside_what_it_replaces(deployed):
-    """Pain 9: a fixed name would ask for deletion first, which the queue forbids."""
+    """Pain 9: a fixed name would require deletion first, which the queue prevents."""
     cloud = deployed()
     made = environment(cloud)
     assert made["namePrefix"] == "batch-nodes-"
@@ -95,7 +95,7 @@ def test_the_queue_turns_to_a_replacement_before_the_old_one_goes(deployed):
 
 
 def test_the_queue_keeps_its_name(deployed):
-    """BAT-19, BAT-23: people and programs submit to it."""
+    """BAT-19, BAT-23: users and programs submit jobs to it."""
     cloud = deployed(compute_environment(queue_priority=7))
     queue = cloud.one("batch-nodes-queue").inputs
     assert (queue["name"], queue["priority"], queue["state"]) == ("batch-nodes", 7, "ENABLED")
@@ -114,7 +114,7 @@ def test_sizes_types_and_subnets_are_those_of_the_plan(deployed):
 
 
 def test_with_efa_the_groups_stand_in_the_template_alone(deployed):
-    """BAT-08: Batch refuses groups in both places."""
+    """BAT-08: Batch refuses security groups in both places."""
     cloud = deployed(efa_environment("p4d", "p4d.24xlarge", capacity=ODCR))
     interfaces = template(cloud)["networkInterfaces"]
     assert sum(i["interfaceType"] != "interface" for i in interfaces) == 4
@@ -137,7 +137,7 @@ def test_p5_has_all_its_efa_interfaces(deployed):
 
 
 def test_a_capacity_block_has_market_and_reservation(deployed):
-    """BAT5-02, BAT5-04: and no placement group, the block places by itself."""
+    """BAT5-02, BAT5-04: without a placement group, because the block determines the placement."""
     cloud = deployed(efa_environment("p5", "p5.48xlarge", capacity=BLOCK))
     made = template(cloud)
     assert made["instanceMarketOptions"] == {"marketType": "capacity-block"}
@@ -164,7 +164,7 @@ def test_on_demand_targets_nothing(deployed):
 
 
 def test_spot_is_for_batch_to_buy(deployed):
-    """Batch ignores the market of a template where it is spot."""
+    """Batch ignores the market of a template if it is Spot."""
     plan = compute_environment(capacity=SPOT, allocation_strategy="SPOT_PRICE_CAPACITY_OPTIMIZED")
     cloud = deployed(plan)
     resources = environment(cloud)["computeResources"]
@@ -184,7 +184,7 @@ def test_a_placement_group_is_made_where_it_is_planned(deployed):
 
 
 def test_batch_chooses_the_image_by_its_type(deployed):
-    """BAT-18, pain 10: never a path of a parameter."""
+    """BAT-18, pain 10: never the path of a parameter."""
     (image,) = environment(deployed())["computeResources"]["ec2Configurations"]
     assert image == {"imageType": "ECS_AL2023_NVIDIA"}
 
@@ -210,7 +210,7 @@ def test_a_key_pair_is_optional(deployed):
 
 
 def test_nodes_are_hardened(deployed):
-    """DF-12: IMDSv2, out of reach of the bridge, and an encrypted root volume."""
+    """DF-12: IMDSv2, not reachable from the bridge, and an encrypted root volume."""
     made = template(deployed())
     assert made["metadataOptions"]["httpTokens"] == "required"
     assert made["metadataOptions"]["httpPutResponseHopLimit"] == 1

@@ -84,7 +84,7 @@ def test_nodes_launch_into_the_reservation_and_nowhere_else(
     ],
 )
 def test_the_shared_decision_places_the_nodes(changes: dict[str, Any], group: str):
-    """BAT-10, BAT-16, BAT5-04, DF-10: the template's switch was the wrong way round."""
+    """BAT-10, BAT-16, BAT5-04, DF-10: the template's condition was inverted."""
     assert environment(p4d(**changes)).placement.group == group
 
 
@@ -96,7 +96,7 @@ def test_the_environment_can_be_updated_in_place():
 
 
 def test_vcpus_are_those_of_whole_nodes():
-    """BAT-15: 100,000 vCPUs there are no number of p4d.24xlarge."""
+    """BAT-15: the template's 100,000 vCPUs are not a multiple of a p4d.24xlarge."""
     plan = environment(raw_config(RAW, **{f"{NODES}g4dn__minimum": 1}))
     assert (plan.minimum_vcpus, plan.maximum_vcpus) == (32, 128)
 

@@ -1,4 +1,4 @@
-"""What the refusals of compute environments say, beyond that they refuse."""
+"""The messages of refused compute environments."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_images_outlive_the_stack_unless_the_user_gives_them_up(deploy, protecte
 
 
 def test_the_rules_of_a_protected_repository_can_be_changed(deploy):
-    """BAT-20: the provider replaces a policy whose text changes, which `protect` would refuse."""
+    """BAT-20: the provider replaces a policy whose text changes, which `protect` would prevent."""
     assert deployed(deploy).one("batch-p4d-images-lifecycle").protect is False
 
 

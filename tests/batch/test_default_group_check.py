@@ -1,4 +1,4 @@
-"""The default security group of the VPC, in which containers of multi-node jobs meet."""
+"""The default security group of the VPC, which containers of multi-node jobs share."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OF_AWS = DefaultGroupFacts(
 
 
 def refused(group, raw=None):
-    """Return what is refused of the VPC, or None."""
+    """Return the problem of the VPC, or None."""
     return problems(raw or p4d(), fitting(default_group=group)).get("network.vpc_id")
 
 
@@ -51,7 +51,7 @@ def refused(group, raw=None):
     ids=["as-aws-makes-it", "out-to-members", "tcp-alone", "by-network", "unreadable"],
 )
 def test_a_group_whose_members_reach_each_other_is_accepted(group):
-    """G3: Batch gives the containers this group where the template names the interfaces."""
+    """G3: Batch gives the containers this group if the template lists the interfaces."""
     assert refused(group) is None
 
 

@@ -35,7 +35,7 @@ def test_ec2_takes_the_role(deploy):
 
 
 def test_nodes_may_do_what_ecs_needs_and_what_is_asked_for(deploy):
-    """BAT-12: and be reached without SSH."""
+    """BAT-12: and users reach the nodes without SSH."""
     assert policies(deployed(deploy)) == {ECS, SSM}
     assert policies(deployed(deploy, S3)) == {ECS, SSM, S3}
 

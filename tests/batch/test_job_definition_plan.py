@@ -78,7 +78,7 @@ def test_a_job_may_do_without_accelerators_and_devices():
 def test_images_are_pinned_or_ones_own(
     base: dict[str, Any], name: str, image: str, wanted: str | None
 ):
-    """BAT5-09, DF-11: `latest` there, and a repository that no job used."""
+    """BAT5-09, DF-11: the template had `latest`, and a repository that no job used."""
     assert definition(job(base, name, image=image), name).container.image == wanted
 
 
@@ -92,7 +92,7 @@ def test_images_are_pinned_or_ones_own(
 def test_without_a_command_the_test_spans_the_nodes(
     base: dict[str, Any], name: str, image: str, text: str
 ):
-    """BAT5-10, DF-11: in the template each node ran a test of its own."""
+    """BAT5-10, DF-11: in the template each node ran a separate test."""
     container = definition(job(base, name, image=image), name).container
     assert text in " ".join(container.command)
     assert "NODES" in " ".join(container.command)
@@ -112,7 +112,7 @@ def test_ones_own_command_and_variables_win():
 
 
 def test_attempts_time_and_policies_are_kept():
-    """BAT-21: there ten attempts."""
+    """BAT-21: the template had ten attempts."""
     raw = job(
         P4D,
         "nccl-single",

@@ -1,4 +1,4 @@
-"""What the refusals of job definitions say, and what is no more than a note."""
+"""The messages of refused job definitions, and notes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_all_that_the_type_has_is_not_too_much():
 
 
 def test_memory_that_ecs_may_not_offer_is_a_note():
-    """The job of Neuron's samples asks for 500,000 of 524,288 MiB."""
+    """The job of Neuron's samples requests 500,000 of 524,288 MiB."""
     raw = job(TRN1, "nccom-multi", memory_mib=500_000)
     assert "ECS offers at least 479486" in notes(raw)
     assert definition(raw, "nccom-multi").container.memory_mib == 500_000
@@ -73,7 +73,7 @@ def test_several_nodes_without_efa_launch_in_one_zone():
 
 
 def test_jobs_that_would_share_neuron_devices_are_told_so():
-    """ECS counts GPUs, and hands device files to whoever names them."""
+    """ECS allocates GPUs, but gives device files to every container that names them."""
     small = {"nodes": 1, "accelerators": 8, "memory_mib": 8192}
     assert "first 8 Neuron devices" in notes(job(TRN1, "nccom-multi", vcpus=64, **small))
     assert "Neuron devices" not in notes(job(TRN1, "nccom-multi", vcpus=65, **small))

@@ -30,7 +30,7 @@ def test_a_container_gets_what_its_plan_says():
 
 
 def test_a_container_without_gpus_asks_for_none():
-    """Batch takes no requirement of 0."""
+    """Batch accepts no requirement of 0."""
     kinds = [each["type"] for each in properties(gpus=0)["resourceRequirements"]]
     assert kinds == ["VCPU", "MEMORY"]
 
@@ -50,12 +50,12 @@ def test_limits_let_efa_register_memory():
 
 
 def test_a_container_is_never_privileged():
-    """Devices are handed over one by one instead."""
+    """Devices are passed one by one instead."""
     assert "privileged" not in properties(devices=EFA)
 
 
 def test_variables_stand_in_one_order():
-    """Another order would be another revision."""
+    """Another order would create another revision."""
     names = [each["name"] for each in properties(environment={"B": "1", "A": "2"})["environment"]]
     assert names == ["A", "B"]
 
@@ -74,7 +74,7 @@ def test_local_disks_reach_the_container():
 
 
 def test_nodes_are_one_range_that_a_submission_may_change():
-    """BAT-22: `numNodes` of a submission needs a range without an end."""
+    """BAT-22: `numNodes` of a submission requires an open-ended range."""
     (_, plan) = p4d_plan().job_definitions
     made = node_properties(plan, image="i/i:1", job_role_arn=ROLE, scratch=False)
     assert (made["mainNode"], made["numNodes"]) == (0, 2)

@@ -15,7 +15,7 @@ def deployed(deploy, *policies):
 
 
 def test_only_tasks_of_this_account_and_region_take_the_role(deploy):
-    """BAT-12: least privilege; ECS must not be talked into lending it to somebody else."""
+    """BAT-12: least privilege, and protection against the confused deputy problem of ECS."""
     role = deployed(deploy).one("batch-nccl-role")
     (statement,) = json.loads(role.inputs["assumeRolePolicy"])["Statement"]
     assert statement["Principal"] == {"Service": "ecs-tasks.amazonaws.com"}

@@ -1,4 +1,4 @@
-"""Commands and environments that Batch does not register."""
+"""Commands and environments that are too large for Batch to register."""
 
 from __future__ import annotations
 

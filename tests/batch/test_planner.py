@@ -58,7 +58,7 @@ def test_the_p5_stack_lives_in_its_capacity_block():
 def test_jobs_of_several_nodes_with_efa_meet_in_the_default_security_group(
     raw: dict[str, Any], told: bool
 ):
-    """Rule G3: Batch takes no groups beside interfaces, so that only the VPC's own is left."""
+    """Rule G3: Batch accepts no groups next to interfaces, so only the VPC's default is left."""
     assert ("default security group" in notes(raw)) is told
 
 
@@ -84,12 +84,12 @@ TYPES = sorted(
     {*("c5.4xlarge", "c7g.16xlarge", "m5.large", "t3.micro")}
     | {name for name, found in INSTANCE_TYPES.items() if found.accelerators}
 )
-"""Types with accelerators, which stacks are for, and some without."""
+"""Types with accelerators, the usual ones of stacks, and some without."""
 
 
 @st.composite
 def stacks(draw: st.DrawFn) -> dict[str, Any]:
-    """Return a stack of one environment and one job definition, sound or not."""
+    """Return a valid or invalid stack of one environment and one job definition."""
     type_name = draw(st.sampled_from(TYPES))
     maximum = draw(st.integers(1, 20))
     accelerators = INSTANCE_TYPES[type_name].accelerators

@@ -1,4 +1,4 @@
-"""The stack's own repository, and the names that ECR takes."""
+"""The stack's own repository, and the names that ECR accepts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_it_is_called_like_the_stack():
 
 
 def test_there_is_none_unless_asked_for():
-    """DF-11: the p5 template makes one that nothing uses."""
+    """DF-11: the p5 template creates one that is unused."""
     assert planned(RAW).repository is None
 
 

@@ -1,4 +1,4 @@
-"""The AWS Batch architecture: what there is, in which order, and what comes out."""
+"""The AWS Batch architecture: its resources, their order, and its outputs."""
 
 import json
 from dataclasses import replace
@@ -43,7 +43,7 @@ def new_vpc_plan():
 
 @pytest.fixture
 def architecture(deploy):
-    """Deploy the architecture of a plan, its outputs as the stack's exports."""
+    """Deploy the architecture of a plan, with its outputs as the stack's exports."""
 
     def run(of=None):
         made = of or plan()
@@ -58,7 +58,7 @@ def architecture(deploy):
 
 
 def before(cloud, name):
-    """Return the names of all that a resource waits for, also indirectly."""
+    """Return the names of all direct and indirect dependencies of a resource."""
     by_urn = {made.urn: made for made in cloud.registered}
     found, open_ = set(), [cloud.one(name)]
     while open_:
@@ -83,7 +83,7 @@ def test_every_environment_has_a_queue_and_every_job_a_definition(architecture):
 
 
 def test_nodes_reach_each_other_and_the_internet(architecture):
-    """BAT-08, VPC1-10 to VPC1-13, pain 6: whatever the VPC's own groups say."""
+    """BAT-08, VPC1-10 to VPC1-13, pain 6: independent of the VPC's existing groups."""
     cloud = architecture(p5_plan())
     (interfaces,) = [
         made.inputs["networkInterfaces"]
@@ -99,7 +99,7 @@ def test_nodes_reach_each_other_and_the_internet(architecture):
 
 
 def test_rules_stand_before_nodes_start(architecture):
-    """An environment with a minimum starts nodes at once."""
+    """An environment with a minimum launches nodes at once."""
     cloud = architecture(p5_plan())
     rules = {made.name for made in cloud.registered if made.type.endswith("gressRule")}
     assert rules
@@ -133,7 +133,7 @@ def test_a_new_vpc_is_complete_before_the_first_node(architecture):
 
 
 def test_an_image_of_the_stacks_own_repository_has_the_name_of_its_job(architecture):
-    """BAT-21: without a tag it would be `latest`, which is one image for ever here."""
+    """BAT-21: without a tag it would be `latest`, and tags of the repository are immutable."""
     cloud = architecture(p4d_plan())
     (multi, _) = cloud.of_type(DEFINITION)
     properties = json.loads(multi.inputs["nodeProperties"])
@@ -149,7 +149,7 @@ def test_fails_where_an_image_is_in_a_repository_that_nobody_makes(architecture)
 
 
 def test_there_is_no_repository_where_none_is_asked_for(architecture):
-    """DF-11: the template's was there and unused."""
+    """DF-11: the template's repository was unused."""
     cloud = architecture()
     assert not cloud.of_type("aws:ecr/repository:Repository")
     assert cloud.exports["repository_url"] is None
@@ -203,7 +203,7 @@ def test_every_component_is_closed_and_every_child_stays_inside(architecture, ma
 
 
 def test_no_reservation_is_made_or_owned(architecture):
-    """A reservation is bought by people; destroying the stack must not touch it."""
+    """Users buy reservations; destroying the stack must not change them."""
     types = {made.type for made in architecture(GROUPED).registered}
     assert not [t for t in types if "apacityReservation" in t or "apacityBlock" in t]
 

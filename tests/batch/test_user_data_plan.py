@@ -1,4 +1,4 @@
-"""User data of Batch's nodes: a MIME archive that a parser reads, a script that a shell runs."""
+"""User data of Batch's nodes: a parseable MIME archive with an executable script."""
 
 import email
 import subprocess
@@ -24,7 +24,7 @@ def script():
 
 @pytest.fixture
 def boot(tmp_path):
-    """Run the script on a machine that has these disks, and return what it called."""
+    """Run the script on a machine with these disks, and return its calls."""
 
     def run(models, *, has_mdadm=False):
         calls, tools, target = tmp_path / "calls", tmp_path / "bin", tmp_path / "scratch"
@@ -49,7 +49,7 @@ def boot(tmp_path):
 
 
 def test_containers_of_several_nodes_cannot_take_the_credentials_of_the_node(tmp_path):
-    """`awsvpc` containers are one hop from the metadata service: the hop limit holds none back."""
+    """`awsvpc` containers are one hop from the metadata service, within the hop limit."""
     ((kind, text),) = parts(render_user_data("none"))
     assert kind == "text/x-shellscript"
     config = tmp_path / "ecs.config"
@@ -76,7 +76,7 @@ def test_the_script_is_a_script():
 
 
 def test_all_local_disks_become_one_file_system(boot):
-    """BAT-09, DF-10: the template's was commented out; EBS volumes are no local disks."""
+    """BAT-09, DF-10: commented out in the template; EBS volumes are not local disks."""
     calls = boot([VOLUME, *[DISK] * 8], has_mdadm=True)
     disks = " ".join(f"/dev/nvme{number}n1" for number in range(1, 9))
     array = "--level=0 --name=scratch --run --homehost=any --raid-devices=8"

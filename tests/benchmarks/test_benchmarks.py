@@ -1,4 +1,4 @@
-"""Each benchmark runs; what it measures is for `./trainyard bench`, not for a test."""
+"""Each benchmark runs; `./trainyard bench`, not a test, judges its measurements."""
 
 import json
 
@@ -13,7 +13,7 @@ from tools.cli.stack_config import plan_of
 
 @pytest.fixture
 def small(monkeypatch):
-    """Let every command that a benchmark runs take no time; returns the commands."""
+    """Make every command of a benchmark take no time; return the commands."""
     commands: list[list[str]] = []
 
     def run_process(command, **arguments):

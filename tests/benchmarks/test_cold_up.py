@@ -1,4 +1,4 @@
-"""What a state tells of how long the update took that made it."""
+"""The duration of an update, from the state that it created."""
 
 from benchmarks.cold_up import taken
 from benchmarks.critical_path import critical_path

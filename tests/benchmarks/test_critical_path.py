@@ -1,4 +1,4 @@
-"""Nothing in a cold `up` waits for what it does not need: graphs of every stack, nothing timed."""
+"""No resource of a cold `up` waits without need: dependency graphs of every stack, no timing."""
 
 import functools
 
@@ -23,7 +23,7 @@ def graph(case):
 
 @functools.cache
 def waits(case):
-    """Return the steps by URN and a function to all URNs that one waits for, also indirectly."""
+    """Return the steps by URN, and a function that returns all direct and indirect dependencies."""
     steps = {step.urn: step for step in graph(case)}
 
     @functools.cache
@@ -35,7 +35,7 @@ def waits(case):
 
 
 def named(case, type_, part=""):
-    """Return the steps of a type whose name, or the name of whose add-on, has that part."""
+    """Return the steps of a type whose name, or whose add-on's name, contains that part."""
     found = [
         step
         for step in graph(case)
@@ -76,7 +76,7 @@ APART = [
     ("batch-trn1", ("aws:iam/role:Role", ""), (NAT_GATEWAY, "")),
     (OPEN_ZFS, ("aws:fsx/openZfsFileSystem:OpenZfsFileSystem", ""), (NAT_GATEWAY, "")),
 ]
-"""A stack, what is made in it, and what that does not wait for: type and part of the name."""
+"""A stack, a resource, and one on which it must not depend: type and part of the name."""
 
 
 @pytest.mark.parametrize(("case", "made", "other"), APART)

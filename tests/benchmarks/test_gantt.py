@@ -1,4 +1,4 @@
-"""The picture of an `up`, as a document: what it names, and where its bars begin."""
+"""The chart of an `up`, as a document: its labels, and where its bars begin."""
 
 import xml.etree.ElementTree as ET
 

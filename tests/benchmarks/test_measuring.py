@@ -1,4 +1,4 @@
-"""What a benchmark measures, and what it says of it."""
+"""Measurements of a benchmark, and their report."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The picture of a curve."""
+"""The chart of a curve."""
 
 import xml.etree.ElementTree as ET
 

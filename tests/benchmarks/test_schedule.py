@@ -1,4 +1,4 @@
-"""When steps begin and end, and which of them the end waited for."""
+"""Start and end of steps, and the critical path."""
 
 import pytest
 

@@ -33,7 +33,7 @@ def test_an_aws_assisted_reservation_has_no_placement_group():
 
 
 def test_nothing_is_added_to_a_reservation_whose_group_nobody_knows_yet():
-    """B10: harmless where AWS made it; the account says where that is not enough."""
+    """B10: harmless if AWS created it; the account check reports other cases."""
     assert planned(with_odcr({"provenance": "auto"})).group == "none"
 
 

@@ -1,4 +1,4 @@
-"""Type, purchase and zone of nodes, as every architecture has them reviewed."""
+"""Reviews of type, purchase and zone of nodes, for every architecture."""
 
 import pytest
 
@@ -73,7 +73,7 @@ def test_efa_on_a_type_without_is_refused_with_types_of_its_family(review: Revie
     [("use1-az1", True), ("usw2-az4", False), ("us-east-1a", False), (None, False)],
 )
 def test_only_an_unlisted_zone_id_is_noted(zone: str | None, *, noted: bool, review: Review):
-    """PR-40: zone names say nothing offline."""
+    """PR-40: zone names cannot be resolved offline."""
     note_unlisted_zone(review, "queue", zone, instance_type("trn1.32xlarge"))
     assert bool(review.notes) == noted
     assert not review.problems

@@ -11,7 +11,7 @@ def planned(raw, purchase_option="block"):
 
 
 def test_a_capacity_block_names_market_reservation_and_zone():
-    """D2, D3, EKN-11: market type and reservation stand together."""
+    """D2, D3, EKN-11: market type and reservation go together."""
     plan = planned(block())
     assert (plan.market_type, plan.reservation_id) == ("capacity-block", RESERVATION)
     assert plan.availability_zone == "us-west-2b"
@@ -48,7 +48,7 @@ def test_the_members_of_a_group_to_make_are_kept():
     ],
 )
 def test_every_reservation_is_used_or_the_launch_fails(raw):
-    """C8, C10: a group without a match would silently run on demand."""
+    """C8, C10: a group without a match would silently launch On-Demand."""
     assert planned(raw).preference == "capacity-reservations-only"
 
 

@@ -62,7 +62,7 @@ def test_after_the_end_the_block_has_expired():
 
 
 def test_a_managed_group_is_filled_by_a_schedule_and_emptied_by_eks():
-    """Its minimum stays what EKS was told, so that only the desired size moves."""
+    """Its minimum remains the one that EKS has, so that only the desired size changes."""
     before = at(START - timedelta(hours=1), managed=True)
     assert (before.minimum, before.desired, before.maximum) == (0, 0, 4)
     assert (before.scale_up_at, before.scale_up_minimum, before.scale_up_desired) == (START, 0, 2)

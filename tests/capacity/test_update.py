@@ -1,4 +1,4 @@
-"""How nodes are replaced: no more capacity is taken than there is."""
+"""Replacement of nodes: it needs no more capacity than is available."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What a job can have of a node, for every type of the catalog."""
+"""Resources of a node that are available to a job, for every type of the catalog."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.instance_types import each_family
 
 @each_family
 def test_a_job_gets_most_of_the_memory_and_never_all(family: list[InstanceType]):
-    """The kernel keeps 1.6 % of it for its records, and ECS 32 MiB; EFA has huge pages besides."""
+    """The kernel reserves 1.6 % of it, and ECS 32 MiB; EFA also needs huge pages."""
     for found in family:
         memory = memory_for_jobs_mib(found)
         assert memory < found.memory_mib * (1 - 64 / 4096) - 32
@@ -35,7 +35,7 @@ def test_jobs_of_the_templates_fit():
 
 
 def test_the_image_has_the_drivers_of_the_type():
-    """BAT-18: a type of image, never the path of a parameter."""
+    """BAT-18: an image type, never the path of a parameter."""
     assert image_type(instance_type("p5.48xlarge")) == "ECS_AL2023_NVIDIA"
     assert image_type(instance_type("m5.large")) == "ECS_AL2023"
     assert image_type(instance_type("trn1.32xlarge")) is None

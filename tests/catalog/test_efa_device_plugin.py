@@ -44,7 +44,7 @@ def test_the_image_comes_from_the_regions_registry(region, registry):
     ],
 )
 def test_the_first_chart_that_lists_a_type(name, version):
-    """A19: read from the history of the chart; p5.48xlarge is in its first version."""
+    """A19: from the history of the chart; its first version has p5.48xlarge."""
     assert chart_version_with(name) == version
 
 

@@ -1,4 +1,4 @@
-"""Which IAM actions take a resource."""
+"""IAM actions that support resource-level permissions."""
 
 from __future__ import annotations
 

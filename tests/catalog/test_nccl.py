@@ -1,4 +1,4 @@
-"""Settings of NCCL's tests, whatever runs them."""
+"""Settings of NCCL's tests, for every scheduler."""
 
 import pytest
 
@@ -23,7 +23,7 @@ from components.catalog.nccl import build_commands, largest_message, nccl_enviro
     ],
 )
 def test_nccl_is_told_its_network(efa_interfaces, settings):
-    """BAT5-10, A23, A24: what the libraries choose by themselves is left to them."""
+    """BAT5-10, A23, A24: settings that the libraries choose themselves are not set."""
     assert nccl_environment(efa_interfaces) == {"NCCL_DEBUG": "INFO", **settings}
 
 

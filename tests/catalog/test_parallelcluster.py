@@ -1,4 +1,4 @@
-"""What the catalog says of ParallelCluster, against the package itself."""
+"""The catalog's data about ParallelCluster, compared with the package."""
 
 from __future__ import annotations
 

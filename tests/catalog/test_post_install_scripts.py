@@ -1,4 +1,4 @@
-"""The scripts that nodes run: pinned, and only where they run."""
+"""The scripts that nodes run: pinned, and only on supported systems."""
 
 import re
 from typing import get_args
@@ -40,7 +40,7 @@ def test_a_script_of_the_users_own_stays_where_it_is(address):
 
 
 def test_scripts_say_where_they_run():
-    """Docker's and Neuron's end with an error on the other systems, and the node never comes."""
+    """Docker's and Neuron's scripts fail on the other systems, and the node never joins."""
     refused = {
         (name, system)
         for name in POST_INSTALL_SCRIPTS

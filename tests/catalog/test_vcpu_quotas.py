@@ -1,4 +1,4 @@
-"""Which quota of vCPUs running nodes count against."""
+"""The vCPU quotas of running nodes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every key of every stack file changed one at a time: what an update does is a snapshot."""
+"""Snapshots of updates that change one key, for every key of every stack file."""
 
 import pytest
 

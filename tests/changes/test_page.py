@@ -1,4 +1,4 @@
-"""The page of changes is made from the goldens, and says something of every key of the schema."""
+"""The page of changes is generated from the goldens, and covers every key of the schema."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The account that the checks of the shared checks read."""
+"""The account for the shared checks."""
 
 from tests.account.conftest import block, configure, facts, with_subnet
 

@@ -1,4 +1,4 @@
-"""KMS keys that a stack file names, and what they encrypt."""
+"""KMS keys that a stack file names, and the objects that they encrypt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixed names under which a stack creates objects, and who has them already."""
+"""Fixed names of objects that a stack creates, and their present owners."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def with_cluster(facts):
     "found", [None, owner("p5-cb", "p5-cb"), owner("p5-cb", "before"), owner("", "p5-cb")]
 )
 def test_a_name_that_is_free_or_of_this_stack_is_accepted(with_cluster, found):
-    """An interrupted `up` continues with what it has made."""
+    """An interrupted `up` continues with the objects that it has created."""
     assert with_cluster(found) == {}
 
 

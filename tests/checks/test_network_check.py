@@ -1,4 +1,4 @@
-"""What is said of a VPC and subnets that do not fit."""
+"""Problems of a VPC and subnets that do not fit."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from tests.support.stack_files import PRIVATE, PUBLIC
 
 
 def network_problems(network, facts):
-    """What an EKS stack is told of its network."""
+    """Problems of the network of an EKS stack."""
     yield from network_check.network_problems(network, facts, EksAccount.needs.nodes)
     yield from control_plane_problems(network, facts)
 

@@ -1,4 +1,4 @@
-"""A network that is another stack's: its problems are said where they can be mended."""
+"""The network of another stack: its problems name the stack in which they can be fixed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VPC = changed()["network"]["vpc_id"]
 
 
 def prepared(facts, *, public=PUBLIC, private=PRIVATE):
-    """Return what is refused where the network of `vpc-multi-az` has these subnets."""
+    """Return the problems if the network of `vpc-multi-az` has these subnets."""
 
     def network_of(_: StackNetwork) -> ExistingVpc:
         return ExistingVpc(
@@ -41,7 +41,7 @@ def test_a_network_that_fits_is_taken(facts):
 
 
 def test_a_network_without_public_subnets_is_one(facts):
-    """VPCM-04: a control plane takes private subnets too."""
+    """VPCM-04: a control plane also accepts private subnets."""
     assert prepared(facts, public=()) == ()
 
 

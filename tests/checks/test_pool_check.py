@@ -1,4 +1,4 @@
-"""Node pools whose zone the adopted network does not reach."""
+"""Node pools whose zone has no subnet in the adopted network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NETWORK = "network.private_subnet_ids"
 
 
 def test_a_zone_without_a_private_subnet_is_said_once_and_where_it_can_be_mended():
-    """No `subnet_id` could be given: none of the network's is in the zone."""
+    """No `subnet_id` would help: the network has no subnet in the zone."""
     raw = batch.p4d(**OPEN, **{f"{POOL}__availability_zone": "us-west-2d"})
     found = batch.problems(raw, batch.fitting(reservations={}))
     assert list(found) == [NETWORK]
@@ -37,7 +37,7 @@ def test_the_zone_of_a_reservation_is_said_with_its_id_and_once():
 
 
 def test_a_zone_that_only_the_stack_file_says_of_its_reservation_is_looked_at_too():
-    """PR-05: nobody sees a shared reservation before its share is accepted."""
+    """PR-05: a shared reservation is not visible before its share is accepted."""
     share = "arn:aws:ram:us-west-2:999988887777:resource-share/01234567-89ab-cdef-0123-456789abcdef"
     shared = {
         "kind": "odcr",
@@ -66,7 +66,7 @@ def test_the_zone_of_a_queue_is_said_once():
 
 @pytest.mark.parametrize("in_file", ["us-west-2b", None])
 def test_a_zone_that_is_not_the_reservations_is_refused_and_not_overwritten(in_file):
-    """EKS-13: the stack file's own word about the zone is kept or refused, never set aside."""
+    """EKS-13: the zone of the stack file is used or refused, never ignored."""
     raw = batch.p4d(
         reservations__p4d__availability_zone=in_file, **{f"{POOL}__availability_zone": "us-west-2a"}
     )

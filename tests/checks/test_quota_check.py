@@ -1,4 +1,4 @@
-"""Quotas of everything that a stack makes, against the account's use."""
+"""Quotas for all resources of a stack, and the account's use of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each stack file of the repository needs of quotas."""
+"""Quotas that each stack file of the repository requires."""
 
 from __future__ import annotations
 

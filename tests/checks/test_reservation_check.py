@@ -1,4 +1,4 @@
-"""What is said of a reservation that does not fit."""
+"""Problems of a reservation that does not fit."""
 
 from dataclasses import replace
 
@@ -46,7 +46,7 @@ def test_an_end_that_the_block_reaches_is_fine(configure, facts, block, end):
 
 
 def test_an_end_after_the_block_s_own_is_refused(configure, facts, block):
-    """Nobody would drain the nodes before EC2 ends them."""
+    """The nodes would not be drained before EC2 terminates them."""
     problem = only(configure(reservations__block__ends_at="2026-12-04T11:30:00Z"), facts, block)
     assert problem.path == "trainyard:cluster.reservations.block.ends_at"
     assert "2026-11-27 11:30" in problem.allowed
@@ -111,7 +111,7 @@ def test_an_own_odcr_made_in_a_group_must_say_so(configure, facts, block):
 
 
 def test_a_group_of_another_owner_means_aws_assisted(configure, facts, block):
-    """PR-08: AWS delivers the capacity in a group of its own."""
+    """PR-08: AWS delivers the capacity in its own placement group."""
     odcr = replace(block, kind="odcr", placement_group="aws-made", owner_id="999988887777")
     problem = only(configure(reservations__block=ODCR), facts, odcr)
     assert "aws-assisted" in problem.remedy

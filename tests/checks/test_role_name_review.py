@@ -1,4 +1,4 @@
-"""Names from which too long names of roles follow."""
+"""Names that lead to too long role names."""
 
 from __future__ import annotations
 

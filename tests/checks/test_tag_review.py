@@ -1,4 +1,4 @@
-"""Tags that AWS or the program would not take."""
+"""Tags that AWS or the program does not accept."""
 
 import re
 
@@ -65,6 +65,6 @@ TEXT = CONSTRAINTS["iam.CreateRole.Tags[].Value"]
 def test_every_value_that_iam_accepts_is_accepted(value: str):
     value = value[: TEXT["max"]]
     review = Review(stack_file="Pulumi.p5.yaml")
-    if value.isprintable():  # of the blanks, the configuration takes the space alone
+    if value.isprintable():  # the only white space that the configuration accepts is the space
         review_tags({"team": value}, review)
     assert review.problems == []

@@ -23,7 +23,7 @@ ZONES = (
     ZoneFacts(name="us-west-2c", zone_id="use1-az3", kind="availability-zone"),
     ZoneFacts(name="us-west-2-lax-1a", zone_id="usw2-lax1-az1", kind="local-zone"),
 )
-"""One of them stands for a zone that EKS does not serve."""
+"""One of them represents a zone without EKS."""
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def facts(facts: AccountFacts) -> AccountFacts:
 
 @pytest.fixture
 def in_zones(configure: Callable[..., StackConfig]) -> Callable[..., StackConfig]:
-    """Return a stack with a VPC of its own in these zones."""
+    """Return a stack with a new VPC in these zones."""
 
     def stack(*zones: str, **changes: Any) -> StackConfig:
         network = {"kind": "new-vpc", "availability_zones": list(zones)}
@@ -70,7 +70,7 @@ def problems(config, facts):
     ],
 )
 def test_the_reservations_zone_is_found_however_it_is_written(in_zones, facts, zones, subnet):
-    """EKS-04, EKS-13: the account says where the block is, and which name has which id."""
+    """EKS-04, EKS-13: the account provides the zone of the block, and the ids of zone names."""
     config = in_zones(*zones, reservations__block__availability_zone=None)
     plan = prepared(config, facts).plan
     assert plan.node_groups[1].subnets == (subnet,)

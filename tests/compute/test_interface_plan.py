@@ -25,7 +25,7 @@ def places(plan, kind=None):
 
 @given(any_type, any_layout)
 def test_every_efa_interface_of_the_type_is_used(efa_type, layout):
-    """A4: counted from the type's maximum, never from its cards."""
+    """A4: the count is the type's maximum, not its number of cards."""
     assert plan_interfaces(efa_type, layout).efa_interfaces == efa_type.efa_interfaces
 
 
@@ -65,7 +65,7 @@ def test_in_the_efa_only_layout_one_interface_takes_an_address(efa_type):
 
 @given(any_type)
 def test_in_the_efa_only_layout_there_is_one_interface_more_than_efas(efa_type):
-    """Except where card 0 holds a single interface, as on hpc6id, which then carries EFA."""
+    """Except if card 0 has a single interface, as on hpc6id, which is then an EFA interface."""
     single = efa_type.network_cards[0].maximum_interfaces == 1
     beside = 0 if single else 1
     assert len(plan_interfaces(efa_type).interfaces) == efa_type.efa_interfaces + beside
@@ -143,7 +143,7 @@ def test_fails_for_a_type_without_efa():
 
 
 def test_a_slot_of_card_zero_that_something_needs_later_stays_free():
-    """BAT5-03, pain 6: a container of a multi-node Batch job takes an interface of card 0."""
+    """BAT5-03, pain 6: a container of a multi-node Batch job uses an interface of card 0."""
     plan = plan_interfaces(instance_type("p5.48xlarge"), spare_on_card_zero=1)
     assert places(plan, "efa") == [(0, 0)]
     assert places(plan, "efa-only") == [(card, 0) for card in range(1, 32)]

@@ -46,7 +46,7 @@ def template(deploy, **changes):
 
 
 def test_a_capacity_block_has_market_reservation_and_instance_type_together(deploy):
-    """EKN-11, pain 4: a block is only launched from a template that has all three."""
+    """EKN-11, pain 4: launches into a block require a template with all three."""
     inputs = template(deploy).inputs
     assert inputs["instanceMarketOptions"] == {"marketType": "capacity-block"}
     assert inputs["capacityReservationSpecification"] == {

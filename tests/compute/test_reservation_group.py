@@ -1,4 +1,4 @@
-"""The group of reservations that a stack makes."""
+"""The reservation group that a stack creates."""
 
 import pulumi
 import pytest
@@ -66,7 +66,7 @@ def test_the_arn_of_the_group_comes_when_its_members_are_in(made):
 
 
 def test_members_wait_for_the_shares_that_they_come_with(deploy):
-    """PR-08: a reservation of another account is not there before its share is accepted."""
+    """PR-08: a reservation of another account is not visible before its share is accepted."""
 
     def program():
         share = pulumi.CustomResource(

@@ -1,4 +1,4 @@
-"""Shares of other accounts that a stack accepts."""
+"""Resource shares of other accounts that a stack accepts."""
 
 import pulumi
 

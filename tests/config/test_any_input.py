@@ -1,4 +1,4 @@
-"""Whatever stands in a stack file, the answer is a configuration or a list of problems."""
+"""Any stack file leads to a configuration or to a list of problems."""
 
 import copy
 
@@ -39,7 +39,7 @@ def problems_of(raw):
 
 
 def answered(raw):
-    """Return whether each problem, if there is one, leads to a key and a fix."""
+    """Return whether all problems have a key and a fix."""
     return all(p.path.startswith("trainyard:") and p.remedy for p in problems_of(raw))
 
 

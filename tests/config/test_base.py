@@ -1,4 +1,4 @@
-"""The forms of ids and names, each against what AWS really gives."""
+"""The patterns of ids and names, compared with real ones of AWS."""
 
 import pytest
 from pydantic import TypeAdapter, ValidationError

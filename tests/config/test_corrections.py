@@ -1,4 +1,4 @@
-"""A wrong value is answered with the value that is meant, and look-alikes are named."""
+"""Messages about wrong values suggest the intended value, and name similar ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a key without a value, of a wrong form, and of a key that is like no other."""
+"""Messages about keys without a value, wrong formats, and keys that resemble no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The docstrings of fields, read when somebody asks for them."""
+"""The docstrings of fields, which are read on demand."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Keys in the words of other tools are answered with ours."""
+"""Messages about keys of other tools suggest the equivalent keys."""
 
 from __future__ import annotations
 

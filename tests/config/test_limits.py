@@ -1,4 +1,4 @@
-"""What is said of a value beyond a limit of the schema."""
+"""Messages about values beyond a limit of the schema."""
 
 from __future__ import annotations
 

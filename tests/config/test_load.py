@@ -34,7 +34,7 @@ def test_a_configuration_cannot_be_changed():
 
 
 def test_numbers_stay_text_in_tags_and_labels():
-    """`pulumi config set --path` makes a number of what looks like one."""
+    """`pulumi config set --path` converts texts that look like numbers."""
     tags = config(changed(tags__team=7, tags__production=True)).tags
     assert tags == {"team": "7", "production": "true"}
 
@@ -54,7 +54,7 @@ def test_times_are_read_in_every_spelling_that_yaml_gives(written):
 
 
 def test_entries_are_in_the_order_in_which_the_engine_hands_them_on():
-    """Pulumi sorts keys: what `check` reads in the file is what `up` makes."""
+    """Pulumi sorts keys: `up` creates what `check` reads in the file."""
     raw = changed(tags__zone="b", tags__team="a")
     assert list(config(raw).tags) == ["team", "zone"]
 
@@ -83,7 +83,7 @@ def test_every_value_that_only_the_user_knows_is_listed_with_its_command():
 
 
 def test_a_missing_part_is_told_key_by_key():
-    """What may be one of several kinds is asked for by its kind alone."""
+    """For an entry of several possible kinds, only the `kind` is requested."""
     assert set(schema_problems({"name": "x"})) == {"network", "architecture"}
     without = changed(architecture={"kind": "eks"})
     assert set(schema_problems(without)) == {"architecture.node_groups"}
@@ -285,7 +285,7 @@ def test_the_message_has_a_paragraph_for_each_problem():
 
 @pytest.mark.parametrize("name", ["p5-cb", "organization/trainyard/p5-cb"])
 def test_a_stack_does_not_live_in_its_own_network(name):
-    """It would look for outputs that it does not have before it is up."""
+    """It would look for its own outputs, which do not exist before the first `up`."""
     found = schema_problems(changed(network={"kind": "stack-reference", "stack": name}))
     assert "is the stack itself" in found["network.stack"].problem
     assert "kind: new-vpc" in found["network.stack"].remedy

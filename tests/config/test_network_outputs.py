@@ -1,4 +1,4 @@
-"""The network of another stack: what it must export, and what is said when it does not."""
+"""The network of another stack: required outputs, and messages if they are missing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def refused(outputs: dict[str, Any] | None, *, stack: str = "vpc-one-az") -> Pro
 
 
 def test_the_ids_of_a_network_stack_are_those_of_an_existing_vpc() -> None:
-    """PR-50: the stack that stands for the VPC template is taken by its name."""
+    """PR-50: the stack that corresponds to the VPC template is referenced by name."""
     network = network_of_outputs(reference(), OUTPUTS, stack_file=STACK_FILE)
     assert network.vpc_id == OUTPUTS["vpc_id"]
     assert network.public_subnet_ids == tuple(OUTPUTS["public_subnet_ids"])
@@ -55,7 +55,7 @@ def test_a_stack_that_is_not_up_is_refused_with_how_to_bring_it_up() -> None:
 
 @pytest.mark.parametrize("missing", ["vpc_id", "public_subnet_ids", "private_subnet_ids"])
 def test_a_stack_with_other_outputs_is_refused_with_what_it_lacks(missing: str) -> None:
-    """A list without a private subnet is as good as none."""
+    """A list without a private subnet counts as missing."""
     without = {name: value for name, value in OUTPUTS.items() if name != missing}
     empty = None if missing == "public_subnet_ids" else []
     for outputs in (without, {**OUTPUTS, missing: empty}):
@@ -70,7 +70,7 @@ def test_outputs_that_are_no_ids_are_refused_by_name() -> None:
 
 
 def test_a_network_may_have_no_public_subnet() -> None:
-    """VPCM-04: the template leaves the export out, and its importers fail."""
+    """VPCM-04: the template omits the export, and its importers fail."""
     outputs = {**OUTPUTS, "public_subnet_ids": []}
     assert network_of_outputs(reference(), outputs, stack_file=STACK_FILE).public_subnet_ids == ()
 

@@ -1,4 +1,4 @@
-"""What the schema of ParallelCluster stacks refuses by itself."""
+"""Stack files that the schema of ParallelCluster stacks refuses."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ ED25519 = "AAAAC3NzaC1lZDI1NTE5AAAAIFxtkBQK8pio3VACjCmOl68BcFHYzZ6Xk60QDD9HYPvn"
     ],
 )
 def test_a_public_key_is_whole(line: str, *, taken: bool):
-    """EC2 refuses others when half of the stack is made."""
+    """EC2 refuses other formats when half of the stack is created."""
     found = schema_problems(raw_p4de(architecture__head_node__ssh={"public_key": line}))
     assert list(found) == ["architecture.head_node.ssh.public_key"] * (not taken)
 
 
 def test_a_public_key_has_no_comment():
-    """A changed comment would be another key pair, which a cluster that exists never takes."""
+    """A changed comment would mean another key pair, which an existing cluster cannot use."""
     key = f"ssh-ed25519 {ED25519}"
     ssh = {"public_key": f"{key} somebody@laptop"}
     config = configured(raw_p4de(architecture__head_node__ssh=ssh))
@@ -56,7 +56,7 @@ def test_a_public_key_has_no_comment():
     ("key", "taken"), [("data/*", True), ("*", True), ("", False), ("/d", False)]
 )
 def test_a_key_in_a_bucket_is_one_that_objects_have(key: str, *, taken: bool):
-    """An empty one would open the whole bucket, and none begins with a slash."""
+    """An empty prefix would grant access to the whole bucket, and no prefix begins with a slash."""
     access = [{"bucket": "training-data", "key": key}]
     found = schema_problems(raw_p4de(architecture__head_node__s3_access=access))
     assert list(found) == ["architecture.head_node.s3_access[0].key"] * (not taken)

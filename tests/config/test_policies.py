@@ -1,4 +1,4 @@
-"""What a stack file may say to rules of the policy pack."""
+"""Settings of the policy pack in a stack file."""
 
 from __future__ import annotations
 

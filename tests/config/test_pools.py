@@ -1,4 +1,4 @@
-"""Node pools of every architecture, alike."""
+"""Rules for node pools of every architecture."""
 
 from components.config.load import load_stack_config
 from tests.support.parallelcluster_configs import raw_p4de, raw_trn1
@@ -7,7 +7,7 @@ from tests.support.stack_files import STACK_FILE, p5
 
 
 def test_a_node_group_is_a_pool():
-    """What is wanted now must fit into its reservation."""
+    """The desired size must fit into the reservation."""
     (pool,) = load_stack_config(p5(desired=1, maximum=2), stack_file=STACK_FILE).pools()
     assert (pool.name, pool.key) == ("p5", "architecture.node_groups.p5")
     assert pool.launch_key == pool.key
@@ -16,7 +16,7 @@ def test_a_node_group_is_a_pool():
 
 
 def test_a_compute_resource_is_a_pool_that_lies_where_its_queue_does():
-    """ParallelCluster's own rule: the most nodes must fit."""
+    """ParallelCluster's own rule: the maximum size must fit."""
     (pool,) = load_stack_config(raw_p4de(), stack_file=STACK_FILE).pools()
     assert pool.name == "compute-gpu/distributed-ml"
     assert pool.launch_key == "architecture.queues.compute-gpu"

@@ -1,4 +1,4 @@
-"""Every command that is printed as a fix solves its problem."""
+"""Every command of a printed fix solves its problem."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_commands_of_fixes_of_generated_mistakes_solve_their_problems(stack: str
 
 
 def mistakes(raw: dict[str, Any]) -> Iterator[tuple[str, object, dict[str, Any]]]:
-    """Yield copies of a file with one mistake each: its place and the wrong value."""
+    """Yield the path and the wrong value of each single mistake in a file."""
     for place, value in leaves(raw):
         for wrong in wrong_values(value):
             changed = copy.deepcopy(raw)
@@ -56,7 +56,7 @@ def leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[Any,
 
 
 def wrong_values(value: Any) -> list[Any]:
-    """Return slips of typing, copying and of other tools' syntax for a value."""
+    """Return typing and copying errors for a value, and forms of other tools' syntax."""
     if isinstance(value, bool):
         return ["yes", "off", str(value), 1]
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""What the schema refuses about a reservation by itself."""
+"""Reservations that the schema refuses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.support.stack_files import changed, schema_problems
 
 
 def test_refuses_an_aws_assisted_reservation_with_a_placement_group():
-    """B10: a second placement group gives insufficient-capacity errors."""
+    """B10: a second placement group leads to insufficient-capacity errors."""
     raw = changed(
         reservations__block={
             "kind": "odcr",

@@ -1,7 +1,7 @@
-"""What a stack file may say of EFS, FSx for OpenZFS and shared EBS volumes.
+"""EFS, FSx for OpenZFS and shared EBS volumes in a stack file.
 
 The limits are those of ParallelCluster 3.16.1 (`validators/{ebs,efs}_validators.py`), which
-`tests/parallelcluster/test_storage_settings.py` asks itself.
+`tests/parallelcluster/test_storage_settings.py` runs.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def test_values_of_a_wrong_form_are_refused(base, key, value):
 
 
 def test_two_directories_in_one_mount_directory_are_two_entries():
-    """TRN-07, DF-08: ParallelCluster takes the blank, and no line of /etc/fstab can hold it."""
+    """TRN-07, DF-08: ParallelCluster accepts the blank, but /etc/fstab cannot contain it."""
     raw = storage(EFS, mount_directory="/neuron_shared /efs")
     problem = schema_problems(raw)["storage.data.mount_directory"]
     assert "without spaces" in problem.problem

@@ -1,4 +1,4 @@
-"""The stack files of the repository: complete but for what their user alone knows."""
+"""The stack files of the repository: complete except for values that only their user knows."""
 
 import re
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_only_what_the_user_alone_knows_is_left_out(stack):
 
 
 def test_every_reference_has_its_file():
-    """EKS-01, DF-17: the names that the reference's text and files use, put right."""
+    """EKS-01, DF-17: the corrected names of the reference's text and files."""
     assert not REFERENCES - {*STACKS}
 
 
@@ -70,7 +70,7 @@ def test_the_capacity_block_stack_is_planned_once_completed():
 
 
 def test_nothing_is_a_placeholder():
-    """A left-out value is refused with its command; a placeholder would look like a value."""
+    """A missing value is refused with the command to set it; a placeholder looks like a value."""
     for stack in STACKS:
         text = (ROOT / f"Pulumi.{stack}.yaml").read_text(encoding="utf-8")
         assert "REPLACE" not in text

@@ -1,4 +1,4 @@
-"""A stack file is checked by the models of its own architecture; by all where that is unknown."""
+"""The models of its architecture check a stack file, or all models if that is unknown."""
 
 import json
 import subprocess
@@ -80,7 +80,7 @@ def test_a_key_named_like_the_kind_is_placed_where_it_stands() -> None:
 
 
 def test_a_right_configuration_builds_the_validator_of_its_own_stack_alone() -> None:
-    """`RootVolume` builds its own for the default of a field, and the whole one takes that over."""
+    """`RootVolume` builds its schema for the default of a field, and the complete one reuses it."""
     program = (
         "import json, pydantic_core, sys\n"
         "from components.config.base import StrictModel\n"

@@ -1,4 +1,4 @@
-"""What a stack file may say of FSx for Lustre (rules F1 to F5)."""
+"""FSx for Lustre in a stack file (rules F1 to F5)."""
 
 from __future__ import annotations
 

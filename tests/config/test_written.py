@@ -1,4 +1,4 @@
-"""What YAML reads as another value than the text that stands in a stack file."""
+"""Texts of a stack file that YAML reads as other values."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CHANGED = {
     "True": "true",
     "2026-12-01": "2026-12-01 00:00:00 +0000 UTC",
 }
-"""Texts, and what the engine reads without quotes."""
+"""Texts, and their values for the engine if they are unquoted."""
 KEPT = ("yes", "no", "on", "off", "12:30:45", "8", "-5", "true", "1.2.3", "1:2", "0.0.0.0/0")
 QUOTED = tuple(f'"{text}"' for text in CHANGED)
 REFUSED = (".inf", "-.INF", ".NaN", "0xFFFFFFFFFFFFFFFFF", "12345678901234567890")

@@ -1,4 +1,4 @@
-"""The container recipe: linted, and with a version for everything that it takes from elsewhere."""
+"""The Dockerfile: linted, and with a pinned version for each external dependency."""
 
 import re
 import shutil
@@ -50,7 +50,7 @@ def test_the_base_is_one_image_and_no_other():
     ["EFA_INSTALLER_VERSION", "AWS_OFI_NCCL_VERSION", "NCCL_VERSION", "NCCL_TESTS_VERSION"],
 )
 def test_every_part_has_a_version_which_the_readme_names(name):
-    """BAT5-09: what floats is something else next month."""
+    """BAT5-09: unpinned versions change."""
     version = ARGUMENTS[name].removeprefix("v")
     assert re.fullmatch(r"\d+\.\d+\.\d+(-\d+)?", version)
     assert f"${{{name}}}" in DOCKERFILE
@@ -63,7 +63,7 @@ def test_the_installer_is_run_only_with_the_signature_of_aws():
 
 
 def test_its_command_brings_the_nodes_together():
-    """BAT-21, BAT5-10: the image of the template ran one test on each node."""
+    """BAT-21, BAT5-10: the template's image ran a separate test on each node."""
     copied = re.search(r"^COPY (.+) /opt/trainyard/$", DOCKERFILE, flags=re.MULTILINE)
     assert copied is not None
     assert all((ROOT / path).is_file() for path in copied[1].split())

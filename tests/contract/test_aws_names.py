@@ -1,7 +1,7 @@
-"""The AWS plugin that is built from source has the names of the installed pulumi-aws.
+"""The AWS plugin that is built from source uses the names of the installed pulumi-aws.
 
-Its `mapping.go` says by hand what pulumi-aws's own mapping says; a wrong name would be a property
-that the program gives and the provider never gets.
+Its `mapping.go` is a manual version of pulumi-aws's own mapping; with a wrong name, the provider
+would never get a property that the program sets.
 """
 
 from __future__ import annotations
@@ -57,11 +57,12 @@ NEWER = {
 def differences(
     where: str, ours: Mapping[str, Any], theirs: Mapping[str, Declared], *, given: bool
 ) -> Iterator[str]:
-    """Yield what is named or shaped otherwise, of what a program gives or of what it gets."""
-    # What AWS fills in alone is no input; the SDK of this type has no `id`, but every resource has.
+    """Yield the inputs and outputs whose names or types differ."""
+    # Values that only AWS sets are no inputs; the SDK of this type has no `id`, but every resource
+    # does.
     expected = {key for key, each in ours.items() if each["input"] or not given} - {"id"}
     if given:
-        expected.discard("tagsAll")  # pulumi-aws fills it in, and takes it from nobody
+        expected.discard("tagsAll")  # pulumi-aws sets it, and accepts no input
     for name in sorted(theirs.keys() - ours.keys() - {"id"}):
         yield f"{where}.{name}"
     for name in sorted(expected - theirs.keys()):
@@ -77,10 +78,10 @@ def differences(
 
 
 def shape_of(described: Mapping[str, Any]) -> str:
-    """Return a property's shape: `list`, `map`, `object` or `scalar`."""
+    """Return a property's kind: `list`, `map`, `object` or `scalar`."""
     kind, element = described["kind"], described.get("element")
     if kind == "one":
-        # A list of at most one is written as what is in it.
+        # A list of at most one item is flattened to the item.
         return "object" if element is None else shape_of(element)
     if kind == "Map":
         return "object" if described.get("fields") else "map"
@@ -139,7 +140,7 @@ def function_token(module: str, python: str) -> str:
 
 
 def test_the_stacks_give_what_the_plugin_takes() -> None:
-    """Nothing of what the plugin lacks is used."""
+    """The program uses no property that the plugin lacks."""
     unknown = {
         path
         for made in registered()

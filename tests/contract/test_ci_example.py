@@ -1,4 +1,4 @@
-"""The workflow in docs/ci runs as it stands: its commands and options exist, its shell is sound."""
+"""The workflow in docs/ci runs as is: its commands and options exist, its shell code is valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that the program makes from names in a stack file fit the APIs at their longest."""
+"""The longest names that the program composes from names in a stack file are valid for the APIs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ DOCUMENTED = {
     # https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html
     "aws:eks/nodeGroup:NodeGroup": (63, r"[A-Za-z0-9][A-Za-z0-9_-]*"),
 }
-"""Largest length and pattern of names whose rules are in the documentation alone."""
+"""Maximum length and pattern of names whose rules are only in the documentation."""
 
 
 def planned(raw: Mapping[str, Any], stack: str) -> Any:

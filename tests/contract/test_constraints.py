@@ -1,7 +1,7 @@
-"""Fields of stack files accept what the parameters accept that they become, and nothing else.
+"""Fields of stack files accept the same values as their AWS parameters.
 
-`tools/catalog/parameters.yaml` says which parameters of AWS APIs a field becomes; their constraints
-are those of botocore.
+`tools/catalog/parameters.yaml` maps fields to parameters of AWS APIs; their constraints are those
+of botocore.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def named(path: str) -> Any:
 
 
 def becomes(leaf: Leaf, value: Any) -> Any:
-    """Return the value of the parameter for one of the field."""
+    """Return the value of the parameter for a value of the field."""
     mapped = named(leaf.link.mapped) if leaf.link.mapped else None
     if isinstance(mapped, Mapping):
         return mapped[value]
@@ -101,14 +101,14 @@ def form_of(leaf: Leaf) -> Form | None:
 
 @cache
 def accepted(leaf: Leaf) -> st.SearchStrategy[str]:
-    """Return values of a text field, those at its limits among them."""
+    """Return values of a text field, including those at its limits."""
     form = form_of(leaf)
     if form is None:
         least, most = (int(bound) for bound in bounds(leaf))
         some = st.text(min_size=least, max_size=most)
         ends = {"a" * least, "a" * most}
     else:
-        # A look-ahead for the length would be met by chance only.
+        # Generated texts would match a look-ahead for the length only by chance.
         some = matching(re.sub(r"^\(\?=[^)]*\)", "", form.pattern))
         ends = extremes(form.pattern, lambda text: accepts(leaf, text))
     ends = {end for end in ends if accepts(leaf, end)}
@@ -217,7 +217,7 @@ def test_a_text_that_fits_the_parameter_is_accepted(leaf: Leaf, limits: Any, dat
 
 @pytest.mark.parametrize("leaf", leaves(), ids=lambda leaf: leaf.name)
 def test_a_documented_limit_is_not_that_of_the_model(leaf: Leaf) -> None:
-    """A reason for refusing more than the parameter does is removed with its rule."""
+    """An exception for a stricter rule is removed with the rule."""
     link = leaf.link
     if not link or not link.narrower or not leaf.choices or link.mapped:
         return

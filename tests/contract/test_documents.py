@@ -1,4 +1,4 @@
-"""Paths and commands in the documents lead somewhere."""
+"""Paths and commands in the documents exist."""
 
 from __future__ import annotations
 

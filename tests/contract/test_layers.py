@@ -1,4 +1,4 @@
-"""Import rules, size rules and habits that no linter can state."""
+"""Import rules, size rules and conventions that no linter can check."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def tree(path: Path) -> ast.Module:
 
 
 def only_offenders(found: Mapping[str, Collection[str]]) -> dict[str, Collection[str]]:
-    """Return the entries in which something was found."""
+    """Return the entries with findings."""
     return {path: names for path, names in found.items() if names}
 
 
@@ -59,7 +59,7 @@ def test_program_and_policies_do_not_import_the_sandbox_or_the_tools() -> None:
 
 
 def test_files_stay_short() -> None:
-    """A longer one is split by noun."""
+    """Longer files are split by concept."""
     lines = {str(path): (ROOT / path).read_text("utf-8").count("\n") for path in CODE}
     assert not {path: count for path, count in lines.items() if count > MAXIMUM_LINES}
 
@@ -114,7 +114,7 @@ def test_half_a_message_is_found() -> None:
 
 
 def test_every_file_beside_tests_is_collected_or_support() -> None:
-    """A test file of another name would never run."""
+    """A test file with another name would never run."""
     known = {"conftest.py", "__init__.py"}
     folders = {"support", *DATA}
     assert not [
@@ -131,12 +131,12 @@ DATA = {"foreign", "programs"}
 
 
 def test_tests_do_not_sleep() -> None:
-    """A test that waits waits for a condition with a deadline."""
+    """Tests wait for a condition with a deadline."""
     assert not [str(path) for path in TESTS if "sleep" in called(path)]
 
 
 WITHOUT_SUBJECT = {"tests/support/aws_plugin.py"}
-"""What skips where its subject is not there: the plugin that is built where none is downloaded."""
+"""Files that skip tests without their subject: the plugin is built if none is downloaded."""
 
 
 def test_no_test_is_skipped_or_expected_to_fail() -> None:
@@ -150,7 +150,7 @@ def test_no_test_is_skipped_or_expected_to_fail() -> None:
 
 
 def called(path: Path) -> set[str]:
-    """Return the last names of everything that a file calls."""
+    """Return the last name of each call in a file."""
     calls = [node.func for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
     return {c.attr if isinstance(c, ast.Attribute) else getattr(c, "id", "") for c in calls}
 

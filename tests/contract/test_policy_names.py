@@ -1,6 +1,6 @@
 """Rules and programs of the corpus name properties that pulumi-aws has.
 
-A rule that reads a property by a wrong name finds it missing, and says nothing for ever.
+A rule that reads a property by a wrong name never finds it, and never reports anything.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from tests.support.policy import check
 TYPES = sorted(t for t in vars(resource_types).values() if str(t).startswith("aws:"))
 PROGRAMS = [case for case in (*broken(), *good()) if case.program]
 ANY_NAME = {"id", "name", "arn"}
-"""By which a resource of any type is looked for."""
+"""Names by which a resource of any type is found."""
 
 
 def properties(token: str) -> Mapping[str, Declared]:
-    """Return what a resource of a type has, by wire name; rules see inputs or outputs."""
+    """Return the properties of a type, by wire name; rules see inputs or outputs."""
     return {**aws_sdk.outputs(token), **aws_sdk.inputs(token)}
 
 
@@ -54,7 +54,7 @@ def unnamed(where: str, given: Any, declared: Mapping[str, Declared]) -> Iterato
 
 
 def test_rules_read_what_pulumi_aws_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every rule looks at a resource of every type that has every property."""
+    """Run every rule on a resource of every type that has all properties."""
     read: set[tuple[str, tuple[str, ...]]] = set()
     look = props.Facts._look
 
@@ -74,7 +74,7 @@ def test_rules_read_what_pulumi_aws_has(monkeypatch: pytest.MonkeyPatch) -> None
             check(policy, *program)
     assert {token for token, _ in read} > {resource_types.LAUNCH_TEMPLATE, resource_types.SUBNET}
     assert len(read) > 100
-    # Where one reader serves several types, it asks each of them for what only one may have.
+    # A reader for several types also reads properties that only some of them have.
     has = {path for token, path in read if is_declared(token, path)}
     assert {".".join(path) for _, path in read if path not in has} == set()
 
@@ -87,7 +87,7 @@ def is_declared(token: str, path: tuple[str, ...]) -> bool:
         if step not in declared:
             return False
         if declared[step].type is None:
-            # A map has keys of its own, and what is in a text is no property.
+            # A map has custom keys, and the content of a text is no property.
             return declared[step].kind == "map" or position == len(path) - 1
         declared = declared[step].fields
     return True

@@ -1,4 +1,4 @@
-"""Rules about the pack itself, so that a rule cannot be half-added."""
+"""Rules about the pack itself, so that no rule is added incompletely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must not be in the repository: one machine's paths, package indexes, unfinished work."""
+"""Forbidden content of the repository: paths of a machine, package indexes, unfinished work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.tracked import ROOT, tracked_files
 
 TEXT = [path for path in tracked_files() if path.suffix not in {".png", ".ico", ".gz"}]
 
-# Written in pieces, so that this file does not hold them itself.
+# Written in pieces, so that this file does not contain them itself.
 MACHINE_PATHS = [re.compile(rf"(?<![\w.-])/{name}/\w") for name in ("work", "root", "Users")]
 INDEX_HOSTS = [
     re.compile(rf"\b{host}\b")
@@ -47,7 +47,7 @@ def test_no_file_names_a_path_of_one_machine() -> None:
 
 
 def test_no_file_names_the_host_of_a_package_index() -> None:
-    """Everybody's machine uses its own index; a lock that names one fails elsewhere."""
+    """Each machine uses its own index; a lock file that names one fails elsewhere."""
     assert not lines_with(INDEX_HOSTS)
 
 

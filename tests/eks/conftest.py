@@ -1,4 +1,4 @@
-"""What node groups are given, for tests of the components."""
+"""Arguments of node groups, for tests of the components."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["block", "configure", "facts", "with_subnet"]
 
 @pytest.fixture
 def node_group_args() -> Callable[..., NodeGroupArgs]:
-    """Return the arguments of a node group; to be called inside a program."""
+    """Return the arguments of a node group; call it inside a program."""
 
     def arguments(plan: NodeGroupPlan, *launch_after: pulumi.Resource) -> NodeGroupArgs:
         return NodeGroupArgs(

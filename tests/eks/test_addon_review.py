@@ -1,4 +1,4 @@
-"""Add-ons that contradict one another, and taints under which nothing could work."""
+"""Add-ons that contradict one another, and taints that exclude all pods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def addons(**switches: Any) -> dict[str, Any]:
 
 
 def test_both_device_plugin_and_dra_driver_for_efa_are_refused() -> None:
-    """Rule A21: they would hand one interface to two pods."""
+    """Rule A21: they would assign one interface to two pods."""
     found = plan_problems(addons(efa_dra_driver=True))
     problem = found["architecture.addons.efa_device_plugin"]
     assert "both device plugin and DRA driver for EFA" in problem.problem

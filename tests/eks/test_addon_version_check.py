@@ -1,4 +1,4 @@
-"""Versions of add-ons that EKS does not offer are refused with those that it does."""
+"""Refusals of add-on versions that EKS does not offer list the versions that it does."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def described(version: str, *, default: bool = False) -> dict[str, Any]:
 
 
 class Reader(AccountReader):
-    """Answers with the pages that it is given."""
+    """Answers with the given pages."""
 
     def __init__(self, pages: list[dict[str, Any]]) -> None:
         super().__init__(region="us-west-2")

@@ -1,4 +1,4 @@
-"""Versions of add-ons that cannot fit are refused without an account."""
+"""Incompatible add-on versions are refused without an account."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Addresses that a node group takes from its subnets."""
+"""Addresses that a node group needs in its subnets."""
 
 from components.eks.address_capacity import addresses_needed
 from tests.support.stack_files import group, p5
 
 
 def test_a_node_takes_its_interfaces_and_one_of_pods():
-    """2 nodes, each 1 address of its own and 49 of the filled interface."""
+    """2 nodes, each with 1 primary address and 49 of the filled interface."""
     assert addresses_needed(group(p5())) == 2 * (1 + 49)
 
 

@@ -1,4 +1,4 @@
-"""Who may enter a cluster that exists, and which way that may change (EKN-16, PR-25)."""
+"""Access to an existing cluster, and permitted changes of it (EKN-16, PR-25)."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_an_aws_auth_that_is_not_yaml_is_refused_before_anything(problems, how):
 
 @pytest.fixture
 def warnings(configure, facts):
-    """Return what is said of a step to a mode."""
+    """Return the messages about a step to a mode."""
 
     def _warnings(found: ClusterFacts | None, mode: str) -> list[str]:
         config = configure(

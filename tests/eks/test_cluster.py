@@ -1,4 +1,4 @@
-"""The control plane: what the package is asked for, and what comes out."""
+"""The control plane: arguments of the package, and outputs."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ def cluster(deploy, **changes):
 
 
 def test_the_package_makes_neither_nodes_nor_security_groups(deploy):
-    """EKX-02: no shared node group of security; ours and the cluster's own do."""
+    """EKX-02: no shared node security group; those of the program and of the cluster suffice."""
     _, made = cluster(deploy)
     assert made.inputs["skipDefaultNodeGroup"] is True
     assert made.inputs["skipDefaultSecurityGroups"] is True
@@ -66,7 +66,7 @@ def test_the_package_is_told_the_vpc_so_that_it_does_not_look_for_a_default_one(
 
 
 def test_every_addon_has_a_version(deploy):
-    """EKX-02: the package's own defaults are the newest of the day."""
+    """EKX-02: the package's defaults are the newest versions, which change."""
     _, made = cluster(deploy)
     assert made.inputs["vpcCniOptions"]["addonVersion"] == "v1.21.1-eksbuild.1"
     assert made.inputs["kubeProxyAddonOptions"]["version"] == "v1.35.0-eksbuild.2"
@@ -108,7 +108,7 @@ def test_the_tags_reach_the_package(deploy):
 
 
 def test_a_transform_reaches_the_children_of_the_package(deploy):
-    """So that `aws-auth` keeps its owners; `tests/eks/test_node_access.py` says what it does."""
+    """So that `aws-auth` keeps its entries; see `tests/eks/test_node_access.py`."""
     _, made = cluster(deploy)
     assert made.transforms == (leave_aws_auth_to_its_owners,)
 

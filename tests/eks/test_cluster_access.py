@@ -1,4 +1,4 @@
-"""The token with which `aws-auth` is read, and what is said where it cannot be."""
+"""The token for reading `aws-auth`, and messages if it cannot be read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def reader(monkeypatch) -> AccountReader:
 
 @pytest.fixture
 def api(monkeypatch):
-    """Answer the one request with a document or an error; returns what was asked."""
+    """Answer one request with a document or an error; return the requests."""
     asked: list[Any] = []
 
     def _api(answer: dict[str, Any] | Exception):

@@ -1,4 +1,4 @@
-"""What is read of a cluster that exists, from the sandbox's account."""
+"""Facts of an existing cluster, from the sandbox's account."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.kubernetes_versions import DEFAULT
 
 @pytest.fixture(scope="module")
 def account():
-    """One account for all tests: each has a cluster of its own name."""
+    """One account for all tests: each has a cluster with its own name."""
     with AwsServer(region="us-west-2", keep_time=False) as server:
         yield Account(server)
 
@@ -88,7 +88,7 @@ def test_only_what_the_mode_has_is_read(account, name, reader, mode, has_entries
 
 @pytest.mark.parametrize("status", ["CREATING", "FAILED"])
 def test_a_cluster_that_is_not_there_yet_is_not_asked_who_may_enter(account, name, reader, status):
-    """EKS refuses to list access entries then, which the `up` after a broken one would ask for."""
+    """EKS then refuses to list access entries, which the `up` after a failed one would request."""
     fill(account, name, "API_AND_CONFIG_MAP")
     described = reader.eks.describe_cluster
 

@@ -52,7 +52,7 @@ def test_addons_run_on_the_system_nodes(p5_cb):
 
 
 def test_the_agent_comes_with_the_control_plane_before_any_node(p5_cb):
-    """EKS-06: a pod finds it from its first moment on."""
+    """EKS-06: it is available to pods from their start."""
     waits_for = before(p5_cb(addons=(AGENT, DRIVER)), f"p5-cb-services-addons-{AGENT.name}")
     assert "p5-cb-eks" in waits_for
     assert not {"p5-cb-system-node-group", "p5-cb-p5-nodes"} & waits_for
@@ -75,7 +75,7 @@ def test_a_self_managed_group_waits_with_each_termination_for_the_drain(p5_cb):
     cloud = p5_cb(self_managed_addons={"termination": ("p5",)})
     (hook,) = cloud.of_type(HOOK)
     assert hook.inputs["autoscalingGroupName"] == "p5-cb-p5-nodes"
-    # A wait in which nobody drains would only be a delay.
+    # A hook without a component that drains would only be a delay.
     assert DRAIN in before(cloud, hook.name)
     assert "p5-cb-p5-nodes" in before(cloud, DRAIN)
 

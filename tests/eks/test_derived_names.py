@@ -16,7 +16,7 @@ def test_a_cluster_name_that_leaves_room_is_planned():
 
 
 def test_refuses_a_cluster_name_from_which_too_long_names_follow():
-    """E17: Pulumi fails in the middle of an `up` where its suffix does not fit."""
+    """E17: Pulumi fails during an `up` if its suffix does not fit."""
     problem = plan_problems(changed(name="c" * (LONGEST_CLUSTER + 3)))["name"]
     assert problem.allowed == f"at most {LONGEST_CLUSTER} characters"
 

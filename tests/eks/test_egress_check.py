@@ -1,4 +1,4 @@
-"""Images that nodes of an EKS stack cannot pull where nothing leads to the internet."""
+"""Images that nodes of an EKS stack cannot pull without internet access."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENDPOINTS = frozenset({"ec2", "ecr.api", "ecr.dkr", "s3", "sts"})
 
 @pytest.fixture
 def closed(facts, with_subnet):
-    """Return the account with private subnets that only endpoints lead out of."""
+    """Return the account with private subnets that have only endpoints."""
 
     def close(*subnets):
         found = facts
@@ -42,7 +42,7 @@ def problems(config, facts):
 
 
 def test_plugins_from_public_registries_are_refused_without_a_way_out(configure, closed):
-    """VPCM-04: what lives in a VPC without public subnets pulls from ECR alone."""
+    """VPCM-04: nodes in a VPC without public subnets can pull only from ECR."""
     (problem,) = problems(configure(), closed(PRIVATE[1]))
     assert problem.path == f"{ROOT}.network.private_subnet_ids"
     assert "the nvidia device plugin" in problem.problem

@@ -1,4 +1,4 @@
-"""EKS's add-ons: what is asked of AWS, after what, and with which role."""
+"""EKS's add-ons: their inputs, dependencies and roles."""
 
 from __future__ import annotations
 

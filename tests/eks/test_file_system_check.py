@@ -1,4 +1,4 @@
-"""File systems against the account: adopted ones, changes that lose data, room, names."""
+"""File systems and the account: existing ones, changes that lose data, address capacity, names."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_file_system_that_does_not_exist_is_refused(configure, facts):
     ],
 )
 def test_wider_rules_and_rules_for_another_group_let_the_nodes_in(configure, facts, rule):
-    """Whether another group is that of the nodes nobody knows before there are any."""
+    """Whether another group is that of the nodes is unknown before nodes exist."""
     config = configure(storage={"data": EXISTING})
     assert problems(config, holding(facts, lets_in=(rule,))) == {}
 
@@ -196,7 +196,7 @@ def test_a_zone_becomes_the_first_private_subnet_in_it(configure, facts):
 
 
 def test_parallelcluster_reads_the_names_itself(facts):
-    """An existing file system stays what the stack file says: its id."""
+    """An existing file system keeps its id from the stack file."""
     config = config_with({"fsx": OLD_LUSTRE})
     identifier = OLD_LUSTRE["file_system_id"]
     known = replace(facts, file_systems={identifier: file_system(file_system_id=identifier)})

@@ -1,4 +1,4 @@
-"""Managed node groups: what EKS is asked for."""
+"""Managed node groups: their inputs for EKS."""
 
 import base64
 from dataclasses import replace
@@ -14,7 +14,7 @@ from tests.support.eks_plans import BLOCK, P5, SPOT, SYSTEM
 
 @pytest.fixture
 def managed(deploy, node_group_args):
-    """Deploy a managed node group and return what was registered."""
+    """Deploy a managed node group and return the registered resources."""
 
     def run(plan, *launch_after):
         return deploy(
@@ -51,7 +51,7 @@ def test_versions_are_pinned(managed):
 
 
 def test_the_instance_type_stands_in_the_template_only(managed):
-    """EKS refuses it in both places, and a Capacity Block wants it in the template."""
+    """EKS refuses it in both places, and a Capacity Block requires it in the template."""
     cloud = managed(SYSTEM)
     assert template(cloud)["instanceType"] == "c5.2xlarge"
     assert "instanceTypes" not in node_group(cloud)
@@ -76,7 +76,7 @@ def test_a_capacity_block_is_named_in_the_template_and_in_the_group(managed):
 
 
 def test_spot_is_a_capacity_type_and_not_a_market(managed):
-    """EKS refuses a template that asks for Spot."""
+    """EKS refuses a template that requests Spot."""
     cloud = managed(replace(SYSTEM, capacity=SPOT))
     assert node_group(cloud)["capacityType"] == "SPOT"
     assert "instanceMarketOptions" not in template(cloud)
@@ -91,7 +91,7 @@ def test_labels_and_taints_are_given_to_eks(managed):
 
 
 def test_user_data_says_what_eks_does_not(managed):
-    """The cluster, labels and taints are EKS's own part of the user data."""
+    """EKS adds the cluster, labels and taints to the user data."""
     user_data = base64.b64decode(template(managed(replace(P5, management="managed")))["userData"])
     document = yaml.safe_load(user_data.decode().split("---\n")[1].split("--trainyard")[0])
     assert document["spec"] == {
@@ -132,6 +132,6 @@ def test_the_group_is_tagged_and_the_component_closed(managed):
 
 
 def test_in_a_reservation_the_old_group_goes_before_its_successor_comes(managed):
-    """G11, EKN-14: beside the old nodes a full reservation has no instance for new ones."""
+    """G11, EKN-14: a full reservation has no capacity for new nodes until old ones terminate."""
     assert managed(replace(SYSTEM, capacity=BLOCK)).one("p5-cb-system-node-group").deletes_first
     assert not managed(SYSTEM).one("p5-cb-system-node-group").deletes_first

@@ -1,4 +1,4 @@
-"""An EKS stack in a VPC of its own: subnets of node groups, and what EKS refuses."""
+"""An EKS stack in a new VPC: subnets of node groups, and EKS's refusals."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ ZONES = ["us-west-2a", "us-west-2b"]
 
 
 def in_new_vpc(raw: dict[str, Any] | None = None, **network: Any) -> dict[str, Any]:
-    """Return a stack file with a new VPC in the place of the existing one."""
+    """Return a stack file with a new VPC instead of the existing one."""
     values = {"kind": "new-vpc", "availability_zones": ZONES, **network}
     return {**(raw or changed()), "network": values}
 

@@ -1,4 +1,4 @@
-"""What becomes of the `aws-auth` ConfigMap that pulumi-eks makes."""
+"""The `aws-auth` ConfigMap that pulumi-eks creates."""
 
 import pulumi
 
@@ -24,7 +24,7 @@ def registered(type_, name, props=PROPS):
 
 
 def test_the_package_owns_no_key_of_the_map():
-    """PR-25: an update of the package's `[]` would throw away every other role."""
+    """PR-25: an update with the package's `[]` would remove every other role."""
     result = leave_aws_auth_to_its_owners(
         registered("kubernetes:core/v1:ConfigMap", "p5-cb-eks-nodeAccess")
     )

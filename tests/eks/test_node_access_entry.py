@@ -16,7 +16,7 @@ def entry():
 
 
 def test_the_entry_is_one_for_nodes(deploy):
-    """EKN-16, pain 12: user name and groups are EKS's own for this type."""
+    """EKN-16, pain 12: EKS sets user name and groups for this type."""
     cloud = deploy(entry)
     made = cloud.one("p5-cb-p5-access-entry")
     assert made.inputs == {
@@ -36,7 +36,7 @@ def test_the_entry_is_one_for_nodes(deploy):
     ],
 )
 def test_the_program_fails_where_the_entry_lets_no_node_in(deploy, monkeypatch, described, words):
-    """Before the end of the program the engine deletes nothing: the line in aws-auth stays."""
+    """The engine deletes nothing before the end of the program: the line in aws-auth remains."""
     answers = provider_answers.outputs
 
     def outputs(type_, name, inputs):

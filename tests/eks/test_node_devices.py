@@ -1,4 +1,4 @@
-"""What each node of a group offers to pods."""
+"""Devices of each node of a group for pods."""
 
 from dataclasses import replace
 

@@ -18,7 +18,7 @@ def test_a_p5_group_in_a_capacity_block():
 
 
 def test_the_ami_is_pinned_twice_over():
-    """EKN-04: by release for managed groups, by a versioned parameter for self-managed ones."""
+    """EKN-04: a release for managed groups, a versioned parameter for self-managed ones."""
     plan = group(p5())
     release = plan.ami_release_version
     assert release.startswith(f"{DEFAULT}.")
@@ -78,7 +78,7 @@ def test_a_managed_group_is_filled_at_the_start_of_its_block():
 
 
 def test_node_groups_of_one_reservation_are_counted_together_for_updates():
-    """G11: two groups that each leave room may fill it together."""
+    """G11: two groups that each leave free capacity may fill it together."""
     alone = with_odcr({"instance_count": 4})
     assert group(alone).update.strategy == "DEFAULT"
     both = with_odcr({"instance_count": 4})

@@ -156,7 +156,7 @@ def test_efa_is_content_with_one_zone_however_it_is_said(raw):
 
 
 def test_a_zone_name_and_a_zone_id_are_not_compared():
-    """Which name stands for which id differs between accounts; the account check knows."""
+    """The mapping of zone names to ids differs between accounts; the account check resolves it."""
     assert plan_problems(p5(availability_zone="usw2-az3")) == {}
 
 
@@ -187,7 +187,7 @@ def test_repair_with_the_agent_is_planned():
 
 
 def test_who_asks_for_ssh_learns_of_session_manager():
-    """EKN-01, DF-15: the old template could do nothing without a key."""
+    """EKN-01, DF-15: the old template required a key."""
     (note,) = [note for note in plan(p5(ssh_key_name="training")).notes if "training" in note]
     assert "aws ssm start-session" in note
 

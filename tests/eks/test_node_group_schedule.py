@@ -1,4 +1,4 @@
-"""Scheduled actions: only those whose time is known."""
+"""Scheduled actions: only for known times."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone

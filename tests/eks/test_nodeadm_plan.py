@@ -31,7 +31,7 @@ def node_config(user_data):
 
 
 def test_a_p5_node_in_a_capacity_block(golden):
-    """EKN-12: no bootstrap script, no EFA installer; the AMI brings both."""
+    """EKN-12: no bootstrap script, no EFA installer; the AMI contains both."""
     golden("nodeadm/p5_capacity_block.txt", render_self_managed_user_data(group(p5()), **CLUSTER))
 
 
@@ -76,6 +76,6 @@ def test_local_disks_become_one_volume_on_request(local_nvme):
 
 
 def test_the_document_is_the_same_every_time():
-    """A second `up` must not make a new version of the launch template."""
+    """A second `up` must not create a new version of the launch template."""
     first = render_self_managed_user_data(group(LABELS_AND_TAINTS), **CLUSTER)
     assert first == render_self_managed_user_data(group(LABELS_AND_TAINTS), **CLUSTER)

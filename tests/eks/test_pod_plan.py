@@ -16,7 +16,7 @@ def maximum_pods(name, layout="efa-only"):
 
 
 def test_p5_keeps_one_interface_for_pods_beside_its_efa():
-    """Two slots on card 0: the primary with 50 addresses, and an EFA interface without any."""
+    """Two slots on card 0: the primary one with 50 addresses, and an EFA interface without any."""
     assert maximum_pods("p5.48xlarge") == 1 * (50 - 1) + 2 == 51
 
 

@@ -1,4 +1,4 @@
-"""Where each purchase option stands, in the template and in the group, for both managements."""
+"""Purchase options in the template and in the group, for managed and self-managed groups."""
 
 from dataclasses import replace
 
@@ -23,8 +23,8 @@ MEMBERS = CapacityPlan(
 BY_ID = {"capacityReservationId": ID}
 
 CASES = [
-    # capacity, group made by the stack, target in the template, its market, managed type, and the
-    # market of a template of ours
+    # capacity, group created by the stack, target in the template, its market, managed type, and
+    # the market of a self-managed template
     pytest.param(ON_DEMAND, None, None, None, "ON_DEMAND", None, id="on-demand"),
     pytest.param(SPOT, None, None, None, "SPOT", "spot", id="spot"),
     pytest.param(ODCR, None, BY_ID, None, "ON_DEMAND", None, id="odcr"),
@@ -54,7 +54,7 @@ CASES = [
 
 @pytest.fixture
 def make(deploy, node_group_args):
-    """Deploy a node group of a purchase option and return what was registered."""
+    """Deploy a node group of a purchase option and return the registered resources."""
 
     def run(component, capacity, made=None, **changes):
         plan = replace(P5, capacity=capacity, **changes)
@@ -115,14 +115,14 @@ def test_the_update_strategy_is_that_of_the_plan(make, update, expected):
 
 @pytest.mark.parametrize("auto_repair", [True, False])
 def test_repair_is_said_either_way(make, auto_repair):
-    """Left out, EKS would keep what a former stack file asked for."""
+    """If omitted, EKS would keep the value of a former stack file."""
     config = P5.config.model_copy(update={"auto_repair": auto_repair})
     cloud = make(ManagedNodeGroup, ON_DEMAND, config=config)
     assert cloud.one("dev-p5-node-group").inputs["nodeRepairConfig"] == {"enabled": auto_repair}
 
 
 def test_a_managed_group_of_a_block_that_has_not_begun_is_filled_at_its_start(make):
-    """D8: EKS documents a scheduled action on its Auto Scaling group for it."""
+    """D8: EKS documents a scheduled action on its Auto Scaling group for this."""
     schedule = replace(SCHEDULED, scale_up_minimum=0, scale_down_at=None)
     cloud = make(ManagedNodeGroup, BLOCK, schedule=schedule)
     group = cloud.one("dev-p5-node-group")
@@ -144,14 +144,14 @@ def test_a_managed_group_of_an_active_block_is_emptied_by_eks_alone(make):
 
 @pytest.mark.parametrize("component", [ManagedNodeGroup, SelfManagedNodeGroup])
 def test_an_ssh_key_stands_in_the_template(make, component):
-    """EKS refuses remote access beside a template; DF-15: no key is needed."""
+    """EKS refuses remote access together with a template; DF-15: no key is needed."""
     assert template(make(component, ON_DEMAND, ssh_key_name="training"))["keyName"] == "training"
     assert "keyName" not in template(make(component, ON_DEMAND))
 
 
 @pytest.mark.parametrize("allowed", [True, False])
 def test_own_groups_are_tagged_for_an_autoscaler_that_may_change_them(make, allowed):
-    """EKS-15; EKS tags the groups behind managed ones by itself."""
+    """EKS-15; EKS itself tags the Auto Scaling groups of managed node groups."""
     policies = ("autoscaler",) if allowed else ("ebs",)
     cloud = make(SelfManagedNodeGroup, ON_DEMAND, addon_policies=policies)
     tags = {tag["key"]: tag["value"] for tag in cloud.one("dev-p5-nodes").inputs["tags"]}

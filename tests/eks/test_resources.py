@@ -1,4 +1,4 @@
-"""The EKS architecture: what there is, in which order, and what comes out."""
+"""The EKS architecture: its resources, their order, and its outputs."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 
 @pytest.fixture
 def p5_cb(deploy):
-    """Deploy the architecture with some of its plan changed."""
+    """Deploy the architecture with a changed plan."""
 
     def run(*groups, **changes):
         plan = eks_plan(*groups, **changes)
@@ -38,7 +38,7 @@ def p5_cb(deploy):
 
 
 def before(cloud, name):
-    """Return the names of what a resource waits for."""
+    """Return the names of a resource's dependencies."""
     urns = cloud.one(name).dependencies
     return {made.name for made in cloud.registered if made.urn in urns}
 
@@ -48,7 +48,7 @@ def entries(cloud):
 
 
 def test_there_is_always_a_system_node_group(p5_cb):
-    """EKS-06, DF-13: somewhere for CoreDNS when no node for the work exists."""
+    """EKS-06, DF-13: a place for CoreDNS while no node for jobs exists."""
     cloud = p5_cb()
     assert [made.name for made in cloud.of_type(NODE_GROUP)] == ["p5-cb-system-node-group"]
     assert "p5-cb-system-node-group" in before(cloud, "p5-cb-coredns-addon")
@@ -87,7 +87,7 @@ def test_the_control_plane_is_told_the_vpc_of_another_stack(deploy):
 
 
 def test_nodes_wait_for_network_efa_rules_and_authorization(p5_cb):
-    """Pain 6, pain 12: what is missing when the first node starts is missing for good."""
+    """Pain 6, pain 12: objects that are missing when the first node starts never reach it."""
     cloud = p5_cb()
     waits_for = before(cloud, "p5-cb-p5-nodes")
     assert {
@@ -99,7 +99,7 @@ def test_nodes_wait_for_network_efa_rules_and_authorization(p5_cb):
 
 
 def test_the_entry_waits_for_the_map_of_the_package(p5_cb):
-    """PR-25: the package makes the ConfigMap, the entry goes into it."""
+    """PR-25: the package creates the ConfigMap, and the entry is added to it."""
     assert "p5-cb-eks" in before(p5_cb(), "p5-cb-p5-access")
 
 
@@ -183,7 +183,7 @@ def test_every_resource_that_takes_tags_has_those_of_the_stack(p5_cb):
 
 
 def test_no_reservation_is_made_or_owned(p5_cb):
-    """A reservation is bought by people; destroying the stack must not touch it."""
+    """Users buy reservations; destroying the stack must not change them."""
     types = {made.type for made in p5_cb().registered}
     assert not [t for t in types if "apacityReservation" in t or "apacityBlock" in t]
 
@@ -197,7 +197,7 @@ def test_every_component_is_closed_and_every_child_stays_inside(p5_cb):
 
 
 def test_outputs_say_what_a_user_asks_next(p5_cb):
-    """EKN-15, PR-24, PR-25: no value is read by hand from a console any more."""
+    """EKN-15, PR-24, PR-25: users no longer copy values from a console."""
     exports = p5_cb().exports
     assert exports.keys() == {
         "cluster_name",
@@ -233,7 +233,7 @@ def test_two_groups_of_one_kind_do_not_collide(p5_cb):
 
 
 def test_names_are_those_whose_length_the_plan_measures(p5_cb):
-    """Pulumi's names follow from the logical ones; a too long one fails in mid-update."""
+    """Pulumi derives names from logical names; one that is too long fails during the update."""
     names = {made.name for made in p5_cb().registered}
     parts = named_groups(stack_files.config(stack_files.p5()))
     assert {

@@ -1,4 +1,4 @@
-"""Which device plugins are installed, from which image and for which nodes."""
+"""Installed device plugins, their images and their nodes."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Self-managed node groups: the Auto Scaling group of a Capacity Block through its life."""
+"""Self-managed node groups: the life of the Auto Scaling group of a Capacity Block."""
 
 import base64
 from dataclasses import replace
@@ -15,7 +15,7 @@ SCHEDULE = "aws:autoscaling/schedule:Schedule"
 
 @pytest.fixture
 def p5(deploy, node_group_args):
-    """Deploy the p5 node group with some of its plan changed."""
+    """Deploy the p5 node group with a changed plan."""
 
     def run(*launch_after, **changes):
         plan = replace(P5, **changes)
@@ -62,7 +62,7 @@ def test_nodes_launch_in_the_subnet_of_the_block(p5):
 
 
 def test_the_template_is_pinned_by_number(p5):
-    """EKN-13: where the old template took the latest."""
+    """EKN-13: the old template used the latest version."""
     assert group(p5()).inputs["launchTemplate"] == {
         "id": "p5-cb-p5-launch-template-id",
         "version": "1",
@@ -118,7 +118,7 @@ def test_nothing_is_installed_at_boot(p5):
 
 
 def test_a_block_with_known_times_fills_and_empties_the_group_by_itself(p5):
-    """EKN-16, pain 4: up at the start, down 40 minutes before the end."""
+    """EKN-16, pain 4: scale up at the start, and down 40 minutes before the end."""
     cloud = p5(schedule=SCHEDULED)
     assert actions(cloud) == {
         "capacity-block-start": ("2026-12-01T11:30:00Z", 1, 2, 2),
@@ -134,7 +134,7 @@ def test_before_the_start_nothing_is_wanted_and_nobody_waits(p5):
 
 
 def test_until_the_start_the_sizes_are_the_schedules(p5):
-    """An update that straddles the start must not empty the group again."""
+    """An update that is running at the start must not empty the group again."""
     assert set(group(p5(schedule=SCHEDULED)).ignore_changes) == {
         "minSize",
         "desiredCapacity",
@@ -165,7 +165,7 @@ def test_without_known_times_nothing_is_scheduled(p5):
 
 
 def test_running_nodes_are_never_replaced_under_a_job(p5):
-    """EKN-14: the old rolling update would end a job one node at a time."""
+    """EKN-14: the old rolling update would terminate a job's nodes one by one."""
     assert "instanceRefresh" not in group(p5()).inputs
 
 
@@ -190,6 +190,6 @@ def test_components_are_closed_and_children_stay_inside(p5):
 
 
 def test_in_a_reservation_the_old_group_goes_before_its_successor_comes(p5):
-    """G11, EKN-14: beside the old nodes a full reservation has no instance for new ones."""
+    """G11, EKN-14: a full reservation has no capacity for new nodes until old ones terminate."""
     assert group(p5()).deletes_first
     assert not group(p5(capacity=SPOT)).deletes_first

@@ -12,7 +12,7 @@ from components.eks.termination_hook import (
 
 
 def test_an_instance_waits_and_is_terminated_in_the_end(deploy):
-    """EKN-16: without a hook the metadata never say that the instance is to go."""
+    """EKN-16: without a hook, the instance metadata never announces the termination."""
 
     def program():
         args = TerminationHookArgs(
@@ -34,6 +34,6 @@ def test_an_instance_waits_and_is_terminated_in_the_end(deploy):
 
 
 def test_the_wait_ends_before_ec2_takes_a_capacity_block():
-    """Scaled in 40 minutes before the end; EC2 takes the instances from 30 minutes on."""
+    """Scale in 40 minutes before the end; EC2 terminates instances from 30 minutes before it."""
     handler_drains = timedelta(seconds=2 + 120)
     assert handler_drains < timedelta(seconds=HEARTBEAT_SECONDS) < timedelta(minutes=40 - 30)

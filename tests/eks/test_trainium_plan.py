@@ -1,4 +1,4 @@
-"""Trainium on EKS, on demand in one zone: what follows from the type (parity sections 7 and 8)."""
+"""On-Demand Trainium on EKS in one zone: defaults of the type (parity sections 7 and 8)."""
 
 import pytest
 
@@ -53,7 +53,7 @@ def test_nodes_launch_from_the_ami_with_the_neuron_driver():
 
 
 def test_a_placement_group_is_made_for_on_demand_training():
-    """Section 7: the reference makes one for each type."""
+    """Section 7: the reference creates one for each type."""
     assert group(trainium()).placement.group == "create"
 
 

@@ -1,4 +1,4 @@
-"""A cluster that runs becomes only what EKS can make of it in place."""
+"""Changes of a running cluster are limited to those that EKS can make in place."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cluster(version=DEFAULT, **changes):
 
 @pytest.fixture
 def problems(configure, facts):
-    """Return what is refused of a stack file whose cluster exists."""
+    """Return the problems of a stack file whose cluster exists."""
 
     def judged(exists, **changes):
         known = replace(facts, cluster=exists)
@@ -112,7 +112,7 @@ def test_groups_that_are_behind_the_same_version_are_what_up_is_for(problems):
 
 @pytest.mark.parametrize(("size", "refused"), [(2, True), (0, False)])
 def test_a_managed_block_is_updated_only_while_it_is_empty(problems, size, refused):
-    """P5-CB managed: EKS updates such a group at desired size 0 only."""
+    """P5-CB managed: EKS updates such a group only at desired size 0."""
     group = "p5-cb-p5-node-group-5d6e7f8"
     exists = cluster(
         PREVIOUS,

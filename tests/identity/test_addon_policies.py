@@ -1,4 +1,4 @@
-"""The add-on policies of nodes: what is granted, and on what."""
+"""The add-on policies of nodes: actions and resources."""
 
 import json
 
@@ -26,7 +26,7 @@ def granting(policy, action):
 
 
 def test_managed_policies_exist_at_aws():
-    """EKX-07; moto carries AWS's own list."""
+    """EKX-07; moto contains AWS's list."""
     known = json.loads(aws_managed_policies_data)
     assert set(managed_policies(EVERY)) <= known.keys()
     assert all(known[name].get("Path", "/") == "/" for name in managed_policies(EVERY))

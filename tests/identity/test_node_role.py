@@ -1,4 +1,4 @@
-"""The node role: who takes it and which policies it has, in every partition."""
+"""The node role: its trust policy and its policies, in every partition."""
 
 import json
 
@@ -26,7 +26,7 @@ def attached(cloud):
 
 
 def test_the_role_has_what_every_node_needs(deploy):
-    """EKN-06, EKX-07; PullOnly is what the EKS guide asks for now."""
+    """EKN-06, EKX-07; the EKS guide now requires PullOnly."""
     assert attached(deploy(node_role)) == {
         "AmazonEKSWorkerNodePolicy",
         "AmazonEKS_CNI_Policy",
@@ -69,7 +69,7 @@ def test_trust_and_policies_follow_the_partition(deploy, region, partition, dns_
 
 
 def test_nothing_is_granted_in_the_role_itself(deploy):
-    """The role would own its policies exclusively, and throw away those of others."""
+    """The role would manage its policies exclusively, and remove those of others."""
     role = deploy(node_role).one("p5-cb-p5-role")
     assert not {"inlinePolicies", "managedPolicyArns"} & role.inputs.keys()
     assert role.inputs["tags"] == {"team": "vision"}

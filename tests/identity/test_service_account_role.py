@@ -1,4 +1,4 @@
-"""The role of a service account: who may take it, and what it may do."""
+"""The role of a service account: its trust policy and its permissions."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_role_has_the_one_policy_of_its_partition(deploy, region, partition)
 
 
 def test_the_name_of_a_role_fits_however_long_that_of_the_add_on_is(deploy):
-    """The provider refuses a longer one: IAM has 64 characters, and Pulumi appends eight."""
+    """The provider refuses a longer name: IAM allows 64 characters, and Pulumi appends eight."""
     cloud = role(deploy, None, name="eks-g4dn-vpc-services-addons-aws-fsx-csi-driver-identity")
     (made,) = cloud.of_type("aws:iam/role:Role")
     assert made.name.startswith("eks-g4dn-vpc-services-addons-aws-fsx-csi")

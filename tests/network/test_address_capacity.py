@@ -1,4 +1,4 @@
-"""Whether subnets that are to be made have the addresses that a plan takes."""
+"""Whether new subnets have the addresses that a plan needs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_what_lies_in_one_subnet_is_added_up() -> None:
 
 
 def test_a_subnet_with_room_is_fine() -> None:
-    """AWS keeps five of the sixteen addresses."""
+    """AWS reserves five of the sixteen addresses."""
     assert list(refused(SMALL, {PRIVATE.name: Need(11, ("queue",))})) == []
 
 

@@ -1,4 +1,4 @@
-"""Addresses of new VPCs: as documented, disjoint, and never moved by a further zone."""
+"""Addresses of new VPCs: as documented, disjoint, and unchanged by an additional zone."""
 
 from ipaddress import IPv4Network
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Where nodes that must stay in one zone could launch, in words."""
+"""Messages about zones in which nodes that need a single zone can launch."""
 
 from components.catalog.instance_types import instance_type
 from components.config.network import NewVpc

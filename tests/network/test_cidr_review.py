@@ -1,4 +1,4 @@
-"""Networks of a VPC that EC2 accepts, alone and beside one another."""
+"""CIDR blocks of a VPC that EC2 accepts, alone and in combination."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ def efa_group(opts=None):
 
 
 def test_members_reach_one_another_with_every_protocol_in_both_directions(deploy):
-    """EKX-05, EKN-07, DF-04: the rule to itself stands in both directions, by group id."""
+    """EKX-05, EKN-07, DF-04: self-referencing rules in both directions, by group id."""
     cloud = deploy(efa_group)
     itself = {
         "securityGroupId": "p5-cb-efa-group-id",
@@ -28,7 +28,7 @@ def test_members_reach_one_another_with_every_protocol_in_both_directions(deploy
 
 
 def test_egress_to_the_internet_is_a_rule_of_its_own(deploy):
-    """EKN-07: `0.0.0.0/0` does not stand for the group itself."""
+    """EKN-07: `0.0.0.0/0` does not include the group itself."""
     rule = deploy(efa_group).one("p5-cb-efa-egress-internet")
     assert rule.type == EGRESS
     assert rule.inputs["cidrIpv4"] == "0.0.0.0/0"

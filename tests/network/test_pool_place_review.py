@@ -1,4 +1,4 @@
-"""What is wrong with the zone and the subnet of a pool, for Batch as for EKS."""
+"""Problems of the zone and the subnet of a pool, for Batch and EKS."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_the_network_is_that_of_the_outputs(deploy):
 
 
 def test_reading_registers_nothing(deploy):
-    """A resource would stand in the state before the configuration is known to be right."""
+    """A resource would be in the state before the configuration is known to be valid."""
     assert deploy(lambda: READ(REFERENCE), calls=answer(OUTPUTS)).registered == []
 
 
@@ -51,7 +51,7 @@ def refusal(deploy, **arguments):
 
 @pytest.fixture
 def engine_says(monkeypatch):
-    """Let the engine answer every call with an error, in its words."""
+    """Make the engine answer every call with an error in its format."""
 
     def say(words):
         def fail(*_arguments, **_named):

@@ -1,4 +1,4 @@
-"""A VPC of the stack's own: what there is, in which order, and with which names."""
+"""A new VPC: its resources, their order, and their names."""
 
 import json
 
@@ -39,7 +39,7 @@ def network(deploy):
 
 
 def before(cloud, name):
-    """Return the names of what a resource waits for."""
+    """Return the names of a resource's dependencies."""
     urns = cloud.one(name).dependencies
     return {made.name for made in cloud.registered if made.urn in urns}
 
@@ -57,7 +57,7 @@ def test_nodes_find_names_in_the_vpc(network):
 
 
 def test_a_subnet_lies_in_its_zone_given_by_name_or_by_id(network):
-    """EKX-01: one public and one private subnet a zone, tagged for load balancers."""
+    """EKX-01: one public and one private subnet for each zone, tagged for load balancers."""
     subnets = made(network(), "subnet:Subnet")
     assert list(subnets) == [
         "dev-network-private-us-west-2a",
@@ -153,7 +153,7 @@ def test_public_subnets_share_a_table_that_leads_to_the_internet(network):
 
 
 def test_addresses_and_nat_gateways_go_before_the_internet_gateway(network):
-    """VPCM-23, DF-02: EC2 keeps a gateway that a public address needs."""
+    """VPCM-23, DF-02: EC2 keeps a gateway while a public address needs it."""
     cloud = network()
     for name in ("dev-network-us-west-2a-nat", "dev-network-us-west-2a-address"):
         assert "dev-network-internet" in before(cloud, name)
@@ -215,7 +215,7 @@ def test_a_zone_at_the_end_changes_nothing_that_was_there(network):
     known = {each.name: each for each in network(ZONES, **options).registered}
     after = {each.name: each for each in network((*ZONES, "us-west-2d"), **options).registered}
     assert known.keys() < after.keys()
-    # Endpoints reach into the new zone; everything else is what it was.
+    # Endpoints are extended to the new zone; everything else is unchanged.
     changed = {n for n, each in known.items() if each.inputs != after[n].inputs}
     assert changed == {f"dev-network-endpoints-{s}" for s in ("s3", "dynamodb", "sts")}
 

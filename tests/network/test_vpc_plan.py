@@ -55,14 +55,14 @@ def test_subnets_are_named_by_kind_and_zone_as_the_stack_file_says_it():
     ],
 )
 def test_each_private_subnet_knows_its_nat_gateway(nat_gateways, used):
-    """VPCM-12, VPCM-14: a single one stands in the first zone."""
+    """VPCM-12, VPCM-14: a single one is in the first zone."""
     found = plan(nat_gateways=nat_gateways)
     assert [found.nat_gateway_of(subnet) for subnet in found.private_subnets] == used
     assert set(found.nat_gateways) == set(filter(None, used))
 
 
 def test_without_public_subnets_private_ones_keep_their_addresses():
-    """VPCM-04: a public subnet that comes or goes moves no private one."""
+    """VPCM-04: adding or removing a public subnet changes no private one."""
     closed = plan(public_subnets=False, nat_gateways="none")
     assert closed.public_subnets == ()
     assert closed.private_subnets == plan().private_subnets

@@ -1,4 +1,4 @@
-"""What is refused in the zones and addresses of a new VPC, with its fix."""
+"""Problems of the zones and addresses of a new VPC, with their fixes."""
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ ZONES = ("us-west-2a", "us-west-2b")
 
 
 def found(**values):
-    """Return the problems of a new VPC by path, as pairs with all of one path together."""
+    """Return the problems of a new VPC, grouped by path."""
     review = Review(stack_file="Pulumi.dev.yaml")
     network = NewVpc(**{"kind": "new-vpc", "availability_zones": ZONES, **values})
     review_new_vpc(network, REGION, review)

@@ -1,4 +1,4 @@
-"""A network alone: its plan, and what does not belong there."""
+"""A network alone: its plan, and keys that do not belong there."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_gateway_endpoints_are_switches(endpoints: list[str], services: int):
 
 
 def test_public_subnets_are_a_switch():
-    """VPCM-04, VPCM-09 to VPCM-14: what the template makes where it is false."""
+    """VPCM-04, VPCM-09 to VPCM-14: the template's resources if it is false."""
     network = planned_network(several(3, public_subnets=False, nat_gateways="none")).network
     assert network.public_subnets == network.nat_gateways == ()
     assert len(network.private_subnets) == 3
@@ -69,7 +69,7 @@ def test_a_network_that_nothing_leaves_says_what_lives_there_needs(closed: dict[
 
 
 def test_it_has_security_groups_and_is_protected_unless_told_otherwise():
-    """VPC1-10, VPC1-14, DF-04: the template of several zones has none for EFA."""
+    """VPC1-10, VPC1-14, DF-04: the template for several zones has no group for EFA."""
     plan = planned_network(several(2))
     assert plan.efa_security_group
     assert plan.lustre_security_group

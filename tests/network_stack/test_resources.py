@@ -37,7 +37,7 @@ def network_plan(zones=("us-west-2b",), addresses="vpc-one-az", network=None, **
 
 @pytest.fixture
 def architecture(deploy):
-    """Deploy the architecture of a plan, its outputs as the stack's exports."""
+    """Deploy the architecture of a plan, with its outputs as the stack's exports."""
 
     def run(plan=None):
         made = plan or network_plan()
@@ -66,7 +66,7 @@ def rules(cloud, group):
 
 
 def test_members_of_the_efa_group_reach_each_other_both_ways(architecture):
-    """VPC1-10 to VPC1-13, DF-04: the template for several zones had no rules of the kind."""
+    """VPC1-10 to VPC1-13, DF-04: the template for several zones had no such rules."""
     group = "ml-vpc-efa-group-id"
     for plan in (None, network_plan(("us-west-2a", "us-west-2b"), "vpc-multi-az")):
         assert rules(architecture(plan), group) == {
@@ -103,7 +103,7 @@ def test_the_vpc_stays_while_others_live_in_it(architecture):
 
 
 def test_outputs_have_one_form_whatever_the_number_of_zones(architecture):
-    """VPCM-22, VPC1-15, DF-04: lists of ids, where the exports were texts of two names."""
+    """VPCM-22, VPC1-15, DF-04: lists of ids, where the templates exported texts under two names."""
     exports = architecture().exports
     assert exports == {
         "region": "us-west-2",
@@ -125,7 +125,7 @@ def test_outputs_have_one_form_whatever_the_number_of_zones(architecture):
 
 
 def test_a_network_without_public_subnets_says_so_in_its_outputs(architecture):
-    """VPCM-04, VPCM-22: the template leaves the export out then."""
+    """VPCM-04, VPCM-22: the template then omits the export."""
     closed = {"public_subnets": False, "nat_gateways": "none"}
     exports = architecture(network_plan(network=closed)).exports
     assert exports["public_subnet_ids"] == []

@@ -1,4 +1,4 @@
-"""The account that the checks of a ParallelCluster stack read."""
+"""The account for the checks of a ParallelCluster stack."""
 
 from tests.account.conftest import block, configure, facts, with_subnet
 

@@ -1,4 +1,4 @@
-"""What a ParallelCluster stack is told of the account before anything is made."""
+"""Checks of a ParallelCluster stack against the account, before anything is created."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def p4de(**changes):
 
 
 def problems(raw, facts):
-    """Return what is refused, by path below the root."""
+    """Return the problems, by path below the root."""
     try:
         prepared(raw, facts)
     except ConfigError as error:
@@ -94,13 +94,13 @@ def importing_a_key():
 
 
 def test_the_same_public_key_is_imported_again():
-    """EC2 may answer with another comment."""
+    """EC2 may return another comment."""
     assert problems(importing_a_key(), with_deployed_key(f"{PUBLIC_KEY} key-1")) == {}
     assert problems(importing_a_key(), account()) == {}
 
 
 def test_another_public_key_for_a_cluster_that_exists_is_refused():
-    """The update would fail half-way: the name of the new key pair is not known before it."""
+    """The update would fail half-way: the name of the new key pair is unknown before it."""
     found = problems(importing_a_key(), with_deployed_key(OTHER_KEY))
     problem = found[f"{HEAD_NODE}.ssh.public_key"]
     assert problem.allowed == f"as deployed: {OTHER_KEY}"
@@ -133,7 +133,7 @@ def test_an_imported_key_does_not_replace_a_key_pair_of_the_user():
     ],
 )
 def test_an_image_that_nodes_do_not_start_from_is_refused(change, words):
-    """PC-03: CustomAmiTagValidator and its relatives, before anything is made."""
+    """PC-03: CustomAmiTagValidator and related ones, before anything is created."""
     assert words in problems(p4de(), with_image(**change))["architecture.custom_ami_id"].problem
 
 
@@ -179,7 +179,7 @@ def test_two_subnets_of_one_zone_are_refused_in_a_queue():
 
 
 def test_a_subnet_too_small_for_the_nodes_is_refused():
-    """Pain 15: an EFA node takes one address, and Lustre one for each server."""
+    """Pain 15: an EFA node needs one address, and Lustre one for each server."""
     found = problems(p4de(), with_subnet(PRIVATE_B, cidr=IPv4Network("10.0.16.0/29")))
     problem = found["network.private_subnet_ids"]
     assert "compute-gpu/distributed-ml, storage fsx need" in problem.problem
@@ -205,7 +205,7 @@ def test_a_reservation_is_of_the_platform_of_the_operating_system(system, platfo
 
 
 def test_more_nodes_than_the_reservation_holds_are_refused():
-    """CapacityReservationSizeValidator counts the most nodes, not those that run always."""
+    """CapacityReservationSizeValidator counts the maximum of nodes, not the static ones."""
     raw = p4de(reservations__p4de__instance_count=...)
     found = problems(raw, account(reservations={RESERVATION: odcr(instance_count=3)}))
     assert f"{QUEUE}.compute_resources.distributed-ml.maximum" in found
@@ -218,7 +218,7 @@ def test_a_queue_in_another_zone_than_its_reservation_is_refused():
 
 
 def test_a_reservation_whose_share_the_stack_accepts_need_not_be_seen_yet():
-    """PR-05, PR-06: nobody sees a shared reservation before its share is accepted."""
+    """PR-05, PR-06: a shared reservation is not visible before its share is accepted."""
     raw = p4de(
         reservations__p4de__provenance="aws-assisted",
         reservations__p4de__resource_share_arn=SHARE,
@@ -235,7 +235,7 @@ def test_a_reservation_without_a_share_must_be_there():
 
 
 def test_a_closed_network_is_refused_in_words_of_parallelcluster():
-    """Nodes ask CloudFormation and DynamoDB before they are configured."""
+    """Nodes call CloudFormation and DynamoDB before they are configured."""
     closed = with_subnet(PRIVATE_B, default_route="none")
     found = problems(p4de(), closed)["network.private_subnet_ids[1]"]
     assert "cannot configure themselves" in found.problem

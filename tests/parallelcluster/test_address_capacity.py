@@ -1,4 +1,4 @@
-"""How many addresses a Slurm cluster takes, and of which subnets."""
+"""The number of addresses that a Slurm cluster needs, by subnet."""
 
 from __future__ import annotations
 

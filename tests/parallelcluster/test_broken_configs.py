@@ -1,6 +1,6 @@
-"""Broken clusters, refused by us and by the real ParallelCluster.
+"""Broken clusters, refused by the program and by the real ParallelCluster.
 
-The table is in `tests/support/refusals`; `docs/parallelcluster-refusals.md` is made from it.
+The table is in `tests/support/refusals`; `docs/parallelcluster-refusals.md` is generated from it.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ OFFLINE = [case for case in CASES if not case.account]
 LIVE = [case for case in CASES if case.account]
 IN_YAML = [case for case in CASES if case.theirs or case.cluster != "pc-broken"]
 LEFT_TO_PARALLELCLUSTER = {"a block without reservation"}
-"""What only ParallelCluster refuses; the cases say why."""
+"""Cases that only ParallelCluster refuses; each contains the reason."""
 
 
 @pytest.fixture(scope="module")
 def account() -> Iterator[Account]:
-    """The sandbox's account, with an RSA key pair, as the default one of AWS clients."""
+    """The sandbox's account, with an RSA key pair, as the default account of AWS clients."""
     with AwsServer(region=REGION, port=0) as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_ENDPOINT_URL", server.endpoint)
         patch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
         patch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
-        # Nothing is deployed; the server alone answers no CloudFormation.
+        # Nothing is deployed; this server does not answer CloudFormation.
         patch.setattr(parallelcluster_checks, "look_up_deployed", lambda *_: None)
         opened = Account(server)
         opened.ec2.create_key_pair(KeyName="rsa", KeyType="rsa")
@@ -56,7 +56,7 @@ def account() -> Iterator[Account]:
 
 @pytest.fixture(scope="module")
 def real(account: Account) -> dict[str, Validation]:
-    """What ParallelCluster says of every case, by its name; one process for all."""
+    """ParallelCluster's result for every case, by name; one process for all."""
     good = good_yaml()
     names = {case.name: _cluster(case, index) for index, case in enumerate(IN_YAML)}
     configs = {names[case.name]: broken_yaml(case, good) for case in IN_YAML}

@@ -1,4 +1,4 @@
-"""What is wrong with a ParallelCluster stack as a whole, and what its user should know."""
+"""Problems and notes of a ParallelCluster stack as a whole."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def properties(**changes):
 
 
 def attributes(made):
-    """Return the attributes of a resource that the outputs ask for."""
+    """Return the attributes of a resource that the outputs use."""
     values = [output["Value"] for output in made["Outputs"].values()]
     return {tuple(value["Fn::GetAtt"]) for value in values if "Fn::GetAtt" in value}
 
@@ -54,7 +54,7 @@ def test_a_provider_that_exists_is_used():
 
 
 def test_the_cluster_is_the_custom_resource():
-    """PR-03: what `pcluster create-cluster` was given by hand."""
+    """PR-03: the arguments of a manual `pcluster create-cluster`."""
     cluster = template()["Resources"][CLUSTER]
     assert cluster["Type"] == "Custom::PclusterCluster"
     assert cluster["Properties"]["ClusterName"] == "pc-g4dn"
@@ -62,7 +62,7 @@ def test_the_cluster_is_the_custom_resource():
 
 
 def test_properties_that_break_updates_are_left_out():
-    """The provider hands every property to the creation and to the update alike."""
+    """The provider passes every property both to the creation and to the update."""
     given = properties(suppress_validators=("type:UrlValidator",), deletion_policy="Retain")
     assert given.keys() == {
         "ServiceToken",
@@ -86,7 +86,7 @@ def test_validators_are_suppressed_only_where_asked():
 
 
 def test_outputs_are_what_people_read_from_describe_cluster():
-    """PR-63, PR-46: status of cluster and fleet, the head node, and where the provider logs."""
+    """PR-63, PR-46: status of cluster and fleet, the head node, and the provider's log group."""
     made = template()
     assert attributes(made) == {
         *((CLUSTER, attribute) for attribute in OUTPUTS.values()),

@@ -53,7 +53,7 @@ def test_a_head_node_whose_queues_have_no_zone_takes_the_first_subnet():
 
 
 def test_a_head_node_without_a_public_subnet_there_stands_in_another_zone():
-    """It works, and traffic between zones costs less than no cluster."""
+    """It works, and traffic between zones is better than no cluster."""
     raw = p4de(network__public_subnet_ids=[PUBLIC_A])
     assert completed(raw, account()).head_node.subnet_id == PUBLIC_A
 
@@ -98,7 +98,7 @@ def test_a_zone_of_a_new_vpc_is_spelled_as_the_network_spells_it():
 
 
 def test_the_second_reservation_of_a_queue_fills_in_what_the_first_leaves_open():
-    """A reservation that nobody sees yet says nothing of its zone."""
+    """The zone of a reservation that is not yet visible is unknown."""
     other = "cr-0123456789abcdef1"
     raw = p4de()
     raw["reservations"]["second"] = {"kind": "odcr", "reservation_id": other}
@@ -123,7 +123,7 @@ def test_the_plan_takes_what_was_filled_in():
     ],
 )
 def test_only_file_systems_that_the_stack_makes_are_put_into_a_subnet(entry, subnet_id):
-    """PC-10: ParallelCluster puts Lustre into the subnet of its queues by itself."""
+    """PC-10: ParallelCluster itself puts Lustre into the subnet of its queues."""
     storage = {
         "mount_directory": "/data",
         "availability_zone": "us-west-2b",

@@ -1,4 +1,4 @@
-"""What is wrong with a compute resource."""
+"""Problems of a compute resource."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_every_node_of_a_block_is_static(minimum: int, *, refused: bool):
 
 
 def test_the_reservation_holds_the_most_nodes_of_all_compute_resources():
-    """ParallelCluster counts `MaxCount`, where EKS counts what is wanted now."""
+    """ParallelCluster counts `MaxCount`; EKS counts the desired size."""
     raw = raw_p4de(reservations__p4de__instance_count=3)
     (problem,) = problems(raw).values()
     assert (problem.path.rpartition(".")[2], problem.found) == (

@@ -1,4 +1,4 @@
-"""What is read of a Slurm cluster that exists."""
+"""Facts of an existing Slurm cluster."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEMPLATE = {
 
 @pytest.fixture(scope="module")
 def account() -> Iterator[AccountReader]:
-    """One reader for all tests: its clients take a while to make."""
+    """One reader for all tests: its clients take time to create."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("AWS_ACCESS_KEY_ID", "sandbox")
         environment.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")

@@ -46,7 +46,7 @@ def test_the_head_node_stands_where_the_stack_file_says(
 
 
 def test_in_a_new_vpc_the_head_node_stands_in_the_zone_of_the_first_queue_that_has_one():
-    """PR-41: the head node in the public subnet of the zone that the nodes are in."""
+    """PR-41: the head node is in the public subnet of the nodes' zone."""
     assert head(raw_p4de(network=NEW_VPC, **UNPROTECTED)).subnets == ("public-us-west-2b",)
     assert head(raw_config(network=NEW_VPC)).subnets == ("public-us-west-2a",)
 

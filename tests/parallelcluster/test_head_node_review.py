@@ -1,4 +1,4 @@
-"""What is wrong with the head node."""
+"""Problems of the head node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where nodes mount shared storage: once each, in nobody's way."""
+"""Mount directories of shared storage: unique, and without conflicts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def directories(*wanted: str, base=None, **changes):
 
 
 def test_an_entry_without_a_directory_is_refused_with_the_command():
-    """DF-08: every file system has one directory of its own."""
+    """DF-08: every file system has its own directory."""
     wanted = {key: value for key, value in LUSTRE.items() if key != "mount_directory"}
     problem = planned({"fsx": wanted}).problems["storage.fsx.mount_directory"]
     assert problem.problem.startswith("is missing")
@@ -39,7 +39,7 @@ def test_directories_beside_one_another_are_accepted(wanted):
     ],
 )
 def test_one_directory_inside_of_another_is_refused(wanted, refused):
-    """TRN-27, DF-09: two entries are two file systems, each in a directory of its own."""
+    """TRN-27, DF-09: two entries are two file systems, each in its own directory."""
     problem = directories(*wanted)["storage.s1.mount_directory"]
     assert refused in problem.problem
     assert problem.allowed == "directories that do not contain one another"
@@ -70,7 +70,7 @@ def test_nobody_is_locked_out(system, directory, refused):
 
 
 def test_the_disks_of_instances_and_storage_have_different_directories():
-    """PC-24: p4de has disks of its own, mounted at `scratch_directory`."""
+    """PC-24: p4de has local disks, mounted at `scratch_directory`."""
     problem = directories("/local_scratch/data")["storage.s0.mount_directory"]
     assert "/local_scratch, where queues.compute-gpu mounts" in problem.problem
     assert "architecture.queues.compute-gpu.scratch_directory' /local_scratch" in problem.remedy

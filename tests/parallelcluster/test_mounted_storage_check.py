@@ -1,4 +1,4 @@
-"""PC-10: storage that a ParallelCluster stack only mounts is looked for before it is mounted."""
+"""PC-10: checks of existing storage that a ParallelCluster stack mounts."""
 
 from __future__ import annotations
 

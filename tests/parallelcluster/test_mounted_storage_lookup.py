@@ -1,4 +1,4 @@
-"""What is read of storage, images and key pairs that exist, from the sandbox's account."""
+"""Facts of existing storage, images and key pairs, from the sandbox's account."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def shared(account: Account) -> AccountReader:
 
 @pytest.fixture
 def reader(shared: AccountReader) -> Iterator[AccountReader]:
-    """One reader for all tests: its clients take a while to make."""
+    """One reader for all tests: its clients take time to create."""
     yield shared
     assert shared.unreadable == []
 
@@ -92,7 +92,7 @@ def test_a_disk_that_does_not_exist_is_not_found(reader):
 
 
 def test_a_stack_without_such_storage_asks_nothing(reader, monkeypatch):
-    """Nobody needs permissions for what his stack does not use."""
+    """Users need no permissions for objects that their stack does not use."""
     monkeypatch.setattr(reader, "ask", None)
     config = configured(raw_config())
     for look_up in (look_up_efs, look_up_open_zfs, look_up_volumes):

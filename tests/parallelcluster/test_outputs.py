@@ -1,4 +1,4 @@
-"""The way into a cluster, and where it logs."""
+"""Access to a cluster, and its log group."""
 
 from typing import get_args
 
@@ -42,7 +42,7 @@ def asked(deploy):
     [("alinux2023", "ec2-user"), ("ubuntu2204", "ubuntu"), ("rocky9", "rocky")],
 )
 def test_ssh_names_the_user_of_the_system_and_the_public_address(asked, system, user):
-    """PR-63: seed 004 logs in by the address of `describe-cluster`."""
+    """PR-63: seed 004 logs in at the address from `describe-cluster`."""
     exports = asked(operating_system=system).exports
     assert exports["ssh_command"] == f"ssh {user}@203.0.113.10"
 
@@ -63,12 +63,12 @@ def test_every_system_has_a_user():
     ],
 )
 def test_ssh_needs_a_key_an_address_and_an_open_port(asked, changes, there):
-    """PC-05: the key is optional; Session Manager is the other way in."""
+    """PC-05: the key is optional; Session Manager is the alternative."""
     assert (asked(head_node=head_node(**changes)).exports["ssh_command"] is not None) == there
 
 
 def test_session_manager_needs_neither(asked):
-    """PC-07: the head node's role lets it."""
+    """PC-07: the head node's role permits it."""
     exports = asked(head_node=head_node(key_name=None, public=False)).exports
     assert exports["ssm_command"] == (
         "aws ssm start-session --target i-0123456789abcdef0 --region us-west-2"

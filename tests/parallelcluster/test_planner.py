@@ -31,7 +31,7 @@ def test_the_p4de_stack_has_a_whole_plan():
 
 
 def test_the_cluster_is_never_named_as_its_stack():
-    """Section 3.3 of the parity tables: ParallelCluster makes a stack of the cluster's name."""
+    """Section 3.3 of the parity tables: ParallelCluster creates a stack with the cluster's name."""
     plan = planned(raw_config())
     assert plan.deployment.stack_name != plan.name
 
@@ -128,7 +128,7 @@ RESOURCES = st.fixed_dictionaries(
 def test_no_stack_that_has_a_plan_contradicts_itself(
     purchase: str, place: dict[str, Any], resources: dict[str, Any], strategy: str | None
 ):
-    """Section 3.4 of the parity tables: what ParallelCluster's validators would say of the plan."""
+    """Section 3.4 of the parity tables: ParallelCluster's validators accept the plan."""
     queue = {"purchase_option": purchase, "compute_resources": resources, **place}
     if strategy is not None:
         queue["allocation_strategy"] = strategy

@@ -49,7 +49,7 @@ def test_a_queue_launches_in_one_zone_where_something_says_so(
     together: bool,
     subnets: tuple[str, ...],
 ):
-    """Which subnet of an existing VPC lies in the zone only the account knows: all are kept."""
+    """All subnets of an existing VPC are kept, because only the account knows their zones."""
     place = context(reservation, **queue).place(QUEUE)
     assert place.one_zone == together
     assert place.subnets == subnets

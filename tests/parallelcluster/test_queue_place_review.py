@@ -1,4 +1,4 @@
-"""Zones and subnets of queues: what is wrong, and what can only be read from the account."""
+"""Zones and subnets of queues: problems, and facts that only the account knows."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ BLOCK = {"kind": "capacity-block", "reservation_id": RESERVATION, "availability_
 
 
 def test_the_p4de_queue_launches_into_its_reservation_and_no_group():
-    """PC-11, PCx-04, PCx-05: a targeted reservation, and the placement group that it rules out."""
+    """PC-11, PCx-04, PCx-05: a targeted reservation, which excludes a placement group."""
     queue = first_queue(raw_p4de())
     (training,) = queue.compute_resources
     assert (training.capacity.reservation_id, training.placement.group) == (RESERVATION, "none")

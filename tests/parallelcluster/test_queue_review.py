@@ -1,4 +1,4 @@
-"""What is wrong with a queue beside its place."""
+"""Problems of a queue other than its zone and subnets."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_queue_that_does_not_work_is_refused(raw: dict[str, Any], key: str, sa
 
 
 def test_a_queue_on_demand_cannot_hold_a_block():
-    """`CapacityType` belongs to the queue, and says what the reservation is."""
+    """`CapacityType` belongs to the queue, and depends on the kind of reservation."""
     raw = raw_config(
         reservations={"block": BLOCK},
         architecture__queues__compute__subnet_ids=[PRIVATE_B],

@@ -1,4 +1,4 @@
-"""The ParallelCluster architecture: what there is, in which order, and what comes out."""
+"""The ParallelCluster architecture: its resources, their order, and its outputs."""
 
 import json
 from dataclasses import replace
@@ -56,7 +56,7 @@ MOUNTED_HOME = SharedStoragePlan(
 
 @pytest.fixture
 def architecture(deploy):
-    """Deploy the architecture of a plan, its outputs as the stack's exports."""
+    """Deploy the architecture of a plan, with its outputs as the stack's exports."""
 
     def run(of=None):
         made = of or plan()
@@ -71,7 +71,7 @@ def architecture(deploy):
 
 
 def before(cloud, name):
-    """Return the names of all that a resource waits for, also indirectly."""
+    """Return the names of all direct and indirect dependencies of a resource."""
     by_urn = {made.urn: made for made in cloud.registered}
     found, open_ = set(), [cloud.one(name)]
     while open_:
@@ -83,13 +83,13 @@ def before(cloud, name):
 
 
 def test_a_cluster_in_an_existing_vpc_is_one_stack(architecture):
-    """Everything else is ParallelCluster's own."""
+    """ParallelCluster creates everything else."""
     made = [each for each in architecture().registered if not each.is_component]
     assert [each.type for each in made] == [STACK]
 
 
 def test_a_shared_reservation_is_accepted_then_grouped_then_used(architecture):
-    """PR-05 to PR-08: three steps by hand, in this order."""
+    """PR-05 to PR-08: three manual steps, in this order."""
     cloud = architecture(GROUPED)
     (share,) = cloud.of_type("aws:ram/resourceShareAccepter:ResourceShareAccepter")
     assert share.inputs["shareArn"] == SHARE
@@ -100,14 +100,14 @@ def test_a_shared_reservation_is_accepted_then_grouped_then_used(architecture):
 
 
 def test_a_share_of_two_reservations_is_accepted_once(architecture):
-    """RAM takes no second acceptance of the same invitation."""
+    """RAM does not accept the same invitation twice."""
     made = plan(resource_shares={"first": SHARE, "second": SHARE})
     shares = architecture(made).of_type("aws:ram/resourceShareAccepter:ResourceShareAccepter")
     assert [share.name for share in shares] == ["pc-g4dn-first-share"]
 
 
 def test_destroy_does_not_leave_a_share(architecture):
-    """The reservation would be gone until its owner, AWS, invites the account again."""
+    """The reservation would be unavailable until its owner, AWS, invites the account again."""
     (share,) = architecture(GROUPED).of_type("aws:ram/resourceShareAccepter:ResourceShareAccepter")
     assert share.retain_on_delete
 
@@ -155,7 +155,7 @@ def test_every_component_is_closed_and_every_child_stays_inside(architecture, ma
 
 
 def test_no_reservation_is_made_or_owned(architecture):
-    """A reservation is bought by people; destroying the stack must not touch it."""
+    """Users buy reservations; destroying the stack must not change them."""
     types = {made.type for made in architecture(GROUPED).registered}
     assert not [t for t in types if "apacityReservation" in t or "apacityBlock" in t]
 
@@ -170,7 +170,7 @@ def test_every_resource_that_takes_tags_has_those_of_the_stack(architecture):
 
 
 def test_outputs_say_what_people_ask_next(architecture):
-    """PR-63, PR-46: the fields of `pcluster describe-cluster` that people read, and the way in."""
+    """PR-63, PR-46: common fields of `pcluster describe-cluster`, and access to the head node."""
     exports = architecture().exports
     assert exports.keys() == {
         "cluster_name",

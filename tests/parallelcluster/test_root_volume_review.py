@@ -1,4 +1,4 @@
-"""Root volumes and the images that they hold."""
+"""Root volumes and the size of their images."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from components.parallelcluster.root_volume_review import review_root_volume
 def test_a_root_volume_holds_the_official_image(
     size_gib: int, custom_ami_id: str | None, *, refused: bool
 ):
-    """Of another image only the account knows the size."""
+    """Only the account knows the size of another image."""
     review = Review(stack_file="Pulumi.pc.yaml")
     review_root_volume("head", RootVolume(size_gib=size_gib), custom_ami_id, review)
     assert bool(review.problems) == refused

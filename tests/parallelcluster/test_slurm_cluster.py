@@ -1,4 +1,4 @@
-"""The CloudFormation stack of a cluster: ids, limits of time, and what a change may do."""
+"""The CloudFormation stack of a cluster: ids, timeouts, and the effects of changes."""
 
 import json
 from dataclasses import replace
@@ -27,7 +27,7 @@ GROUP = "arn:aws:resource-groups:us-west-2:123456789012:group/reservations-pc-g4
 
 @pytest.fixture
 def made(deploy):
-    """Deploy a cluster; ids of subnets are their references with `id-` before them."""
+    """Deploy a cluster; ids of subnets are their references with the prefix `id-`."""
 
     def run(of=None, **given):
         def program():
@@ -55,13 +55,13 @@ def stack(cloud):
 
 
 def cluster_file(cloud):
-    """Return the cluster file inside of the template."""
+    """Return the cluster file in the template."""
     body = json.loads(stack(cloud).inputs["templateBody"])
     return body["Resources"][CLUSTER]["Properties"]["ClusterConfiguration"]
 
 
 def test_the_stack_has_its_own_name_and_the_cluster_another(made):
-    """ParallelCluster makes a stack of the cluster's name, beside this one."""
+    """ParallelCluster creates another stack, with the cluster's name."""
     cloud = made()
     assert stack(cloud).inputs["name"] == "pc-g4dn-deployment"
     body = json.loads(stack(cloud).inputs["templateBody"])
@@ -69,7 +69,7 @@ def test_the_stack_has_its_own_name_and_the_cluster_another(made):
 
 
 def test_it_may_do_what_the_provider_does(made):
-    """The provider's template makes roles and is transformed, which CloudFormation asks for."""
+    """The provider's template creates roles and has a transform, which require capabilities."""
     assert stack(made()).inputs["capabilities"] == [
         "CAPABILITY_IAM",
         "CAPABILITY_NAMED_IAM",
@@ -87,7 +87,7 @@ def test_the_template_holds_real_ids(made):
 
 
 def test_the_cluster_file_that_is_given_away_is_the_one_that_is_deployed(made):
-    """PR-03: `pcluster create-cluster` takes it as it is."""
+    """PR-03: `pcluster create-cluster` accepts it unchanged."""
     cloud = made()
     assert yaml.safe_load(cloud.exports["configuration"]) == cluster_file(cloud)
 
@@ -122,7 +122,7 @@ def test_a_group_of_the_stack_is_targeted_by_its_arn(made):
 
 
 def test_the_engine_waits_longer_than_cloudformation(made):
-    """Otherwise the engine gives up before the reason of the failure is there."""
+    """Otherwise the engine gives up before the reason of the failure is available."""
     limited = plan(deployment=replace(plan().deployment, timeout_minutes=60))
     assert stack(made(limited)).inputs["timeoutInMinutes"] == 60
     assert stack(made(limited)).custom_timeouts["create"] == "90m"
@@ -131,7 +131,7 @@ def test_the_engine_waits_longer_than_cloudformation(made):
 
 
 def test_a_failed_creation_leaves_no_stack_that_blocks_the_next(made):
-    """A stack in ROLLBACK_COMPLETE takes no update."""
+    """A stack in ROLLBACK_COMPLETE cannot be updated."""
     assert stack(made()).inputs["onFailure"] == "DELETE"
 
 
@@ -164,7 +164,7 @@ def test_a_provider_that_exists_is_called(made):
 
 
 def test_nothing_in_it_is_secret(made):
-    """A diff of the template is what people review before an update."""
+    """Users review the diff of the template before an update."""
     cloud = made(plan(head_node=head_node(key_name=None, public_key=PUBLIC_KEY)))
     assert isinstance(stack(cloud).inputs["templateBody"], str)
     assert "secret" not in cloud.exports["configuration"]

@@ -36,7 +36,7 @@ TIME_LIMITS = (
     ],
 )
 def test_only_what_parallelcluster_leaves_open_is_set(name: str, value: str, *, refused: bool):
-    """PC-10; without accounting even `JobAcctGatherType` is free."""
+    """PC-10; without accounting, `JobAcctGatherType` may be set too."""
     raw = raw_config(architecture__slurm={"settings": {name: value}})
     assert list(problems(raw)) == [f"architecture.slurm.settings.{name}"] * refused
 

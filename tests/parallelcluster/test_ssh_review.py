@@ -1,4 +1,4 @@
-"""The way in to the head node."""
+"""Access to the head node."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ OWNED = [{"ResourceType": "instance", "Tags": [{"Key": "trainyard:cluster", "Val
 def refused(
     available: int | None, *holders: str, minimum: int = 4, readable: bool = True, **facts: Any
 ) -> list[Problem]:
-    """Return what is refused with a reservation of four, of which some are available."""
+    """Return the problems with a reservation of four instances, some of them available."""
     found = odcr(available_count=available)
     held = {name: (f"i-{index}",) for index, name in enumerate(holders)}
     raw = raw_config(RAW_P4DE)

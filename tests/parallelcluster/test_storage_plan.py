@@ -1,4 +1,4 @@
-"""Where the shared storage of a ParallelCluster lies, and what of it the stack makes."""
+"""The subnets of a ParallelCluster's shared storage, and the parts that the stack creates."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_entries_are_in_the_order_of_their_names():
 
 
 def test_new_lustre_and_queues_in_several_subnets_do_not_go_together():
-    """PR-62: Lustre lies with the nodes."""
+    """PR-62: Lustre is in the nodes' subnet."""
     config = config_with({"fsx": LUSTRE}, RAW)
     for known in (True, False):
         found = planned(config, queue_subnets=BOTH, subnets_known=known)
@@ -81,7 +81,7 @@ def test_a_volume_that_exists_is_bound_to_a_zone_and_to_no_vpc():
 
 @pytest.mark.parametrize("wanted", [LUSTRE, EFS])
 def test_what_is_kept_cannot_lie_in_a_vpc_that_goes(wanted):
-    """AWS deletes no subnet with a network interface of a file system in it."""
+    """AWS does not delete a subnet that contains a network interface of a file system."""
     place: Any = {"network": NEW_NETWORK, "queue_subnets": NEW_NETWORK.private_names[:1]}
     problem = planned({"data": wanted}, **place).problems["storage.data.deletion_protection"]
     assert "storage.data.deletion_protection' false" in problem.remedy

@@ -1,4 +1,4 @@
-"""What ParallelCluster does not take of shared storage."""
+"""Shared storage that ParallelCluster does not accept."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_the_longest_name_is_accepted():
     ],
 )
 def test_no_more_of_a_kind_than_parallelcluster_has(storage, what):
-    """TRN-27, DF-09: an EBS volume and an EFS are two kinds, and both stay."""
+    """TRN-27, DF-09: an EBS volume and an EFS are two kinds, and both are kept."""
     problem = planned(storage).problems["storage"]
     assert what in problem.problem
     assert problem.found == ", ".join(storage)

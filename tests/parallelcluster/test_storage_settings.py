@@ -1,4 +1,4 @@
-"""What entries of `storage` are in ParallelCluster's own words."""
+"""Entries of `storage` as settings of ParallelCluster."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The real ParallelCluster on the shared storage of stack files: it takes what we take.
+"""The real ParallelCluster accepts the shared storage of stack files that the program accepts.
 
-One process answers for everything here, as it is meant to be used.
+One process answers for all tests here, as intended.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 def cluster(found: Planned, *, subnets: tuple[str, ...] = (PRIVATE_B,)) -> Config:
-    """Return a cluster on demand whose shared storage is what was planned."""
+    """Return an On-Demand cluster with the planned shared storage."""
 
     def change(config: Config) -> None:
         entries = [render_shared_storage(each) for each in found.storage.entries]
-        # The volume of the account stands for one that the stack would have made.
+        # The volume of the account represents one that the stack would have created.
         config["SharedStorage"] = resolve(entries, lambda _: OLD_ZFS["volume_id"])
         queue(config)["Networking"]["SubnetIds"] = list(subnets)
         queue(config)["ComputeResources"] = [
@@ -149,7 +149,7 @@ def test_the_group_of_openzfs_lets_in_what_parallelcluster_looks_for(server: Aws
 
 
 def open_zfs(account: Account, ports: tuple[tuple[int, int], ...]) -> str:
-    """Make a file system whose group lets two subnets in, and return its root volume."""
+    """Create a file system whose group allows two subnets, and return its root volume."""
     ec2 = account.client("ec2")
     subnets = ec2.describe_subnets(SubnetIds=[PUBLIC_B, PRIVATE_B])["Subnets"]
     group = ec2.create_security_group(

@@ -1,4 +1,4 @@
-"""Nodes of other names start in a full reservation only when those that leave it are gone."""
+"""Renamed nodes launch in a full reservation only after the old ones have terminated."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def review(old: Any, new: Any, room: int | None = 2, *, stopped: bool = False) -
 
 @pytest.mark.parametrize("old", [OLD, texts(OLD)])
 def test_nodes_of_another_name_do_not_start_beside_those_that_go(old):
-    """PR-04: ParallelCluster would take the change with TERMINATE, and launch at once."""
+    """PR-04: ParallelCluster would accept the change with TERMINATE, and launch at once."""
     (problem,) = review(old, RENAMED)
     assert problem.path == f"{ROOT}.architecture.queues.gpu.compute_resources.new.minimum"
     assert f"launch into {ODCR}, which has 2 instances" in problem.problem

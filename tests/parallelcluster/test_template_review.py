@@ -1,4 +1,4 @@
-"""The limit of CloudFormation's templates, before anything is made."""
+"""The size limit of CloudFormation's templates, before anything is created."""
 
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ def test_a_template_that_cloudformation_would_refuse_is_refused_before():
 
 
 def test_the_limit_itself_is_allowed(monkeypatch):
-    """51,200 bytes is the most that CreateStack and UpdateStack take."""
+    """CreateStack and UpdateStack accept at most 51,200 bytes."""
     review = Review(stack_file="Pulumi.pc.yaml")
     monkeypatch.setattr(template_review, "template_bytes", lambda _: MAXIMUM_TEMPLATE_BYTES)
     review_template_size(plan(), review)
@@ -40,7 +40,7 @@ def test_the_limit_itself_is_allowed(monkeypatch):
 
 
 def test_room_is_kept_for_ids_that_do_not_exist_yet():
-    """A subnet's id is longer than the name by which the plan knows it."""
+    """A subnet's id is longer than its name in the plan."""
     subnets = tuple(f"s{n}" for n in range(300))
     crowded = plan(queues=(replace(queue(), subnets=subnets),))
     review = Review(stack_file="Pulumi.pc.yaml")

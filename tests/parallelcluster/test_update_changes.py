@@ -1,4 +1,4 @@
-"""What differs between two cluster configurations."""
+"""Differences between two cluster configurations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A setting of the cluster configuration leads back to the stack file."""
+"""The stack file key of a setting of the cluster configuration."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_every_key_is_one_that_the_schema_knows():
 
 
 def known(theirs: str, ours: str) -> Iterator[Any]:
-    """Yield the places that a key may have: one for each kind of file system it may be of."""
+    """Yield the possible paths of a key: one for each kind of file system that has it."""
     location = tuple(ours.replace("*", "name").split("."))
     for kind in kinds_of(theirs):
         raw = {"architecture": {"kind": "parallelcluster"}, "storage": {"name": {"kind": kind}}}

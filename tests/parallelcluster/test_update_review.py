@@ -1,4 +1,4 @@
-"""Changes that ParallelCluster would refuse are refused with their way out."""
+"""Changes that ParallelCluster would refuse are refused with a fix."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def review(old: Any, new: Any, *, fleet_stopped: bool = False) -> list[Problem]:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_change_is_refused_exactly_where_parallelcluster_refuses_it(case: Case):
-    """PR-04: what may change through an update. `test_update_policies` asks the real one."""
+    """PR-04: permitted changes of an update. `test_update_policies` runs ParallelCluster itself."""
     assert bool(review(*case.configurations())) == (case.way is not None)
 
 

@@ -1,4 +1,4 @@
-"""The table of what may change is read as a tree."""
+"""The table of update policies is read as a tree."""
 
 from __future__ import annotations
 

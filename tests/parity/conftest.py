@@ -1,4 +1,4 @@
-"""The stacks that stand for the reference architectures, planned and registered once."""
+"""The stacks that correspond to the reference architectures, planned and registered once."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def stack(deploy: Callable[..., Cloud]) -> Callable[[str], BuiltStack]:
 
 @pytest.fixture
 def reference(stack: Callable[[str], BuiltStack]) -> Mapping[str, BuiltStack]:
-    """Return the six stacks that the reference has manifests for, by name."""
+    """Return the six stacks for which the reference has manifests, by name."""
     return {
         name: stack(name)
         for name in (
@@ -61,7 +61,7 @@ def reference(stack: Callable[[str], BuiltStack]) -> Mapping[str, BuiltStack]:
 
 @pytest.fixture
 def eksctl(reference: Mapping[str, BuiltStack]) -> Mapping[str, BuiltStack]:
-    """Return the five whose node group eksctl made; that of p5-cb has a template of its own."""
+    """Return the five whose node group eksctl created; that of p5-cb has a separate template."""
     return {name: made for name, made in reference.items() if name != "p5-cb"}
 
 
@@ -109,7 +109,7 @@ def batch(deploy: Callable[..., Cloud]) -> Callable[[str], BatchStack]:
 
 @pytest.fixture
 def changed_batch(deploy: Callable[..., Cloud]) -> Callable[..., BatchStack]:
-    """Return what a Batch stack file becomes with some keys changed."""
+    """Return the Batch stack of a stack file with changed keys."""
 
     def run(stack: str, **changes: Any) -> BatchStack:
         plan = planned_stack(stack, **changes)
@@ -136,7 +136,7 @@ def network(deploy: Callable[..., Cloud]) -> Callable[[str], NetworkStack]:
 
 @pytest.fixture
 def changed_network(deploy: Callable[..., Cloud]) -> Callable[..., NetworkStack]:
-    """Return what a network stack file becomes with some keys changed."""
+    """Return the network stack of a stack file with changed keys."""
 
     def run(stack: str, **changes: Any) -> NetworkStack:
         plan = planned_stack(stack, **changes)
@@ -148,7 +148,7 @@ def changed_network(deploy: Callable[..., Cloud]) -> Callable[..., NetworkStack]
 
 @pytest.fixture
 def registered(deploy: Callable[..., Cloud]) -> Callable[..., Cloud]:
-    """Return what a ParallelCluster stack file registers with some keys changed."""
+    """Return the ParallelCluster stack of a stack file with changed keys."""
 
     def run(stack: str, **changes: Any) -> Cloud:
         return deploy(_program(planned(stack, **changes)), stack=stack)

@@ -1,4 +1,4 @@
-"""Defects of the VPC and Batch templates, ported by their intent: DF-01 to 04, DF-10 to 12."""
+"""Defects of the VPC and Batch templates, ported as intended: DF-01 to 04, DF-10 to 12."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every row of the references of Batch and of its networks has a verdict, and the page says so.
+"""Every row of the references of Batch and of its networks has a verdict on the page.
 
 `docs/parity-batch.md` is written with `pytest tests/parity --update-goldens`.
 """

@@ -250,7 +250,7 @@ def test_the_image_is_given_by_its_kind(p4d):
 
 
 def test_a_group_that_the_reservation_was_made_in_is_joined():
-    """The shared decision: an own reservation of a placement group is launched into that group."""
+    """The shared decision: launches into a reservation of a placement group join that group."""
     reservation = {"kind": "odcr", "provenance": "own", "reservation_id": "cr-00d00000000000001"}
     changes = {
         "reservations__training": reservation | {"placement_group": "p4de-reserved"},
@@ -262,6 +262,6 @@ def test_a_group_that_the_reservation_was_made_in_is_joined():
 
 
 def test_group_arn_and_id_together_are_refused():
-    """PR-52 from the side of the stack file: each kind of reservation has one of the two."""
+    """PR-52 in the stack file: each kind of reservation has one of the two."""
     with pytest.raises(ConfigError, match="group_arn"):
         planned_stack(STACK, reservations__training__group_arn=GROUP)

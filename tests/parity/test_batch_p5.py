@@ -19,7 +19,7 @@ ULIMITS = {
 
 
 def as_devices(count):
-    """Return what a container gets of so many EFA devices."""
+    """Return the device mappings of a container for this number of EFA devices."""
     paths = [f"/dev/infiniband/uverbs{number}" for number in range(count)]
     allowed = ["READ", "WRITE", "MKNOD"]
     return [{"hostPath": p, "containerPath": p, "permissions": allowed} for p in paths]

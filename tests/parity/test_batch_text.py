@@ -1,4 +1,4 @@
-"""What only the text on AWS Batch says: PR-50 to PR-53."""
+"""Rows that are only in the text on AWS Batch: PR-50 to PR-53."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the reference meant and did not do: DF-13 to DF-15, ported as meant."""
+"""Defects of the reference, ported as intended: DF-13 to DF-15."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every row has a verdict, every verdict but `not applicable` a test, and the document says so.
+"""Every row has a verdict in the document, and every verdict but `not applicable` has a test.
 
 `docs/parity-eks.md` is written with `pytest tests/parity --update-goldens`.
 """

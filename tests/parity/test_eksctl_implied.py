@@ -1,4 +1,4 @@
-"""What eksctl makes behind the keys of its manifests, row by row: EKX-01 to EKX-10."""
+"""Implicit resources of eksctl for the keys of its manifests, row by row: EKX-01 to EKX-10."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every row of the ParallelCluster references has a verdict, and the document says so.
+"""Every row of the ParallelCluster references has a verdict in the document.
 
 `docs/parity-parallelcluster.md` is written with `pytest tests/parity --update-goldens`.
 """

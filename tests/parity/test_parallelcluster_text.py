@@ -1,4 +1,4 @@
-"""What only the text on the five templates says: PR-01 to PR-11."""
+"""Rows that are only in the text on the five templates: PR-01 to PR-11."""
 
 from __future__ import annotations
 

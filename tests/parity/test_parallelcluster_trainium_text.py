@@ -1,4 +1,4 @@
-"""What only the texts on Trainium say: PR-40 to PR-46, PR-60 to PR-64."""
+"""Rows that are only in the texts on Trainium: PR-40 to PR-46, PR-60 to PR-64."""
 
 from __future__ import annotations
 

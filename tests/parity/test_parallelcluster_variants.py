@@ -1,4 +1,4 @@
-"""Where the five ParallelCluster templates differ: PCx-01 to PCx-09, DF-05 to DF-07."""
+"""Differences between the five ParallelCluster templates: PCx-01 to PCx-09, DF-05 to DF-07."""
 
 from __future__ import annotations
 

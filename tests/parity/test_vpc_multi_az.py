@@ -142,7 +142,7 @@ def test_one_nat_gateway_serves_all_zones_or_each_has_its_own(vpc, changed_netwo
 
 
 def routes(vpc):
-    """Return the default routes by route table: where each leads."""
+    """Return the target of the default route of each route table."""
     return {
         r.inputs["routeTableId"]: r.inputs.get("gatewayId") or r.inputs["natGatewayId"]
         for r in vpc.every("route:Route")
@@ -188,7 +188,7 @@ def test_gateway_endpoints_are_on_every_route_table(vpc):
     for endpoint in made:
         assert endpoint.inputs["vpcEndpointType"] == "Gateway"
         assert len(endpoint.inputs["routeTableIds"]) == 3
-        # AWS's own policy, where none is given, allows everything to everybody.
+        # AWS's default policy allows all actions to all principals.
         assert "policy" not in endpoint.inputs
 
 

@@ -1,7 +1,7 @@
-"""Programs that nobody planned, as people write them: the rules that must speak, and no other.
+"""Typical programs that are not from a plan: they break exactly the expected rules.
 
-Each folder in `foreign` has a program with the faults that its first lines tell, and its mended
-twin, of which no rule says a word.
+Each folder in `foreign` has a program with the faults that its docstring describes, and a fixed
+version that no rule reports.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ SPEAKING = {
 
 @pytest.fixture
 def rules_that_speak(deploy: Callable[..., Cloud]) -> Callable[[str, str], dict[str, list[str]]]:
-    """Run a program of a folder; return the messages of every rule that says something."""
+    """Run a program of a folder; return the messages of every broken rule."""
 
     def run(folder: str, file: str) -> dict[str, list[str]]:
         cloud = deploy(lambda: runpy.run_path(str(FOREIGN / folder / file)))
@@ -77,7 +77,7 @@ def test_no_rule_says_a_word_of_the_mended_twin(rules_that_speak, folder):
 
 
 def test_every_program_that_is_broken_has_its_twin():
-    """`flat` is mended by its configuration; `test_programs.py` runs it."""
+    """A configuration fixes `flat`; `test_programs.py` runs it."""
     folders = {path.parent.name for path in FOREIGN.glob("*/__main__.py")}
     assert folders == {*SPEAKING, "flat"}
     assert {path.parent.name for path in FOREIGN.glob("*/mended.py")} == set(SPEAKING)

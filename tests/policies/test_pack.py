@@ -1,4 +1,4 @@
-"""What holds for every rule of the pack, whatever it is about."""
+"""Properties of every rule of the pack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the launcher tells the pack about a stack."""
+"""The launcher's configuration of the pack for a stack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pack under the real engine: what it refuses of a configuration, and what it shows."""
+"""The pack under the real engine: configurations that it refuses, and its output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.engine import ensure_pulumi
 
 pytestmark = pytest.mark.engine
 
-# A component of the type of a resource: rules judge it, and no provider is needed.
+# A component with the type of a resource: rules check it, and no provider is needed.
 PROGRAM = """\
 import pulumi
 
@@ -67,7 +67,7 @@ def test_an_expired_suppression_fails_the_preview_of_a_program_that_is_right(pre
     ],
 )
 def test_a_half_suppression_is_refused_by_the_engine(preview: Preview, change, words):
-    """With the schema that the pack hands over; Go's `gojsonschema` checks the format of dates."""
+    """With the schema that the pack provides; Go's `gojsonschema` checks the format of dates."""
     assert words in preview({"suppressions": [HOLDS | change]}, code=1)
 
 

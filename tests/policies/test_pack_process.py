@@ -1,4 +1,4 @@
-"""The pack as the engine runs it: started in its folder, asked over gRPC, on real messages."""
+"""The pack as the engine runs it: started in its folder, called over gRPC, with real messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OF_THE_PACK = {
     "expired-suppressions": analyzer_pb2.MANDATORY,
     "account-lookup": analyzer_pb2.ADVISORY,
 }
-"""Policies that tell what became of the configuration; they stand behind every rule."""
+"""Policies that report the handling of the configuration; they are listed after every rule."""
 
 
 def cases(kind: str) -> list[pytest.param]:
@@ -77,7 +77,7 @@ def test_a_clean_program_passes_its_rule_without_a_word_and_breaks_no_mandatory_
 
 
 def test_without_configuration_an_own_reservation_in_its_group_is_refused_too(pack):
-    """The strictest reading is the one for programs that nobody described."""
+    """The strictest interpretation applies to programs without a description."""
     pack.configure({})
     program = [in_odcr(OWN_ID, placement={"groupName": OWN_GROUP}), *EFA_NETWORK]
     found = [d for d in pack.analyze(program) if d.enforcementLevel == analyzer_pb2.MANDATORY]
@@ -101,5 +101,5 @@ def test_a_configuration_for_a_rule_that_does_not_exist_is_refused_with_the_near
 
 
 def test_the_level_of_all_rules_at_once_is_no_rule_that_does_not_exist(pack):
-    """The engine hands it on beside the levels that it made of it."""
+    """The engine passes it on together with the levels that it derived from it."""
     pack.configure({}, levels={"all": analyzer_pb2.DISABLED})

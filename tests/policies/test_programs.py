@@ -1,4 +1,4 @@
-"""Whole programs under the pack: ours pass, a foreign one with the costly mistake does not.
+"""Whole programs under the pack: this program passes, a foreign one with the costly mistake fails.
 
 The stack files pass it in `tests/corpus`.
 """
@@ -64,7 +64,7 @@ def test_a_foreign_program_is_refused_for_its_placement_group_and_nothing_else(f
 def test_what_we_plan_for_a_reservation_passes_with_the_configuration_of_its_stack(
     deploy, reservation, management
 ):
-    """An own reservation that was made in a placement group keeps it, and passes."""
+    """A reservation that the account created in a placement group keeps it, and passes."""
     raw = with_odcr(reservation, management=management, subnet_id=PRIVATE[1])
     cloud = deploy(lambda: build(plan(raw)))
     config = stack_config_of(raw)

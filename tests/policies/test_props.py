@@ -1,4 +1,4 @@
-"""How a rule reads a property that is spelled otherwise than its schema has it."""
+"""Reading of properties that are written differently than in their schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pack reads from EC2 where its configuration allows it."""
+"""Facts that the pack reads from EC2 if its configuration allows it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ DESCRIBED = [
 
 
 class Account:
-    """An account that counts how often it was asked."""
+    """An account that counts its calls."""
 
     def __init__(self, *, denied: bool = False) -> None:
         self.asked: list[tuple[str, str | None]] = []
@@ -76,9 +76,9 @@ class Account:
 
 
 def test_what_ec2_shows_is_told_apart():
-    """A group of another account is none to launch into, though the reservation is owned here.
+    """A group of another account cannot be used, even if this account owns the reservation.
 
-    A reservation without a group does not show who made it, and stays undeclared.
+    A reservation without a group does not show who created it, and remains undeclared.
     """
     found = ReservationLookup(Account().client).completed({}, [None])
     assert found == {
@@ -161,7 +161,7 @@ def test_a_stack_is_asked_for_in_the_regions_of_all_its_resources():
 
 
 def lookup_advisories(lookup: ReservationLookup, program) -> list[str]:
-    """Return what the pack says of its lookups after a program."""
+    """Return the pack's messages about its lookups after a program."""
     policies = {policy.name: policy for policy in served([RULE], lookup=lookup)}
     assert check(policies[RULE.name], program, config={"lookup": True}).messages
     said: list[str] = []

@@ -1,6 +1,6 @@
-"""The pack's servicer answers as the SDK's does, and reads each request once.
+"""The pack's servicer answers like the SDK's, and reads each request once.
 
-It leans on parts of the SDK that are not public; these tests are what a new version must pass.
+It depends on non-public parts of the SDK; a new version must pass these tests.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LEVELS = {
 
 
 def both(rules=POLICIES):
-    """Return the pack's servicer and the SDK's, of the same rules."""
+    """Return the pack's servicer and the SDK's, with the same rules."""
     theirs = SdkServicer(PACK_NAME, "0.0.1", served(rules), EnforcementLevel.ADVISORY)
     return PackServicer(PACK_NAME, served(rules)), theirs
 
@@ -100,7 +100,7 @@ def test_the_pack_describes_itself_as_with_the_sdk():
 
 
 def seen_by_a_rule(servicer_class, request, stack, *, tags):
-    """Return everything that the SDK gives to a rule on a resource, and to one on a stack."""
+    """Return all arguments of the SDK for a rule on a resource, and for one on a stack."""
     seen = []
     policies = [
         ResourceValidationPolicy(
@@ -125,7 +125,7 @@ def seen_by_a_rule(servicer_class, request, stack, *, tags):
 
 
 def plain(value):
-    """Return arguments of a rule as plain values, however deep."""
+    """Return arguments of a rule as plain values, at any depth."""
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, dict):
@@ -136,7 +136,7 @@ def plain(value):
 
 
 def test_a_rule_is_given_what_the_sdk_gives_it():
-    """Provider, options, tags of the stack, secrets and configuration among it."""
+    """Including provider, options, tags of the stack, secrets and configuration."""
     secret = struct_pb2.Struct()
     secret.update(
         {"password": {"4dabf18193072939515e22adb298388d": SECRET, "value": "hidden"}, "size": 3}

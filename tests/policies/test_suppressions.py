@@ -1,4 +1,4 @@
-"""A suppressed violation is told, an expired suppression is an error, a half one is refused."""
+"""Suppressed violations are reported, expired suppressions are errors, incomplete ones refused."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def pack() -> Iterator[Pack]:
 def findings(
     *program: Declared, **config: Mapping[str, object]
 ) -> dict[str, list[analyzer_pb2.AnalyzeDiagnostic]]:
-    """Return what a new pack says of a program, by policy; rules are named with underscores."""
+    """Return the messages of a new pack about a program, by policy; rule names have underscores."""
     servicer = PackServicer(PACK_NAME, served(POLICIES))
     given = {rule.replace("_", "-"): value for rule, value in config.items()}
     servicer.Configure(configuration(dict.fromkeys(given, analyzer_pb2.MANDATORY), given), None)
@@ -135,7 +135,7 @@ def test_brackets_in_a_name_are_no_pattern():
 
 
 def schema_of(pack: Pack, rule: str) -> dict[str, object]:
-    """Return what the engine checks a rule's configuration with."""
+    """Return the schema with which the engine checks a rule's configuration."""
     (policy,) = [p for p in pack.info().policies if p.name == rule]
     properties = json_format.MessageToDict(policy.configSchema.properties)
     return {"type": "object", "properties": properties}

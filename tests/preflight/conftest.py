@@ -1,4 +1,4 @@
-"""A stack file and an account that fit, and what the preflight knows beside that."""
+"""A stack file and a matching account, and the additional facts of the preflight."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["account", "block", "configure", "facts", "reader", "server"]
 
 @pytest.fixture
 def more() -> PreflightFacts:
-    """What an account answers that has everything."""
+    """The answers of an account that has everything."""
     return PreflightFacts(
         caller_arn="arn:aws:iam::123456789012:user/me",
         instance_types={

@@ -1,4 +1,4 @@
-"""Rows of the checks that the program makes itself: passed, refused, or not known."""
+"""Rows of the program's own checks: passed, refused, or unknown."""
 
 from collections import Counter
 from dataclasses import replace

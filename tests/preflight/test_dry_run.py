@@ -1,4 +1,4 @@
-"""The request of a dry run: what the launch template would say, as far as it exists."""
+"""The request of a dry run: the settings of the launch template, as far as they exist."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""EC2's facts of the types of the nodes, and its quotas, beside the plan."""
+"""EC2's facts about the instance types of the plan, and its quotas."""
 
 from dataclasses import replace
 

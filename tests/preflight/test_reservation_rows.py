@@ -1,4 +1,4 @@
-"""What of a reservation changes from hour to hour, and what is said of it."""
+"""Facts of a reservation that change over time, and their messages."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -38,7 +38,7 @@ def test_free_instances_are_compared_with_what_is_wanted(rows, block):
 
 
 def test_too_few_free_instances_are_a_warning_for_the_stack_may_hold_them(rows, block):
-    """C12: a second check of a stack that runs must not be refused."""
+    """C12: a second check of a running stack must not be refused."""
     row = rows(replace(block, available_count=0))[FREE]
     assert row.verdict == "warning"
     assert "nodes of this stack use the others" in row.found

@@ -1,4 +1,4 @@
-"""The whole preflight, against the sandbox's account."""
+"""The complete preflight, against the sandbox's account."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("account")
 
 
 def preflight(stack: str, cluster: dict[str, Any] | None = None) -> Preflight:
-    """Run it for a tracked stack file; `cluster` fills in what the file leaves out."""
+    """Run it for a tracked stack file; `cluster` adds the values that the file omits."""
     found = find_stack_file(stack)
     file = completed(completed(found, cluster or {}), completion(found))
     return run_preflight(
@@ -46,7 +46,7 @@ def preflight(stack: str, cluster: dict[str, Any] | None = None) -> Preflight:
 
 
 def with_reservation(stack: str, **changes: str) -> Preflight:
-    """Run it for a tracked stack file whose reservation says something else."""
+    """Run it for a tracked stack file with a changed reservation."""
     file = completed(find_stack_file(stack), completion(find_stack_file(stack)))
     content = copy.deepcopy(dict(file.content))
     content["config"]["trainyard:cluster"]["reservations"]["training"].update(changes)

@@ -14,7 +14,7 @@ from tests.support.processes import spawn
 def control_plane(
     kubernetes_programs: dict[str, list[str]], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ControlPlane]:
-    """One control plane for all tests of this folder; nothing answers for AWS."""
+    """One control plane for all tests of this folder, without an AWS account."""
     directory = tmp_path_factory.mktemp("clusters")
     planes = ControlPlanes(directory, kubernetes_programs, "http://127.0.0.1:9", spawn)
     yield planes.create("aws-auth")

@@ -1,4 +1,4 @@
-"""The dynamic resource: what the engine stores of it, sees as a change, and gets back."""
+"""The dynamic resource: its state, its diffs, and its outputs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PROPS: dict[str, Any] = {
 
 
 def test_what_the_engine_stores_of_the_provider_never_changes():
-    """A module that moves or a class with state would be a change of every stack."""
+    """Moving the module, or a class with state, would change every stack."""
     stored = base64.b64decode(serialize_provider(PROVIDER))
     assert b"components.runtime.aws_auth" in stored
     assert b"AwsAuthProvider" in stored
@@ -119,14 +119,14 @@ def test_create_does_not_wait_in_vain_for_a_wrong_kubeconfig():
 
 @pytest.mark.kubernetes
 def test_the_life_of_an_entry(control_plane):
-    """PR-25, EKN-15: made, seen, drifted, repaired, and taken out again."""
+    """PR-25, EKN-15: created, read, drifted, repaired, and removed."""
     props = {**PROPS, "kubeconfig": control_plane.kubeconfig.read_text()}
     entries = AwsAuthConfigMap(props["kubeconfig"])
     made = PROVIDER.create(props)
     assert made.id == NODE_ROLE_IN_MAP
     assert made.outs == props
     assert PROVIDER.read(made.id, props).outs == props
-    PROVIDER.create(props)  # a create that was interrupted and comes again
+    PROVIDER.create(props)  # an interrupted create that is repeated
 
     text = entries._read().data["mapRoles"]
     drifted = text.replace("    - system:nodes\n", "").replace("username: ", "username: x-")

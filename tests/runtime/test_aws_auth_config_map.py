@@ -1,4 +1,4 @@
-"""Reading and writing the ConfigMap, on a real API server and beside other writers."""
+"""Reading and writing the ConfigMap, on a real API server and with concurrent writers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NODE = MappedRole(NODE_ROLE_ARN, NODE_USERNAME, NODE_GROUPS)
 
 
 class Cluster:
-    """The real API server, with helpers that look at its `aws-auth` as others would."""
+    """The real API server, with helpers that read and write its `aws-auth` like other clients."""
 
     def __init__(self, kubeconfig: str) -> None:
         self.kubeconfig = kubeconfig
@@ -75,7 +75,7 @@ def test_the_stock_map_is_made_where_there_is_none_and_goes_with_its_last_entry(
 
     cluster.entries.take_out(NODE_ROLE_ARN)
     assert not cluster.exists()
-    cluster.entries.take_out(NODE_ROLE_ARN)  # nothing is there: nothing happens
+    cluster.entries.take_out(NODE_ROLE_ARN)  # no effect if it does not exist
 
 
 @pytest.mark.kubernetes
@@ -89,7 +89,7 @@ def test_a_map_that_others_use_meanwhile_stays_when_ours_leaves(cluster):
 
 @pytest.mark.kubernetes
 def test_twenty_roles_and_users_survive_to_the_byte(cluster):
-    """PR-25, G10: every entry, comment and odd style is there afterwards."""
+    """PR-25, G10: every entry, comment and unusual style is preserved."""
     cluster.write(mapRoles=TWENTY_ROLES, mapUsers=USERS)
     cluster.entries.put(NODE)
     data = cluster.read().data
@@ -181,7 +181,7 @@ def test_a_broken_map_is_refused_and_left_as_it_is(cluster):
 
 @pytest.mark.kubernetes
 def test_a_kubeconfig_whose_command_gets_the_token_works(cluster, control_plane):
-    """As pulumi-eks makes them, with `aws eks get-token`."""
+    """As pulumi-eks creates them, with `aws eks get-token`."""
     credential = {
         "apiVersion": "client.authentication.k8s.io/v1beta1",
         "kind": "ExecCredential",
@@ -215,7 +215,7 @@ def test_a_credential_that_the_cluster_does_not_know_is_explained_and_not_shown(
     assert "s3cr3t-token" not in str(refused.value) + caplog.text
 
 
-NOBODY = kubeconfig_for("http://127.0.0.1:9")  # the discard port: nobody listens there
+NOBODY = kubeconfig_for("http://127.0.0.1:9")  # the discard port, on which no process listens
 
 
 def test_an_endpoint_where_nothing_answers_is_tried_for_a_while_and_named(monkeypatch):

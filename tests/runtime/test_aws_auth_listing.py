@@ -1,4 +1,4 @@
-"""Whom aws-auth lets in, beside those that have an access entry."""
+"""Principals that aws-auth authorizes, in addition to those with an access entry."""
 
 import pytest
 

@@ -58,7 +58,7 @@ def test_a_missing_map_gets_the_entry_and_loses_it_again():
 
 
 def test_the_path_of_the_role_is_left_out():
-    """The API server sees callers without the path, so an entry with one never matches."""
+    """The API server sees callers without the path, so an entry with a path never matches."""
     assert pathless_role_arn(NODE_ROLE_ARN) == NODE_ROLE_IN_MAP
     found = find_role(with_role(None, NODE), NODE_ROLE_ARN)
     assert found == replace(NODE, role_arn=NODE_ROLE_IN_MAP)

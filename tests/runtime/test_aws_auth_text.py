@@ -1,4 +1,4 @@
-"""Properties of the edits: nothing but the item itself is ever changed."""
+"""Properties of the edits: they change only the item itself."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def block_item(name, comment, style):
 
 @st.composite
 def block_lists(draw):
-    """A list in block style, as people write it."""
+    """A list in block style, as users write it."""
     styles = st.sampled_from(["keys", "gap", "braces", "folded"])
     items = draw(st.lists(st.tuples(words, comments, styles), min_size=1, max_size=5))
     lines = draw(st.sampled_from([[], ["---"], ["# ours, do not touch", ""]]))

@@ -1,4 +1,4 @@
-"""File systems of a stack as resources: what is protected, who reaches whom, what pods mount."""
+"""File systems of a stack as resources: protection, network access, and volumes of pods."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ def test_protection_covers_deletion_and_replacement(deploy, protected):
 
 
 def test_backups_that_are_turned_on_later_do_not_replace_the_file_system(deploy):
-    """Whether backups copy tags is fixed at the creation."""
+    """Copying tags to backups can be set only at the creation."""
     made = deploy(lambda: storage(lustre(backup_retention_days=7))).one("p5-data-file-system")
     assert made.inputs["copyTagsToBackups"] is True
     assert made.ignore_changes == ("copyTagsToBackups",)
 
 
 def test_nothing_that_is_protected_needs_the_cluster(deploy):
-    """What `destroy` leaves holds nothing else back."""
+    """Objects that `destroy` retains do not block the deletion of others."""
     cloud = deploy(lambda: storage(lustre()))
     made = cloud.one("p5-data-file-system")
     by_urn = {each.urn: each for each in cloud.registered}
@@ -109,7 +109,7 @@ def test_nothing_that_is_protected_needs_the_cluster(deploy):
 
 @pytest.mark.parametrize("direction", [INGRESS, EGRESS])
 def test_servers_and_nodes_reach_one_another_on_the_ports_of_lustre(deploy, direction):
-    """VPC1-14: 988 and 1018-1023, both ways, by group id."""
+    """VPC1-14: 988 and 1018-1023, in both directions, by group id."""
     cloud = deploy(lambda: storage(lustre()))
     ports = ((988, 988), (1018, 1023))
     pairs = ((SERVERS, SERVERS), (SERVERS, CLUSTER_GROUP), (CLUSTER_GROUP, SERVERS))
@@ -146,7 +146,7 @@ def test_the_volume_is_bound_to_its_claim_and_keeps_the_data(deploy):
 
 
 def test_a_file_system_that_grows_leaves_its_claim_as_it_is(deploy):
-    """The API server forbids to resize a claim that no storage class provisioned."""
+    """The API server forbids resizing a claim without a storage class."""
     cloud = deploy(lambda: storage(lustre(storage_capacity_gib=4800)))
     assert cloud.one("p5-data-mount-claim").ignore_changes == ("spec.resources",)
     volume = cloud.one("p5-data-mount-volume")

@@ -1,4 +1,4 @@
-"""What file systems follow from a stack file, and where they lie."""
+"""The planned file systems of a stack file, and their subnets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An FSx for OpenZFS file system as resources: what is protected, and who reaches it."""
+"""An FSx for OpenZFS file system as resources: protection and network access."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which uv makes the environment. What the launcher does with it: ``tests/test_trainyard.py``."""
+"""The uv that creates the environment. Its use by the launcher: ``tests/test_trainyard.py``."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +12,7 @@ Uv = Callable[[str], Path]
 
 @pytest.fixture
 def uv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Uv:
-    """Put a uv on the PATH that answers the question for its version with a script."""
+    """Put a uv on the PATH that prints its version with a script."""
     monkeypatch.setenv("PATH", str(tmp_path))
 
     def write(script: str) -> Path:

@@ -1,4 +1,4 @@
-"""The device plugins: official content, on the nodes that have the device."""
+"""The device plugins: official content, on the nodes with the device."""
 
 import pytest
 
@@ -16,7 +16,7 @@ TAINT = Taint(key="team", value="vision", effect="NoExecute")
 
 @pytest.fixture
 def plugin(deploy):
-    """Deploy a device plugin and return what was registered."""
+    """Deploy a device plugin and return the registered resources."""
 
     def run(addon, *taints):
         types = ["p5.48xlarge", "g6.8xlarge", "p5.48xlarge"]
@@ -75,13 +75,13 @@ def test_nvidias_manifest_stands_as_it_is_published(plugin):
 
 
 def test_nvidias_plugin_runs_where_there_is_a_gpu(plugin):
-    """On other nodes it ends with an error, and the DaemonSet is never available."""
+    """On other nodes it fails, and the DaemonSet never becomes available."""
     found = expressions(plugin(NVIDIA_DEVICE_PLUGIN))
     assert found["node.kubernetes.io/instance-type"] == ("In", ["g6.8xlarge", "p5.48xlarge"])
 
 
 def test_the_efa_plugin_runs_on_the_types_of_its_chart(plugin):
-    """Pain 11: a type that the list lacks is refused by the plan."""
+    """Pain 11: the plan refuses a type that is missing in the list."""
     found = expressions(plugin(EFA_DEVICE_PLUGIN))
     assert found["node.kubernetes.io/instance-type"] == ("In", sorted(EFA_PLUGIN_INSTANCE_TYPES))
     assert "p5.48xlarge" in found["node.kubernetes.io/instance-type"][1]

@@ -1,4 +1,4 @@
-"""Which add-ons EKS installs, in which order, with which version, settings and role."""
+"""Add-ons that EKS installs: order, versions, settings and roles."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_pods_can_have_roles_of_their_own_unless_told_otherwise() -> None:
 
 
 def test_the_agent_comes_before_the_drivers_that_get_their_roles_from_it() -> None:
-    """The order is declared here, and nowhere else."""
+    """Only this list declares the order."""
     assert list(planned(**EVERYTHING)) == [
         "eks-pod-identity-agent",
         "aws-ebs-csi-driver",
@@ -52,7 +52,7 @@ def test_a_version_of_the_stack_file_takes_precedence() -> None:
 
 @pytest.mark.parametrize(("agent", "through"), [(True, "pod-identity"), (False, "oidc")])
 def test_drivers_get_roles_of_their_own_with_one_aws_policy(agent: bool, through: Any) -> None:
-    """EKS-15, DF-13: what pods may do is no longer what every pod of the node may do."""
+    """EKS-15, DF-13: permissions of a pod no longer apply to every pod of the node."""
     found = planned(pod_identity_agent=agent, **EVERYTHING)
     assert found["aws-ebs-csi-driver"].identity == PodIdentityPlan(
         namespace="kube-system",
@@ -89,6 +89,6 @@ def test_controllers_stay_off_the_nodes_of_the_work() -> None:
 
 
 def test_faults_of_gpus_are_seen_on_tainted_nodes_too() -> None:
-    """The agent's companion for NVIDIA GPUs tolerates nothing by itself."""
+    """The agent's DCGM component for NVIDIA GPUs has no tolerations by default."""
     configuration = planned(node_monitoring_agent=True)["eks-node-monitoring-agent"].configuration
     assert configuration == {"dcgmAgent": {"tolerations": [{"operator": "Exists"}]}}

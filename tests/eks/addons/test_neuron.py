@@ -15,13 +15,13 @@ TAINT = Taint(key="team", value="vision", effect="NoExecute")
 
 @pytest.fixture
 def plugin(deploy):
-    """The Neuron device plugin for tainted nodes, as it is registered."""
+    """The registered Neuron device plugin for tainted nodes."""
     return deploy(program_of("plugin", NEURON_DEVICE_PLUGIN, taints=[TAINT]))
 
 
 @pytest.fixture
 def scheduler(deploy):
-    """The Neuron scheduler, as it is registered."""
+    """The registered Neuron scheduler."""
     return deploy(program_of("scheduler", NEURON_SCHEDULER))
 
 
@@ -30,7 +30,7 @@ def pod(cloud, name):
 
 
 def rules(cloud, name):
-    """What a cluster role allows, as resource → verbs."""
+    """The permissions of a cluster role, as resource → verbs."""
     return {
         resource: set(rule["verbs"])
         for rule in cloud.one(name).inputs["rules"]
@@ -177,7 +177,7 @@ def test_both_keep_away_from_nodes_that_come_and_go(scheduler, name):
 
 
 def test_the_service_selects_the_extension_and_is_not_waited_for(scheduler):
-    """Its pod comes after it; Pulumi would wait for an endpoint that nothing makes."""
+    """Its pod is created after it; Pulumi would wait for an endpoint that does not exist."""
     service = scheduler.one("scheduler-extension-service").inputs
     template = scheduler.one("scheduler-extension-deployment").inputs["spec"]["template"]
     assert service["spec"]["selector"].items() <= template["metadata"]["labels"].items()

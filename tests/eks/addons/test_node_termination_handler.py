@@ -52,7 +52,7 @@ def test_the_daemon_set_is_the_charts(cloud):
 
 
 def test_it_reads_the_metadata_from_the_network_of_the_node(cloud):
-    """Nodes answer with IMDSv2 only; from the host's network one hop is enough."""
+    """Nodes require IMDSv2; from the host network one hop is enough."""
     assert pod(cloud)["hostNetwork"] is True
     assert pod(cloud)["dnsPolicy"] == "ClusterFirstWithHostNet"
 

@@ -1,4 +1,4 @@
-"""Which self-managed add-ons a cluster gets, and for which nodes."""
+"""Self-managed add-ons of a cluster, and their nodes."""
 
 import pytest
 
@@ -101,7 +101,7 @@ def test_the_neuron_scheduler_stands_beside_its_plugin_unless_it_is_left_out(
 
 
 def test_refuses_a_type_that_the_efa_plugin_does_not_run_on(monkeypatch):
-    """A19: the node would have no EFA device, and NCCL would use TCP without an error."""
+    """A19: the node would have no EFA device, and NCCL would silently use TCP."""
     monkeypatch.setattr(f"{ADDONS}.efa_device_plugin.EFA_PLUGIN_INSTANCE_TYPES", ("x",))
     problem = plan_problems(p5())["architecture.node_groups.p5.instance_type"]
     assert "TCP" in problem.problem
@@ -130,7 +130,7 @@ def test_somebody_else_may_hand_out_efa():
 
 @pytest.mark.parametrize("addon", registry.SELF_MANAGED_ADDONS.values(), ids=lambda it: it.name)
 def test_an_add_on_says_whether_its_image_is_public(addon):
-    """The scheduler is always beside the Neuron plugin, which pulls from the same registry."""
+    """The scheduler is always installed with the Neuron plugin, which uses the same registry."""
     pods = [workload["spec"]["template"]["spec"] for workload in controllers(addon)]
     images = [container["image"] for pod in pods for container in pod["containers"]]
     public = not any(".dkr.ecr." in image for image in images)

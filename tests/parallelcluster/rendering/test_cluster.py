@@ -1,4 +1,4 @@
-"""The whole cluster file, as a document and as YAML."""
+"""The complete cluster file, as a document and as YAML."""
 
 import json
 
@@ -39,7 +39,7 @@ def test_metadata_needs_a_token():
 
 
 def test_the_region_is_said():
-    """TRN-03; PC-18: the templates leave it to the environment of whoever runs `pcluster`."""
+    """TRN-03; PC-18: the templates leave it to the environment of the user of `pcluster`."""
     assert render_cluster(plan())["Region"] == "us-west-2"
 
 
@@ -64,7 +64,7 @@ def test_tags_are_those_of_the_stack():
 
 
 def test_a_cluster_without_storage_has_no_section():
-    """ParallelCluster takes an empty list for an error."""
+    """ParallelCluster treats an empty list as an error."""
     assert "SharedStorage" not in render_cluster(plan())
     assert "Tags" not in render_cluster(plan(tags={}))
 
@@ -98,7 +98,7 @@ def test_yaml_is_in_blocks_that_a_person_reads():
 
 
 def test_equal_sections_are_written_out_each_time():
-    """Anchors are YAML, but nobody writes cluster files with them."""
+    """Anchors are valid YAML, but uncommon in cluster files."""
     shared = ["a"]
     assert to_yaml({"First": shared, "Second": shared}) == "First:\n  - a\nSecond:\n  - a\n"
 

@@ -1,4 +1,4 @@
-"""What nodes run and may do, alike for head node and queues."""
+"""Scripts and permissions of nodes, for head node and queues."""
 
 import pytest
 

@@ -17,7 +17,7 @@ def test_the_instance_type(instance_type):
 
 
 def test_the_subnet_is_a_reference():
-    """PC-04: one that exists, or one that the stack makes."""
+    """PC-04: an existing one, or one that the stack creates."""
     rendered = render_head_node(head_node(subnets=(PUBLIC_A,)))
     assert rendered["Networking"] == {"SubnetId": Reference("subnet", PUBLIC_A)}
 
@@ -39,7 +39,7 @@ def test_the_subnet_is_a_reference():
     ],
 )
 def test_who_may_log_in(changes, expected):
-    """PC-05, PR-02: a key pair that exists, one that the stack imports, or none."""
+    """PC-05, PR-02: an existing key pair, one that the stack imports, or none."""
     assert render_head_node(head_node(**changes))["Ssh"] == expected
 
 

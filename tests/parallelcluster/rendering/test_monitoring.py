@@ -1,4 +1,4 @@
-"""What CloudWatch gets."""
+"""Data that CloudWatch gets."""
 
 from components.config.parallelcluster import Monitoring
 from components.parallelcluster.rendering.monitoring import render_monitoring
@@ -22,7 +22,7 @@ def test_logs_are_kept_as_long_as_asked():
 
 
 def test_logs_outlive_the_cluster():
-    """PR-10: a cluster that failed is gone; what it said must not be."""
+    """PR-10: a failed cluster is deleted, but its logs must remain."""
     assert render_monitoring(Monitoring())["Logs"]["CloudWatch"]["DeletionPolicy"] == "Retain"
 
 

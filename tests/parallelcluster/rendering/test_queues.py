@@ -43,7 +43,7 @@ def one(*resources, **changes):
     [(ON_DEMAND, "ONDEMAND"), (ODCR, "ONDEMAND"), (SPOT, "SPOT"), (BLOCK, "CAPACITY_BLOCK")],
 )
 def test_capacity_type_follows_from_the_market(capacity, expected):
-    """PC-11: a reservation on demand is ONDEMAND, a Capacity Block is not."""
+    """PC-11: an On-Demand reservation is ONDEMAND, a Capacity Block is not."""
     assert one(capacity=capacity)["CapacityType"] == expected
 
 
@@ -56,7 +56,7 @@ def test_capacity_type_follows_from_the_market(capacity, expected):
     ],
 )
 def test_the_placement_group_is_always_said(placement, expected):
-    """PCx-04, TRN-04, TRN-26, PR-09: with EFA ParallelCluster takes silence for an error."""
+    """PCx-04, TRN-04, TRN-26, PR-09: with EFA, ParallelCluster requires an explicit setting."""
     assert placement_group(placement) == expected
     assert one(compute_resource(placement=placement))["Networking"]["PlacementGroup"] == expected
 
@@ -95,7 +95,7 @@ def test_placement_groups_that_differ_stand_at_the_compute_resources():
     ],
 )
 def test_a_reservation_is_targeted_by_id_or_by_group(capacity, expected):
-    """PCx-05, PR-07: a group that the stack makes has its ARN only then."""
+    """PCx-05, PR-07: a group that the stack creates has an ARN only after its creation."""
     assert reservation_target(capacity) == expected
     rendered = one(compute_resource(capacity=capacity))
     assert rendered.get("CapacityReservationTarget", {}) == expected

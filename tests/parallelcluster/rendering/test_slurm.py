@@ -22,7 +22,7 @@ def test_idle_nodes_go_after_the_minutes_asked_for():
 
 
 def test_job_completions_are_recorded():
-    """PC-10: one mapping a parameter, as ParallelCluster reads them."""
+    """PC-10: one mapping for each parameter, as ParallelCluster reads them."""
     rendered = render_scheduling(p4de_plan())["SlurmSettings"]["CustomSlurmSettings"]
     assert rendered == [
         {"JobCompType": "jobcomp/filetxt"},
@@ -33,7 +33,7 @@ def test_job_completions_are_recorded():
 
 @pytest.mark.parametrize("strategy", ["DRAIN", "TERMINATE", "COMPUTE_FLEET_STOP"])
 def test_what_an_update_does_to_nodes_is_always_said(strategy):
-    """PR-04: without it an update that takes nodes away is refused while the fleet runs."""
+    """PR-04: without it, an update that removes nodes is refused while the fleet runs."""
     assert settings(queue_update_strategy=strategy)["QueueUpdateStrategy"] == strategy
 
 

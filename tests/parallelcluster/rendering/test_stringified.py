@@ -1,4 +1,4 @@
-"""CloudFormation makes text of every number and truth value; ParallelCluster must not notice."""
+"""CloudFormation converts numbers and booleans to strings; ParallelCluster must read the same."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def resolved(made: ParallelClusterPlan) -> dict[str, Any]:
 
 
 def as_cloudformation_hands_it_over(value: Any) -> Any:
-    """Return a document with text in place of every number and truth value.
+    """Return a document with strings instead of numbers and booleans.
 
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/crpg-ref-requests.html
     """
@@ -127,7 +127,7 @@ clusters = st.builds(
 
 
 def assert_alike(documents: list[dict[str, Any]]) -> None:
-    """Read each document twice, as it is and as text, all in one process."""
+    """Read each document twice, unchanged and as strings, all in one process."""
     texts = [as_cloudformation_hands_it_over(document) for document in documents]
     answers = read([*documents, *texts])
     assert answers[: len(documents)] == answers[len(documents) :]
@@ -135,7 +135,7 @@ def assert_alike(documents: list[dict[str, Any]]) -> None:
 
 
 def test_the_stacks_read_alike() -> None:
-    """PC-01 to PC-18: what ParallelCluster makes of them is the same behind CloudFormation."""
+    """PC-01 to PC-18: ParallelCluster reads them identically behind CloudFormation."""
     assert_alike([resolved(make()) for make in (plan, p4de_plan, trn1_plan)])
 
 
@@ -147,7 +147,7 @@ def test_every_cluster_reads_alike(made: list[ParallelClusterPlan]) -> None:
 
 
 def test_numbers_come_back_as_numbers() -> None:
-    """The comparison would hold as well if nothing were read."""
+    """The comparison would also succeed if nothing were read."""
     (answer,) = read([as_cloudformation_hands_it_over(resolved(p4de_plan()))])
     (partition,) = answer["Scheduling"]["SlurmQueues"]
     (nodes,) = partition["ComputeResources"]

@@ -1,4 +1,4 @@
-"""How many security groups an environment for multi-node parallel jobs has (G3)."""
+"""The number of security groups of an environment for multi-node parallel jobs (G3)."""
 
 from __future__ import annotations
 

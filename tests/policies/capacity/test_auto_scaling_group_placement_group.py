@@ -1,4 +1,4 @@
-"""Placement group and reservation that meet only in the Auto Scaling group (B7, B9, B10)."""
+"""Placement group and reservation that only the Auto Scaling group combines (B7, B9, B10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Capacity Blocks and On-Demand Capacity Reservations, each launched into in its way (D6)."""
+"""Capacity Blocks and On-Demand Capacity Reservations, each with its market type (D6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Capacity Block takes no placement group (B7)."""
+"""A Capacity Block cannot be used with a placement group (B7)."""
 
 from __future__ import annotations
 

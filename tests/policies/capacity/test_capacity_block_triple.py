@@ -1,4 +1,4 @@
-"""Market type, reservation and instance type stand together (D1, D2, D4, EKN-11)."""
+"""Market type, reservation and instance type go together (D1, D2, D4, EKN-11)."""
 
 from __future__ import annotations
 

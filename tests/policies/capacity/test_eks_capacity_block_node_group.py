@@ -82,7 +82,7 @@ def test_passes(program):
 
 @pytest.mark.parametrize(("zones", "faults"), [(("b", "c"), 1), (("b", "b"), 0)])
 def test_fails_for_subnets_of_several_zones(zones, faults):
-    """A block is in one zone, and launches in another one fail at random."""
+    """A block is in one zone, and launches in other zones fail at random."""
     group = node_group(subnetIds=subnet_ids(2))
     found = check(POLICY, template(), group, *subnets(*(f"us-west-2{zone}" for zone in zones)))
     assert len(found.messages) == faults

@@ -1,4 +1,4 @@
-"""Pain 1 of the field: a placement group beside an AWS-assisted reservation (B9, B10)."""
+"""Pain 1 of the field: a placement group with an AWS-assisted reservation (B9, B10)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MADE_HERE = {"placement": ["together"], "capacityReservationSpecification": ["po
 
 
 def with_group(made):
-    """Return the program with the placement group and the reservations' group that it makes."""
+    """Return the program with the placement group and the reservation group that it creates."""
     depends = {**made.depends, **MADE_HERE}
     pool = Declared(RESOURCE_GROUP, "pool", {})
     return Declared(made.type, made.name, made.props, depends), GROUP, pool
@@ -59,7 +59,7 @@ def test_fails_for_a_reservation_of_which_nothing_is_known(placement, config):
 
 @pytest.mark.parametrize("arn", [GROUP_ARN, UNKNOWN], ids=["known", "made-by-this-program"])
 def test_a_group_of_reservations_is_judged_by_the_placement_group_of_its_members(arn):
-    """The ARN of a group that the program makes cannot be declared, its members' group can."""
+    """The ARN of a group of the program cannot be declared, but its members' group can."""
     target = {"capacityReservationResourceGroupArn": arn}
     specification = {"capacityReservationTarget": target}
 

@@ -105,7 +105,7 @@ def test_passes(made):
 
 
 def test_what_the_program_renders_is_what_the_rule_reads(deploy):
-    """A rule on other words than the renderer's would never find anything."""
+    """A rule for other keys than the renderer's would never find anything."""
     wrong = compute_resource("p5", capacity=BLOCK, placement=MANAGED_PLACEMENT)
     plan = planned(queues=(queue("compute-gpu", wrong, capacity=BLOCK),))
     cloud = deploy(lambda: ParallelClusterArchitecture(plan.name, plan))

@@ -1,4 +1,4 @@
-"""Zones without any of the reserved capacity (C7, D3; pain 7)."""
+"""Zones without reserved capacity (C7, D3; pain 7)."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_configurations_that_are_not_known_yet_are_said():
 
 
 def test_the_group_that_the_program_makes_is_a_pool(deploy):
-    """A rule on other words than the component's would refuse our own stacks."""
+    """A rule for other properties than the component's would refuse the program's own stacks."""
 
     def program():
         args = ReservationGroupArgs(members=(OWN_ID,), region="us-west-2", tags={})

@@ -1,4 +1,4 @@
-"""What groups of nodes may grow to, and the instances that are reserved (C5, D12)."""
+"""The maximum size of node groups, and the number of reserved instances (C5, D12)."""
 
 from __future__ import annotations
 

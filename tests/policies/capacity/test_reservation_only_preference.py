@@ -1,4 +1,4 @@
-"""A target comes with `capacity-reservations-only` (C8, C9, C10)."""
+"""A target requires `capacity-reservations-only` (C8, C9, C10)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def group(preference):
 
 
 def test_an_auto_scaling_group_has_preferences_of_its_own():
-    """`capacity-reservations-first` wants On-Demand for the rest, and says so."""
+    """`capacity-reservations-first` explicitly requests On-Demand for the rest."""
     (message,) = check(POLICY, group("none")).messages
     assert message.startswith("p5-asg: it targets a reservation with the preference 'none'")
     for preference in ("capacity-reservations-only", "capacity-reservations-first", "default"):

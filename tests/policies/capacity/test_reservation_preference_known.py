@@ -1,4 +1,4 @@
-"""The words for a capacity reservation preference (C9)."""
+"""The values of a capacity reservation preference (C9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes that are launched at once, and the instances that are reserved (C12, C5, D12)."""
+"""Nodes that launch at once, and the number of reserved instances (C12, C5, D12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EFA interfaces that are resources of their own (A1, A4, A11 to A14)."""
+"""EFA interfaces that are separate resources (A1, A4, A11 to A14)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_passes(program):
 
 
 def test_interfaces_whose_ids_are_not_known_yet_are_those_it_depends_on():
-    """Two of one type: which is which does not matter then."""
+    """Two interfaces of one type: their order does not matter then."""
     places = [
         {"networkInterfaceId": UNKNOWN, "networkCardIndex": 0, "deviceIndex": d} for d in (0, 1)
     ]

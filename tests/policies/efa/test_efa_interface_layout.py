@@ -1,4 +1,4 @@
-"""Interfaces where the type has room for them (A10 to A15)."""
+"""Interfaces at positions that the type supports (A10 to A15)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EFA-only interfaces of their own have no address (A15)."""
+"""Separate EFA-only interfaces have no address (A15)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes with EFA that nothing places together (A9)."""
+"""Nodes with EFA without a placement group or reservation (A9)."""
 
 from __future__ import annotations
 

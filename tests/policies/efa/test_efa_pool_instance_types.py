@@ -1,4 +1,4 @@
-"""Types that a pool lists beside a launch template with EFA (A1, A4, A8)."""
+"""Types that a pool lists in addition to a launch template with EFA (A1, A4, A8)."""
 
 from __future__ import annotations
 

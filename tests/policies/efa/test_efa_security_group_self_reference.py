@@ -1,4 +1,4 @@
-"""Every EFA interface has a group that names itself in both directions (A5)."""
+"""Every EFA interface has a group that references itself in both directions (A5)."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_groups_are_found_by_id_once_ids_are_known():
 
 
 def test_a_group_that_was_made_elsewhere_may_have_the_rules():
-    """That of a cluster of EKS has them, and stands beside groups for other things."""
+    """The cluster security group of EKS has these rules, and is used next to other groups."""
     assert check(POLICY, *known(False, "sg-cluster")).messages == []
     cluster = Declared(EKS_CLUSTER, "eks", {"id": "eks"})
     interfaces = [interface(0, 0, "efa", securityGroups=[UNKNOWN, UNKNOWN])]
@@ -159,7 +159,7 @@ def test_unknown_groups_are_those_that_the_property_depends_on():
 
 
 def test_inline_rules_that_aws_reports_later_are_no_rules_of_the_program():
-    """An official provider leaves them unknown in a preview where the program gives none."""
+    """In a preview, an official provider leaves them unknown if the program sets none."""
     reported = group(ingress=UNKNOWN, egress=UNKNOWN)
     assert len(check(POLICY, template(), reported).messages) == 1
 

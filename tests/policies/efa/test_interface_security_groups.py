@@ -1,4 +1,4 @@
-"""Security groups beside listed network interfaces (A16)."""
+"""Security groups next to listed network interfaces (A16)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One VPC for the subnets of a cluster, and names in it (E2)."""
+"""One VPC for the subnets of a cluster, and DNS in it (E2)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_host_names_that_are_not_known_yet_are_no_fault():
 
 
 def test_a_subnet_whose_vpc_is_one_of_two_is_no_fault_of_either():
-    """A program may choose between networks, and which one is not known before they are made."""
+    """A program may select a network whose id is unknown before its creation."""
     one = subnet("one", "us-west-2a")
     chosen = Declared(
         one.type, one.name, {**one.props, "vpcId": UNKNOWN}, {"vpcId": ["vpc", "other"]}

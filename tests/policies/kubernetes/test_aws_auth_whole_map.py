@@ -75,7 +75,7 @@ def written(arn):
 
 @pytest.mark.parametrize("arn", [ARN, ARN.replace("role/", "role/training/gpu/")])
 def test_a_role_that_stands_in_the_text_is_named(arn):
-    """The map takes no ARN with a path, so people leave the path of the role out."""
+    """The map accepts no ARN with a path, so users omit the path of the role."""
     group = workers(nodeRoleArn=arn)
     assert check(POLICY, CLUSTER, eks_template(), group, written(ARN)).messages == []
 
@@ -90,7 +90,7 @@ def test_a_new_role_stands_in_the_text_by_the_name_that_it_will_have():
 
 
 class OfPulumiEks(Declared):
-    """The ConfigMap `<name>-nodeAccess`, a child of the cluster that the package makes."""
+    """The ConfigMap `<name>-nodeAccess`, a child of the cluster that the package creates."""
 
     @property
     def urn(self):
@@ -113,7 +113,7 @@ def test_the_map_that_pulumi_eks_makes_names_the_roles_of_managed_groups_or_is_r
 
 
 def test_the_map_that_pulumi_eks_makes_passes_without_content():
-    """Ours: a transform takes `data` away, so that nobody's roles are overwritten."""
+    """In this program, a transform removes `data`, so that no roles are overwritten."""
     assert check(POLICY, CLUSTER, *ROLES, *MANAGED, node_access(None)).messages == []
     assert check(POLICY, *ROLES, node_access("[]")).messages == []
 

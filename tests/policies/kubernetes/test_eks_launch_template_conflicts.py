@@ -1,4 +1,4 @@
-"""What a managed node group and its launch template may not both say (E11)."""
+"""Settings that a managed node group and its launch template may not both have (E11)."""
 
 from __future__ import annotations
 

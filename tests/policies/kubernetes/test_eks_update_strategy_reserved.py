@@ -1,4 +1,4 @@
-"""How a node group on reserved capacity is updated (G11)."""
+"""The update strategy of a node group on reserved capacity (G11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A placement group beside the reservation of a launch template (B7 to B10)."""
+"""A placement group in addition to the reservation of a launch template (B7 to B10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launches that no placement group takes (B15)."""
+"""Launches that cannot use a placement group (B15)."""
 
 from __future__ import annotations
 

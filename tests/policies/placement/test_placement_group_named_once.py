@@ -1,4 +1,4 @@
-"""A placement group by name and by id, or by name where there is none (B1, B2)."""
+"""A placement group by name and by id, or by name although it is disabled (B1, B2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A launch in a placement group beside a reservation outside of it (B9)."""
+"""A launch in a placement group with a reservation outside of it (B9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who reaches the public endpoint of a cluster (H5)."""
+"""Networks that can reach the public endpoint of a cluster (H5)."""
 
 from __future__ import annotations
 

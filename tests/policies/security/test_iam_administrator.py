@@ -1,4 +1,4 @@
-"""Roles that may do everything."""
+"""Roles with administrator access."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Actions on resources without a resource."""
+"""Resource-level actions without a resource."""
 
 from __future__ import annotations
 

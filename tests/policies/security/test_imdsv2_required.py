@@ -1,4 +1,4 @@
-"""IMDSv2, without an opinion on the hop limit that would cut pods off (E15, H3)."""
+"""IMDSv2, without a check of the hop limit, which would block pods (E15, H3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who can open SSH connections to the head node of a ParallelCluster (H5)."""
+"""Networks that can open SSH connections to the head node of a ParallelCluster (H5)."""
 
 from __future__ import annotations
 

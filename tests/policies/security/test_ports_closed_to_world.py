@@ -86,7 +86,7 @@ def test_passes(declared):
 
 
 def test_the_rules_that_efa_needs_pass():
-    """All protocols of the group to itself, and all out to the world (H1, H2)."""
+    """All protocols within the group, and all outbound traffic (H1, H2)."""
     assert check(POLICY, *EFA_NETWORK).messages == []
 
 

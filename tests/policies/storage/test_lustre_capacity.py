@@ -80,7 +80,7 @@ def test_a_capacity_that_is_not_known_yet_is_said():
 
 
 def test_what_the_program_renders_is_what_the_rule_reads():
-    """A rule on other words than the renderer's would never find anything."""
+    """A rule for other keys than the renderer's would never find anything."""
 
     def settings(cluster):
         return next(

@@ -1,4 +1,4 @@
-"""Keys of the customer for Lustre file systems (F12)."""
+"""Customer managed keys for Lustre file systems (F12)."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def test_a_further_group_from_elsewhere_decides_nothing():
 
 
 def test_a_group_that_was_made_elsewhere_may_pass_the_ports():
-    """That of a cluster of EKS lets all of its members reach one another."""
+    """The cluster security group of EKS allows all of its members to reach one another."""
     system = lustre()
     depends = {"securityGroupIds": ["lustre-servers", "eks"]}
     shared = Declared(

@@ -1,4 +1,4 @@
-"""File systems that a ParallelCluster makes, and queues of several subnets (F8)."""
+"""File systems that a ParallelCluster creates, and queues with several subnets (F8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a ParallelCluster mounts its shared storage (F10)."""
+"""Mount directories of a ParallelCluster's shared storage (F10)."""
 
 from __future__ import annotations
 

@@ -98,8 +98,7 @@ def test_settings_that_no_schema_has_are_refused(
 
 
 class Installer:
-    """Replaces the clusters: records installed add-ons, and has the health issue that a test
-    sets."""
+    """Replaces the clusters: records installed add-ons, and has the issues that a test sets."""
 
     def __init__(self) -> None:
         self.installed: dict[str, Mapping[str, Any]] = {}

@@ -144,8 +144,7 @@ def launch(cluster: JoinedCluster, group: NodeGroupPlan, number: int) -> Instanc
 
 @pytest.fixture
 def nodes(cluster):
-    """Return a function that launches two complete nodes of a group; the test's end removes
-    them."""
+    """Return a function that launches two complete nodes of a group for the time of the test."""
     launched: list[Instance] = []
 
     def bring(case: Case, number: int) -> list[Instance]:

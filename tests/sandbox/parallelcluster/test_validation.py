@@ -1,7 +1,6 @@
-"""The script that runs in ParallelCluster's environment, as far as it works without it.
+"""The script for ParallelCluster's environment, as far as it works without ParallelCluster.
 
-Its
-answers in that environment: `tests/tools/parallelcluster/test_validators.py`.
+Its answers with ParallelCluster: `tests/tools/parallelcluster/test_validators.py`.
 """
 
 from __future__ import annotations

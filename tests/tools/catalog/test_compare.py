@@ -1,4 +1,4 @@
-"""Against moto, which answers what the catalog was made from."""
+"""Comparison with moto, the source of the catalog."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What an update would lose, and what it would not."""
+"""Losses of an update, and changes that are none."""
 
 import pytest
 

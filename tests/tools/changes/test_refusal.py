@@ -1,4 +1,4 @@
-"""The words of a refusal: what goes, why, what it costs, and the command that allows it."""
+"""The text of a refusal: the deleted objects, the reason, the cost, and the command to allow it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The engine's events become one step a resource."""
+"""The engine's events become one step for each resource."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Run the command line in this process, with no account and no sandbox in reach."""
+"""Run the command line in this process, without an account and a sandbox."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ STATUS = SandboxStatus(
     account_id="123456789012",
     region="us-west-2",
 )
-"""What a sandbox that runs says of itself; nothing listens there."""
+"""The status of a running sandbox; no process listens at its address."""
 AWS = Plugin(name="aws", version="7.0.0", origin="official", directory="/cache/aws")
 COMPLETE = changed()
 """A cluster's configuration with every value that only the user knows."""
 
 
 def record_plugins(directory: Path) -> None:
-    """Let a sandbox have its plugins on record, as one that was started has."""
+    """Record the plugins of a sandbox, as for one that was started."""
     write_plugins(directory, (AWS,))
 
 
 @pytest.fixture
 def trainyard(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
-    """Run a command as `./trainyard` would and return its result."""
+    """Run a command like `./trainyard` and return its result."""
     for name in CREDENTIALS:
         monkeypatch.delenv(name, raising=False)
     for name, value in NO_CREDENTIALS.items():

@@ -1,4 +1,4 @@
-"""Without a login or a passphrase a command names what is missing, and starts no engine."""
+"""Without a login or a passphrase, a command names the missing one, and starts no engine."""
 
 from __future__ import annotations
 

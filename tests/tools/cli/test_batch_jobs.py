@@ -1,4 +1,4 @@
-"""`job` for Batch stacks: the request as users get it, what is submitted, and how to follow it."""
+"""`job` for Batch stacks: the printed request, the submission, and following the job."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BATCH_P5 = find_stack_file("batch-p5")
 
 
 class Batch:
-    """Answers as Batch does: a job that goes through its states."""
+    """Answers like Batch: a job that passes through its states."""
 
     def __init__(self, *states: str, refusal: str = "") -> None:
         self.states, self.refusal = list(states), refusal
@@ -52,7 +52,7 @@ class Batch:
 
 @pytest.fixture
 def batch(monkeypatch: pytest.MonkeyPatch) -> Batch:
-    """Put a Batch of our own in the place of the account's."""
+    """Replace the account's Batch with one of the test."""
     made = Batch("SUBMITTED", "RUNNING", "SUCCEEDED")
     monkeypatch.setattr("boto3.client", lambda service, region_name, config=None: made)
     monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)

@@ -34,7 +34,7 @@ def summary(*, sandbox: bool = True, **changes: Any) -> Summary:
 
 
 def test_the_panel_says_what_jobs_run_on_and_where_they_wait(capsys) -> None:
-    """BAT-23, BAT5-12: what the templates have as outputs."""
+    """BAT-23, BAT5-12: the outputs of the templates."""
     print_summary(summary())
     said = capsys.readouterr().out
     assert "batch-p5 · SANDBOX (emulated AWS)" in said

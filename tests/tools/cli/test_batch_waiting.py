@@ -19,7 +19,7 @@ HELD = "reservation cr-0 (2 x p5.48xlarge) is full: 2 used by p5-cb (i-1, i-2)"
 
 
 class Clock:
-    """Time that passes only by waiting."""
+    """A clock that only waiting advances."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -32,7 +32,7 @@ class Clock:
 
 
 class Batch:
-    """A job in one state after the other, each for so many looks, with a reason or none."""
+    """A job in successive states, each for a number of reads, with or without a reason."""
 
     def __init__(self, *looks: tuple[str, str | None, int]) -> None:
         self.looks = [(state, reason) for state, reason, count in looks for _ in range(count)]

@@ -1,4 +1,4 @@
-"""`bench` runs what is asked for, writes it, and fails where a budget is missed."""
+"""`bench` runs the selected benchmarks, writes the results, and fails if a budget is exceeded."""
 
 import json
 

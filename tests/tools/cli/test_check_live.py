@@ -1,4 +1,4 @@
-"""`check --live` as people and as programs read it, against the sandbox's account."""
+"""`check --live` as text and as data, against the sandbox's account."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tools.workspace.stack_files import find_stack_file  # isort: skip
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[AwsServer]:
-    """One account for all tests, which only read."""
+    """One account for all tests, which are read-only."""
     with AwsServer(region="us-west-2", keep_time=False) as running:
         yield running
 

@@ -1,4 +1,4 @@
-"""`check` answers from schema and plan alone, and says everything that is wrong at once."""
+"""`check` answers only from schema and plan, and reports all problems at once."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_wrong_file_is_refused_before_the_account_is_asked(trainyard, stack_fi
 
 
 def test_check_imports_neither_pulumi_nor_an_aws_sdk(stack_file) -> None:
-    """Each of them takes longer to import than the whole check may take."""
+    """Importing any of them takes longer than the time limit of the whole check."""
     program = (
         "import sys\n"
         "from tools.cli.app import app\n"
@@ -132,7 +132,7 @@ ARCHITECTURES = ("eks", "parallelcluster", "batch", "network")
     ],
 )
 def test_check_imports_no_models_of_another_architecture(stack_file, cluster, own) -> None:
-    """Every stack has a network, so the module of that name is of no architecture."""
+    """Every stack has a network, so the module of that name belongs to no architecture."""
     program = (
         "import sys\n"
         "from tools.cli.app import app\n"

@@ -1,4 +1,4 @@
-"""The command line lists its commands, and imports only the one that is run."""
+"""The command line lists its commands, and imports only the selected one."""
 
 import subprocess
 import sys

@@ -15,7 +15,7 @@ NETWORKS = [name for name in stack_names() if name.startswith("vpc-")]
 
 
 def completed(shell: str, **asked: str) -> str:
-    """Return what the command line answers to the script of a shell."""
+    """Return the answer of the command line to a shell's completion script."""
     environment = {**os.environ, "_TRAINYARD_COMPLETE": f"complete_{shell}", **asked}
     done = subprocess.run(
         [sys.executable, "-m", "tools.cli"],
@@ -29,7 +29,7 @@ def completed(shell: str, **asked: str) -> str:
 
 
 def in_bash(line: str, launcher: str) -> list[str]:
-    """Return the completions of the last word of a line, by the script that bash reads."""
+    """Return the completions of the last word of a line, from the script for bash."""
     program = (
         f'eval "$({launcher} completion bash)"\n'
         f"COMP_WORDS=({line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n"

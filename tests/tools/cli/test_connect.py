@@ -1,4 +1,4 @@
-"""A shell on a node: which node it is, and what the sandbox cannot do."""
+"""A shell on a node: selection of the node, and limits of the sandbox."""
 
 from __future__ import annotations
 

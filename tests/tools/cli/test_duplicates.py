@@ -1,4 +1,4 @@
-"""What people read of objects that were made twice."""
+"""Messages about objects that were created twice."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def ended(kind: str, message: str = "") -> client.V1JobCondition:
 
 
 class Cluster:
-    """A job that is seen in one state after the other; the last one stays."""
+    """A job in successive states; the last one repeats."""
 
     def __init__(self, *looks: tuple[list[client.V1Pod], client.V1JobCondition | None]) -> None:
         self.looks = list(looks)

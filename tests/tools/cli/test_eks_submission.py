@@ -1,4 +1,4 @@
-"""`job --submit` for EKS: what is created in which order, and what is refused before."""
+"""`job --submit` for EKS: the created objects, their order, and earlier refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why the engine failed, in words of a real stack file; and the way into a half-made cluster."""
+"""Messages about a failed engine for a real stack file, and access to a half-created cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An update that would create what the cluster has already is refused before it begins."""
+"""An update that would create objects that the cluster already has is refused before it begins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HAS_CLUSTER = event("same", f"{STACK}::{CLUSTER}::c", CLUSTER, old={"id": "p5-cb
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
-    """Answer as a cluster with a device plugin would, and note the paths that are asked for."""
+    """Answer like a cluster with a device plugin, and record the requested paths."""
     paths: list[str] = []
 
     def get(_reader: Any, cluster: Any, path: str) -> Any:

@@ -1,4 +1,4 @@
-"""`explain` says of a rule what it demands, why, the fix, and how to accept it for once."""
+"""`explain` shows the requirement of a rule, the reason, the fix, and how to suppress it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_explains_a_rule_of_the_pack(trainyard) -> None:
 
 
 def test_explains_a_rule_of_the_field_and_where_it_is_enforced(trainyard) -> None:
-    """A4 is enforced by what the stack makes and by the pack."""
+    """A4 is enforced by the resources of the stack and by the pack."""
     result = trainyard("explain", "a4")
     assert result.exit_code == 0
     assert result.stdout.startswith("A4  (rule, high)\n")
@@ -72,7 +72,7 @@ def test_a_name_that_is_like_nothing_is_refused_all_the_same(trainyard) -> None:
 
 
 def test_explains_what_the_pack_tells_of_its_own_configuration(trainyard) -> None:
-    """A preview names these policies too, so that somebody will ask."""
+    """A preview also names these policies, so users will look them up."""
     result = trainyard("explain", "expired-suppressions")
     assert result.exit_code == 0
     assert "fix       Fix the resource" in result.stdout

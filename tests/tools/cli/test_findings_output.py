@@ -67,7 +67,7 @@ def test_check_as_sarif_is_one_document_for_several_stacks(trainyard) -> None:
     [(["p5-cb"], "trainyard/check/p5-cb/"), (["p5-cb", "dev"], "trainyard/check/")],
 )
 def test_checks_of_different_stacks_do_not_replace_one_another(trainyard, stacks, category) -> None:
-    """Code scanning replaces what it has of a category: the part before the last slash."""
+    """Code scanning replaces the results of a category, which is the part before the last slash."""
     (run,) = json.loads(trainyard("check", *stacks, "--sandbox", "--sarif").stdout)["runs"]
     assert run["automationDetails"] == {"id": category}
 
@@ -79,7 +79,7 @@ def test_check_as_sarif_of_a_stack_that_passes_has_no_errors(trainyard) -> None:
 
 
 def test_what_is_refused_does_not_hide_what_is_warned_of(tmp_path: Path) -> None:
-    """Code scanning closes what a later document of the same category does not have."""
+    """Code scanning closes results that a later document of the same category does not contain."""
     problem = Problem(path="trainyard:cluster.network.vpc_id", problem="is not there", remedy="x")
     result = CheckResult(
         stack_file=StackFile("c", tmp_path / "Pulumi.c.yaml", {}),

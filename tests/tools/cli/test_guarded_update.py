@@ -1,4 +1,4 @@
-"""What the guard reads besides the steps: the last update, the reservations, the time left."""
+"""Inputs of the guard other than the steps: the last update, the reservations, the time left."""
 
 import json
 from datetime import UTC, datetime

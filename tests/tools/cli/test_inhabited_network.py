@@ -1,4 +1,4 @@
-"""What `destroy` says of a network that others live in."""
+"""Messages of `destroy` about a network that others use."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -21,7 +21,7 @@ from tools.workspace import stacks_directory
 
 @pytest.fixture(autouse=True)
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working directory outside of the checkout, which remembers no other."""
+    """An empty working directory outside of the checkout, which records no stacks directory."""
     empty = tmp_path / "mine"
     empty.mkdir()
     monkeypatch.chdir(empty)

@@ -1,4 +1,4 @@
-"""`job`: the manifests as a user gets them, and what is refused."""
+"""`job`: the manifests for the user, and refusals."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_refuses_what_the_stack_has_no_nodes_for(trainyard, stack_file, argument
 
 @pytest.mark.parametrize(("stack", "pool"), pools_with_efa(EKS_STACKS).items())
 def test_every_stack_file_has_the_job_for_its_accelerators(trainyard, stack, pool) -> None:
-    """As many pods as its node group wants, each of which asks for devices."""
+    """As many pods as the desired size of its node group, each of which requests devices."""
     result = trainyard("job", stack, job_of(pool), "--sandbox")
     assert result.exit_code == 0, result.output
     *_, made = yaml.safe_load_all(result.stdout)

@@ -1,4 +1,4 @@
-"""The cluster of a stack is added to a kubeconfig, and nothing in it is lost."""
+"""The cluster of a stack is added to a kubeconfig without loss of its content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log group of each architecture, and its lines in their order."""
+"""The log group of each architecture, and its lines in order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def event(number: int, at_ms: int) -> dict[str, Any]:
 
 
 class Logs:
-    """A client whose answers are given, one for each query."""
+    """A client with given answers, one for each query."""
 
     def __init__(self, *answers: list[dict[str, Any]]) -> None:
         self._answers = iter(answers)

@@ -19,7 +19,7 @@ OUTPUTS = {
 
 @pytest.mark.parametrize(("sandbox", "place"), [(True, "SANDBOX"), (False, "AWS")])
 def test_the_panel_says_how_other_stacks_live_in_the_network(capsys, sandbox, place) -> None:
-    """VPCM-22, VPC1-15: what the templates export, and what imports it."""
+    """VPCM-22, VPC1-15: the exports of the templates, and their importers."""
     print_summary(
         Summary("vpc-multi-az", sandbox, OUTPUTS, {"same": 40}, " --sandbox" if sandbox else "")
     )

@@ -38,7 +38,7 @@ def holder_of(stack: str, sandbox: Path) -> subprocess.Popen[str]:
 
 @pytest.fixture
 def other(trainyard, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """An `up` of the stack, in another process, that has not made anything yet."""
+    """An `up` of the stack, in another process, that has not yet created anything."""
     with holder_of(STACK, tmp_path / "sandbox") as process:
         yield process
         process.kill()
@@ -59,7 +59,7 @@ def test_a_refused_up_starts_no_sandbox(trainyard, other, tmp_path: Path) -> Non
 
 
 def test_a_job_is_not_submitted_to_a_stack_that_is_being_changed(trainyard, tmp_path: Path) -> None:
-    """Its queue and its definition may be on their way out; the request itself can be printed."""
+    """Its queue and its definition may be being deleted; the request itself can be printed."""
     job = ("job", "batch-p4d", "nccl-tests", "--sandbox", "--nodes", "2")
     with holder_of("batch-p4d", tmp_path / "sandbox") as process:
         printed, submitted = trainyard(*job), trainyard(*job, "--submit")

@@ -1,4 +1,4 @@
-"""What the closing panel of every stack says in the same words."""
+"""The parts of the closing panel that are the same for every stack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PC-01: what is said of a Slurm cluster that is up, and what to try next."""
+"""PC-01: the panel of a Slurm cluster that is up, with the next steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `destroy` says it has left, and how to remove it."""
+"""Objects that `destroy` reports as retained, and how to remove them."""
 
 from tools.cli.protected import explanation, how_to_forget, read_state
 from tools.workspace.checkout import ROOT
@@ -51,7 +51,7 @@ def test_components_providers_and_what_is_only_read_are_no_objects_of_the_stack(
 
 
 def test_tags_that_are_a_list_name_no_storage():
-    """As those of an Auto Scaling group."""
+    """Like those of an Auto Scaling group."""
     (kept,) = read_state(state(GROUP | {"inputs": {"tags": [{"key": "a", "value": "b"}]}}))
     assert kept.storage is None
 
@@ -96,7 +96,7 @@ def test_what_somebody_protected_by_hand_is_unprotected_by_its_urn():
 
 
 def test_a_network_that_is_a_stack_of_its_own_has_one_switch():
-    """Everything in it is protected; nobody wants a command for each subnet."""
+    """Everything in it is protected; a command for each subnet would be too many."""
     inside = f"{URN}trainyard:architectures:NetworkArchitecture$trainyard:network:Vpc$"
     vpc = BY_HAND | {"urn": f"{inside}aws:ec2/vpc:Vpc::n", "id": "vpc-1"}
     subnet = BY_HAND | {"urn": f"{inside}aws:ec2/subnet:Subnet::n-0", "id": "subnet-1"}

@@ -1,4 +1,4 @@
-"""Commands that cannot do their work refuse before anything is started."""
+"""Commands that cannot succeed refuse before they start anything."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_wrong_configuration_starts_no_sandbox(
 def test_the_aws_cli_is_looked_for_before_the_engine(
     trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """pulumi-eks calls it for every token, and fails in the middle of an update without it."""
+    """pulumi-eks calls it for every token, and without it fails during an update."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "not-real")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-real")
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -72,7 +72,7 @@ def test_an_aws_cli_that_pulumi_eks_refuses_is_refused_before(
 def test_parallelcluster_needs_no_aws_cli(
     trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """No Kubernetes token is asked for; the engine is the next thing that is looked for."""
+    """No Kubernetes token is needed; the next prerequisite is the engine."""
 
     def no_engine(_report: object) -> None:
         raise EngineError("there is no engine")
@@ -100,7 +100,7 @@ def test_parallelcluster_needs_no_aws_cli(
 def test_an_artifact_of_another_architecture_is_answered_with_those_there_are(
     trainyard, stack: str, artifact: str, there_is: str
 ) -> None:
-    """PC-01: a cluster file is made by ParallelCluster stacks, a kubeconfig by EKS stacks."""
+    """PC-01: ParallelCluster stacks create a cluster file, EKS stacks a kubeconfig."""
     result = trainyard("artifact", stack, artifact, "--sandbox")
     assert result.exit_code == 2
     assert f"available: {there_is}" in result.stderr

@@ -1,4 +1,4 @@
-"""PC-11: what ParallelCluster leaves behind is named when its cluster goes."""
+"""PC-11: `destroy` of a cluster names the objects that ParallelCluster leaves behind."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_security_group_is_removed_after_the_file_system_that_uses_it() -> Non
 
 
 def test_mount_targets_are_to_go_before_their_file_system() -> None:
-    """AWS deletes no EFS file system that has some."""
+    """AWS does not delete an EFS file system that has mount targets."""
     system = Retained("fs-2", Kind.EFS, "home")
     assert "mount targets" in explanation("kept:", [system], region="us-west-2")
     assert "mount targets" not in explanation("kept:", [LUSTRE], region="us-west-2")
@@ -91,5 +91,5 @@ def test_a_cluster_that_is_kept_itself_is_named_with_the_command_that_ends_it(
     said = what_stays("pc-gpu", "us-west-2")
     assert "deletion_policy: retain" in said
     assert "pcluster delete-cluster --cluster-name pc-gpu --region us-west-2" in said
-    # An `up` that changes it and fails leaves it as it is.
+    # An `up` that changes it and fails leaves it unchanged.
     assert what_failed_creations_left("pc-gpu", "us-west-2") == ""

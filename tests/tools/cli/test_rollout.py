@@ -1,4 +1,4 @@
-"""A cluster is up when nodes are Ready and every plugin runs on them, not when none is wanted."""
+"""A cluster is up when nodes are Ready and every plugin runs on them, not when none is desired."""
 
 from __future__ import annotations
 

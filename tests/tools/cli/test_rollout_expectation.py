@@ -1,4 +1,4 @@
-"""What is expected of a cluster follows from the outputs of its stack."""
+"""The expected state of a cluster follows from the outputs of its stack."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_neuron_devices_and_cores_come_from_one_plugin() -> None:
 
 
 def test_self_managed_groups_of_one_type_are_counted_together() -> None:
-    """Nothing on their nodes says which is which."""
+    """Their nodes have no attribute that tells them apart."""
     without_efa = {**SELF_MANAGED, "desired": 1, "devices": {"nvidia.com/gpu": 8}}
     found = expected(node_groups={"p5": SELF_MANAGED, "more": without_efa})
     assert found == {

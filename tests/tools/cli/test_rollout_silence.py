@@ -1,4 +1,4 @@
-"""`up` waits out an API server that is silent for a while, and ends in time where it stays so."""
+"""`up` tolerates an API server that is silent for a while, and ends in time if it stays silent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Server:
                 self.wfile.write(body)
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
-                """Say nothing."""
+                """Write no log."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.port = self.server.server_port

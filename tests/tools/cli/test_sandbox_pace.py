@@ -1,4 +1,4 @@
-"""How long the resources of a sandbox take is said once: to its account and to later commands."""
+"""The pace of a sandbox's resources is set once: for its account and for later commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tools.cli.sandbox_session import RunningSandbox, started_sandbox
 
 @pytest.fixture(autouse=True)
 def answers(monkeypatch, tmp_path) -> list[SandboxStatus | None]:
-    """What the sandbox says of itself: that it runs, or None."""
+    """The status of the sandbox: running, or None."""
     said: list[SandboxStatus | None] = [STATUS]
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
     monkeypatch.delenv(VARIABLE, raising=False)
@@ -31,7 +31,7 @@ def answers(monkeypatch, tmp_path) -> list[SandboxStatus | None]:
 
 @pytest.fixture(autouse=True)
 def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the account was told, in order."""
+    """The settings that the account received, in order."""
     told: list[str] = []
 
     def answer(_: SandboxStatus, method: str, path: str) -> dict[str, float]:
@@ -44,7 +44,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def pace(sandbox: RunningSandbox) -> str | None:
-    """Return what the providers of the sandbox have in their environment."""
+    """Return the setting in the environment of the sandbox's providers."""
     project = sandbox_session.project_of(sandbox.directory)
     return sandbox.environment(Path("/engine"), project).get(VARIABLE)
 
@@ -79,7 +79,7 @@ def test_a_new_sandbox_has_not_the_pace_of_the_one_before(answers):
 
 
 def test_the_environment_of_one_command_does_not_change_it(monkeypatch):
-    """The account would not know of it."""
+    """The account would not have the setting."""
     monkeypatch.setenv(VARIABLE, "0.5")
     assert pace(started_sandbox(print)) == ""
 

@@ -1,4 +1,4 @@
-"""What a sandbox is given for the stack that is about to run in it."""
+"""Settings of a sandbox for the stack that is about to run in it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PYTHON = Path("/cache/parallelcluster/bin/python")
 
 @pytest.fixture
 def running(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SandboxDirectory:
-    """A sandbox that runs already, started with a program of its own."""
+    """A running sandbox that was started with its own program."""
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
     monkeypatch.setattr(SandboxDirectory, "read_status", lambda _: STATUS)
     monkeypatch.setattr("tools.cli.sandbox_session.parallelcluster_python", lambda _report: PYTHON)
@@ -53,7 +53,7 @@ def test_a_stack_of_eks_makes_no_environment_of_parallelcluster(running) -> None
 
 
 def test_the_account_of_an_earlier_version_is_not_gone_on_with(running) -> None:
-    """Its resources were made by a stand-in, whose state the real provider cannot read."""
+    """A stand-in created its resources, and the real provider cannot read their state."""
     (running.path / "plugins.json").unlink()
     with pytest.raises(CommandError, match=r"start a new one: \./trainyard sandbox reset"):
         started(with_parallelcluster=False)

@@ -10,7 +10,7 @@ from tools.cli import failures
 from tools.cli.job_wait import JobWait
 from tools.cli.slurm_job_wait import POLL_SECONDS, wait_for
 
-# As `scontrol --oneliner show job` of Slurm prints it; fields that do not matter are left out.
+# Output of Slurm's `scontrol --oneliner show job`, without irrelevant fields.
 SHOWN = (
     "JobId={job} JobName={name} UserId=ec2-user(1000) JobState={state} Reason={reason} "
     "Dependency={dependency} Requeue=1 ExitCode={code} RunTime=00:01:07 Partition=gpu NumNodes=2 "
@@ -22,9 +22,9 @@ LOG = "/home/ec2-user/trainyard-jobs/nccl-tests-ab/nccl-tests-12.out"
 
 
 class HeadNode:
-    """Job 12, which is seen in one state after the other; the last one stays.
+    """Job 12 in successive states; the last one repeats.
 
-    The first look decides what it depends on. `build` are the states of job 11 before it.
+    The first read determines its dependency. `build` are the states of job 11 before it.
     """
 
     def __init__(self, *states: tuple[str, str], build: Sequence[tuple[str, str]] = ()) -> None:

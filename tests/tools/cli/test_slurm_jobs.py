@@ -1,4 +1,4 @@
-"""`job` for ParallelCluster stacks: what is written where, and what is said."""
+"""`job` for ParallelCluster stacks: written files, and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`job --submit` for Slurm: what runs on the head node, through the models of EC2 and SSM.
+"""`job --submit` for Slurm: commands on the head node, through the models of EC2 and SSM.
 
 The script of a submission runs in a real Bash, with an `sbatch` of the test.
 """
@@ -49,7 +49,7 @@ class Answers:
         self.stubs["ec2"].add_response("describe_instances", {"Reservations": [reserved]})
 
     def command(self, status: str = "Success", output: str = "", error: str = "") -> None:
-        """Expect one command and the two looks at it: the waiter's and the one for its output."""
+        """Expect one command and two reads of it: the waiter's and the one for its output."""
         ssm = self.stubs["ssm"]
         sent = {
             "InstanceIds": [HEAD],

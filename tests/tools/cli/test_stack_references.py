@@ -1,4 +1,4 @@
-"""The network of another stack as the commands read it: from the sandbox, and from a backend."""
+"""The network of another stack, as the commands read it from the sandbox and from a backend."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def stack_file(network: Any) -> StackFile:
 
 @pytest.fixture
 def backend(tmp_path, monkeypatch) -> SandboxProject:
-    """The project of a sandbox that does not run."""
+    """The project of a sandbox that is not running."""
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
     from tools.workspace.project import sandbox_directory
 
@@ -35,7 +35,7 @@ def backend(tmp_path, monkeypatch) -> SandboxProject:
 
 
 def record(backend: SandboxProject, stack: str, outputs: dict[str, Any] | None) -> None:
-    """Write the state of a stack as the engine keeps it; without outputs, a destroyed one."""
+    """Write the state of a stack in the engine's format; without outputs, a destroyed one."""
     made = [{"type": "pulumi:pulumi:Stack", "urn": "urn", "outputs": outputs}] if outputs else []
     path = backend.state_file(stack)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ def test_a_stack_that_was_destroyed_is_refused(backend) -> None:
 
 
 def test_ids_stand_in_place_of_the_reference_for_another_backend(backend) -> None:
-    """`plan` previews on an empty backend, where the other stack is not."""
+    """`plan` previews on an empty backend, which does not have the other stack."""
     record(backend, "vpc-one-az", OUTPUTS)
     network = with_ids(stack_file(NETWORK), sandbox=True).cluster["network"]
     assert network == {

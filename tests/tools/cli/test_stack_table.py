@@ -1,4 +1,4 @@
-"""`list` shows the user's stacks apart from the examples, and says what it does not know."""
+"""`list` shows the user's stacks apart from the examples, and names unknown values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def backend(monkeypatch: pytest.MonkeyPatch):
-    """Let `pulumi stack ls` answer with these stacks, or fail."""
+    """Make `pulumi stack ls` answer with these stacks, or fail."""
     engine = SimpleNamespace(directory=Path("/engine"), executable=Path("/engine/pulumi"))
     monkeypatch.setattr(stack_table, "ensure_pulumi", lambda _: engine)
     asked: list[list[str]] = []

@@ -1,4 +1,4 @@
-"""`test` runs its checks side by side, and its tests on a process for each processor."""
+"""`test` runs its checks in parallel, and its tests in one process for each processor."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""The closing panel says what came up, where it is and what to try next."""
+"""The closing panel shows the created cluster, its location and the next steps."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_the_job_to_try_next_is_the_one_for_the_accelerators(plugins, job) -> No
 
 
 def test_a_stack_with_several_gpu_node_groups_has_a_job_for_each() -> None:
-    """Without `--group` the command would not know which nodes to test."""
+    """Without `--group`, the nodes to test would be ambiguous."""
     found = summary()
     p5 = found.outputs["node_groups"]["p5"]
     system = {"instance_type": "c5.2xlarge", "management": "managed", "desired": 1}

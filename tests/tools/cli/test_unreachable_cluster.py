@@ -1,4 +1,4 @@
-"""A cluster that does not answer: what the account says, and what may be taken for gone."""
+"""A cluster that does not answer: the account's data, and objects that count as deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A full disk and a place that cannot be written are told in words: what, where, and what helps."""
+"""Messages about a full disk and an unwritable path: the problem, the path, and the fix."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
         refuse(event, arguments)
 
 
-# A hook cannot be taken away again; with an empty list it does nothing.
+# A hook cannot be removed; with an empty list it does nothing.
 # https://docs.python.org/3/library/sys.html#sys.addaudithook
 sys.addaudithook(_hook)
 
@@ -29,9 +29,9 @@ _WRITING = {"open", "os.mkdir", "os.rename", "os.remove", "os.link", "os.chmod"}
 
 @pytest.fixture
 def read_only() -> Iterator[Callable[[Path], None]]:
-    """Make a directory one that nothing can be written in, for root too.
+    """Make a directory unwritable, even for root.
 
-    As a read-only mount answers, at the place where Python asks the system.
+    Like a read-only mount, at the point where Python calls the system.
     """
 
     def make(directory: Path) -> None:
@@ -91,7 +91,7 @@ def test_other_errors_are_not_of_this_kind() -> None:
 def test_a_read_only_place_for_the_sandbox_ends_up_in_one_message(
     trainyard, tmp_path: Path, read_only
 ) -> None:
-    """As the checkout's own, where the checkout is mounted read-only."""
+    """Like the checkout's own directory if the checkout is mounted read-only."""
     read_only(tmp_path)
     result = trainyard("up", "vpc-one-az", "--sandbox", "--yes")
     assert result.exit_code == 1
@@ -101,7 +101,7 @@ def test_a_read_only_place_for_the_sandbox_ends_up_in_one_message(
 
 
 def test_nothing_is_written_to_check_and_to_make_a_job(trainyard, read_only, tmp_path) -> None:
-    """A read-only checkout serves whoever only asks."""
+    """Read-only commands work in a read-only checkout."""
     read_only(ROOT)
     assert trainyard("check", "vpc-one-az", "--sandbox").exit_code == 0
     assert trainyard("job", "p5-cb", "nccl-tests", "--sandbox").exit_code == 0

@@ -1,4 +1,4 @@
-"""Recordings as one whole and the changes of its variants, and the command that makes them."""
+"""Recordings as one base and the changes of its variants, and the command that creates them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_combination_that_is_the_sum_of_its_parts_takes_no_lines() -> None:
 
 @pytest.fixture
 def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The sandbox's stand-in, of which one call is recorded."""
+    """The sandbox's stand-in, with one recorded call."""
     monkeypatch.setattr(eks_cluster, "cases", lambda: iter([()]))
     monkeypatch.setattr(command, "ROOT", tmp_path)
     monkeypatch.setattr(command, "RECORDINGS", tmp_path / "recordings" / "eks.yaml")

@@ -1,4 +1,4 @@
-"""Advice on names that are taken and limits that are reached."""
+"""Advice on names that are in use and limits that are reached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine's errors mean: the pool, the reservation, the quota, and what helps."""
+"""The meaning of the engine's errors: the pool, the reservation, the quota, and the fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pulumi-kubernetes says, told apart by its words."""
+"""Errors of pulumi-kubernetes, distinguished by their messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who holds a reservation is read from the account, and said in one sentence."""
+"""The users of a reservation are read from the account, and named in one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a Batch job waits, judged from what Batch and EC2 say."""
+"""The reason why a Batch job waits, derived from the answers of Batch and EC2."""
 
 from __future__ import annotations
 

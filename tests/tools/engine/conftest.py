@@ -22,7 +22,7 @@ def release_host(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReleaseHost]:
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache of its own."""
+    """An empty cache for the test."""
     directory = tmp_path / "cache"
     monkeypatch.setenv("TRAINYARD_CACHE", str(directory))
     return directory

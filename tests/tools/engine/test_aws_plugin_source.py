@@ -109,7 +109,7 @@ def required(module: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("module", ["aws_plugin", "language_host"])
 def test_what_the_engine_links_too_has_its_version_there(module: str) -> None:
-    """So Go compiles it once for all three: a third of the time of the first command."""
+    """Go then compiles it once for all three: a third of the time of the first command."""
     engine = required("pulumi")
     differ = {
         path: (version, engine[path])

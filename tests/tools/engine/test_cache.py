@@ -1,4 +1,4 @@
-"""The cache holds whole entries only, whatever happens while one is made."""
+"""The cache contains only complete entries, even if the creation of one is interrupted."""
 
 import multiprocessing
 import os
@@ -16,7 +16,7 @@ def entry(directory: Path) -> Entry:
 
 
 def fill(directory: Path, name: str) -> None:
-    """Fill the entry in another process: wait for permission, then keep our name."""
+    """Fill the entry in another process: wait for permission, then use the given name."""
 
     def report(message: str) -> None:
         (directory / f"{name}-told").write_text(message)

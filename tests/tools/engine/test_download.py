@@ -1,4 +1,4 @@
-"""Single files of releases: from where they come, and what is refused. No network."""
+"""Single files of releases: their sources, and refusals. No network."""
 
 from pathlib import Path
 

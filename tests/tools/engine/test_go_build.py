@@ -1,4 +1,4 @@
-"""What a build takes from the user's Go settings, and what it does not."""
+"""The user's Go settings that a build uses, and those that it ignores."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where the Kubernetes programs come from: the cache, releases, or builds. No network."""
+"""Sources of the Kubernetes programs: the cache, releases, or builds. No network."""
 
 import hashlib
 import io

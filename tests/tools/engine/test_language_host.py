@@ -1,6 +1,6 @@
 """Python programs, dynamic resources and policy packs in the real engine.
 
-These hold for the language host that is built here and for the official one alike.
+These tests apply to the language host that is built here and to the official one.
 """
 
 import importlib.metadata
@@ -153,7 +153,7 @@ def test_the_packages_of_the_program_name_the_plugins_they_need(workspace: Works
 
 
 def start_update(workspace: Workspace) -> subprocess.Popen[bytes]:
-    """Start an update with a policy pack, which goes on for as long as its program."""
+    """Start an update with a policy pack, which runs as long as its program."""
     return subprocess.Popen(
         workspace.command("up", "--yes", "--skip-preview", "--policy-pack", "pack"),
         cwd=workspace.directory,

@@ -13,7 +13,7 @@ MODULE = Path(__file__).resolve().parents[3] / "tools" / "engine" / "language_ho
 @pytest.mark.engine
 @pytest.mark.parametrize("command", ["vet", "test"])
 def test_the_language_host_passes_go(command: str) -> None:
-    # As it is built: with other flags, Go would compile all that it needs once more.
+    # The flags of the build: with others, Go would compile all dependencies again.
     done = subprocess.run(
         ["go", command, *BUILD_FLAGS, "./..."],
         cwd=MODULE,

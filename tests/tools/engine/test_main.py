@@ -1,4 +1,4 @@
-"""``python -m tools.engine`` fills the cache beforehand."""
+"""``python -m tools.engine`` fills the cache in advance."""
 
 from pathlib import Path
 

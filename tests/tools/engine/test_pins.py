@@ -1,4 +1,4 @@
-"""The pinned versions are the same wherever a build or a lock repeats them."""
+"""Pinned versions that a build or a lock file repeats are the same everywhere."""
 
 import re
 from pathlib import Path

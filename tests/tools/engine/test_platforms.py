@@ -1,4 +1,4 @@
-"""Every publisher has its own name for a platform."""
+"""The names of platforms differ by publisher."""
 
 import platform
 

@@ -1,4 +1,4 @@
-"""Where provider plugins come from: the user, the cache, a release, a build, a stand-in."""
+"""Sources of provider plugins: the user, the cache, a release, a build, a stand-in."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def publish(host: ReleaseHost, name: str) -> None:
 
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Let builds write a text; return the versions that were built."""
+    """Make builds write a text; return the versions that were built."""
     versions: list[str] = []
 
     def build(version: str, target: Path, report: Callable[[str], None]) -> None:

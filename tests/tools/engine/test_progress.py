@@ -1,4 +1,4 @@
-"""Long work says what it does, how long that usually takes, and that it still goes on."""
+"""Long tasks report their purpose, their usual duration, and that they are still running."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where the engine comes from: the PATH, the cache, a release, or a build. No network."""
+"""Sources of the engine: the PATH, the cache, a release, or a build. No network."""
 
 from collections.abc import Callable
 from pathlib import Path

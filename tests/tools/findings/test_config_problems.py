@@ -38,7 +38,7 @@ def test_the_names_that_are_left_out_are_those_that_the_schema_leaves_free() -> 
 
 
 def mappings(model: type[BaseModel], seen: set[type]) -> Iterator[str]:
-    """Yield the fields of a model, and of those below it, that map names of the user's own."""
+    """Yield the fields of a model, and of nested models, that map names chosen by the user."""
     if model in seen:
         return
     seen.add(model)

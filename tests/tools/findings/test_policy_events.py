@@ -1,8 +1,8 @@
-"""What an engine's event log says against a stack; the logs are the engine's own, shortened.
+"""Findings in an engine's event log; the logs are shortened ones of the real engine.
 
-`refused.jsonl` is of a program with three launches into a Capacity Block beside a placement group:
-one that is refused, one that is suppressed, one whose market is not known yet. In `broken.jsonl`
-the same program then raises an exception.
+`refused.jsonl` is from a program with three launches into a Capacity Block with a placement group:
+one is refused, one is suppressed, and one has an unknown market. In `broken.jsonl` the same program
+then raises an exception.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def test_a_suppressed_violation_is_a_note_of_its_own_rule_with_the_reason(stack_
 
 
 def test_the_packs_own_words_for_a_suppression_are_understood(stack_file) -> None:
-    """The sentence is written in `policies/pack/suppressions.py` and read here."""
+    """`policies/pack/suppressions.py` writes the sentence that is read here."""
     ledger = Ledger(lambda: date(2026, 1, 1))
     entry = Suppression("ebs-encrypted", "v", "scratch; it would not matter", date(2026, 2, 1))
     ledger.judge([entry], "v", "urn:v", "v: it is not encrypted; encrypt it")
@@ -76,7 +76,7 @@ def test_the_packs_own_words_for_a_suppression_are_understood(stack_file) -> Non
 
 
 def suppression_in(log: str) -> str:
-    """Return what the recorded log says of the suppression, after the policy's description."""
+    """Return the recorded message about the suppression, after the policy's description."""
     start = log.index(f"{BLOCK} is suppressed")
     return log[start : log.index('\\n"', start)]
 

@@ -1,4 +1,4 @@
-"""A key of a stack file has a line, and one that is missing has that of what it belongs to."""
+"""A key of a stack file has a line, and a missing key has the line of its parent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A resource is found in the stack file by its name: the cluster's, the entry's, what it is."""
+"""A resource is found in the stack file by its name: that of cluster and entry, and its kind."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_resource_is_of_the_entry_in_its_name(
 
 
 def test_a_launch_template_of_a_tracked_stack_is_of_its_node_group() -> None:
-    """The name stands in tests/goldens/stacks/p5-cb-managed.yaml."""
+    """The name is in tests/goldens/stacks/p5-cb-managed.yaml."""
     golden = ROOT / "tests" / "goldens" / "stacks" / "p5-cb-managed.yaml"
     assert "name: p5-cb-managed-p5-launch-template\n" in golden.read_text(encoding="utf-8")
     found = find_stack_file("p5-cb-managed")

@@ -1,6 +1,6 @@
-"""The SARIF document has what the standard demands and what code scanning reads.
+"""The SARIF document has the properties that the standard requires and that code scanning reads.
 
-Numbers of sections are those of SARIF 2.1.0. GitHub:
+Section numbers are those of SARIF 2.1.0. GitHub:
 https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning
 """
 
@@ -49,7 +49,7 @@ def test_the_document_names_its_version_schema_and_tool() -> None:
 
 
 def test_a_run_without_findings_says_that_there_are_none() -> None:
-    """3.14.23: an empty `results` is a run that found nothing; none is a run that did not look."""
+    """3.14.23: an empty `results` means a run without findings; a missing one, no scan."""
     assert run_of()["results"] == []
 
 

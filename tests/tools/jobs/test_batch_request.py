@@ -1,4 +1,4 @@
-"""A submission to Batch: which definition, how many nodes, and what is refused."""
+"""A submission to Batch: job definition, number of nodes, and refusals."""
 
 import pytest
 
@@ -56,7 +56,7 @@ def plan(*definitions):
 
 
 def test_the_request_names_queue_and_definition_as_the_stack_makes_them():
-    """PR-51: nothing has to be looked up in outputs before a job is submitted."""
+    """PR-51: users need no outputs to submit a job."""
     made = batch_submission(plan(MULTI), "nccl-tests", BatchRequest())
     assert made.request == {
         "jobName": "nccl-tests",

@@ -61,7 +61,7 @@ def test_the_manifest_of_a_stack_stays_as_it_is(golden, name):
     ],
 )
 def test_there_is_a_rank_for_every_gpu_of_every_node(type_name, nodes, ranks):
-    """BAT5-10: -np 8 on two nodes was two tests of one node each."""
+    """BAT5-10: `-np 8` on two nodes was two separate tests of one node."""
     group = nodes_of(type_name, desired=nodes)
     gpus = ranks // nodes
     assert f"-np {ranks} --map-by ppr:{gpus}:node" in script(group)
@@ -72,7 +72,7 @@ def test_there_is_a_rank_for_every_gpu_of_every_node(type_name, nodes, ranks):
 
 @pytest.mark.parametrize("found", NVIDIA, ids=lambda t: t.name)
 def test_no_setting_stands_that_the_versions_in_use_must_not_have(found):
-    """A23, A24: neither for the container nor passed on to the ranks."""
+    """A23, A24: neither set for the container nor passed on to the ranks."""
     text = render(nodes_of(found.name))
     for name in ("FI_EFA_", "RDMAV_", "NCCL_PROTO", "FI_PROVIDER", "NCCL_TUNER_PLUGIN"):
         assert name not in text
@@ -134,7 +134,7 @@ def test_nothing_is_built_where_the_image_has_kernels(type_name):
     ],
 )
 def test_three_of_the_largest_buffers_fit_into_a_gpu(type_name, largest):
-    """BAT5-10: 16G, where the GPU has room for it."""
+    """BAT5-10: 16G, if the memory of the GPU suffices."""
     accelerators = instance_type(type_name).accelerators
     assert largest_message(accelerators) == largest
     assert f"-e {largest} " in script(nodes_of(type_name))
@@ -179,7 +179,7 @@ def test_the_pods_may_change_their_own_config_map_and_nothing_else():
 
 
 def test_no_key_stands_in_the_manifest():
-    """Whoever applies it again would otherwise use one that others have seen."""
+    """Applying it again would otherwise reuse a key that others have seen."""
     made = documents(GROUPS["p5"])
     assert "Secret" not in made
     assert "data" not in made["ConfigMap"]

@@ -76,7 +76,7 @@ def test_the_neuron_scheduler_places_the_pods_where_there_is_one():
 
 
 def test_what_the_image_and_the_job_set_reaches_the_ranks_on_other_nodes():
-    """A23: no FI_EFA_USE_DEVICE_RDMA; libfabric uses it where it can."""
+    """A23: no FI_EFA_USE_DEVICE_RDMA; libfabric uses RDMA if it is supported."""
     (line,) = [line for line in script().splitlines() if "SetEnv" in line]
     for name in ("PATH", "LD_LIBRARY_PATH", "CCOM_SOCKET_IFNAME", "FI_PROVIDER"):
         assert f"{name}=${{{name}:-}}" in line

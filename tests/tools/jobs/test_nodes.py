@@ -1,4 +1,4 @@
-"""Which nodes a job takes, and that what its pods ask for fits on them."""
+"""The nodes of a job, and whether the requests of its pods fit on them."""
 
 import pytest
 
@@ -37,7 +37,7 @@ def test_all_nodes_that_the_group_wants():
 
 
 def test_all_nodes_that_it_may_have_where_it_wants_none_yet():
-    """A Capacity Block that has not begun."""
+    """A Capacity Block that has not started."""
     assert chosen(nodes_of("p5.48xlarge", schedule=SCHEDULED)).count == 2
 
 
@@ -82,7 +82,7 @@ def test_refuses_nodes_that_the_image_of_the_job_does_not_run_on():
 
 
 def test_refuses_to_ask_a_plugin_for_efa_that_is_not_there():
-    """A21: the DRA driver hands out claims, not resources."""
+    """A21: the DRA driver allocates claims, not extended resources."""
     plan = eks_plan(nodes_of("p5.48xlarge"), self_managed_addons={"nvidia": ("p5",)})
     with pytest.raises(JobError, match="resource claim"):
         choose_nodes(plan, "nvidia", JobRequest())

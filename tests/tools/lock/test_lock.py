@@ -1,4 +1,4 @@
-"""The lock files hold what pyproject.toml asks for, with hashes and without an index. Offline."""
+"""The lock files have the requirements of pyproject.toml, with hashes and no index. Offline."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""An account for the real ParallelCluster to look at."""
+"""An account for the real ParallelCluster."""
 
 from __future__ import annotations
 

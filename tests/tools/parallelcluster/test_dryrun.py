@@ -19,7 +19,7 @@ pytestmark = pytest.mark.parallelcluster
 
 @pytest.fixture(scope="module")
 def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """An account whose CloudFormation says that there is no such cluster yet."""
+    """An account whose CloudFormation reports that the cluster does not exist."""
     directory = tmp_path_factory.mktemp("cloudformation")
     python = [str(parallelcluster_python(print))]
     with AwsServer(keep_time=False) as server:
@@ -37,7 +37,7 @@ def dryrun(endpoint: str, *changes, suppress: tuple[str, ...] = ()) -> DryRun:
 
 def test_what_the_validators_take_the_command_takes(endpoint: str) -> None:
     # PC-01
-    # The command itself fetches scripts at https addresses; here there is nothing to fetch from.
+    # The command fetches scripts at https addresses, which is not possible here.
     done = dryrun(
         endpoint, lambda config: config["Scheduling"]["SlurmQueues"][0].pop("CustomActions")
     )

@@ -1,4 +1,4 @@
-"""ParallelCluster's environment is made once, whole, and again when its lock changes. Offline."""
+"""ParallelCluster's environment is created once, and again when its lock file changes. Offline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tools.engine.errors import EngineError
 from tools.parallelcluster import environment
 from tools.parallelcluster.environment import parallelcluster_python
 
-# `uv venv … <directory>` makes an interpreter, `uv pip sync` tells what it was asked for.
+# `uv venv … <directory>` creates an interpreter, `uv pip sync` records its arguments.
 UV = """
 PATH=/usr/bin:/bin
 case $1 in

@@ -1,4 +1,4 @@
-"""Programs of ParallelCluster's environment see a sandbox's account and nothing of the user's."""
+"""Programs of ParallelCluster's environment use a sandbox's account and no settings of the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of update policies, and the verdicts made from it, against the real ParallelCluster."""
+"""The table of update policies, and verdicts from it, compared with the real ParallelCluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.parallelcluster
 
 @pytest.fixture(scope="module")
 def real() -> dict[str, UpdateCheck]:
-    """What ParallelCluster says of every case, by its name; one process for all."""
+    """ParallelCluster's result for every case, by name; one process for all."""
     answers = update_checks([case.configurations() for case in CASES])
     return dict(zip([case.name for case in CASES], answers, strict=True))
 
@@ -50,7 +50,7 @@ def test_a_new_mount_directory_breaks_the_check_of_parallelcluster_and_is_refuse
 
 
 def test_a_named_placement_group_is_refused_as_behind_the_custom_resource():
-    """`Enabled: "false"` counts as true there, and as a group that ParallelCluster made."""
+    """ParallelCluster reads `Enabled: "false"` as true, and as a group that it created."""
     old, new = deployed(), deployed()
     put(f"{QUEUE}.Networking.PlacementGroup", {"Enabled": True, "Name": "training"})(new)
     as_booleans, as_texts = update_checks([(old, new), (texts(old), texts(new))])

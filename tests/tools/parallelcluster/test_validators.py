@@ -1,6 +1,6 @@
-"""The real ParallelCluster on the sandbox's account: what it takes, and what it refuses and why.
+"""The real ParallelCluster on the sandbox's account: accepted and refused configurations.
 
-One process answers for all configurations of this file, as it is meant to be used.
+One process answers for all configurations of this file, as intended.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def test_what_makes_parallelcluster_give_up_is_an_answer_too(
 
 
 def test_every_configuration_is_judged_afresh(answers: dict[str, Validation]) -> None:
-    """ParallelCluster remembers a script's answer for ten seconds, and would warn only once."""
+    """ParallelCluster caches a script's answer for ten seconds, and would warn only once."""
     for name in ("no-script", "no-script-again"):
         (warning,) = [
             it for it in answers[name].messages if it.validator == "AsyncTimedUrlValidator"

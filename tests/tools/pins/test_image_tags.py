@@ -1,4 +1,4 @@
-"""The tags of an image, as a registry lists them to everybody."""
+"""The tags of an image, as a registry lists them publicly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def http(status: int, body: object = None, **headers: str) -> Answer:
 
 
 class Registry:
-    """A registry that wants a token, and gives its tags in two pages."""
+    """A registry that requires a token, and lists its tags in two pages."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

@@ -60,7 +60,7 @@ GIT = (
 
 
 class Recorded:
-    """Answers commands by the word that each of them has to hold, and keeps what was asked."""
+    """Answers commands by a word that they must contain, and records them."""
 
     def __init__(self, answers: Mapping[str, Command | str]) -> None:
         self.answers = answers
@@ -213,7 +213,7 @@ def test_without_an_account_the_call_that_it_needs_is_named(source: Source, call
 
 
 def account(service: str, method: str, response: Mapping[str, Any] | str) -> Account:
-    """Return an account whose one client answers as botocore's model of the service allows."""
+    """Return an account whose only client answers according to botocore's model of the service."""
     client = boto3.client(
         service, region_name="us-west-2", aws_access_key_id="x", aws_secret_access_key="x"
     )

@@ -1,4 +1,4 @@
-"""Raising a pin: its places change and nothing else, and what follows is run or named."""
+"""Raising a pin changes only its places; follow-up steps are run or named."""
 
 from __future__ import annotations
 

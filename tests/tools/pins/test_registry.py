@@ -1,4 +1,4 @@
-"""No pin is forgotten: what a file pins is in the report. The files are the project's own."""
+"""The report contains every pin of the project's files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/rules.md says of every rule where it is enforced, from data and from the rules' tags."""
+"""docs/rules.md lists where each rule is enforced, from data and from the rules' tags."""
 
 from __future__ import annotations
 

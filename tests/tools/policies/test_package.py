@@ -1,4 +1,4 @@
-"""The packaged pack works where this repository is not."""
+"""The packaged pack works without this repository."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def package(tmp_path_factory) -> Path:
 
 def test_the_package_finds_violations_from_another_working_directory(package, tmp_path):
     volume = Declared("aws:ebs/volume:Volume", "scratch", {"size": 100})
-    # The rule on interfaces reads the catalog of instance types.
+    # The rule about interfaces reads the catalog of instance types.
     interfaces = [*p5_interfaces(), p5_interfaces()[-1]]
     program = (volume, template(networkInterfaces=interfaces), *EFA_NETWORK)
     with running_pack(str(package), directory=tmp_path) as pack:

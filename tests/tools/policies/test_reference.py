@@ -1,4 +1,4 @@
-"""The reference of the policy pack says what the rules say."""
+"""The reference of the policy pack matches the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every rule of the field says what enforces it, and what it names exists."""
+"""Every rule of the field names its enforcement, which exists."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_what_enforces_a_rule_exists(requirement: Requirement) -> None:
 
 
 def defined_in(name: str) -> set[str]:
-    """Return the functions, classes and constants of a module, those of its classes too."""
+    """Return the functions, classes and constants of a module, including those of its classes."""
     return names_of(name.partition(":")[0])
 
 
@@ -81,7 +81,7 @@ def test_a_name_that_is_not_there_is_noticed() -> None:
 
 
 def test_the_rules_of_the_pack_enforce_rules_that_exist() -> None:
-    """A tag such as `A99` would stand in no table."""
+    """A tag such as `A99` would be in no table."""
     assert set(rules_by_requirement()) == set(requirements())
 
 

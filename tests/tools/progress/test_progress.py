@@ -29,7 +29,7 @@ def lines(name: str) -> list[str]:
 
 
 def creating_the_cluster() -> tuple[Operation, int, int]:
-    """Return the operation just after the control plane was begun, with that time and the first."""
+    """Return the operation just after the control plane began, with that time and the first one."""
     operation = Operation(AWS)
     for event in events("preview"):
         operation.read(event)
@@ -69,7 +69,7 @@ def test_what_is_left_begins_with_the_longest_resource_and_ends_with_nothing():
     for event in update:
         operation.read(event)
     assert operation.seconds_left(update[-1]["timestamp"]) == 0
-    # As many as the engine counts.
+    # The number that the engine counts.
     assert (
         operation.done == operation.total == update[-1]["summaryEvent"]["resourceChanges"]["create"]
     )

@@ -1,4 +1,4 @@
-"""Options that contradict each other or the account are refused, all at once."""
+"""Options that contradict each other or the account are all refused at once."""
 
 from __future__ import annotations
 

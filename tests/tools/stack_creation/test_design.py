@@ -1,4 +1,4 @@
-"""Options and account decide what the stack file says."""
+"""Options and account determine the stack file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comments of the examples stay where they still apply."""
+"""Comments of the examples are kept where they still apply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What could not work is not offered."""
+"""Invalid choices are not offered."""
 
 from __future__ import annotations
 

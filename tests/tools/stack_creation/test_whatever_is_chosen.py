@@ -1,4 +1,4 @@
-"""Whatever is offered and chosen, the stack file passes `check`."""
+"""For every combination of offered choices, the stack file passes `check`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BEGINNINGS = [*(("kind", kind) for kind in KINDS), *(("example", stack) for stac
 
 
 def answering(data: st.DataObject):
-    """Answer each question with something that it offers, or with its default."""
+    """Answer each question with an offered choice, or with its default."""
 
     def ask(question: Question) -> tuple[str, ...]:
         values = [choice.value for choice in question.choices]

@@ -1,4 +1,4 @@
-"""Whether there is a login is known without asking Pulumi, which would ask for one."""
+"""The login is determined without a call of Pulumi, which would prompt for one."""
 
 from __future__ import annotations
 

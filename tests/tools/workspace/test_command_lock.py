@@ -1,4 +1,4 @@
-"""Of two commands on one stack the second is told who holds it, and nothing is left to clear."""
+"""Of two commands on one stack, the second names the lock's holder, and no lock is left over."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def other(path: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another process that works on the stack."""
+    """Another process that uses the stack."""
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, path],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
@@ -111,7 +111,7 @@ def test_one_who_has_patience_waits_for_the_end(path, other) -> None:
 
 
 def test_of_many_that_begin_in_the_same_moment_one_goes_on(path) -> None:
-    """All are begun before the first is read; the others are refused, none by two."""
+    """All start before the first is read; one holds the lock, and the others are refused."""
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", HOLDER, path],
@@ -142,7 +142,7 @@ def test_all_turns_are_had_only_where_nobody_works(path, other) -> None:
         every_lock(path.parent, command="sandbox stop"),
     ):
         pytest.fail("somebody works on p5-cb")
-    # Nothing is kept of the turns that were free.
+    # No records of free locks remain.
     take(path.with_name("dev.lock"))
 
 

@@ -1,4 +1,4 @@
-"""A stack file is completed without overruling what it says."""
+"""A stack file is completed without overriding its values."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_completion_adds_no_compute_environment_that_the_stack_file_does_not_nam
 
 
 def test_a_network_of_another_kind_overrules_nothing() -> None:
-    """A reference to a stack of the sandbox is no id of another account."""
+    """A reference to a stack of the sandbox is not an id of another account."""
     completion = {"network": {"kind": "existing-vpc", "vpc_id": "vpc-1"}}
     assert overruled({"network": {"kind": "stack-reference", "stack": "x"}}, completion) == []
 

@@ -1,4 +1,4 @@
-"""The last room on a disk belongs to the state."""
+"""The last space of a disk is reserved for the state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.workspace.disk_reserve import FEWEST_FREE_BYTES, RESERVED_BYTES, disk
 
 @pytest.fixture
 def free(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """How much room the disk has; the test changes it."""
+    """Free space of the disk; the test changes it."""
     value = {"bytes": 10 * FEWEST_FREE_BYTES}
     monkeypatch.setattr(disk_reserve, "free_bytes", lambda _directory: value["bytes"])
     return value
@@ -46,7 +46,7 @@ def test_it_is_given_up_when_the_disk_fills_up(tmp_path: Path, free) -> None:
 def test_without_that_much_room_nothing_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A disk of our own that is full; the error names the file, for the message."""
+    """A full test disk; the error names the file, for the message."""
     monkeypatch.setattr(disk_reserve, "RESERVED_BYTES", 2**20)
     path = Path("/dev/full")
     monkeypatch.setattr(Path, "unlink", lambda *_, **__: None)

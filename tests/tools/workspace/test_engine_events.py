@@ -1,4 +1,4 @@
-"""What the engine shows as errors is read from its event log."""
+"""The errors that the engine displays are read from its event log."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_log_that_was_cut_off_is_read_as_far_as_it_goes() -> None:
 
 @pytest.fixture
 def engine(tmp_path: Path) -> PulumiCommand:
-    """An engine that writes an error into its event log, and ends with what it is told."""
+    """An engine that writes an error to its event log, and ends with a given exit code."""
     script = tmp_path / "pulumi"
     script.write_text(
         f"#!{sys.executable}\n"
@@ -126,7 +126,7 @@ def test_an_answer_of_no_ends_a_successful_preview_without_an_error(
 
 
 def test_a_canceled_operation_is_interrupted_whatever_its_exit_code() -> None:
-    """The engine ends a canceled `destroy` with 0 although resources are left."""
+    """The engine ends a canceled `destroy` with 0 even if resources remain."""
     for exit_code in (0, 1, 255):
         assert heard(EngineResult(exit_code, interrupted=False), events(CTRL_C)).interrupted
     assert not heard(EngineResult(0, interrupted=True), events(PREVIEWED)).interrupted

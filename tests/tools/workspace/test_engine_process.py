@@ -70,7 +70,7 @@ def hang_up(number, frame):
 signal.signal(signal.SIGHUP, hang_up)
 job.wait()
 """
-"""What a shell does with its jobs when its terminal is closed."""
+"""The action of a shell on its jobs when its terminal is closed."""
 TELLING_ENGINE = """\
 import os, signal
 from pathlib import Path

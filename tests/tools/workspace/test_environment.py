@@ -1,4 +1,4 @@
-"""What reaches the engine of a user's environment, and what never does."""
+"""Variables of a user's environment that reach the engine, and those that never do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a stack is asked for in one place, with its secrets only where they are wanted."""
+"""The state of a stack is exported in one place, with secrets only if they are needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VPC = {"urn": "urn:pulumi:p5-cb::trainyard::aws:ec2/vpc:Vpc::p5-cb-vpc", "id": "
 
 
 class Engine:
-    """A command that says what it was asked, as the state."""
+    """A command that returns its arguments as the state."""
 
     def output(self, arguments: Sequence[str]) -> str:
         return json.dumps({"deployment": {"resources": [VPC], "asked": arguments}})

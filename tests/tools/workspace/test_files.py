@@ -1,4 +1,4 @@
-"""A file is the old one or the new one, whatever happens while it is written."""
+"""A file is the old one or the new one, even if writing it is interrupted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ except OSError as error:
 
 
 def test_without_room_the_old_file_stays_and_the_error_names_it(tmp_path: Path) -> None:
-    """A limit of the operating system on the size of files stands for a full disk."""
+    """A limit of the operating system on the size of files represents a full disk."""
     path = tmp_path / "Pulumi.yaml"
     path.write_text("old")
     done = subprocess.run(
@@ -80,7 +80,7 @@ def test_the_mode_is_the_one_that_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_of_several_that_make_a_secret_all_get_that_of_the_first(tmp_path: Path) -> None:
-    """Two stacks that come up first in a sandbox at the same time have one passphrase."""
+    """The first two stacks of a sandbox, started at the same time, share one passphrase."""
     path = tmp_path / "pulumi" / "passphrase"
     got: list[str] = []
     threads = [

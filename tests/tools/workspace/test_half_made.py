@@ -1,4 +1,4 @@
-"""What was made and never finished is read anew, and made anew where AWS has given it up."""
+"""Incomplete objects are read again, and created again if AWS has abandoned them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_only_what_has_an_id_and_was_not_finished_is_half_made() -> None:
 
 
 def test_it_is_read_before_it_is_compared_and_what_failed_is_made_anew() -> None:
-    """Nothing else in the state is touched."""
+    """Nothing else in the state changes."""
     deployment = state(
         resource(CLUSTER, **UNFINISHED), resource(GROUP, **UNFINISHED), resource(ROLE)
     )
@@ -51,7 +51,7 @@ def test_it_is_read_before_it_is_compared_and_what_failed_is_made_anew() -> None
 
 
 def test_what_failed_goes_with_its_successor_and_stays_protected_until_then() -> None:
-    """The engine leaves in the account what it is to retain, and then nobody knows of it."""
+    """The engine leaves retained objects in the account, where no state refers to them."""
     kept = resource(GROUP, **UNFINISHED, protect=True, retainOnDelete=True)
     (group,) = read_anew(state(kept), failed=[GROUP])["deployment"]["resources"]
     assert (group["protect"], group["retainOnDelete"]) == (True, False)

@@ -1,4 +1,4 @@
-"""A dead engine's lock is cleared; a living engine's lock is respected."""
+"""The lock of a dead engine is removed; the lock of a running engine is respected."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def pid_of_ended_process() -> int:
 
 @pytest.fixture
 def engine(tmp_path: Path):
-    """A process that looks like an engine at work."""
+    """A process that looks like a running engine."""
     program = tmp_path / "pulumi"
     program.symlink_to("/bin/cat")
     with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
@@ -48,7 +48,7 @@ def engine(tmp_path: Path):
         assert child.stdout is not None
         child.stdin.write(b"ready\n")
         child.stdin.flush()
-        assert child.stdout.readline() == b"ready\n"  # only now it is surely that program
+        assert child.stdout.readline() == b"ready\n"  # from here on, it is certainly that program
         yield child
 
 
@@ -87,7 +87,7 @@ def test_a_stack_that_was_never_locked_needs_nothing(tmp_path: Path) -> None:
 
 
 def engine_words(*holders: tuple[str, int]) -> str:
-    """Return what the engine says of locks, by their machine and process."""
+    """Return the engine's message about locks, by machine and process."""
     lines = [
         f"\n  s3://state/.pulumi/locks/x.json: created by me@{host} (pid {pid}) at "
         "2026-11-21T10:00:00Z"
@@ -100,7 +100,7 @@ def engine_words(*holders: tuple[str, int]) -> str:
 
 
 def test_the_lock_of_another_machine_comes_out_in_our_words() -> None:
-    """A backend in S3: nobody here can look whether that process lives."""
+    """A backend in S3: this machine cannot determine whether that process runs."""
     said = locked_out(engine_words(("elsewhere", 7)), stack="p5-cb")
     assert said == (
         "another command uses stack p5-cb: process 7 on elsewhere since 2026-11-21T10:00:00Z; "

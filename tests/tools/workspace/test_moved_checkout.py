@@ -1,4 +1,4 @@
-"""A stacks directory follows the checkout; everything else in its files is the user's."""
+"""A stacks directory follows the checkout; everything else in its files belongs to the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which stacks need a passphrase."""
+"""Stacks that need a passphrase."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The generated project holds everything the engine writes, and no tracked file."""
+"""The generated project contains everything the engine writes, and no tracked file."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_stack_that_nobody_made_is_not_held(project: SandboxProject) -> None:
 
 
 def test_the_outputs_of_a_stack_are_read_from_its_state(project: SandboxProject) -> None:
-    """None without a record, and nothing of a stack that was destroyed."""
+    """None without a record; empty for a stack that was destroyed."""
     assert project.outputs("vpc-one-az") is None
     path = project.state_file("vpc-one-az")
     path.parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""An update that is refused, under the real engine: it does not begin, and leaves no record."""
+"""A refused update under the real engine: it does not begin, and leaves no record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tools.workspace.update_gate import update_gate
 
 pytestmark = pytest.mark.engine
 
-# A component stands for what would be lost: its going is a step, and no provider is needed.
+# A component represents the loss: its deletion is a step, and no provider is needed.
 PROGRAM = """\
 import pulumi
 
@@ -29,7 +29,7 @@ def history(project: Workspace) -> list[str]:
 
 
 def test_an_update_that_is_refused_is_none_in_the_history_of_the_stack(tmp_path: Path):
-    """The deletions come after the program's end, and are judged like the rest."""
+    """The deletions follow the program's end, and are checked like other steps."""
     project = empty_project(tmp_path, ensure_pulumi(print))
     project.variables = warm({})
     project.write("__main__.py", PROGRAM.format(name="old"))

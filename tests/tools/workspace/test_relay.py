@@ -1,4 +1,4 @@
-"""What a child writes is passed on as it comes, and its end is kept."""
+"""The output of a child is passed on immediately, and its end is kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools.workspace.relay import KEPT_BYTES, Relay
 
 
 class Closed(io.StringIO):
-    """A stream whose reader is gone."""
+    """A stream whose reader has ended."""
 
     def write(self, _text: str, /) -> int:
         raise BrokenPipeError
@@ -40,7 +40,7 @@ def test_a_child_does_not_stop_when_nobody_reads_ours() -> None:
 
 
 def test_a_pipe_that_outlives_the_child_is_not_waited_for() -> None:
-    """A plugin that a killed engine left behind has it still."""
+    """A plugin that a killed engine left behind still has it open."""
     read, write = os.pipe()
     with os.fdopen(write, "wb") as left:
         target = io.StringIO()

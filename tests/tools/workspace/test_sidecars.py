@@ -1,4 +1,4 @@
-"""What a kill in the middle of a write leaves beside the state is removed; the state is not."""
+"""Files that a kill during a write leaves next to the state are removed; the state is not."""
 
 from __future__ import annotations
 

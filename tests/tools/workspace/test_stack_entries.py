@@ -1,4 +1,4 @@
-"""The entry of a stack file that a resource was made for is told by its name."""
+"""The entry of a stack file for a resource follows from the resource's name."""
 
 import pytest
 

@@ -128,7 +128,7 @@ def test_keys_that_a_forgotten_path_made_are_stray(tmp_path: Path) -> None:
     ],
 )
 def test_the_kind_of_the_architecture_is_read_from_any_file(cluster, kind: str) -> None:
-    """`destroy` and `outputs` work where the configuration is wrong by now."""
+    """`destroy` and `outputs` work even if the configuration has become invalid."""
     file = StackFile("dev", Path("Pulumi.dev.yaml"), {"config": {"trainyard:cluster": cluster}})
     assert file.architecture == kind
 
@@ -207,7 +207,7 @@ def test_a_command_names_the_file_if_another_run_would_not_find_it(
 ) -> None:
     found = find_stack_file("prod-a")
     assert found.command("up", sandbox=True) == "./trainyard up prod-a --sandbox"
-    # As with the option --stacks, which is not part of the printed command.
+    # Like the option --stacks, which is not part of the printed command.
     monkeypatch.setattr(stack_files, "directory_without_option", lambda: checkout)
     assert found.command("up", sandbox=False) == f"./trainyard up prod-a --stack-file {found.path}"
 

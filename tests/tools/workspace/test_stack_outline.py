@@ -1,4 +1,4 @@
-"""What `list` tells of a stack follows from its file, also if ids are missing or it is wrong."""
+"""The row of a stack in `list` follows from its file, even if it lacks ids or is invalid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a stack is deployed follows from what the engine has written."""
+"""Whether a stack is deployed follows from the engine's files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The user's stack files are in a directory of their own, which points to the checkout."""
+"""The user's stack files are in a separate directory, which points to the checkout."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tools.workspace.stacks_directory import (
 
 @pytest.fixture(autouse=True)
 def own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The tests remember no directory in the checkout, and run elsewhere."""
+    """The tests record no directory in the checkout, and run elsewhere."""
     memory = tmp_path / "memory"
     memory.mkdir()
     monkeypatch.setattr(module, "OWN_FILES", memory)

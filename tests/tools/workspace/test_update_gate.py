@@ -120,7 +120,7 @@ def test_who_asks_when_all_steps_are_made_is_answered_before_the_preview_ends(an
         log.write(END)
         log.flush()
         assert granted(gate.environment) is answer
-    # What is refused stays so; what is granted is looked at again, for the log may have lagged.
+    # A refusal is final; a permission is checked again, because the log may have lagged.
     assert judged == [["delete"], ["delete"]][: 2 if answer else 1]
 
 
@@ -134,7 +134,7 @@ def test_what_the_log_says_after_an_early_answer_still_keeps_the_update_from_beg
 
 
 def test_a_preview_alone_is_never_failed():
-    """`preview` warns of what `up` would refuse; it shows everything all the same."""
+    """`preview` warns of changes that `up` would refuse, but shows everything."""
     with update_gate(lambda _steps: False) as gate:
         ask_early(gate.environment)
         assert granted_early(gate.environment)

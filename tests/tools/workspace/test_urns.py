@@ -1,4 +1,4 @@
-"""The parts of the engine's name of a resource."""
+"""The parts of a resource's URN."""
 
 import pytest
 

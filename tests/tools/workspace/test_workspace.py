@@ -1,4 +1,4 @@
-"""A workspace in a user's account refuses what would go wrong; it never repairs by itself."""
+"""A workspace in a user's account refuses operations that would fail; it never repairs itself."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def workspace(tmp_path: Path):
 def test_variables_of_one_command_reach_the_engine(
     workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the user's own the sandbox passes on none that programs do not need."""
+    """The sandbox passes on only those of the user's variables that programs need."""
     seen = []
     monkeypatch.setattr(
         "tools.workspace.workspace.run_listening", lambda command, _: seen.append(command)

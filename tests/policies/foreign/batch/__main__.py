@@ -1,6 +1,6 @@
-"""Multi-node training on AWS Batch with Spot, as somebody would who pays for it.
+"""Multi-node training on AWS Batch with Spot, to save costs.
 
-Batch runs no multi-node job on Spot, and all nodes of one are of one type.
+Batch runs no multi-node job on Spot, and requires the same type for all of its nodes.
 """
 
 import json

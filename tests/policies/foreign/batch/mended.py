@@ -1,4 +1,4 @@
-"""The same training on demand, on nodes of one type in one zone."""
+"""The same training with On-Demand nodes of one type in one zone."""
 
 import json
 

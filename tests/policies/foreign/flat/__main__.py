@@ -1,10 +1,10 @@
 """A node group with EFA in one flat file, as found in many repositories.
 
-It has the mistake that costs most: `placement` beside a reservation. Configuration:
-`foreign:capacity` is `odcr` (an AWS-assisted On-Demand Capacity Reservation) or `block` (a
-Capacity Block), `foreign:reservation` the reservation's id, `foreign:placement` `false` for the
-same program without the mistake, `foreign:vpc`, `foreign:subnet` and `foreign:image` where the
-nodes go and what they boot.
+It has the most expensive mistake: `placement` together with a reservation. Configuration:
+`foreign:capacity` is `odcr` (an AWS-assisted On-Demand Capacity Reservation) or `block` (a Capacity
+Block), `foreign:reservation` the reservation's id, `foreign:placement` `false` for the same program
+without the mistake, `foreign:vpc`, `foreign:subnet` and `foreign:image` the network and the image
+of the nodes.
 """
 
 import pulumi

@@ -1,7 +1,7 @@
 """A VPC over three zones and an Auto Scaling group in all of them, as from a Terraform module.
 
-The nodes train over EFA, which does not leave a zone, and the rules of their group are those of
-every web server.
+The nodes train over EFA, which works only within a zone, and the rules of their group are those of
+a web server.
 """
 
 import pulumi_aws as aws

@@ -1,4 +1,4 @@
-"""The same VPC, with the nodes in one zone of it and rules that name their group."""
+"""The same VPC, with the nodes in one of its zones and rules that reference their group."""
 
 import pulumi_aws as aws
 

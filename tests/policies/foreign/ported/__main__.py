@@ -1,4 +1,4 @@
-"""A CloudFormation template of a Capacity Block, ported line by line, with what was wrong in it.
+"""A CloudFormation template of a Capacity Block, ported line by line, with its faults.
 
 Everything is literal, as in the template: the reservation, the network, the image.
 """

@@ -1,7 +1,7 @@
 """An EKS cluster with pulumi-eks: one node group with its EFA support, one in a reservation.
 
-pulumi-eks refuses a launch template beside `enable_efa_support`, so that the nodes of the
-reservation have a template of the program's own.
+pulumi-eks refuses a launch template together with `enable_efa_support`, so the nodes of the
+reservation have a template of the program.
 """
 
 import pulumi_aws as aws

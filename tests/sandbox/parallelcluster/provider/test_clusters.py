@@ -166,8 +166,7 @@ def test_the_schema_refuses_what_it_does_not_know(stacks: Stacks) -> None:
 
 
 def test_capacity_that_is_not_there_fails_the_creation_and_nothing_is_left(stacks: Stacks) -> None:
-    """The account, not ParallelCluster's validators, refuses a placement group with the
-    reservation."""
+    """The account, not a validator, refuses a placement group with the reservation."""
     before = lines(stacks)
     made = changed(InstanceType="p5.48xlarge", MaxCount=1)
     made["Scheduling"]["SlurmQueues"][0] |= {

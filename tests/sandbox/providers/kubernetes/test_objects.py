@@ -30,8 +30,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def later(administrator: KubernetesApi) -> Iterator[dict[str, Any]]:
-    """A ConfigMap in a missing namespace, which is removed after the test if the test creates
-    it."""
+    """A ConfigMap in a missing namespace; the namespace does not outlive the test."""
     yield {"metadata": {"name": "settings", "namespace": "later"}, "data": {"a": "1"}}
     administrator.delete(f"{NAMESPACES}/later")
     until(lambda: "later" not in _namespaces(administrator), "the namespace being gone")

@@ -64,7 +64,7 @@ def test_strong_scaling_keeps_the_global_batch(phase, nodes):
     nodes=st.integers(min_value=1, max_value=600),
 )
 def test_strong_scaling_keeps_the_global_batch_or_is_refused(phase, cores, nodes):
-    """Never rounded: a division that leaves a rest would train with another batch unnoticed."""
+    """Never rounded: a division with a remainder would silently train with another batch size."""
     alone = phase.global_batch // (phase.batch * cores)
     if alone % nodes:
         with pytest.raises(JobError):

@@ -1,4 +1,4 @@
-"""`bert-pretraining` for Slurm: what each node runs, and in which order."""
+"""`bert-pretraining` for Slurm: the commands of each node, in order."""
 
 import getpass
 import re
@@ -33,7 +33,7 @@ def settings(text):
 
 @pytest.fixture
 def node(tmp_path):
-    """A node of two that has what the training needs."""
+    """One of two nodes, with the requirements of the training."""
     made = cluster(tmp_path, "bert-pretraining", trn1_plan(), nodes=2)
     made.command("scontrol", SCONTROL)
     made.command("ldconfig", "echo '  libcrypt.so.1 (libc6,x86-64) => /lib/libcrypt.so.1'")
@@ -88,7 +88,7 @@ def test_each_node_joins_the_first_one_with_a_process_a_core(node, tmp_path):
 
 
 def test_the_environment_is_the_one_of_the_tutorial(node):
-    """PR-45; what torch-xla no longer reads (XLA_USE_BF16) is left out."""
+    """PR-45; variables that torch-xla no longer reads (XLA_USE_BF16) are omitted."""
     run_worker(node, 1)
     lines = environment_of(node, "torchrun")
     for setting in ("FI_PROVIDER=efa", "FI_EFA_USE_DEVICE_RDMA=1", "BUCKET_CAP_MB=512"):
@@ -133,7 +133,7 @@ def test_compiling_is_a_short_run_into_a_directory_of_its_own(node, tmp_path, le
 
 
 def test_the_compiler_fills_the_cache_that_the_training_reads(node, tmp_path):
-    """It looks for graphs and puts what it compiles where its own environment says."""
+    """The compiler reads and writes graphs at the location in its own environment."""
     run_worker(node, 1, "compile")
     assert node.calls("neuron_parallel_compile")[0].startswith("torchrun --nproc_per_node=32 ")
     run_worker(node, 1)

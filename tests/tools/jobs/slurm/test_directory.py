@@ -1,4 +1,4 @@
-"""Writing a job's directory, and never over somebody's files."""
+"""Writing a job's directory without overwriting files of the user."""
 
 import os
 

@@ -19,7 +19,7 @@ def test_the_scripts_of_a_stack_stay_as_they_are(golden, name):
 
 @pytest.fixture
 def built(tmp_path):
-    """A cluster on which NCCL's tests are built."""
+    """A cluster with a build of NCCL's tests."""
     made = cluster(tmp_path, "nccl-tests", p4de_plan())
     made.command("nvidia-smi", "echo 8.0")
     made.command("curl")
@@ -36,7 +36,7 @@ def built(tmp_path):
 
 
 def test_the_build_is_for_the_gpus_of_the_node_and_knows_mpi(built):
-    """DF-11: without MPI every process is a test of its own."""
+    """DF-11: without MPI every process is a separate test."""
     library, tests = built.calls("make")
     for call in (library, tests):
         assert "NVCC_GENCODE=-gencode=arch=compute_80,code=sm_80" in call
@@ -67,7 +67,7 @@ def test_a_build_that_fails_leaves_nothing_that_looks_complete(tmp_path):
 
 
 def mpirun(made, tmp_path, output):
-    """Run the test with an Open MPI that prints what it was given."""
+    """Run the test with an Open MPI that prints its arguments."""
     home = tmp_path / "mpi"
     (home / "bin").mkdir(parents=True)
     made.command("mpirun", output)
@@ -84,7 +84,7 @@ def test_one_test_has_a_rank_for_every_gpu_of_every_node(built, tmp_path):
 
 
 def test_four_tests_of_a_node_each_are_no_result(built, tmp_path):
-    """DF-11: their figures look fine, and say nothing about the network."""
+    """DF-11: their figures look plausible, but do not measure the network."""
     ended = mpirun(built, tmp_path, ALONE)
     assert ended.returncode == 1
     assert "had 8 ranks, not 32" in ended.stderr
@@ -101,7 +101,7 @@ def test_the_test_says_what_to_do_first(tmp_path):
 
 
 def test_settings_that_harm_are_left_out():
-    """A23, A24: libfabric and the plugin choose right by themselves."""
+    """A23, A24: libfabric and the plugin choose correctly by default."""
     scripts = "".join(files_of("nccl-tests", p4de_plan()).values())
     for name in ("FI_EFA_", "FI_PROVIDER", "NCCL_PROTO", "RDMAV_"):
         assert name not in scripts

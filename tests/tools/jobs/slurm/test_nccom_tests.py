@@ -37,7 +37,7 @@ def ran(tmp_path):
 
 
 def test_there_is_a_rank_for_every_core_and_the_ranks_meet_at_an_address(ran):
-    """PR-44: no host name is handed to the collectives."""
+    """PR-44: no host name is passed to the collectives."""
     said, (call,) = ran(2)
     assert call.startswith("allr -r 64 ")
     assert call.endswith("-N 2 --hosts 10.0.0.1 10.0.0.2")

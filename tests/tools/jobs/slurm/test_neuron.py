@@ -1,4 +1,4 @@
-"""Addresses of the nodes, and settings that Neuron's jobs share."""
+"""Addresses of the nodes, and common settings of Neuron's jobs."""
 
 import shutil
 import subprocess
@@ -19,7 +19,7 @@ esac"""
 
 @pytest.fixture
 def addresses(tmp_path):
-    """Call the function with a Slurm that knows this address of every node."""
+    """Call the function with a Slurm that returns this address for every node."""
 
     def call(address, *, scontrol=SCONTROL):
         made = cluster(tmp_path, "nccom-tests", trn1_plan())

@@ -1,4 +1,4 @@
-"""What to type after a job's directory was written."""
+"""Commands for the user after a job's directory was written."""
 
 import base64
 import io
@@ -60,7 +60,7 @@ def test_commands_name_partition_and_directory():
 
 
 def test_without_a_key_the_scripts_travel_in_the_command(tmp_path):
-    """The command line is run with an `aws` that says what it got; nothing else is replaced."""
+    """The command line is run with an `aws` that prints its arguments; nothing else is replaced."""
     of = private_plan()
     job, nodes = render_nccl_directory(of, SlurmRequest())
     directory = tmp_path / "nccl tests"

@@ -1,4 +1,4 @@
-"""Which compute resource a Slurm job takes, how many nodes, and where they share files."""
+"""The compute resource of a Slurm job, its number of nodes, and their shared directory."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def test_a_partition_is_the_queue_and_needs_no_constraint_where_it_has_one_kind_
 
 
 def test_a_constraint_names_the_compute_resource_where_a_queue_has_several():
-    """PR-60: two resources of eight in one queue; jobs choose."""
+    """PR-60: two compute resources of eight nodes in one queue, from which jobs choose."""
     nodes = chosen(two_resources_plan(), "neuron", compute_resource="queue-1")
     assert nodes.placement == "#SBATCH --partition=compute1\n#SBATCH --constraint=queue-1"
     assert nodes.count == 8

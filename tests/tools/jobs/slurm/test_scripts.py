@@ -1,4 +1,4 @@
-"""Every script of every kind of cluster is one that ShellCheck has nothing to say about."""
+"""ShellCheck reports nothing about every script of every kind of cluster."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""What a killed engine left running is ended, and nothing else is."""
+"""Only the processes that a killed engine left behind are terminated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 class Started:
-    """Processes that sleep, under a name of choice."""
+    """Sleeping processes with a chosen name."""
 
     def __init__(self) -> None:
         self.all: list[subprocess.Popen[bytes]] = []

@@ -1,4 +1,4 @@
-"""The state after a kill, and the state with what exists taken up."""
+"""The state after a kill, and the state with the recovered objects."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_create_knows_what_it_is_of() -> None:
 
 
 def test_a_create_that_stands_there_twice_is_one() -> None:
-    """The engine carries an old one along when the same is begun again."""
+    """The engine keeps an old pending operation when the same operation begins again."""
     twice = state(("creating", resource(VPC)), ("creating", resource(VPC)))
     assert len(pending_creates(twice)) == 1
 
@@ -96,7 +96,7 @@ def test_what_does_not_exist_leaves_no_trace() -> None:
 
 
 def test_what_failed_is_replaced_even_where_it_is_protected() -> None:
-    """And deleted then: the engine leaves in the account what it is to retain."""
+    """The failed object is deleted afterwards, and the engine does not delete retained ones."""
     created = resource(VPC, protect=True, retainOnDelete=True)
     edited = taken_up(state(("creating", created)), [TakenUp(VPC, "vpc-1", replace=True)])
     (made,) = edited["deployment"]["resources"]

@@ -1,4 +1,4 @@
-"""Every type that a stack registers is looked for after a kill, or has a reason not to be."""
+"""Every type that a stack registers is searched for after a kill, or has a reason why not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FOREIGN = {
     "aws:eks/podIdentityAssociation:PodIdentityAssociation",
     "aws:iam/policy:Policy",
 }
-"""Types of the plugin that neither the program nor the EKS package makes for it."""
+"""Types of the plugin that neither the program nor the EKS package registers."""
 
 
 def registered(golden: Path) -> set[str]:
@@ -38,7 +38,7 @@ def test_every_type_of_a_stack_is_in_the_table(golden: Path) -> None:
 
 
 def test_every_type_that_the_program_can_make_is_in_the_table() -> None:
-    """Of the types of the plugin, only what other programs make in a sandbox is not."""
+    """Only the plugin's types that other programs create in a sandbox are missing."""
     assert mapped_types() - WAYS.keys() == FOREIGN
 
 
