@@ -38,6 +38,8 @@ class Life:
     inventory: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     outputs: dict[str, Any] = field(default_factory=dict[str, Any])
     cluster_config: dict[str, Any] = field(default_factory=dict[str, Any])
+    deployed_config: str = ""
+    planned_config: str = ""
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +80,10 @@ def _live(life: Life, sandbox: Sandbox, copies: Path) -> None:
     life.outputs = json.loads(sandbox.must("outputs", STACK, "--sandbox", "--json").stdout)
     artifact = sandbox.must("artifact", STACK, "cluster-config", "--sandbox")
     life.cluster_config = yaml.safe_load(artifact.stdout)
+    path = copied_stack_file(copies / "planned.yaml", NOTHING_KEPT, STACK)
+    options = ("--planned", "--sandbox", "--stack-file", path)
+    life.planned_config = sandbox.must("artifact", STACK, "cluster-config", *options).stdout
+    life.deployed_config = artifact.stdout
     up("another head node", {f"{HEAD}.instance_type": "m5.4xlarge"})
     for moment in ("smaller", "smaller again"):
         up(moment, SMALLER)
@@ -110,6 +116,10 @@ def test_the_static_nodes_run_in_the_reservation(life: Life) -> None:
     assert len(nodes) == 4
     target = f"reservation={reservation['CapacityReservationId']}"
     assert all("type=p4de.24xlarge" in node and target in node for node in nodes)
+
+
+def test_the_planned_configuration_is_the_deployed_one(life: Life) -> None:
+    assert life.planned_config == life.deployed_config
 
 
 def test_the_head_node_is_there_and_the_summary_says_how_to_get_in(life: Life) -> None:

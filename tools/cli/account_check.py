@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components import clock
 from components.architectures.lookup import look_up
-from components.architectures.prepare import prepare
+from components.architectures.prepare import Prepared, prepare
 from tools.cli import console
 from tools.cli.stack_config import config_of
 from tools.cli.stack_references import network_reader
@@ -18,13 +18,22 @@ def refuse_wrong_account(stack_file: StackFile, *, sandbox: bool) -> None:
         ConfigError: the account rejects it; the error lists every problem.
         AccountUnreachableError: the account cannot be queried.
     """
+    for warning in prepared_in_account(stack_file, sandbox=sandbox).warnings:
+        console.progress(f"warning: {warning}")
+
+
+def prepared_in_account(stack_file: StackFile, *, sandbox: bool) -> Prepared:
+    """Return the plan of a stack in the account of this process's environment.
+
+    Raises:
+        ConfigError: the account rejects it; the error lists every problem.
+        AccountUnreachableError: the account cannot be queried.
+    """
     config = config_of(stack_file, network_of=network_reader(stack_file, sandbox=sandbox))
-    prepared = prepare(
+    return prepare(
         config,
         look_up(config, region=stack_file.region),
         stack_file=stack_file.name,
         region=stack_file.region,
         now=clock.now(),
     )
-    for warning in prepared.warnings:
-        console.progress(f"warning: {warning}")

@@ -9,8 +9,9 @@ import typer
 
 from tools.cli import console, failures, options
 from tools.cli.kubeconfig import usable_kubeconfig
-from tools.cli.sandbox_session import require_stack
-from tools.cli.session import Purpose, open_workspace, refuse_occupied
+from tools.cli.sandbox_session import require_stack, started_sandbox
+from tools.cli.session import Purpose, account_access, open_workspace, refuse_occupied
+from tools.workspace.backend_login import NotLoggedInError
 from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.missing_stack import StackMissingError
 from tools.workspace.stack_files import EKS, PARALLELCLUSTER, StackFile
@@ -18,9 +19,10 @@ from tools.workspace.workspace import Workspace
 from tools.workspace.workspace import outputs as read
 
 KUBECONFIG = "kubeconfig"
+CLUSTER_CONFIG = "cluster-config"
 ARTIFACTS = {
     EKS: {KUBECONFIG: "kubeconfig"},
-    PARALLELCLUSTER: {"cluster-config": "cluster_config"},
+    PARALLELCLUSTER: {CLUSTER_CONFIG: "cluster_config"},
 }
 """Artifact names with the stack output that holds each, by architecture kind."""
 
@@ -48,16 +50,35 @@ def artifact(
     stack: options.Stack,
     name: Annotated[str, typer.Argument(help="Name of the document: kubeconfig, cluster-config.")],
     sandbox: options.Sandbox = False,
+    planned: Annotated[
+        bool,
+        typer.Option(
+            "--planned",
+            help="cluster-config: as the next `up` would write it. Default if there is no cluster.",
+        ),
+    ] = False,
     stack_file: options.StackFilePath = None,
 ) -> None:
-    """Print a document that the stack exports."""
+    """Print the kubeconfig, or the configuration that ParallelCluster gets."""
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     made = ARTIFACTS.get(found.architecture, {})
     if name not in made:
         raise failures.WrongUseError(
             f"{stack} has no artifact {name!r}; available: {', '.join(made) or 'none'}"
         )
-    values = outputs_of(found, sandbox=sandbox, show_secrets=True)
+    if planned and name != CLUSTER_CONFIG:
+        raise failures.WrongUseError(f"--planned applies to {CLUSTER_CONFIG}, not to {name}")
+    if planned:
+        console.answer_document(_planned_configuration(found, sandbox=sandbox))
+        return
+    try:
+        values = outputs_of(found, sandbox=sandbox, show_secrets=True)
+    except (failures.NotDeployedError, StackMissingError, NotLoggedInError):
+        if name != CLUSTER_CONFIG:
+            raise
+        console.progress(f"{stack} is not deployed; `up` would write this configuration")
+        console.answer_document(_planned_configuration(found, sandbox=sandbox))
+        return
     if made[name] not in values:
         raise failures.CommandError(
             f"{stack} has no {name} yet; deploy it first: {found.command('up', sandbox=sandbox)}"
@@ -66,6 +87,26 @@ def artifact(
     if name == KUBECONFIG:
         text = usable_kubeconfig(text, sandbox=sandbox)
     console.answer_document(text)
+
+
+def _planned_configuration(stack_file: StackFile, *, sandbox: bool) -> str:
+    """Return the configuration of a Slurm cluster from its plan in the account.
+
+    Raises:
+        ConfigError: the stack file or the account rejects the configuration.
+        AccountUnreachableError: the account cannot be queried.
+        WrongUseError: there are no credentials.
+    """
+    from components.parallelcluster.plan import ParallelClusterPlan
+    from components.parallelcluster.rendering.cluster import planned_yaml
+    from tools.cli.account_check import prepared_in_account
+
+    if sandbox:
+        started_sandbox(console.progress)
+    with account_access(sandbox=sandbox, profile=stack_file.profile):
+        plan = prepared_in_account(stack_file, sandbox=sandbox).plan
+    assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - no other kind has the document
+    return planned_yaml(plan)
 
 
 def document(value: Any) -> str:
@@ -93,7 +134,7 @@ def outputs_of(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> d
     """Return the outputs of a deployed stack.
 
     Raises:
-        CommandError: the stack has no outputs yet.
+        NotDeployedError: the stack has no outputs yet.
         StackMissingError: the user's backend does not have the stack.
     """
     workspace = opened_to_read(stack_file, sandbox=sandbox)
@@ -107,7 +148,7 @@ def outputs_of(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> d
         raise
     if not values:
         stack = stack_file.stack
-        raise failures.CommandError(
+        raise failures.NotDeployedError(
             f"{stack} has no outputs yet; deploy it: {stack_file.command('up', sandbox=sandbox)}"
         )
     return values
@@ -117,7 +158,7 @@ def opened_to_read(stack_file: StackFile, *, sandbox: bool) -> Workspace:
     """Return the workspace of a deployed stack for commands that only read.
 
     Raises:
-        CommandError: the sandbox does not have the stack.
+        NotDeployedError: the sandbox does not have the stack.
         WrongUseError: no credentials, or no AWS CLI for an EKS stack.
     """
     if sandbox:

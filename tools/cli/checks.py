@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from components.config.problems import ConfigError
-from tools.cli import failures, options
+from tools.cli import console, failures, options
 from tools.cli.check_result import CheckResult, answer_results, failed, refuse_two_forms
 from tools.cli.stack_config import plan_of, refusing_stage
 from tools.workspace.stack_files import StackFile, StackFileError, unread_stack_file
@@ -37,6 +37,10 @@ def check(
         # The account's answers are not useful for an invalid configuration.
         from tools.cli.live_check import live_result
 
+        if sandbox:
+            from tools.cli.sandbox_session import started_sandbox
+
+            started_sandbox(console.progress)
         results = [live_result(result.stack_file, sandbox=sandbox) for result in results]
     answer_results(results, as_json=as_json, as_sarif=as_sarif)
     if not all(result.ok for result in results):

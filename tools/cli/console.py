@@ -19,7 +19,8 @@ def answer(text: str) -> None:
 
 def answer_document(text: str) -> None:
     """Write a document to standard output, unformatted if that is a file or pipe."""
-    typer.echo(legible(text) if sys.stdout.isatty() else text)
+    shown = legible(text) if sys.stdout.isatty() else text
+    typer.echo(shown, nl=not shown.endswith("\n"))
 
 
 def answer_json(value: Any) -> None:

@@ -25,6 +25,10 @@ class CancelledError(CommandError):
         super().__init__(message, exit_code=CANCELLED)
 
 
+class NotDeployedError(CommandError):
+    """The stack has no resources, or no outputs, yet."""
+
+
 class WrongUseError(CommandError):
     """The arguments or the configuration cannot be used."""
 

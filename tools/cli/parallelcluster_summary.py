@@ -54,16 +54,22 @@ def _table(summary: Summary) -> FactsTable:
     for name in ("ssh", "ssm"):
         if outputs.get(f"{name}_command"):
             table.add_fact(name, str(outputs[f"{name}_command"]))
-    for queue, resources in outputs.get("queues", {}).items():
-        for resource, nodes in resources.items():
-            table.add_fact(f"partition {queue}", _nodes(queue, resource, nodes))
-    for name, system in outputs.get("file_systems", {}).items():
-        table.add_fact(f"storage {name}", _file_system(system))
+    for name, fact in cluster_facts(outputs):
+        table.add_fact(name, fact)
     if outputs.get("log_group"):
         table.add_fact("logs", str(outputs["log_group"]))
     for note in (*_messages(outputs.get("validation_messages")), *(outputs.get("notes") or [])):
         table.add_fact("note", str(note))
     return table
+
+
+def cluster_facts(outputs: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the partitions with their nodes, and the file systems, from planned or real outputs."""
+    for queue, resources in outputs.get("queues", {}).items():
+        for resource, nodes in resources.items():
+            yield f"partition {queue}", _nodes(queue, resource, nodes)
+    for name, system in outputs.get("file_systems", {}).items():
+        yield f"storage {name}", _file_system(system)
 
 
 def _head_node(head_node: Mapping[str, Any]) -> str:

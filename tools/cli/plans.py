@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.listening import event_log
 from tools.workspace.preview import plan_of_events
 from tools.workspace.project import SandboxProject, sandbox_directory
+from tools.workspace.stack_files import PARALLELCLUSTER
 
 if TYPE_CHECKING:
     from tools.workspace.stack_files import StackFile
@@ -34,6 +36,25 @@ def plan(
     for resource in result["resources"]:
         console.answer(f"{resource['type']:55} {resource['name']}")
     console.answer(f"{len(result['resources'])} resources; --json shows their inputs")
+    if found.architecture == PARALLELCLUSTER:
+        console.answer("\nParallelCluster creates the cluster:")
+        facts = [*_cluster(found, result["outputs"])]
+        width = max(len(name) for name, _ in facts)
+        for name, fact in facts:
+            console.answer(f"  {name:{width}}  {fact}")
+        more = f"cluster-config --planned{found.options(sandbox=sandbox)}"
+        console.answer(f"its configuration:  ./trainyard artifact {stack} {more}")
+
+
+def _cluster(stack_file: StackFile, outputs: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    from components.parallelcluster.plan import ParallelClusterPlan
+    from tools.cli.parallelcluster_summary import cluster_facts
+    from tools.cli.stack_config import plan_of
+
+    plan = plan_of(stack_file)
+    assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - no other kind creates a cluster so
+    yield "head node", plan.head_node.instance_type
+    yield from cluster_facts(outputs)
 
 
 def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:

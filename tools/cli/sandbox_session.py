@@ -200,11 +200,11 @@ def require_stack(stack_file: StackFile) -> None:
     """Raise an error if the sandbox has no resources of the stack.
 
     Raises:
-        CommandError: the sandbox is not running, or does not have the stack.
+        NotDeployedError: the sandbox is not running, or does not have the stack.
     """
     stack = stack_file.stack
     if not holds_stack(stack):
-        raise failures.CommandError(
+        raise failures.NotDeployedError(
             f"the sandbox has no stack {stack}; deploy it: "
             + stack_file.command("up", sandbox=True)
         )

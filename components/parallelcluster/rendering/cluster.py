@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from components.parallelcluster.plan import ParallelClusterPlan
-from components.parallelcluster.references import references
+from components.parallelcluster.references import Reference, references, resolve
 from components.parallelcluster.rendering.head_node import render_head_node
 from components.parallelcluster.rendering.monitoring import render_monitoring
 from components.parallelcluster.rendering.slurm import render_scheduling
@@ -59,6 +59,27 @@ class _BlockDumper(yaml.SafeDumper):
 
     def ignore_aliases(self, data: object) -> bool:
         return True
+
+
+def planned_yaml(plan: ParallelClusterPlan) -> str:
+    """Return the cluster configuration of a plan as YAML, before its resources exist.
+
+    Each id that does not exist yet is a name in angle brackets; a comment at the top lists them.
+    """
+    existing = {each.name: each.subnet_id for each in plan.network.subnets if each.subnet_id}
+    unknown: list[str] = []
+
+    def value_of(reference: Reference) -> str:
+        if reference.kind == "subnet" and reference.name in existing:
+            return existing[reference.name]
+        unknown.append(f"<{reference.kind} {reference.name}>")
+        return unknown[-1]
+
+    text = to_yaml(resolve(render_cluster(plan), value_of))
+    if not unknown:
+        return text
+    listed = "".join(f"#   {each}\n" for each in dict.fromkeys(unknown))
+    return f"# `up` creates these, and their ids are not known before:\n{listed}{text}"
 
 
 def to_yaml(document: Mapping[str, Any]) -> str:
