@@ -53,7 +53,7 @@ def life(
 ) -> Life:
     """Run the whole life of the stack, and record its state at every relevant step."""
     assert untouched, "taken before anything runs"
-    life, sandbox = Life(), sandbox.plain()
+    life = Life()
     life.inventory["before"] = sandbox.inventory()
     _come_up(life, sandbox)
     _meet_a_foreign_entry(life, sandbox)

@@ -1,0 +1,135 @@
+"""A new user follows the README: every command of its first ten minutes, as printed and in order.
+
+The commands run once; every test asserts one claim that the README makes about them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.support.sandbox import Done
+from tests.support.tracked import ROOT
+from tests.support.waiting import until
+from tools.engine.cache import cache_directory
+
+pytestmark = pytest.mark.sandbox
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+_SECTION = README.partition("\n## The first ten minutes\n")[2].partition("\n## ")[0]
+COMMANDS = [
+    line
+    for block in re.findall(r"```sh\n(.*?)```", _SECTION, re.DOTALL)
+    for line in block.splitlines()
+]
+STATUS = "./trainyard status my-block --sandbox"
+TIMEOUT_SECONDS = 420
+
+
+def names(command: str) -> str:
+    """Return a command without its comment and with single spaces."""
+    return " ".join(command.partition(" #")[0].split())
+
+
+def environment_of_a_new_user(home: Path) -> dict[str, str]:
+    """Return an environment without settings of AWS, Pulumi and trainyard, except its cache."""
+    ours = ("AWS_", "PULUMI_", "TRAINYARD_", "PYTHON")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    own = {"TRAINYARD_CACHE": str(cache_directory()), "TRAINYARD_SANDBOX": str(home / "sandbox")}
+    return {**kept, **own, "HOME": str(home)}
+
+
+def copied_checkout(to: Path) -> Path:
+    """Return a copy of the checkout: it remembers the user's stacks directory."""
+    unused = shutil.ignore_patterns(".*", "tests", "docs", "benchmarks")
+    shutil.copytree(ROOT, to, ignore=unused)
+    (to / ".venv").symlink_to(ROOT / ".venv")
+    return to
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, list[Done]]]:
+    """Run the commands in a shell in a checkout; the results by command."""
+    home = tmp_path_factory.mktemp("home")
+    checkout, environment = copied_checkout(home / "checkout"), environment_of_a_new_user(home)
+
+    def shell(command: str) -> Done:
+        run = subprocess.run(
+            ["sh", "-c", command],
+            cwd=checkout,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+        return Done((command,), run.returncode, run.stdout, run.stderr)
+
+    results: dict[str, list[Done]] = {}
+
+    def nodes_are_ready() -> bool:
+        results[STATUS] = [shell(STATUS)]
+        return results[STATUS][0].stdout.count("  Ready  ") == 3
+
+    try:
+        for command in COMMANDS:
+            if names(command) == STATUS:
+                # The nodes launch while the user types.
+                until(nodes_are_ready, "a system node and the nodes of the block", seconds=60)
+            else:
+                results.setdefault(names(command), []).append(shell(command))
+        yield results
+    finally:
+        shell("./trainyard sandbox stop")
+
+
+def test_every_command_succeeds_but_the_last_which_is_refused(
+    done: Mapping[str, list[Done]],
+) -> None:
+    *others, refused = [each for results in done.values() for each in results]
+    failed = [f"{each.arguments[0]}:\n{each.said}" for each in others if each.exit_code]
+    assert not failed, "\n".join(failed)
+    assert refused.exit_code != 0
+
+
+def test_the_same_up_again_changes_nothing(done: Mapping[str, list[Done]]) -> None:
+    first, again = done["./trainyard up p5-cb --sandbox --yes"]
+    assert re.search(r"kubeconfig +\S+p5-cb\.kubeconfig", first.stdout)
+    assert "Resources: 0 changed, " in again.stdout
+
+
+def test_the_job_of_every_gpu_completes(done: Mapping[str, list[Done]]) -> None:
+    (job,) = done["./trainyard job p5-cb efa-smoke --submit --wait --sandbox"]
+    assert "efa-smoke-p5 has completed" in job.stderr
+
+
+def test_the_stack_is_listed_and_destroyed(done: Mapping[str, list[Done]]) -> None:
+    (listed,) = done["./trainyard list --sandbox"]
+    (row,) = [line for line in listed.stdout.splitlines() if "│ p5-cb " in line]
+    assert "│ deployed " in row
+    (inventory,) = done["./trainyard sandbox inventory"]
+    assert "p5-cb" in inventory.stdout
+    (destroyed,) = done["./trainyard destroy p5-cb --sandbox --yes"]
+    assert "Pulumi.p5-cb.yaml is kept for the next `up`" in destroyed.stdout
+
+
+def test_the_nodes_of_the_block_come_when_it_starts(done: Mapping[str, list[Done]]) -> None:
+    (up,) = done["./trainyard up my-block --sandbox --yes"]
+    assert "until then there are no nodes, then 2 launch automatically" in up.stdout
+    (status,) = done[STATUS]
+    assert status.stdout.count("p5.48xlarge  Ready") == 2
+
+
+def test_the_placement_group_is_refused_with_the_key_to_change(
+    done: Mapping[str, list[Done]],
+) -> None:
+    (refused,) = [*done.values()][-1]
+    assert "placement" in refused.stderr
+    assert "node_groups.p5.placement" in refused.stderr
+    assert "create" not in refused.stdout
