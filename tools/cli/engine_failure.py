@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.account.call_failures import CLIENT
+from components import clock
+from components.account.call_failures import CLIENT, explained
 from components.account.reservations import reservation_ids
 from components.config.problems import ConfigError
 from tools.cli.failures import CommandError
@@ -19,6 +20,7 @@ from tools.cli.rollout_failure import plugins_not_ready
 from tools.cli.session import account_access
 from tools.cli.stack_config import config_of
 from tools.cli.unreachable_cluster import why_it_is_unreachable
+from tools.diagnosis.cluster_events import failed_resources
 from tools.diagnosis.engine_failures import FailedStack, advice
 from tools.diagnosis.failed_pool import FailedPool, pool_of
 from tools.diagnosis.kubernetes_failures import (
@@ -29,6 +31,7 @@ from tools.diagnosis.kubernetes_failures import (
 from tools.diagnosis.reservation_use import ReservationUse, read_reservations
 from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.exported_state import exported_state, resources_of
+from tools.workspace.stack_files import PARALLELCLUSTER
 
 if TYPE_CHECKING:
     from components.config.stack_models import AnyStackConfig
@@ -65,9 +68,29 @@ def why_it_failed(
         pool_of=lambda error: _pool(error, config, file, sandbox=sandbox),
     )
     found += advice(errors, stack)
+    if file.architecture == PARALLELCLUSTER and any(map(_is_of_cluster, errors)):
+        found += _cluster_reasons(config.name, file, sandbox=sandbox)
     if any(is_unready_daemon_set(error) for error in errors):
         found += _plugins(workspace, sandbox=sandbox)
     return found
+
+
+def _is_of_cluster(error: EngineError) -> bool:
+    return error.resource_type == "aws:cloudformation/stack:Stack"
+
+
+def _cluster_reasons(cluster: str, file: StackFile, *, sandbox: bool) -> list[str]:
+    """Return CloudFormation's complete reasons, of which the custom resource passes on the end."""
+    try:
+        with account_access(sandbox=sandbox, profile=file.profile):
+            client = boto3.client("cloudformation", region_name=file.region, config=CLIENT)
+            failed = failed_resources(client, cluster, now=clock.now())
+    except (BotoCoreError, ClientError) as error:
+        why = explained("cloudformation:DescribeStackEvents", error)
+        return [f"the events of the cluster's CloudFormation stack cannot be read: {why}"]
+    if not failed:
+        return []
+    return [f"in the CloudFormation stack {cluster}:", *(f"  {each}" for each in failed)]
 
 
 def _pool(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -118,3 +119,21 @@ def test_a_node_that_is_not_ready_says_what_its_kubelet_says() -> None:
     (said,) = rollout_failure.nodes_not_ready(state, "kubectl")
     assert said.startswith("ip-1 has joined and is not Ready: KubeletNotReady: no CNI; more: ")
     assert said.endswith("kubectl describe node ip-1")
+
+
+def test_a_failed_cluster_is_explained_with_the_complete_reasons(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
+    file = options.stack_file("pc-gpu", path=None, sandbox=True)
+    monkeypatch.setattr(engine_failure, "account_access", lambda **_: nullcontext())
+    monkeypatch.setattr("boto3.client", lambda *_, **__: None)
+    monkeypatch.setattr(
+        engine_failure, "failed_resources", lambda *_, **__: ["HeadNode (AWS::EC2::Instance): why"]
+    )
+    cluster = "urn:pulumi:s::trainyard::t$aws:cloudformation/stack:Stack::pc-gpu-deployment"
+    found = why_it_failed([EngineError(cluster, "(truncated) why")], Workspace(file), sandbox=True)
+    assert found[-2:] == [
+        "in the CloudFormation stack pc-gpu:",
+        "  HeadNode (AWS::EC2::Instance): why",
+    ]
