@@ -120,13 +120,21 @@ def _volumes(reader: AccountReader, objects: _Objects, name: str) -> Use:
 
 
 def _file_systems(reader: AccountReader, objects: _Objects, name: str) -> Use:
-    found: dict[str, dict[str, float]] = {"open-zfs-file-systems": {REGION: 0}}
+    found: dict[str, dict[str, float]] = {
+        f"open-zfs-{each}": {REGION: 0}
+        for each in ("file-systems", "capacity", "throughput", "iops")
+    }
     for kind in ("SCRATCH", "PERSISTENT_1", "PERSISTENT_2"):
         found[f"lustre-file-systems-{kind}"] = {REGION: 0}
         found[f"lustre-capacity-{kind}"] = {REGION: 0}
     for each in _others(reader, objects, name):
         if each["FileSystemType"] == "OPENZFS":
+            settings = each.get("OpenZFSConfiguration", {})
+            iops = settings.get("DiskIopsConfiguration", {}).get("Iops", 0)
             found["open-zfs-file-systems"][REGION] += 1
+            found["open-zfs-capacity"][REGION] += each.get("StorageCapacity", 0)
+            found["open-zfs-throughput"][REGION] += settings.get("ThroughputCapacity", 0)
+            found["open-zfs-iops"][REGION] += iops
         elif each["FileSystemType"] == "LUSTRE":
             kind = lustre_class(each.get("LustreConfiguration", {}).get("DeploymentType", ""))
             if f"lustre-file-systems-{kind}" in found:

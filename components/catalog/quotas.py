@@ -91,6 +91,23 @@ def _lustre(kind: str, files: str, capacity: str) -> dict[str, Quota]:
     }
 
 
+def _open_zfs(code: str, title: str, noun: str, default: int) -> Quota:
+    """Return a quota of OpenZFS file systems.
+
+    https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limits.html, "Resource quotas for each AWS
+    account"
+    """
+    return Quota(
+        service="fsx",
+        code=code,
+        title=title,
+        noun=noun,
+        default=default,
+        call="fsx:DescribeFileSystems",
+        error="ServiceLimitExceeded",
+    )
+
+
 QUOTAS: Mapping[str, Quota] = {
     "vpcs": Quota(
         service="vpc",
@@ -241,14 +258,21 @@ QUOTAS: Mapping[str, Quota] = {
     **_lustre("SCRATCH", "L-C48231E5", "L-AD2FC696"),
     **_lustre("PERSISTENT_1", "L-9AFA1F09", "L-C8640C82"),
     **_lustre("PERSISTENT_2", "L-FD6F2F22", "L-8F1B9C74"),
-    "open-zfs-file-systems": Quota(
-        service="fsx",
-        code="L-59D0763F",
-        title="OpenZFS file systems",
-        noun="OpenZFS file systems",
-        default=100,
-        call="fsx:DescribeFileSystems",
-        error="ServiceLimitExceeded",
+    "open-zfs-file-systems": _open_zfs(
+        "L-59D0763F", "OpenZFS file systems", "OpenZFS file systems", 100
+    ),
+    "open-zfs-capacity": _open_zfs(
+        # 262,144 in us-east-1, us-east-2 and us-west-2.
+        "L-88479C21",
+        "OpenZFS SSD storage capacity",
+        "GiB of OpenZFS file systems",
+        65_536,
+    ),
+    "open-zfs-throughput": _open_zfs(
+        "L-4EDE4065", "OpenZFS throughput capacity", "MB/s of OpenZFS file systems", 10_240
+    ),
+    "open-zfs-iops": _open_zfs(
+        "L-E24B4DE4", "OpenZFS disk IOPS", "IOPS of OpenZFS file systems", 400_000
     ),
     "efs-file-systems": Quota(
         service="elasticfilesystem",

@@ -68,12 +68,22 @@ def quotas_of(config: StackConfig, own: tuple[str, ...]) -> tuple[str, ...]:
         if wanted.kind == "fsx-lustre":
             kind = lustre_class(wanted.deployment_type)
             found += (f"lustre-file-systems-{kind}", f"lustre-capacity-{kind}")
-        elif wanted.kind in _STORAGE_QUOTAS:
-            found.append(_STORAGE_QUOTAS[wanted.kind])
+        elif wanted.kind == "fsx-openzfs":
+            found += OPEN_ZFS_QUOTAS
+        elif wanted.kind == "efs":
+            found.append("efs-file-systems")
     return tuple(dict.fromkeys(found))
 
 
-_STORAGE_QUOTAS = {"fsx-openzfs": "open-zfs-file-systems", "efs": "efs-file-systems"}
+OPEN_ZFS_QUOTAS = (
+    "open-zfs-file-systems",
+    "open-zfs-capacity",
+    "open-zfs-throughput",
+    "open-zfs-iops",
+)
+_IOPS_PER_GIB = 3
+"""Disk IOPS that FSx provisions automatically.
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_DiskIopsConfiguration.html"""
 
 
 def shared_needs(config: StackConfig, plan: PlannedStack) -> Iterator[Need]:
@@ -105,21 +115,20 @@ def _network_needs(network: NetworkPlan) -> Iterator[Need]:
 
 
 def _storage_needs(config: StackConfig) -> Iterator[Need]:
-    systems: Counter[str] = Counter()
-    capacity: Counter[str] = Counter()
-    others: Counter[str] = Counter()
+    needs: Counter[str] = Counter()
     for wanted in config.storage.values():
         if wanted.kind == "fsx-lustre":
             kind = lustre_class(wanted.deployment_type)
-            systems[kind] += 1
-            capacity[kind] += wanted.storage_capacity_gib
-        elif wanted.kind in _STORAGE_QUOTAS:
-            others[_STORAGE_QUOTAS[wanted.kind]] += 1
-    for kind, count in systems.items():
-        yield Need(quota=f"lustre-file-systems-{kind}", key="storage", amount=count)
-        yield Need(quota=f"lustre-capacity-{kind}", key="storage", amount=capacity[kind])
-    for quota, count in others.items():
-        yield Need(quota=quota, key="storage", amount=count)
+            needs[f"lustre-file-systems-{kind}"] += 1
+            needs[f"lustre-capacity-{kind}"] += wanted.storage_capacity_gib
+        elif wanted.kind == "fsx-openzfs":
+            capacity = wanted.storage_capacity_gib
+            amounts = (1, capacity, wanted.throughput_capacity_mbps, capacity * _IOPS_PER_GIB)
+            needs.update(dict(zip(OPEN_ZFS_QUOTAS, amounts, strict=True)))
+        elif wanted.kind == "efs":
+            needs["efs-file-systems"] += 1
+    for quota, amount in needs.items():
+        yield Need(quota=quota, key="storage", amount=amount)
 
 
 def _pool_needs(pools: tuple[NodePoolPlan, ...]) -> Iterator[Need]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.sandbox_aws import VPC  # before boto3 makes a client
+from tests.support.sandbox_aws import PRIVATE_B, VPC  # before boto3 makes a client
 
 from components.account.quota_lookup import quota_readings  # isort: skip
 from components.account.quota_use import use_of_others  # isort: skip
@@ -57,3 +57,22 @@ def test_a_call_that_is_denied_counts_nothing_and_is_named(reader, monkeypatch):
     monkeypatch.setattr(reader, "ask", lambda call, *_, **__: reader.unreadable.append(call))
     assert use_of_others(reader, "ec2:DescribeVpcs", "mine") == {}
     assert reader.not_read() == ("ec2:DescribeVpcs",)
+
+
+def test_open_zfs_file_systems_count_with_capacity_throughput_and_iops(account, reader):
+    def use() -> list[float]:
+        found = use_of_others(reader, "fsx:DescribeFileSystems", "mine")
+        return [
+            found[f"open-zfs-{each}"][REGION]
+            for each in ("file-systems", "capacity", "throughput", "iops")
+        ]
+
+    before = use()
+    account.client("fsx").create_file_system(
+        FileSystemType="OPENZFS",
+        StorageCapacity=1024,
+        StorageType="SSD",
+        SubnetIds=[PRIVATE_B],
+        OpenZFSConfiguration={"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 320},
+    )
+    assert [after - old for after, old in zip(use(), before, strict=True)] == [1, 1024, 320, 3072]

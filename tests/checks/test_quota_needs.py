@@ -41,3 +41,19 @@ def test_an_existing_vpc_needs_none():
 def test_a_batch_stack_counts_environments_and_queues():
     found = needs("batch-p4d")
     assert found["compute-environments"] == found["job-queues"] == 1
+
+
+def test_open_zfs_file_systems_count_by_number_capacity_throughput_and_iops():
+    raw = stack_config("pc-gpu")["trainyard:cluster"]
+    wanted = {"kind": "fsx-openzfs", "storage_capacity_gib": 1024, "throughput_capacity_mbps": 320}
+    storage = {
+        name: {**wanted, "mount_directory": f"/{name}", "availability_zone": "us-west-2b"}
+        for name in ("one", "two")
+    }
+    config = load_stack_config(raw | {"storage": storage}, stack_file="Pulumi.pc-gpu.yaml")
+    found = {need.quota: need.amount for need in shared_needs(config, prepared("pc-gpu").plan)}
+    assert found["open-zfs-file-systems"] == 2
+    assert found["open-zfs-capacity"] == 2048
+    assert found["open-zfs-throughput"] == 640
+    assert found["open-zfs-iops"] == 6144
+    assert set(found) <= set(quotas_of(config, account_of(config).needs.quotas))

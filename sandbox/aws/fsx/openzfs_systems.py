@@ -135,8 +135,18 @@ def _record(
             "CopyTagsToVolumes": False,
             "WeeklyMaintenanceStartTime": "1:05:00",
             **settings,
+            "DiskIopsConfiguration": _disk_iops(wanted["StorageCapacity"]),
         },
     }
+
+
+def _disk_iops(capacity_gib: int) -> dict[str, Any]:
+    """Return what FSx provisions for a request without `DiskIopsConfiguration`.
+
+    https://github.com/hashicorp/terraform-provider-aws, `TestAccFSxOpenZFSFileSystem_basic` in
+    internal/service/fsx/openzfs_file_system_test.go: 192 IOPS for 64 GiB
+    """
+    return {"Mode": "AUTOMATIC", "Iops": 3 * capacity_gib}
 
 
 def _make_root(backend: Any, system: Mapping[str, Any], root: Mapping[str, Any]) -> str:
@@ -185,7 +195,7 @@ def update(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
     changed = {**found["OpenZFSConfiguration"], **(wanted.get("OpenZFSConfiguration") or {})}
     _check(capacity, changed)
     found["StorageCapacity"] = capacity
-    found["OpenZFSConfiguration"] = changed
+    found["OpenZFSConfiguration"] = changed | {"DiskIopsConfiguration": _disk_iops(capacity)}
     return describe(backend, wanted["FileSystemId"])
 
 
