@@ -69,7 +69,13 @@ def plan_stack(context: Context, review: Review) -> EksPlan:
 def _system(context: Context, review: Review) -> NodeGroupPlan | None:
     key = "architecture.system_node_group"
     group = context.config.architecture.system_node_group
-    review_instance_type(review, key, group.instance_type)
+    instance_type = review_instance_type(review, key, group.instance_type)
+    if instance_type and instance_type.accelerators:
+        review.note(
+            f"{key}: {group.instance_type} has {instance_type.accelerators.model} accelerators, "
+            "which neither the services of the cluster nor jobs on node groups use; choose a "
+            "general purpose type such as m5.large"
+        )
     review_labels(review, key, group.labels)
     review_managed(review, key, group.labels)
     return plan_system_node_group(context)

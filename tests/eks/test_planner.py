@@ -110,3 +110,14 @@ def test_every_combination_is_planned_or_refused_with_a_remedy(
         planned = plan(raw).node_groups[1]
         assert (planned.interfaces is not None) == efa
         assert planned.capacity.kind != "capacity-block" or planned.placement.group == "none"
+
+
+def test_a_system_node_group_with_gpus_is_noted():
+    """No job uses them, and they cost more than a general purpose type."""
+    system = {"instance_type": "g5.xlarge", "desired": 2, "maximum": 2}
+    (note,) = [
+        each
+        for each in plan(changed(architecture__system_node_group=system)).notes
+        if "system_node_group" in each
+    ]
+    assert "g5.xlarge has A10G accelerators" in note
