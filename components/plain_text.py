@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import textwrap
 
 from components.secret_text import without_secrets
 
@@ -20,6 +21,10 @@ _OBEYED = re.compile(
 _WORKFLOW_LINE = re.compile(r"^(\s*)::", re.MULTILINE)
 _WORKFLOW_MARK = "##["
 _WORD = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
+_LABEL = re.compile(r" *(?:(?:problem|found|allowed|fix|note): +)?")
+"""The beginning of a line, under which its continuation is indented."""
+_TO_COPY = re.compile(r"\b(?:trainyard|kubectl|pulumi|pcluster|aws|sed) [a-z-]")
+"""Lines with a command."""
 
 
 def printable(text: str) -> str:
@@ -45,6 +50,26 @@ def shell_word(text: str) -> str:
     The `…` of an abbreviated id is not quoted, because it has no meaning in a shell.
     """
     return text if _WORD.fullmatch(text.replace("…", "")) else shlex.quote(text)
+
+
+def folded(text: str, columns: int) -> str:
+    """Return a text for a terminal: lines break at words, except those with a command to copy."""
+    return "\n".join(_folded_line(line, columns) for line in text.split("\n"))
+
+
+def _folded_line(line: str, columns: int) -> str:
+    if len(line) <= columns or _TO_COPY.search(line):
+        return line
+    label = _LABEL.match(line)
+    hanging = " " * len(label[0] if label else "")
+    return fill(line, columns, hanging)
+
+
+def fill(line: str, columns: int, hanging: str) -> str:
+    """Return a line broken at words, with an indentation of the lines that follow."""
+    return textwrap.fill(
+        line, columns, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _spelled(character: str) -> str:

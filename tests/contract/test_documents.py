@@ -48,6 +48,12 @@ def test_commands_in_the_documents_exist(path: Path) -> None:
     assert not set(COMMAND.findall(text(path))) - set(COMMANDS)
 
 
+def test_every_picture_is_in_a_document() -> None:
+    shown = "".join(text(path) for path in DOCUMENTS)
+    pictures = (ROOT / "docs/pictures").iterdir()
+    assert not [path.name for path in pictures if f"pictures/{path.name}" not in shown]
+
+
 def test_every_pinned_kubernetes_version_is_in_the_page_on_upgrades() -> None:
     page = text(ROOT / "docs/upgrades.md")
     for minor, version in EKS_VERSIONS.items():

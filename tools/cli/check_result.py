@@ -133,7 +133,7 @@ class CheckResult:
             return
         console.answer(f"{self.stack_file.stack}: ok{counts}")
         for note in self.notes:
-            console.answer(f"  note: {note}")
+            console.note(f"  note: {note}")
         if self.preflight is None:  # otherwise they are in the table
             for warning in self.warnings:
                 console.answer(f"  warning: {warning}")

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
-from typing import Any
+from typing import IO, Any
 
 import typer
 
-from components.plain_text import legible
+from components.plain_text import folded, legible
 from components.secret_text import hidden
+
+
+def _for(stream: IO[str], text: str) -> str:
+    shown = legible(text)
+    return folded(shown, shutil.get_terminal_size().columns) if stream.isatty() else shown
+
+
+def note(text: str) -> None:
+    """Write a note for a person to standard output."""
+    typer.echo(_for(sys.stdout, text))
 
 
 def answer(text: str) -> None:
@@ -35,7 +46,8 @@ def progress(message: str, /) -> None:
 
 def problem(message: str) -> None:
     """Write an error message to standard error."""
-    typer.echo(typer.style("error: ", fg="red", bold=True) + legible(message), err=True)
+    said = _for(sys.stderr, f"error: {message}").removeprefix("error: ")
+    typer.echo(typer.style("error: ", fg="red", bold=True) + said, err=True)
 
 
 def cancelled(message: str) -> None:

@@ -78,7 +78,7 @@ class Listing:
             _print(f"Stacks in {self.directory}", own)
         _print(f"Examples in {ROOT}", examples)
         for note in self.notes:
-            console.answer(f"note: {note}")
+            console.note(f"note: {note}")
 
 
 def list(  # noqa: A001 - the name of the command

@@ -18,7 +18,7 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from components.plain_text import legible
+from components.plain_text import fill, legible
 from tools.changes.steps import steps_of_events
 from tools.progress import rendering
 from tools.progress.messages import Messages
@@ -102,9 +102,13 @@ class Display:
     def _write(self, text: str) -> None:
         if not text:
             return
+        shown = legible(text)
+        if self._console.is_terminal:
+            lines = shown.split("\n")
+            shown = "\n".join(fill(line, self._console.width, "  ") for line in lines)
         # The reader of standard output may be gone; that must not stop the engine.
         with contextlib.suppress(OSError, ValueError):
-            self._console.print(Text(legible(text)), soft_wrap=True)
+            self._console.print(Text(shown), soft_wrap=True)
             sys.stdout.flush()
 
     @contextmanager

@@ -38,7 +38,8 @@ def ended_line(ended: Ended) -> str:
     if not ended.what.is_object or ended.said == "read":
         return ""
     said = f"failed {ended.what.doing}" if ended.failed else ended.said
-    return f"{said} {ended.what.type} {ended.what.name} ({duration(ended.seconds)})"
+    took = f" ({duration(ended.seconds)})" if round(ended.seconds) else ""
+    return f"{said} {ended.what.type} {ended.what.name}{took}"
 
 
 def begun_line(begun: Running) -> str:

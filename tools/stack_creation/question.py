@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import typer
 
 from components.config.problems import Problem
-from components.plain_text import legible
+from components.plain_text import fill, legible
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +81,11 @@ def ask_in_terminal(question: Question) -> tuple[str, ...]:
     numbers = {choice.value: str(at) for at, choice in enumerate(question.choices, 1)}
     typer.echo(f"\n{question.text}", err=True)
     width = max((len(choice.value) for choice in question.choices), default=0)
+    columns = shutil.get_terminal_size().columns
     for choice in question.choices:
-        line = f"  {numbers[choice.value]:>2}. {choice.value:<{width}}  {choice.explanation}"
-        typer.echo(legible(line.rstrip()), err=True)
+        number_and_value = f"  {numbers[choice.value]:>2}. {choice.value:<{width}}  "
+        line = legible(f"{number_and_value}{choice.explanation}".rstrip())
+        typer.echo(fill(line, columns, " " * len(number_and_value)), err=True)
     shown = ",".join(numbers.get(value, value) for value in default)
     hint = f"{question.option}{' (several: 1,2)' if question.several else ''}"
     while True:
