@@ -13,7 +13,8 @@ Read in November 2026. Names, defaults and whether a quota can be raised:
 - EKS: https://docs.aws.amazon.com/general/latest/gr/eks.html
 - Batch, none of which can be raised:
   https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html
-- FSx: https://docs.aws.amazon.com/general/latest/gr/fsxn.html
+- FSx: https://docs.aws.amazon.com/general/latest/gr/fsxn.html; for OpenZFS also
+  https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limits.html
 - EFS: https://docs.aws.amazon.com/general/latest/gr/elasticfilesystem.html
 - IAM: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 
@@ -66,37 +67,7 @@ class Quota:
         )
 
 
-def _lustre(kind: str, files: str, capacity: str) -> dict[str, Quota]:
-    name = kind.partition("_")[0] if kind.startswith("SCRATCH") else kind
-    title = name.capitalize()
-    return {
-        f"lustre-file-systems-{name}": Quota(
-            service="fsx",
-            code=files,
-            title=f"Lustre {title} file systems",
-            noun=f"{name} file systems",
-            default=100,
-            call="fsx:DescribeFileSystems",
-            error="ServiceLimitExceeded",
-        ),
-        f"lustre-capacity-{name}": Quota(
-            service="fsx",
-            code=capacity,
-            title=f"Lustre {title} storage capacity",
-            noun=f"GiB of {name} file systems",
-            default=100_800,
-            call="fsx:DescribeFileSystems",
-            error="ServiceLimitExceeded",
-        ),
-    }
-
-
-def _open_zfs(code: str, title: str, noun: str, default: int) -> Quota:
-    """Return a quota of OpenZFS file systems.
-
-    https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limits.html, "Resource quotas for each AWS
-    account"
-    """
+def _fsx(code: str, title: str, noun: str, default: int) -> Quota:
     return Quota(
         service="fsx",
         code=code,
@@ -106,6 +77,19 @@ def _open_zfs(code: str, title: str, noun: str, default: int) -> Quota:
         call="fsx:DescribeFileSystems",
         error="ServiceLimitExceeded",
     )
+
+
+def _lustre(kind: str, files: str, capacity: str) -> dict[str, Quota]:
+    name = kind.partition("_")[0] if kind.startswith("SCRATCH") else kind
+    title = f"Lustre {name.capitalize()}"
+    return {
+        f"lustre-file-systems-{name}": _fsx(
+            files, f"{title} file systems", f"{name} file systems", 100
+        ),
+        f"lustre-capacity-{name}": _fsx(
+            capacity, f"{title} storage capacity", f"GiB of {name} file systems", 100_800
+        ),
+    }
 
 
 QUOTAS: Mapping[str, Quota] = {
@@ -258,20 +242,20 @@ QUOTAS: Mapping[str, Quota] = {
     **_lustre("SCRATCH", "L-C48231E5", "L-AD2FC696"),
     **_lustre("PERSISTENT_1", "L-9AFA1F09", "L-C8640C82"),
     **_lustre("PERSISTENT_2", "L-FD6F2F22", "L-8F1B9C74"),
-    "open-zfs-file-systems": _open_zfs(
+    "open-zfs-file-systems": _fsx(
         "L-59D0763F", "OpenZFS file systems", "OpenZFS file systems", 100
     ),
-    "open-zfs-capacity": _open_zfs(
+    "open-zfs-capacity": _fsx(
         # 262,144 in us-east-1, us-east-2 and us-west-2.
         "L-88479C21",
         "OpenZFS SSD storage capacity",
         "GiB of OpenZFS file systems",
         65_536,
     ),
-    "open-zfs-throughput": _open_zfs(
+    "open-zfs-throughput": _fsx(
         "L-4EDE4065", "OpenZFS throughput capacity", "MB/s of OpenZFS file systems", 10_240
     ),
-    "open-zfs-iops": _open_zfs(
+    "open-zfs-iops": _fsx(
         "L-E24B4DE4", "OpenZFS disk IOPS", "IOPS of OpenZFS file systems", 400_000
     ),
     "efs-file-systems": Quota(
