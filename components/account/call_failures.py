@@ -28,6 +28,15 @@ def says_nothing_of_the_request(error: ClientError) -> bool:
     return code in EXPIRED | NOT_ACCEPTED | THROTTLED | BROKEN
 
 
+def can_pass(error: ClientError | BotoCoreError) -> bool:
+    """Return whether a later request may succeed although nobody changes anything."""
+    if isinstance(error, ClientError):
+        code = error.response.get("Error", {}).get("Code", "")
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        return code in THROTTLED | BROKEN or status >= 500
+    return isinstance(error, ConnectionError | HTTPClientError)
+
+
 def explained(call: str, error: ClientError | BotoCoreError) -> str:
     """Return one sentence about a failed call, with the fix if known.
 

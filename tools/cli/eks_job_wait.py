@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from kubernetes import client
@@ -12,12 +13,14 @@ from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
 from tools.cli import console, failures
-from tools.cli.job_wait import POLL_SECONDS, JobWait
+from tools.cli.job_wait import POLL_SECONDS, JobWait, look_again
 from tools.diagnosis.pods import name_of, reason_of
 from tools.jobs.job_manifest import JobManifest
 
 _INDEX = "batch.kubernetes.io/job-completion-index"
 """https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-completion-index"""
+_BUSY = 429
+"""https://kubernetes.io/docs/concepts/cluster-administration/flow-control/"""
 _STARTED = ("Running", "Succeeded", "Failed")
 
 
@@ -71,7 +74,7 @@ def wait_for(
     while True:
         running = [each for each in jobs if each.failure is None]
         for each in running:
-            _look(api, each)
+            look_again(partial(_look, api, each), wait, _passes)
             if each.failure is not None and not sandbox:
                 _print_logs(api, each)
         waiting = [each for each in running if each.failure is None and not each.has_started]
@@ -88,6 +91,14 @@ def wait_for(
     failed = [f"the job {each.name} failed: {each.failure}" for each in jobs if each.failure]
     if failed:
         raise failures.CommandError("\n".join(failed))
+
+
+def _passes(error: Exception) -> str:
+    if isinstance(error, HTTPError):
+        return type(error).__name__
+    if isinstance(error, ApiException) and (error.status == _BUSY or (error.status or 0) >= 500):
+        return f"{error.status} {error.reason}"
+    return ""
 
 
 def _look(api: client.ApiClient, job: _Followed) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from tools.cli import failures
+from tools.cli import console, failures
 from tools.workspace.stack_files import StackFile
 
 POLL_SECONDS = 5
 START_LIMIT_MINUTES = 30.0
 """Default time that a job may wait for its nodes."""
+LOST_MINUTES = 10.0
+"""Time for which a state may be unreadable before the wait ends; the job runs on meanwhile."""
 QUIET_SECONDS = 60.0
 """Time without an explanation by the scheduler after which the cause is looked up."""
 
@@ -27,6 +29,36 @@ class JobWait:
     """Sleeps between two polls."""
     now: Callable[[], float] = time.monotonic
     """Seconds on a monotonic clock."""
+
+
+Seen = TypeVar("Seen")
+
+
+def look_again(look: Callable[[], Seen], wait: JobWait, passes: Callable[[Exception], str]) -> Seen:
+    """Return the result of a look at a job; look again after an error that can pass by itself.
+
+    A wait takes hours, and one failed request must not end it.
+
+    Args:
+        look: Reads the state of the job, and changes nothing.
+        wait: The clock.
+        passes: Returns the text of an error that can pass by itself; empty for any other error.
+
+    Raises:
+        Exception: that of `look`, if it cannot pass or has not passed after `LOST_MINUTES`.
+    """
+    began, told = wait.now(), False
+    while True:
+        try:
+            return look()
+        except Exception as error:
+            said = passes(error)
+            if not said or wait.now() - began >= LOST_MINUTES * 60:
+                raise
+        if not told:
+            told = True
+            console.progress(f"the state of the job cannot be read now, and is read again: {said}")
+        wait.pause(POLL_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,11 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 
+from botocore.exceptions import BotoCoreError, ClientError
+
+from components.account.call_failures import can_pass
 from tools.cli import console, failures
-from tools.cli.job_wait import JobWait
+from tools.cli.job_wait import JobWait, look_again
 
 POLL_SECONDS = 15
 """Each look at the job is a command of Systems Manager, which takes seconds."""
@@ -27,6 +30,9 @@ _FAILED = frozenset(
         *("OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT"),
     }
 )
+_NO_CONTROLLER = "Unable to contact slurm controller"
+"""slurmctld restarts, for example during an update of the cluster.
+`slurm_errtab` in https://github.com/SchedMD/slurm/blob/master/src/common/slurm_errno.c"""
 _FIELD = re.compile(r"(\w+)=(\S*)")
 _PREVIOUS = re.compile(r"after\w*:(\d+)")
 """The first job in `Dependency`, as in `afterok:11(unfulfilled)`; `(null)` if none is left.
@@ -49,7 +55,7 @@ def wait_for(run: Run, job_id: str, wait: JobWait) -> None:
         CommandError: a job failed, after the end of its log was printed, or did not start within
             the limit. In the second case, the jobs stay in the queue.
     """
-    for each in _chain(run, job_id):
+    for each in _chain(run, job_id, wait):
         ended = _wait_for_one(run, each, wait)
         has_failed = ended["JobState"] in _FAILED
         if has_failed or each == job_id:
@@ -60,10 +66,10 @@ def wait_for(run: Run, job_id: str, wait: JobWait) -> None:
             raise failures.CommandError(f"{_state(each, ended)}, exit code {code}")
 
 
-def _chain(run: Run, job_id: str) -> list[str]:
+def _chain(run: Run, job_id: str, wait: JobWait) -> list[str]:
     """Return the ids of the job and of the unfinished jobs before it, in the order they run."""
     chain = [job_id]
-    while previous := _PREVIOUS.match(_look(run, chain[0]).get("Dependency", "")):
+    while previous := _PREVIOUS.match(_look(run, chain[0], wait).get("Dependency", "")):
         chain.insert(0, previous[1])
     return chain
 
@@ -72,7 +78,7 @@ def _wait_for_one(run: Run, job_id: str, wait: JobWait) -> dict[str, str]:
     """Report the states of a job until it ends, and return its fields."""
     began, told = wait.now(), ""
     while True:
-        fields = _look(run, job_id)
+        fields = _look(run, job_id, wait)
         state, said = fields.get("JobState", ""), _state(job_id, fields)
         if said != told:
             told = said
@@ -93,8 +99,15 @@ def _state(job_id: str, fields: Mapping[str, str]) -> str:
     return f"Slurm job {job_id} ({fields.get('JobName', '')}) is {fields.get('JobState')}{because}"
 
 
-def _look(run: Run, job_id: str) -> dict[str, str]:
-    return _fields(run(f"scontrol --oneliner show job {job_id}\n"))
+def _look(run: Run, job_id: str, wait: JobWait) -> dict[str, str]:
+    show = f"scontrol --oneliner show job {job_id}\n"
+    return _fields(look_again(lambda: run(show), wait, _passes))
+
+
+def _passes(error: Exception) -> str:
+    if isinstance(error, BotoCoreError | ClientError):
+        return str(error) if can_pass(error) else ""
+    return str(error) if _NO_CONTROLLER in str(error) else ""
 
 
 def _fields(shown: str) -> dict[str, str]:
