@@ -6,14 +6,8 @@ Once without a terminal, as in a script, up to the running cluster; once with pr
 from __future__ import annotations
 
 import os
-import pty
 import re
-import select
 import shlex
-import subprocess
-import sys
-import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +18,7 @@ from components.account.listing import enabled_regions, list_account
 from components.account.lookup import AccountReader
 from sandbox.state import SandboxDirectory
 from tests.support.account_listings import EFS, LUSTRE, VPC
-from tests.support.sandbox import Done, Sandbox
+from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 from tools.workspace.environment import process_environment
 from tools.workspace.stacks_directory import VARIABLE
@@ -39,39 +33,6 @@ def user_in(directory: Path, sandbox: Sandbox) -> Sandbox:
     """Return the sandbox for a user whose stack files are in a directory."""
     directory.mkdir()
     return replace(sandbox, settings={**sandbox.settings, VARIABLE: str(directory)})
-
-
-def answered(user: Sandbox, command: Sequence[str], answers: Sequence[str]) -> Done:
-    """Run a command in a pseudo-terminal, and answer its prompts one after the other."""
-    terminal, inside = pty.openpty()
-    left, said, asked = [*answers], b"", 0
-    with subprocess.Popen(
-        [sys.executable, "-m", user.module, *command],
-        env=user.environment(),
-        cwd=Path(user.settings[VARIABLE]),
-        stdin=inside,
-        stdout=inside,
-        stderr=inside,
-    ) as process:
-        os.close(inside)
-        deadline = time.monotonic() + TIMEOUT_SECONDS
-        while time.monotonic() < deadline:
-            if not select.select([terminal], [], [], 1)[0]:
-                continue
-            try:
-                said += os.read(terminal, 4096)
-            except OSError:  # the process has ended and closed the terminal
-                break
-            line = said[asked:].rpartition(b"\n")[2]
-            if left and re.search(rb"(?:\]|\[Y/n\]): ?$", line):
-                os.write(terminal, f"{left.pop(0)}\n".encode())
-                asked = len(said)
-        else:
-            process.kill()
-    os.close(terminal)
-    text = said.decode().replace("\r\n", "\n")
-    assert left == [], f"{left} were not asked for:\n{text}"
-    return Done(tuple(command), process.returncode, text, "")
 
 
 def documented() -> list[str]:
@@ -107,8 +68,7 @@ def test_the_questions_lead_to_a_file_that_passes_the_checks_of_the_account(
     user = user_in(tmp_path / "mine", sandbox)
     # Kind, reservations, nodes of each, VPC, subnets, file system and its size, key pair, yes.
     answers = ["", f"{BLOCK},{ODCR}", "1", "", "1", "", "new", "1200", "sandbox", "y"]
-    done = answered(user, ["init", "prod-b", "--sandbox"], answers)
-    assert done.exit_code == 0, done.said
+    user.typed("init", "prod-b", "--sandbox", answers=answers)
     path = tmp_path / "mine" / "Pulumi.prod-b.yaml"
     found = cluster_of(path)
     sizes = [each["desired"] for each in found["architecture"]["node_groups"].values()]
@@ -118,10 +78,9 @@ def test_the_questions_lead_to_a_file_that_passes_the_checks_of_the_account(
     user.must("check", "prod-b", "--sandbox", "--live")
 
     before = user.inventory()
-    declined = answered(user, ["up", "prod-b", "--sandbox"], ["n"])
-    assert declined.exit_code == 3, declined.said
-    assert "create aws:eks:Cluster" in declined.said
-    assert "up of prod-b; nothing was changed" in declined.said
+    declined = user.typed("up", "prod-b", "--sandbox", answers=["n"], exit_code=3)
+    assert "create aws:eks:Cluster" in declined
+    assert "up of prod-b; nothing was changed" in declined
     assert user.inventory() == before
 
     first = path.read_text()

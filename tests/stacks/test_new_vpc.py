@@ -50,7 +50,10 @@ def test_a_stack_in_its_own_vpc_lives_and_leaves_nothing(sandbox: Sandbox, tmp_p
     file = copied_stack_file(tmp_path / f"Pulumi.{STACK}.yaml", CHANGES, STACK)
     before = sandbox.inventory()
 
-    sandbox.must("up", STACK, "--sandbox", "--yes", "--stack-file", file)
+    # As a person types it: the preview, the changes, the question, and the update.
+    shown = sandbox.typed("up", STACK, "--sandbox", "--stack-file", file, answers=["y"])
+    assert "create aws:ec2:Vpc" in shown
+    assert shown.index("[y/N]: y") < shown.index("created aws:ec2:Vpc ")
     during = sandbox.inventory()
     made = kinds(during, set(before))
     assert made["ec2:vpc"] == 1

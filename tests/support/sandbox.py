@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from sandbox.state import SandboxDirectory
 from tests.support.keys import with_values
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
+from tools.pictures.terminal import Recording, record
 from tools.workspace.stack_files import CLUSTER_KEY, find_stack_file
 
 TIMEOUT_SECONDS = 420
@@ -103,6 +104,17 @@ class Sandbox:
         done = self.run(*arguments)
         assert done.exit_code == 0, f"{' '.join(done.arguments)} failed:\n{done.said}"
         return done
+
+    def typed(self, *arguments: str | Path, answers: Sequence[str], exit_code: int = 0) -> str:
+        """Run a command in a terminal, answer its prompts, and return what the terminal shows."""
+        wanted = Recording(
+            arguments=[sys.executable, "-m", self.module, *map(str, arguments)],
+            columns=120,
+            answers=answers,
+            exit_code=exit_code,
+        )
+        done = record(wanted, directory=ROOT, environment=self.environment())
+        return "\n".join(line.plain for line in done.end)
 
     def inventory(self) -> list[str]:
         """Return a line for each object of the account and its clusters.

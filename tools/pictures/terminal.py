@@ -29,6 +29,8 @@ LINES = 400
 _PROMPT = re.compile(r"\]: ?$")
 """End of a question, such as `[Y/n]:`."""
 _TIMEOUT_SECONDS = 300
+_END_SECONDS = 30
+"""A process that has closed its terminal ends within this time."""
 _COLORS = {"brown": "yellow"}
 """Names of colors in pyte that rich calls otherwise."""
 
@@ -86,6 +88,10 @@ def record(wanted: Recording, *, directory: Path, environment: Mapping[str, str]
                 during = seen(screen)
             if left and _PROMPT.search(screen.display[screen.cursor.y].rstrip()):
                 os.write(terminal, f"{left.pop(0)}\n".encode())
+        try:
+            process.wait(timeout=_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
     os.close(terminal)
     if process.returncode != wanted.exit_code or left:
         text = "\n".join(screen.display).rstrip()
