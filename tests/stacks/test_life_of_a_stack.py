@@ -109,6 +109,8 @@ def _run_the_job(life: Life, sandbox: Sandbox) -> None:
     job = ("job", STACK, "nccl-tests", "--submit", "--wait", "--sandbox")
     life.done["job"] = sandbox.must(*job)
     life.done["job again"] = sandbox.must(*job)
+    program = ("--image", "pytorch/pytorch:2.11.0", "--", "train.py")
+    life.done["run"] = sandbox.must("run", STACK, "--sandbox", *program)
 
 
 def _map_roles(sandbox: Sandbox) -> str:
@@ -248,3 +250,10 @@ def test_no_stack_file_is_touched(untouched: dict[str, str], life: Life) -> None
     """`stack init` of a plain project writes a salt into the stack file."""
     assert life.done["destroy"].exit_code == 0
     assert digests() == untouched
+
+
+def test_a_program_runs_on_both_nodes(life: Life) -> None:
+    said = life.done["run"].said
+    assert "submitted train" in said
+    assert "of 2 pods" in said
+    assert "train has completed" in said

@@ -52,6 +52,7 @@ COMMANDS: Mapping[str, Command] = {
     "ssm": Command("connect", "Open a shell on a node with Session Manager."),
     "logs": Command("logs", "Print the CloudWatch logs of the stack."),
     "job": Command("jobs", "Generate a job for the stack."),
+    "run": Command("runs", "Run a program on the accelerators of a stack."),
     "sandbox": Command("sandboxes", "The emulated AWS account on this machine."),
     "completion": Command("completion", "Print a completion script for bash, zsh or fish."),
     "bench": Command("bench", "Measure the program."),

@@ -19,6 +19,8 @@ from tools.jobs.job_manifest import JobManifest
 
 _INDEX = "batch.kubernetes.io/job-completion-index"
 """https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-completion-index"""
+_OVERLAP_SECONDS = 10
+"""Lines that are read twice, because the clocks of nodes differ and a request takes time."""
 _BUSY = 429
 """https://kubernetes.io/docs/concepts/cluster-administration/flow-control/"""
 _STARTED = ("Running", "Succeeded", "Failed")
@@ -35,6 +37,10 @@ class _Followed:
     failure: str | None = None
     """Empty if it has succeeded; None while it runs."""
     pods: list[Any] = field(default_factory=list[Any])
+    log_until: str = ""
+    """Time of the last printed line of the first pod's log; empty before the first one."""
+    log_read: float = 0.0
+    """When that log was read last, by the clock of the wait."""
 
     @property
     def name(self) -> str:
@@ -75,14 +81,18 @@ def wait_for(
         running = [each for each in jobs if each.failure is None]
         for each in running:
             look_again(partial(_look, api, each), wait, _passes)
-            if each.failure is not None and not sandbox:
-                _print_logs(api, each)
+            if not sandbox:
+                _show_log(api, each, wait)
         waiting = [each for each in running if each.failure is None and not each.has_started]
         if waiting and wait.now() - began >= wait.start_limit_minutes * 60:
             raise failures.CommandError(_gave_up(waiting, wait))
         if all(each.failure is not None for each in jobs):
             break
         wait.pause(POLL_SECONDS)
+    _tell_end(jobs, sandbox=sandbox)
+
+
+def _tell_end(jobs: Sequence[_Followed], *, sandbox: bool) -> None:
     if sandbox:
         console.progress(
             "the sandbox runs no containers: its nodes report that the pods have completed, and "
@@ -138,6 +148,45 @@ def _why_failed(condition: Any, pods: Sequence[Any]) -> str:
     return "\n  ".join([f"{condition.reason}: {condition.message}", *said])
 
 
+def _show_log(api: client.ApiClient, job: _Followed, wait: JobWait) -> None:
+    if job.manifest.has_leader:
+        _print_new_lines(api, job, wait)
+    elif job.failure is not None:
+        _print_logs(api, job)
+
+
+def _print_new_lines(api: client.ApiClient, job: _Followed, wait: JobWait) -> None:
+    """Print what the first pod has written since the last look.
+
+    `sinceSeconds` has whole seconds, so lines are compared by their time, which has nanoseconds and
+    a fixed width. https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
+    """
+    core: Any = client.CoreV1Api(api)
+    started = [each for each in job.pods_with_results if each.status.phase in _STARTED]
+    since = {"since_seconds": int(wait.now() - job.log_read) + _OVERLAP_SECONDS}
+    job.log_read = wait.now()
+    for pod in started[:1]:
+        name = name_of(pod, "metadata", "name")
+        try:
+            text = core.read_namespaced_pod_log(
+                name, job.namespace, timestamps=True, **(since if job.log_until else {})
+            )
+        except (ApiException, HTTPError) as error:
+            if job.failure is not None:
+                _tell_unreadable(name, error)
+            return
+        for line in text.splitlines():
+            at, _, said = line.partition(" ")
+            if at > job.log_until:
+                job.log_until = at
+                console.answer(said)
+
+
+def _tell_unreadable(pod: str, error: Exception) -> None:
+    reason = getattr(error, "reason", None) or type(error).__name__
+    console.progress(f"the log of {pod} cannot be read: {reason}")
+
+
 def _print_logs(api: client.ApiClient, job: _Followed) -> None:
     core: Any = client.CoreV1Api(api)
     shown = job.pods_with_results
@@ -148,8 +197,7 @@ def _print_logs(api: client.ApiClient, job: _Followed) -> None:
         try:
             console.answer(core.read_namespaced_pod_log(name, job.namespace))
         except (ApiException, HTTPError) as error:
-            reason = getattr(error, "reason", None) or type(error).__name__
-            console.progress(f"the log of {name} cannot be read: {reason}")
+            _tell_unreadable(name, error)
 
 
 def _index(pod: Any) -> str | None:

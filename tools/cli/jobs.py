@@ -133,7 +133,7 @@ def job(
             "--env": env or None,
         },
     }
-    _refuse_foreign(given, kind or EKS, stack)
+    refuse_foreign(given, kind or EKS, stack)
     asked = RequestedJob(
         stack_file=found,
         name=name,
@@ -157,7 +157,12 @@ def job(
     make_job(asked)
 
 
-def _refuse_foreign(given: Mapping[str, Mapping[str, object]], kind: str, stack: str) -> None:
+def refuse_foreign(given: Mapping[str, Mapping[str, object]], kind: str, stack: str) -> None:
+    """Refuse options of other kinds of stacks.
+
+    Raises:
+        WrongUseError: an option of another kind has a value.
+    """
     for other, values in given.items():
         if other != kind:
             _refuse(values, f"{stack} is not a stack of {_TITLES[other]}")

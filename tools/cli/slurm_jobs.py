@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NoReturn
 
 from components.parallelcluster.plan import ParallelClusterPlan
 from tools.cli import console, failures
@@ -29,6 +30,17 @@ _RENDERERS: Mapping[str, Renderer] = dict(
 )
 
 
+def refuse_in_sandbox(instead: str) -> NoReturn:
+    """Refuse to submit a job to a cluster of the sandbox.
+
+    Raises:
+        WrongUseError: always.
+    """
+    raise failures.WrongUseError(
+        f"the sandbox runs no machines, so its head node takes no jobs; {instead}"
+    )
+
+
 def make_job(asked: RequestedJob) -> None:
     """Submit a job, or write its directory and print what was written and the next steps.
 
@@ -37,10 +49,7 @@ def make_job(asked: RequestedJob) -> None:
             cluster is in the sandbox, which runs no head node.
     """
     if asked.submit and asked.sandbox:
-        raise failures.WrongUseError(
-            "the sandbox runs no machines, so its head node takes no jobs; omit --submit to get "
-            "the scripts of the job"
-        )
+        refuse_in_sandbox("omit --submit to get the scripts of the job")
     plan = plan_of(asked.stack_file)
     assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - no other kind has these jobs
     options = asked.options

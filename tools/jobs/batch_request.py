@@ -60,19 +60,48 @@ def batch_submission(plan: BatchPlan, test: JobTest, asked: BatchRequest) -> Bat
         JobError: no job definition runs it, several do, or it has too few nodes.
     """
     definition = _choose_definition(plan, test, asked)
+    variables = [{"name": name, "value": value} for name, value in asked.environment.items()]
+    container = {"environment": variables} if variables else {}
+    return submission_of(plan, definition, name=test, nodes=asked.nodes, container=container)
+
+
+def submission_of(
+    plan: BatchPlan,
+    definition: JobDefinitionPlan,
+    *,
+    name: str,
+    nodes: int | None,
+    container: Mapping[str, Any],
+    timeout_minutes: int | None = None,
+) -> BatchSubmission:
+    """Return the submission of a job definition.
+
+    Args:
+        plan: Plan of the stack.
+        definition: The job definition.
+        name: Name of the job.
+        nodes: Number of nodes; None for that of the job definition.
+        container: What the job changes in the containers of all nodes.
+        timeout_minutes: Longest run of an attempt; None for that of the job definition.
+
+    Raises:
+        JobError: it has too few nodes.
+    """
     environment = next(
         each for each in plan.compute_environments if each.name == definition.compute_environment
     )
-    nodes = asked.nodes or definition.nodes
+    nodes = nodes or definition.nodes
     _require_nodes(definition, environment, nodes)
+    limit = {"attemptDurationSeconds": timeout_minutes * 60} if timeout_minutes else None
     request = {
-        "jobName": test,
+        "jobName": name,
         # Names from `BatchComputeEnvironment` and `BatchJobDefinition`; a definition name without
         # revision is the latest revision.
         "jobQueue": f"{plan.name}-{environment.name}",
         "jobDefinition": f"{plan.name}-{definition.name}",
         "propagateTags": True,
-        **_overrides(definition, nodes, asked.environment),
+        **_overrides(definition, nodes, container),
+        **({"timeout": limit} if limit else {}),
     }
     return BatchSubmission(
         compute_environment=environment.name,
@@ -151,10 +180,8 @@ def _require_nodes(
 
 
 def _overrides(
-    definition: JobDefinitionPlan, nodes: int, environment: Mapping[str, str]
+    definition: JobDefinitionPlan, nodes: int, container: Mapping[str, Any]
 ) -> dict[str, Any]:
-    variables = [{"name": name, "value": value} for name, value in environment.items()]
-    container = {"environment": variables} if variables else {}
     if definition.nodes == 1:
         return {"containerOverrides": container} if container else {}
     everywhere = [{"targetNodes": ALL_NODES, "containerOverrides": container}]

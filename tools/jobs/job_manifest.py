@@ -33,11 +33,12 @@ class JobManifest:
 
     @property
     def has_leader(self) -> bool:
-        """Whether the pod with index 0 decides about the result, and has the log with it.
+        """Whether the pods form one program, whose first pod has the log with the result.
 
-        https://kubernetes.io/docs/concepts/workloads/controllers/job/#success-policy
+        Such pods have names in DNS:
+        https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/
         """
-        return "successPolicy" in self.job["spec"]
+        return "subdomain" in self.job["spec"]["template"]["spec"]
 
     @property
     def pod_selector(self) -> str:

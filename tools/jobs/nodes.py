@@ -16,10 +16,20 @@ from components.eks.plan import EksPlan
 NVIDIA_GPU = "nvidia.com/gpu"
 EFA = "vpc.amazonaws.com/efa"
 _DEVICE: Mapping[str, str] = {"nvidia": NVIDIA_GPU, "neuron": NEURON_DEVICE}
-_KIND = {"nvidia": "NVIDIA GPUs", "neuron": "Neuron devices"}
+Manufacturer = Literal["nvidia", "neuron"]
+KINDS: Mapping[Manufacturer | None, str] = {
+    "nvidia": "NVIDIA GPUs",
+    "neuron": "Neuron devices",
+    None: "accelerators",
+}
+"""What nodes need to have for a job, in words; None for a job that runs on any accelerator."""
 _SHARED_MEMORY_LIMIT_MIB = 49152
 """Shared memory of the NCCL job of AWS Batch on a p5 (BAT5-09); smaller nodes get a quarter of the
 memory that the pod requests."""
+
+
+TEST_SHARE = 0.5
+"""Share of CPUs and memory of a node that a test requests: more than it needs."""
 
 
 class JobError(Exception):
@@ -73,12 +83,22 @@ class JobNodes:
 
 
 def choose_nodes(
-    plan: EksPlan, manufacturer: Literal["nvidia", "neuron"], request: JobRequest
+    plan: EksPlan,
+    manufacturer: Manufacturer | None,
+    request: JobRequest,
+    *,
+    own_image: bool = False,
 ) -> JobNodes:
     """Return the nodes of a job: the named node group, or the only one with such accelerators.
 
     The number of nodes is the requested one, or the desired size of the group. If that is 0 because
     its Capacity Block has not started, it is the maximum size.
+
+    Args:
+        plan: Plan of the stack.
+        manufacturer: Manufacturer of the accelerators; None for any.
+        request: The user's options.
+        own_image: Whether the user chooses the image, which may be for ARM.
 
     Raises:
         JobError: there is no such group, there are several and none is named, or it is too small.
@@ -90,7 +110,7 @@ def choose_nodes(
             f"node group {chosen.name} has at most {most} nodes, and the job wants {nodes}: its "
             "pods would wait indefinitely; request fewer with --nodes, or raise `maximum`"
         )
-    if chosen.instance_type.architecture != "x86_64":
+    if chosen.instance_type.architecture != "x86_64" and not own_image:
         raise JobError(
             f"node group {chosen.name} has {chosen.instance_type.name}, an ARM type, and the image "
             "of the job is for x86_64; write a job with an image of your own"
@@ -103,16 +123,18 @@ def choose_nodes(
     return JobNodes(group=chosen, count=nodes or chosen.schedule.desired or most)
 
 
-def _choose_group(plan: EksPlan, manufacturer: str, name: str | None) -> NodeGroupPlan:
+def _choose_group(
+    plan: EksPlan, manufacturer: Manufacturer | None, name: str | None
+) -> NodeGroupPlan:
     fitting = {
         group.name: group
         for group in plan.node_groups
         if group.instance_type.accelerators
-        and group.instance_type.accelerators.manufacturer == manufacturer
+        and manufacturer in (None, group.instance_type.accelerators.manufacturer)
     }
-    kind = _KIND[manufacturer]
+    kind = KINDS[manufacturer]
     if not fitting:
-        raise JobError(f"{plan.name} has no node group with {kind}, so there is nothing to test")
+        raise JobError(f"{plan.name} has no node group with {kind}, so the job has no nodes")
     if name is None and len(fitting) > 1:
         raise JobError(
             f"{plan.name} has several node groups with {kind}; name one with --group: "
@@ -125,30 +147,29 @@ def _choose_group(plan: EksPlan, manufacturer: str, name: str | None) -> NodeGro
     return fitting[name] if name is not None else next(iter(fitting.values()))
 
 
-def resources(nodes: JobNodes) -> dict[str, dict[str, Any]]:
-    """Return the resources of a pod: all devices, and half of CPUs and memory.
+def resources(nodes: JobNodes, share: float = TEST_SHARE) -> dict[str, dict[str, Any]]:
+    """Return the resources of a pod: all devices, and a share of CPUs and memory.
 
-    With all devices, no second pod fits on the node. Half of the CPUs and memory leaves room for
-    daemons and exceeds what the tests require.
+    With all devices, no second pod fits on the node.
     """
     group, kind = nodes.group.instance_type, nodes.accelerators.manufacturer
     limits: dict[str, Any] = {_DEVICE[kind]: nodes.accelerators.count}
     if nodes.efa_interfaces:
         limits[EFA] = nodes.efa_interfaces
         limits["hugepages-2Mi"] = f"{huge_pages_of_pod_mib(group.vcpus)}Mi"
-    limits["memory"] = f"{memory_mib(nodes)}Mi"
+    limits["memory"] = f"{memory_mib(nodes, share)}Mi"
     # No CPU limit: NCCL's and libfabric's threads spin, and throttling distorts the results.
-    return {"limits": limits, "requests": {"cpu": group.vcpus // 2, **limits}}
+    return {"limits": limits, "requests": {"cpu": int(group.vcpus * share), **limits}}
 
 
-def memory_mib(nodes: JobNodes) -> int:
+def memory_mib(nodes: JobNodes, share: float = TEST_SHARE) -> int:
     """Return the memory of a pod in MiB, which includes shared memory."""
-    return nodes.group.instance_type.memory_mib // 2
+    return int(nodes.group.instance_type.memory_mib * share)
 
 
-def shared_memory(nodes: JobNodes) -> dict[str, Any]:
+def shared_memory(nodes: JobNodes, share: float = TEST_SHARE) -> dict[str, Any]:
     """Return the volume for /dev/shm, which container runtimes limit to 64 MiB."""
-    size = min(_SHARED_MEMORY_LIMIT_MIB, memory_mib(nodes) // 4)
+    size = min(_SHARED_MEMORY_LIMIT_MIB, memory_mib(nodes, share) // 4)
     return {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{size}Mi"}}
 
 

@@ -67,9 +67,19 @@ class Cluster:
         listed, _ = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
         return client.V1PodList(items=listed)
 
-    def read_namespaced_pod_log(self, name: str, _namespace: str) -> str:
+    def read_namespaced_pod_log(
+        self, name: str, _namespace: str, *, timestamps: bool = False, since_seconds: int = 0
+    ) -> str:
         self.logs.append(name)
-        return f"log of {name}"
+        if not timestamps:
+            return f"log of {name}"
+        first = max(0, int(self.seconds) - since_seconds) if since_seconds else 0
+        lines = [f"log of {name}", *(f"step {at}" for at in range(5, int(self.seconds) + 1, 5))]
+        return "\n".join(
+            f"2026-11-24T00:00:{5 * at:02}.000000000Z {line}"
+            for at, line in enumerate(lines)
+            if 5 * at >= first
+        )
 
     def pause(self, seconds: float) -> None:
         self.seconds += seconds
@@ -107,6 +117,16 @@ def test_the_log_is_that_of_the_pod_with_the_result(follow, capsys) -> None:
     assert cluster.logs == ["pod-0", "pod-1"]
 
 
+def test_the_lines_of_the_first_pod_are_printed_once_while_it_runs(follow, capsys) -> None:
+    running = (pods("Running"), None)
+    done = (pods("Succeeded"), ended("Complete"))
+    cluster = Cluster(running, running, running, done)
+    follow(cluster, LEADS)
+    steps = "".join(f"step {at}\n" for at in (5, 10, 15))
+    assert capsys.readouterr().out == f"log of pod-0\n{steps}"
+    assert set(cluster.logs) == {"pod-0"}
+
+
 def test_a_failed_job_ends_the_command_with_the_exit_codes_after_its_log(follow, capsys) -> None:
     failed = (pods("Failed", exit_code=2), ended("Failed", "Job has reached the backoff limit"))
     with pytest.raises(failures.CommandError, match="backoff limit") as caught:
@@ -138,7 +158,7 @@ def test_the_sandbox_says_that_it_has_no_logs(follow, capsys) -> None:
 
 
 def test_a_log_that_cannot_be_read_is_no_failure(follow, capsys, monkeypatch) -> None:
-    def refuse(_name: str, _namespace: str) -> str:
+    def refuse(_name: str, _namespace: str, **_more: object) -> str:
         raise ApiException(status=500, reason="container not found")
 
     cluster = Cluster((pods("Succeeded"), ended("Complete")))

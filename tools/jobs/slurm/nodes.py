@@ -16,9 +16,8 @@ from typing import Literal
 from components.catalog.instance_type import Accelerators
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
-from tools.jobs.nodes import JobError
+from tools.jobs.nodes import KINDS, JobError, Manufacturer
 
-_KIND = {"nvidia": "NVIDIA GPUs", "neuron": "Neuron devices"}
 _PREFERRED = ("FsxLustre", "FsxOpenZfs", "Efs", "Ebs")
 """Kinds of shared storage, fastest for many nodes first; the head node shares an EBS volume over
 NFS."""
@@ -81,7 +80,7 @@ class SlurmNodes:
 
 
 def choose_slurm_nodes(
-    plan: ParallelClusterPlan, manufacturer: Literal["nvidia", "neuron"], request: SlurmRequest
+    plan: ParallelClusterPlan, manufacturer: Manufacturer | None, request: SlurmRequest
 ) -> SlurmNodes:
     """Return the nodes of a job: the named compute resource, or the only one with such devices.
 
@@ -99,18 +98,20 @@ def choose_slurm_nodes(
             f"{where} has at most {resource.maximum} nodes, and the job wants {count}: it would "
             "wait for ever; ask for fewer with --nodes, or raise `maximum`"
         )
-    if manufacturer == "neuron" and count > 1 and not resource.efa_enabled:
+    nodes = SlurmNodes(queue=queue, resource=resource, count=count)
+    neuron = nodes.accelerators.manufacturer == "neuron"
+    if neuron and count > 1 and not resource.efa_enabled:
         raise JobError(
             f"{where} has no EFA, and Neuron devices of several nodes communicate over EFA only; "
             "set `efa_enabled: true` on a type that has it, or ask for one node with --nodes 1"
         )
-    return SlurmNodes(queue=queue, resource=resource, count=count)
+    return nodes
 
 
 def _choose(
-    plan: ParallelClusterPlan, manufacturer: str, request: SlurmRequest
+    plan: ParallelClusterPlan, manufacturer: Manufacturer | None, request: SlurmRequest
 ) -> tuple[QueuePlan, ComputeResourcePlan]:
-    kind = _KIND[manufacturer]
+    kind = KINDS[manufacturer]
     fitting = list(_with_devices(plan, manufacturer))
     if not fitting:
         raise JobError(f"{plan.name} has no compute resource with {kind}, so the job has no nodes")
@@ -134,12 +135,12 @@ def _choose(
 
 
 def _with_devices(
-    plan: ParallelClusterPlan, manufacturer: str
+    plan: ParallelClusterPlan, manufacturer: Manufacturer | None
 ) -> Iterator[tuple[QueuePlan, ComputeResourcePlan]]:
     for queue in plan.queues:
         for resource in queue.compute_resources:
             accelerators = resource.instance_type.accelerators
-            if accelerators and accelerators.manufacturer == manufacturer:
+            if accelerators and manufacturer in (None, accelerators.manufacturer):
                 yield queue, resource
 
 

@@ -1,0 +1,75 @@
+"""`run`: options, what is printed with `--dry-run`, and what is submitted."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.parallelcluster_configs import raw_p4de
+from tests.tools.cli.conftest import COMPLETE
+from tools.cli import failures
+
+IMAGE = ("--image", "pytorch/pytorch:2.11.0")
+
+
+def test_a_manifest_is_printed_and_not_submitted(trainyard) -> None:
+    result = trainyard(
+        "run", "p5-cb", *IMAGE, "--env", "LR=1=2", "--dry-run", "--sandbox", "--", "train.py", "-x"
+    )
+    assert result.exit_code == 0, result.stderr
+    service, job = yaml.safe_load_all(result.stdout)
+    assert (service["kind"], job["kind"]) == ("Service", "Job")
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    assert container["command"] == ["torchrun", "train.py", "-x"]
+    assert {"name": "LR", "value": "1=2"} in container["env"]
+
+
+def test_a_script_and_a_request_are_printed(trainyard) -> None:
+    dry = ("--dry-run", "--sandbox", "--", "train.py")
+    script = trainyard("run", "pc-gpu", "--nodes", "2", *dry).stdout
+    assert "#SBATCH --nodes=2\n" in script
+    request = json.loads(trainyard("run", "batch-p5", *dry).stdout)
+    assert request["jobDefinition"] == "batch-p5-nccl-tests"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["p5-cb", "--sandbox", "--", "train.py"], "name one with --image"),
+        (["p5-cb", *IMAGE, "--queue", "q", "--", "train.py"], "is not a stack of ParallelCluster"),
+        (["vpc-one-az", "--", "train.py"], "is a network, and has no nodes"),
+        (["p5-cb", *IMAGE, "--env", "LR", "--", "train.py"], "--env requires NAME=VALUE: LR"),
+        (["p5-cb", "--detach", "--wait-minutes", "1", "--", "x"], "does not apply with --detach"),
+        (["pc-gpu", "--sandbox", "--", "train.py"], "--dry-run prints its script"),
+        (["p5-cb", *IMAGE, "--nodes", "9", "--sandbox", "--", "train.py"], "at most 2 nodes"),
+    ],
+)
+def test_what_cannot_run_is_refused(trainyard, arguments: list[str], says: str) -> None:
+    result = trainyard("run", *arguments)
+    assert result.exit_code == failures.WRONG_USE
+    assert says in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("cluster", "submitted", "options"),
+    [
+        (COMPLETE, "tools.cli.eks_submission.submit_manifest", IMAGE),
+        (raw_p4de(), "tools.cli.slurm_submission.submit_directory", ()),
+    ],
+)
+def test_it_waits_unless_it_is_detached(
+    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, cluster, submitted: str, options
+) -> None:
+    waits: list[Any] = []
+    monkeypatch.setattr(submitted, lambda *_, wait, **__: waits.append(wait))
+    path = stack_file(cluster)
+    for more in ((), ("--detach",), ("--wait-minutes", "5")):
+        arguments = [*options, *more, "--stack-file", path, "--", "train.py"]
+        result = trainyard("run", "p5-cb", *arguments)
+        assert result.exit_code == 0, result.stderr
+    assert waits[0].start_limit_minutes == 30
+    assert waits[1] is None
+    assert waits[2].start_limit_minutes == 5

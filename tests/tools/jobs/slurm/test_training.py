@@ -1,0 +1,73 @@
+"""`run` for Slurm: the script starts the program on every node, with its rank and the address."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.support.parallelcluster_plans import p4de_plan, trn1_plan
+from tests.support.slurm_jobs import Cluster, mixed_plan, on_disk
+from tools.jobs.nodes import JobError
+from tools.jobs.slurm.directory import write_directory
+from tools.jobs.slurm.nodes import SlurmRequest
+from tools.jobs.slurm.training import render_training_directory
+from tools.jobs.training import TrainingRequest
+
+SCONTROL = """\
+case $2 in
+  hostnames) printf 'n-%s\\n' 1 2 ;;
+  node) echo "NodeName=$4 NodeAddr=10.0.0.${4#n-} NodeHostName=$4" ;;
+esac"""
+SRUN = """\
+while [ "$1" != bash ]; do shift; done
+for SLURM_NODEID in 0 1; do export SLURM_NODEID; "$@"; done"""
+SHOW = 'echo "$PET_NODE_RANK of $PET_NNODES x $PET_NPROC_PER_NODE at $MASTER_ADDR: $*"'
+
+
+def test_the_script_of_a_stack_stays_as_it_is(golden) -> None:
+    request = TrainingRequest(command=("train.py", "a b"), name="llm", time_limit_minutes=90)
+    job, _ = render_training_directory(p4de_plan(), request, SlurmRequest(nodes=2))
+    golden("jobs/slurm/train-p4de/train.sbatch", job.files["train.sbatch"])
+    assert job.submit == ("sbatch train.sbatch",)
+
+
+def test_every_node_gets_its_rank_and_the_address_of_the_first(tmp_path: Path) -> None:
+    """The script runs in a real Bash; `srun` starts its command once per node."""
+    (tmp_path / "shared").mkdir()
+    plan = replace(trn1_plan(), shared_storage=(on_disk(tmp_path / "shared"),))
+    request = TrainingRequest(command=("train.py", "a b"))
+    job, nodes = render_training_directory(plan, request, SlurmRequest(nodes=2))
+    assert "#SBATCH --gpus-per-node" not in job.files["train.sbatch"]
+    write_directory(job, tmp_path / "train", force=False)
+    (tmp_path / "commands").mkdir()
+    cluster = Cluster(tmp_path / "train", tmp_path / "commands", tmp_path / "calls.txt")
+    for name, body in (("scontrol", SCONTROL), ("srun", SRUN), ("torchrun", SHOW)):
+        cluster.command(name, body)
+    done = cluster.run("train.sbatch", SLURM_JOB_NODELIST="n-[1-2]")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        f"{rank} of 2 x 32 at 10.0.0.1: train.py a b" for rank in (0, 1)
+    ]
+    assert nodes.count == 2
+
+
+def test_a_container_mounts_the_shared_storage_and_begins_at_home() -> None:
+    image = "nvcr.io#nvidia/pytorch:25.01-py3"
+    request = TrainingRequest(command=("train.py",), image=image)
+    job, _ = render_training_directory(p4de_plan(), request, SlurmRequest())
+    script = job.files["train.sbatch"]
+    assert f"srun --kill-on-bad-exit=1 '--container-image={image}' --container-mounts=" in script
+    assert '--container-workdir="$HOME" \\' in script
+
+
+def test_several_compute_resources_need_a_name() -> None:
+    request = TrainingRequest(command=("train.py",))
+    with pytest.raises(JobError, match="several compute resources with accelerators"):
+        render_training_directory(mixed_plan(), request, SlurmRequest())
+    job, nodes = render_training_directory(
+        mixed_plan(), request, SlurmRequest(queue="inference-gpu", nodes=1)
+    )
+    assert nodes.resource.instance_type.name == "g5.2xlarge"
+    assert "NCCL_NET=Socket" in job.files["train.sbatch"]

@@ -1,0 +1,179 @@
+"""A program on all accelerators, under each scheduler."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+
+from components.batch.plan import BatchPlan
+from components.catalog.instance_types import instance_type
+from tests.support.eks_plans import P5, eks_plan
+from tests.support.job_plans import nodes_of
+from tests.support.stacks import prepared
+from tools.jobs.batch_request import BatchRequest
+from tools.jobs.batch_training import _START, training_submission
+from tools.jobs.eks_training import render_training
+from tools.jobs.job_manifest import manifests_of
+from tools.jobs.nodes import JobError, JobRequest
+from tools.jobs.training import TrainingRequest, launch_command, node_environment
+
+IMAGE = "pytorch/pytorch:2.11.0"
+
+
+def stack(name: str) -> BatchPlan:
+    plan = prepared(name).plan
+    assert isinstance(plan, BatchPlan)
+    return plan
+
+
+def variables(override: dict[str, Any]) -> dict[str, str]:
+    listed = override["containerOverrides"]["environment"]
+    return {each["name"]: each["value"] for each in listed}
+
+
+def request(*command: str, **changes: Any) -> TrainingRequest:
+    return TrainingRequest(command=command or ("train.py",), **changes)
+
+
+@pytest.mark.parametrize(
+    ("command", "launched"),
+    [
+        (["train.py", "--lr", "1"], ["torchrun", "train.py", "--lr", "1"]),
+        (["python", "train.py"], ["torchrun", "train.py"]),
+        (["python3.12", "-u", "train.py"], ["torchrun", "train.py"]),
+        (["python", "-m", "train.main"], ["torchrun", "-m", "train.main"]),
+        (["bash", "run.sh"], ["torchrun", "--no-python", "bash", "run.sh"]),
+    ],
+)
+def test_torchrun_starts_python_files_modules_and_other_programs(
+    command: list[str], launched: list[str]
+) -> None:
+    assert launch_command(request(*command)) == launched
+    assert launch_command(request(*command, launcher="none")) == command
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"name": "My_Job"}, "is no name of a job"),
+        ({"name": "a" * 33}, "is no name of a job"),
+        ({"environment": {"A B": "1"}}, "A B cannot be names"),
+        ({"command": ()}, "there is no program to run"),
+    ],
+)
+def test_what_cannot_become_a_job_is_refused(changes: dict[str, Any], says: str) -> None:
+    with pytest.raises(JobError, match=says):
+        TrainingRequest(**{"command": ("train.py",), **changes})
+
+
+@pytest.mark.parametrize(
+    ("type_name", "processes", "network"),
+    [("p5.48xlarge", "8", "NCCL_NET"), ("trn1.32xlarge", "32", "FI_PROVIDER")],
+)
+def test_each_accelerator_has_a_process_and_the_network_is_efa(
+    type_name: str, processes: str, network: str
+) -> None:
+    accelerators = instance_type(type_name).accelerators
+    assert accelerators is not None
+    of = {"devices": accelerators.count, "nodes": 4}
+    found = node_environment(request(), accelerators, efa_interfaces=8, **of)
+    assert (found["PET_NPROC_PER_NODE"], found["PET_NNODES"]) == (processes, "4")
+    assert network in found
+    own = request(environment={network: "mine"})
+    assert node_environment(own, accelerators, efa_interfaces=8, **of)[network] == "mine"
+    assert "FI_PROVIDER" not in node_environment(request(), accelerators, efa_interfaces=0, **of)
+
+
+def test_the_manifest_of_a_stack_stays_as_it_is(golden) -> None:
+    asked = request("train.py", image=IMAGE, time_limit_minutes=90)
+    golden("jobs/train-p5.yaml", render_training(eks_plan(P5), asked, JobRequest(nodes=2)))
+
+
+def test_the_first_pod_has_the_log_and_the_address() -> None:
+    text = render_training(eks_plan(P5), request(image=IMAGE, name="llm"), JobRequest())
+    (manifest,) = manifests_of(text)
+    assert manifest.has_leader
+    assert [each["kind"] for each in manifest.others] == ["Service"]
+    (container,) = manifest.job["spec"]["template"]["spec"]["containers"]
+    found = {each["name"]: each.get("value") for each in container["env"]}
+    assert found["MASTER_ADDR"] == found["PET_MASTER_ADDR"] == "llm-0.llm"
+
+
+def test_a_pod_needs_an_image_and_may_be_for_arm() -> None:
+    with pytest.raises(JobError, match="name one with --image"):
+        render_training(eks_plan(P5), request(), JobRequest())
+    arm = eks_plan(nodes_of("g5g.8xlarge"))
+    text = render_training(arm, request(image=IMAGE), JobRequest())
+    assert "g5g.8xlarge" in text
+
+
+def test_several_kinds_of_nodes_need_a_name() -> None:
+    both = eks_plan(nodes_of("p5.48xlarge"), nodes_of("trn1.32xlarge"))
+    with pytest.raises(JobError, match="several node groups with accelerators; name one with --gr"):
+        render_training(both, request(image=IMAGE), JobRequest())
+
+
+def test_a_batch_job_runs_in_its_definition_on_all_nodes() -> None:
+    wanted = request("train.py", time_limit_minutes=2)
+    made = training_submission(stack("batch-p5"), wanted, BatchRequest(nodes=2)).request
+    assert made["timeout"] == {"attemptDurationSeconds": 120}
+    (everywhere,) = made["nodeOverrides"]["nodePropertyOverrides"]
+    assert everywhere["targetNodes"] == "0:"
+    assert everywhere["containerOverrides"]["command"][-2:] == ["torchrun", "train.py"]
+    assert variables(everywhere)["NCCL_NET"] == "Libfabric"
+    neuron = training_submission(stack("batch-trn1"), request(), BatchRequest()).request
+    (everywhere,) = neuron["nodeOverrides"]["nodePropertyOverrides"]
+    assert variables(everywhere)["PET_NPROC_PER_NODE"] == "32"
+    assert variables(everywhere)["FI_PROVIDER"] == "efa"
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "says"),
+    [
+        ("batch-p5", request(image=IMAGE), "the image of a Batch job is that of its job definit"),
+        ("batch-p4d", request(), "has 2 job definitions"),
+        ("batch-p5", request("x" * 9000), "more than 8192 characters"),
+    ],
+)
+def test_what_batch_cannot_run_is_refused(name: str, asked: TrainingRequest, says: str) -> None:
+    with pytest.raises(JobError, match=says):
+        training_submission(stack(name), asked, BatchRequest())
+
+
+def test_an_unknown_job_definition_is_answered_with_those_there_are() -> None:
+    with pytest.raises(JobError, match="no job definition 'x'; there is: nccl-tests"):
+        training_submission(stack("batch-p5"), request(), BatchRequest(definition="x"))
+
+
+@pytest.mark.parametrize(
+    ("given", "rank", "address"),
+    [
+        ({"AWS_BATCH_JOB_NODE_INDEX": "0"}, "0", "127.0.0.1"),
+        (
+            {
+                "AWS_BATCH_JOB_NODE_INDEX": "3",
+                "AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS": "10.0.0.7",
+            },
+            "3",
+            "10.0.0.7",
+        ),
+        ({}, "0", "127.0.0.1"),
+    ],
+)
+def test_a_node_of_batch_knows_its_rank_and_the_main_node(
+    given: dict[str, str], rank: str, address: str
+) -> None:
+    bash = shutil.which("bash")
+    assert bash is not None
+    show = 'echo "$NODE_RANK $PET_NODE_RANK $MASTER_ADDR $PET_MASTER_ADDR $1"'
+    done = subprocess.run(
+        [bash, "-c", _START, "train", bash, "-c", show, "program", "an argument"],
+        env=given,
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout == f"{rank} {rank} {address} {address} an argument\n"

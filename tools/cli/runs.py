@@ -1,0 +1,186 @@
+"""`run`: runs a program on the accelerators of a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from tools.cli import console, failures, options
+from tools.cli.job_wait import RequestedJob, requested_wait
+from tools.cli.jobs import refuse_foreign
+from tools.jobs.nodes import JobError
+from tools.jobs.training import TrainingRequest
+from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
+
+
+class LauncherName(StrEnum):
+    """Who starts the processes of a node."""
+
+    TORCHRUN = "torchrun"
+    NONE = "none"
+
+
+def run(
+    stack: options.Stack,
+    command: Annotated[
+        list[str], typer.Argument(help="The program and its arguments, after `--`.")
+    ],
+    name: Annotated[str, typer.Option(help="Name of the job.")] = "train",
+    image: Annotated[
+        str | None,
+        typer.Option(help="Container image. Required in EKS; in Slurm, the nodes need Pyxis."),
+    ] = None,
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of nodes. Default: the desired size of the group, the maximum of the "
+            "compute resource, or that of the job definition.",
+        ),
+    ] = None,
+    group: Annotated[str | None, typer.Option(help="EKS: node group.")] = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option("--namespace", "-n", help="EKS: an existing namespace. Default: default."),
+    ] = None,
+    queue: Annotated[str | None, typer.Option(help="Slurm: queue.")] = None,
+    compute_resource: Annotated[
+        str | None, typer.Option(help="Slurm: compute resource of the queue.")
+    ] = None,
+    definition: Annotated[
+        str | None, typer.Option(help="Batch: job definition in whose container it runs.")
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Environment variable of the program."),
+    ] = None,
+    launcher: Annotated[
+        LauncherName,
+        typer.Option(help="torchrun starts it once per accelerator, none once per node."),
+    ] = LauncherName.TORCHRUN,
+    time_limit_minutes: Annotated[
+        int | None, typer.Option(min=1, help="Longest run; then it is terminated.")
+    ] = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Return when it is submitted, and do not wait.")
+    ] = False,
+    wait_minutes: Annotated[
+        float | None,
+        typer.Option(min=0, help="Maximum minutes that it can wait for its nodes. Default: 30."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what would be submitted, and submit nothing.")
+    ] = False,
+    sandbox: options.Sandbox = False,
+    stack_file: options.StackFilePath = None,
+) -> None:
+    """Run a program on the accelerators of a stack, and wait for its end.
+
+    EKS: a Kubernetes Job. Slurm: a batch job on the head node. Batch: a job of a job definition.
+    """
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    kind = found.architecture
+    if kind == NETWORK:
+        raise failures.WrongUseError(f"{stack} is a network, and has no nodes")
+    given = {
+        EKS: {"--group": group, "--namespace": namespace},
+        PARALLELCLUSTER: {"--queue": queue, "--compute-resource": compute_resource},
+        BATCH: {"--definition": definition},
+    }
+    refuse_foreign(given, kind, stack)
+    if detach and wait_minutes is not None:
+        raise failures.WrongUseError("--wait-minutes does not apply with --detach")
+    asked = RequestedJob(
+        stack_file=found,
+        name=name,
+        nodes=nodes,
+        options=given[kind],
+        submit=not dry_run,
+        wait=requested_wait(submit=True, wait=not detach, minutes=wait_minutes),
+        sandbox=sandbox,
+    )
+    try:
+        request = TrainingRequest(
+            command=command,
+            name=name,
+            image=image,
+            environment=_environment(env or []),
+            time_limit_minutes=time_limit_minutes,
+            launcher=launcher.value,
+        )
+        {EKS: _eks, PARALLELCLUSTER: _slurm, BATCH: _batch}[kind](asked, request)
+    except JobError as error:
+        raise failures.WrongUseError(str(error)) from error
+
+
+def _environment(settings: list[str]) -> Mapping[str, str]:
+    wrong = [each for each in settings if "=" not in each]
+    if wrong:
+        raise failures.WrongUseError(f"--env requires NAME=VALUE: {', '.join(wrong)}")
+    return dict(each.split("=", 1) for each in settings)
+
+
+def _plan(asked: RequestedJob) -> Any:
+    from tools.cli.stack_config import plan_of
+
+    return plan_of(asked.stack_file)
+
+
+def _eks(asked: RequestedJob, request: TrainingRequest) -> None:
+    from tools.jobs.eks_training import render_training
+    from tools.jobs.nodes import JobRequest
+
+    nodes = JobRequest(
+        group=asked.options["--group"],
+        nodes=asked.nodes,
+        namespace=asked.options["--namespace"] or "default",
+    )
+    manifest = render_training(_plan(asked), request, nodes)
+    if not asked.submit:
+        console.answer_document(manifest)
+        return
+    from tools.cli.eks_submission import submit_manifest
+
+    submit_manifest(manifest, stack_file=asked.stack_file, sandbox=asked.sandbox, wait=asked.wait)
+
+
+def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
+    from tools.cli.slurm_jobs import refuse_in_sandbox
+    from tools.jobs.slurm.nodes import SlurmRequest
+    from tools.jobs.slurm.training import render_training_directory
+
+    plan = _plan(asked)
+    nodes = SlurmRequest(
+        queue=asked.options["--queue"],
+        compute_resource=asked.options["--compute-resource"],
+        nodes=asked.nodes,
+    )
+    job, _ = render_training_directory(plan, request, nodes)
+    if not asked.submit:
+        console.answer_document(job.files["train.sbatch"])
+        return
+    if asked.sandbox:
+        refuse_in_sandbox("--dry-run prints its script")
+    from tools.cli.slurm_submission import submit_directory
+
+    submit_directory(plan, job, request.name, stack_file=asked.stack_file, wait=asked.wait)
+
+
+def _batch(asked: RequestedJob, request: TrainingRequest) -> None:
+    from tools.jobs.batch_request import BatchRequest
+    from tools.jobs.batch_training import training_submission
+
+    plan = _plan(asked)
+    of_kind = BatchRequest(definition=asked.options["--definition"], nodes=asked.nodes)
+    submission = training_submission(plan, request, of_kind)
+    if not asked.submit:
+        console.answer_json(submission.request)
+        return
+    from tools.cli.batch_submission import submit_job
+
+    submit_job(
+        plan, submission, stack_file=asked.stack_file, sandbox=asked.sandbox, wait=asked.wait
+    )

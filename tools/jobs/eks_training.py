@@ -1,0 +1,143 @@
+"""`run` for EKS: an indexed Job with one pod per node, and a headless Service for the addresses.
+
+Source:
+    https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/
+    https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from components.eks.plan import EksPlan
+from tools.jobs.nodes import (
+    JobError,
+    JobNodes,
+    JobRequest,
+    choose_nodes,
+    placement,
+    resources,
+    shared_memory,
+)
+from tools.jobs.training import (
+    MASTER_ADDRESS,
+    NODE_RANK,
+    PORT,
+    TrainingRequest,
+    launch_command,
+    node_environment,
+)
+
+_SHARE = 0.85
+"""Share of CPUs and memory of a node that the pod requests; the rest is for the kubelet and
+DaemonSets. https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/internal/kubelet/config.go
+reserves 11 MiB per pod and 255 MiB."""
+_GRACE_SECONDS = 300
+"""Time between SIGTERM and SIGKILL, for a checkpoint."""
+
+
+def render_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) -> str:
+    """Return the manifest of a program on a node group with accelerators.
+
+    Args:
+        plan: Plan of the stack.
+        request: The program.
+        job: Node group, number of nodes and namespace.
+
+    Raises:
+        JobError: no image, or the stack has no such nodes, or too few.
+    """
+    if request.image is None:
+        raise JobError("a pod needs a container image; name one with --image")
+    nodes = choose_nodes(plan, None, job, own_image=True)
+    metadata = {
+        "name": request.name,
+        "namespace": job.namespace,
+        "labels": {"app.kubernetes.io/name": request.name},
+    }
+    return yaml.safe_dump_all(
+        [_service(metadata), _job(plan, request, nodes, metadata)], sort_keys=False
+    )
+
+
+def _service(metadata: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {**metadata, "labels": {**metadata["labels"]}},
+        "spec": {
+            "clusterIP": "None",
+            # Ranks look for each other before their pods are ready.
+            "publishNotReadyAddresses": True,
+            "selector": {"batch.kubernetes.io/job-name": metadata["name"]},
+            "ports": [{"name": "rendezvous", "port": PORT}],
+        },
+    }
+
+
+def _job(
+    plan: EksPlan, request: TrainingRequest, nodes: JobNodes, metadata: dict[str, Any]
+) -> dict[str, Any]:
+    namespace = metadata["namespace"]
+    claims = [each.claim.name for each in plan.file_systems if each.claim.namespace == namespace]
+    limit = request.time_limit_minutes
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata,
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": nodes.count,
+            "parallelism": nodes.count,
+            "backoffLimit": 0,
+            **({"activeDeadlineSeconds": limit * 60} if limit else {}),
+            "template": {
+                "metadata": {"labels": {**metadata["labels"]}},
+                "spec": {
+                    "restartPolicy": "Never",
+                    "subdomain": metadata["name"],
+                    "terminationGracePeriodSeconds": _GRACE_SECONDS,
+                    **placement(nodes),
+                    "containers": [_container(request, nodes, claims)],
+                    "volumes": [
+                        shared_memory(nodes, _SHARE),
+                        *(
+                            {"name": name, "persistentVolumeClaim": {"claimName": name}}
+                            for name in claims
+                        ),
+                    ],
+                },
+            },
+        },
+    }
+
+
+def _container(request: TrainingRequest, nodes: JobNodes, claims: list[str]) -> dict[str, Any]:
+    mounts = [{"name": name, "mountPath": f"/mnt/{name}"} for name in claims]
+    return {
+        "name": "program",
+        "image": request.image,
+        "command": launch_command(request),
+        "env": [*_environment(request, nodes)],
+        "resources": resources(nodes, _SHARE),
+        "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}, *mounts],  # noqa: S108
+    }
+
+
+def _environment(request: TrainingRequest, nodes: JobNodes) -> Iterator[dict[str, Any]]:
+    index = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+    for name in NODE_RANK:
+        yield {"name": name, "valueFrom": {"fieldRef": {"fieldPath": index}}}
+    for name in MASTER_ADDRESS:
+        yield {"name": name, "value": f"{request.name}-0.{request.name}"}
+    same = node_environment(
+        request,
+        nodes.accelerators,
+        devices=nodes.accelerators.count,
+        nodes=nodes.count,
+        efa_interfaces=nodes.efa_interfaces,
+    )
+    yield from ({"name": name, "value": value} for name, value in same.items())
