@@ -35,7 +35,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingRequest:
-    """A program to run, and its nodes."""
+    """A program to run."""
 
     command: Sequence[str]
     """The program and its arguments."""
@@ -43,8 +43,6 @@ class TrainingRequest:
     """Name of the job: a DNS label."""
     image: str | None = None
     """Container image; None without a container, or for the image of a Batch job definition."""
-    nodes: int | None = None
-    """Number of nodes; None for the default of the scheduler."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """Variables of the program, which override all others."""
     time_limit_minutes: int | None = None

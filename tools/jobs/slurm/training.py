@@ -12,7 +12,7 @@ import shlex
 
 from components.parallelcluster.plan import ParallelClusterPlan
 from tools.jobs.slurm.directory import JobDirectory
-from tools.jobs.slurm.neuron import ADDRESSES
+from tools.jobs.slurm.neuron import ADDRESSES, efa_environment
 from tools.jobs.slurm.nodes import (
     HOME,
     SlurmNodes,
@@ -49,7 +49,9 @@ def render_training_directory(
         nodes=nodes.count,
         efa_interfaces=nodes.efa_interfaces,
     )
-    gpus = nodes.accelerators.count if nodes.accelerators.manufacturer == "nvidia" else 0
+    gpus = nodes.accelerators.count
+    if nodes.accelerators.manufacturer == "neuron":
+        gpus, environment = 0, {**efa_environment(nodes), **environment}
     values = {
         "name": request.name,
         "placement": nodes.placement,

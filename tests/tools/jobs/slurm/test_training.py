@@ -40,6 +40,7 @@ def test_every_node_gets_its_rank_and_the_address_of_the_first(tmp_path: Path) -
     request = TrainingRequest(command=("train.py", "a b"))
     job, nodes = render_training_directory(plan, request, SlurmRequest(nodes=2))
     assert "#SBATCH --gpus-per-node" not in job.files["train.sbatch"]
+    assert "export FI_EFA_USE_DEVICE_RDMA=1\n" in job.files["train.sbatch"]
     write_directory(job, tmp_path / "train", force=False)
     (tmp_path / "commands").mkdir()
     cluster = Cluster(tmp_path / "train", tmp_path / "commands", tmp_path / "calls.txt")
