@@ -16,6 +16,7 @@ import pytest
 from sandbox.state import SandboxDirectory
 from tests.support.kills.inventories import normalised
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.sandbox
 
@@ -119,6 +120,13 @@ def _live_in_it(commands: Commands) -> None:
     commands.up("made anew", STACK, IN_NETWORK | CHANGED)
     job = ("job", STACK, "nccom-tests", "--submit", "--wait", "--sandbox")
     commands.life.done["job"] = commands.sandbox.run(*job)
+    # Batch terminates the idle nodes of the job.
+    until(lambda: not _nodes(commands.sandbox), "the nodes of the job are gone", seconds=120)
+
+
+def _nodes(sandbox: Sandbox) -> list[str]:
+    instances = [each for each in sandbox.inventory() if each.startswith("ec2:instance ")]
+    return [each for each in instances if f"Name:{STACK}-" in each]
 
 
 def _deleted_by_hand(commands: Commands) -> list[str]:

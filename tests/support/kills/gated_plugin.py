@@ -30,6 +30,10 @@ _REQUESTS: Mapping[str, type[Any]] = {
 _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.max_receive_message_length", MAXIMUM_MESSAGE_BYTES),
     ("grpc.max_send_message_length", MAXIMUM_MESSAGE_BYTES),
+    # The error of an object that is not ready has the whole object in its metadata, and Python's
+    # gRPC refuses more than 16 KiB; the engine does not.
+    ("grpc.absolute_max_metadata_size", MAXIMUM_MESSAGE_BYTES),
+    ("grpc.max_metadata_size", MAXIMUM_MESSAGE_BYTES),
 ]
 _MOST_CALLS = 256
 """Concurrent calls; each held call occupies a thread."""
