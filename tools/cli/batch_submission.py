@@ -1,4 +1,4 @@
-"""`job --submit`: submits a job to Batch exactly once, even if the response is lost.
+"""`job --submit` and `run`: submit a job to Batch exactly once, even if the response is lost.
 
 `SubmitJob` has no client token
 (https://docs.aws.amazon.com/batch/latest/APIReference/API_SubmitJob.html), and boto3 retries a

@@ -1,4 +1,4 @@
-"""`job --submit --wait`: follows a Batch job, and explains why it does not start."""
+"""Waiting for a Batch job: follows it, and explains why it does not start."""
 
 from __future__ import annotations
 

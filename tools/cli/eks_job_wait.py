@@ -1,4 +1,4 @@
-"""`job --submit --wait` for EKS: follows jobs, explains why pods wait, and prints their logs."""
+"""Waiting for jobs of EKS: follows them, explains why pods wait, and prints their logs."""
 
 from __future__ import annotations
 

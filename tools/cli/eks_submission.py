@@ -1,4 +1,4 @@
-"""`job --submit` for EKS: creates the objects of a job in the cluster of the stack.
+"""`job --submit` and `run` for EKS: create the objects of a job in the cluster of the stack.
 
 The job is created suspended, and the other objects are owned by it: they are deleted with the job,
 and its pods start when all of them exist.
@@ -113,8 +113,8 @@ def _has_ended_run(api: client.ApiClient, manifest: JobManifest, kubectl: str) -
     delete = f"delete it:  {kubectl} delete {manifest.kubectl_name}"
     if _MANAGED_BY.items() - (found.metadata.labels or {}).items():
         raise failures.CommandError(
-            f"namespace {manifest.namespace} has a job {manifest.name} that `job --submit` did not "
-            f"create; {delete}"
+            f"namespace {manifest.namespace} has a job {manifest.name} that neither `job` nor "
+            f"`run` has created; {delete}"
         )
     if not _has_ended(found):
         raise failures.CommandError(

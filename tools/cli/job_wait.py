@@ -1,4 +1,4 @@
-"""What `job` is asked for, and how `job --submit --wait` waits for a job."""
+"""What `job` is asked for, and how `job` and `run` wait for it."""
 
 from __future__ import annotations
 

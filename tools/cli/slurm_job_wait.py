@@ -1,4 +1,4 @@
-"""`job --submit --wait` for Slurm: follows a job on the head node, and prints its log.
+"""Waiting for a Slurm job: follows it on the head node, and prints its log.
 
 Source:
     https://slurm.schedmd.com/scontrol.html: `show job`; Slurm forgets a job `MinJobAge` seconds

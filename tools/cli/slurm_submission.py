@@ -1,4 +1,4 @@
-"""`job --submit` for Slurm: runs the commands of a job on the head node, through Systems Manager.
+"""`job --submit` and `run` for Slurm: run commands on the head node, through Systems Manager.
 
 The head node needs no open port and no SSH key. A script is sent in Base64, so that no shell on the
 way interprets it, and runs as the default user, who owns the jobs.

@@ -125,7 +125,7 @@ def test_a_run_that_has_ended_is_replaced(submitted) -> None:
     ("present", "says"),
     [
         pytest.param(job(labels=MANAGED), "has not ended; wait for it, or delete it", id="runs"),
-        pytest.param(job(ended="Complete"), "`job --submit` did not create", id="foreign"),
+        pytest.param(job(ended="Complete"), "neither `job` nor `run` has created", id="foreign"),
     ],
 )
 def test_a_job_that_runs_or_is_foreign_is_not_touched(submitted, present, says: str) -> None:
