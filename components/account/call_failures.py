@@ -28,8 +28,8 @@ def says_nothing_of_the_request(error: ClientError) -> bool:
     return code in EXPIRED | NOT_ACCEPTED | THROTTLED | BROKEN
 
 
-def can_pass(error: ClientError | BotoCoreError) -> bool:
-    """Return whether a later request may succeed although nobody changes anything."""
+def is_transient(error: ClientError | BotoCoreError) -> bool:
+    """Return whether the same request may succeed later: AWS throttles it or is not available."""
     if isinstance(error, ClientError):
         code = error.response.get("Error", {}).get("Code", "")
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)

@@ -17,7 +17,7 @@ from typing import Any
 from botocore import xform_name
 
 from components.account.lookup import AccountReader, AccountUnreachableError
-from components.catalog.quotas import REGION, lustre_class
+from components.catalog.quotas import OPEN_ZFS_QUOTAS, REGION, lustre_class
 from components.tagging import CLUSTER_TAG, EKS_CLUSTER_TAG, PARALLELCLUSTER_TAG, tag_map
 
 CLUSTER_TAGS = (
@@ -120,10 +120,7 @@ def _volumes(reader: AccountReader, objects: _Objects, name: str) -> Use:
 
 
 def _file_systems(reader: AccountReader, objects: _Objects, name: str) -> Use:
-    found: dict[str, dict[str, float]] = {
-        f"open-zfs-{each}": {REGION: 0}
-        for each in ("file-systems", "capacity", "throughput", "iops")
-    }
+    found: dict[str, dict[str, float]] = {quota: {REGION: 0} for quota in OPEN_ZFS_QUOTAS}
     for kind in ("SCRATCH", "PERSISTENT_1", "PERSISTENT_2"):
         found[f"lustre-file-systems-{kind}"] = {REGION: 0}
         found[f"lustre-capacity-{kind}"] = {REGION: 0}
@@ -131,10 +128,9 @@ def _file_systems(reader: AccountReader, objects: _Objects, name: str) -> Use:
         if each["FileSystemType"] == "OPENZFS":
             settings = each.get("OpenZFSConfiguration", {})
             iops = settings.get("DiskIopsConfiguration", {}).get("Iops", 0)
-            found["open-zfs-file-systems"][REGION] += 1
-            found["open-zfs-capacity"][REGION] += each.get("StorageCapacity", 0)
-            found["open-zfs-throughput"][REGION] += settings.get("ThroughputCapacity", 0)
-            found["open-zfs-iops"][REGION] += iops
+            sizes = (each.get("StorageCapacity", 0), settings.get("ThroughputCapacity", 0), iops)
+            for quota, amount in zip(OPEN_ZFS_QUOTAS, (1, *sizes), strict=True):
+                found[quota][REGION] += amount
         elif each["FileSystemType"] == "LUSTRE":
             kind = lustre_class(each.get("LustreConfiguration", {}).get("DeploymentType", ""))
             if f"lustre-file-systems-{kind}" in found:

@@ -289,6 +289,8 @@ QUOTAS: Mapping[str, Quota] = {
     ),
 }
 """Every quota, by the name that plans and checks use."""
+OPEN_ZFS_QUOTAS = tuple(name for name in QUOTAS if name.startswith("open-zfs-"))
+"""File systems, GiB, MB/s and IOPS."""
 
 
 def lustre_class(deployment_type: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from components.catalog.quotas import REGION, lustre_class
+from components.catalog.quotas import OPEN_ZFS_QUOTAS, REGION, lustre_class
 from components.compute.node_pool_plan import NodePoolPlan
 from components.config.network import NewVpc
 from components.network.network_plan import NetworkPlan
@@ -75,12 +75,6 @@ def quotas_of(config: StackConfig, own: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-OPEN_ZFS_QUOTAS = (
-    "open-zfs-file-systems",
-    "open-zfs-capacity",
-    "open-zfs-throughput",
-    "open-zfs-iops",
-)
 _IOPS_PER_GIB = 3
 """Disk IOPS that FSx provisions automatically.
 https://docs.aws.amazon.com/fsx/latest/APIReference/API_DiskIopsConfiguration.html"""

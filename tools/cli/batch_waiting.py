@@ -7,7 +7,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.account.call_failures import can_pass
+from components.account.call_failures import is_transient
 from tools.cli import console, failures
 from tools.cli.job_wait import POLL_SECONDS, QUIET_SECONDS, JobWait, look_again
 from tools.diagnosis.waiting_job import WAITING
@@ -43,7 +43,7 @@ def wait_for(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log
 def _wait(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: PrintLog) -> None:
     began, seen, told = wait.now(), "", None
     while True:
-        (job,) = look_again(lambda: batch.describe_jobs(jobs=[job_id])["jobs"], wait, _passes)
+        (job,) = look_again(lambda: batch.describe_jobs(jobs=[job_id])["jobs"], wait, _transient)
         waited = wait.now() - began
         if job["status"] != seen:
             seen = job["status"]
@@ -64,8 +64,10 @@ def _wait(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: P
         raise failures.CommandError(f"the job {job_id} failed: {reason or 'see its log'}")
 
 
-def _passes(error: Exception) -> str:
-    return str(error) if isinstance(error, BotoCoreError | ClientError) and can_pass(error) else ""
+def _transient(error: Exception) -> str:
+    return (
+        str(error) if isinstance(error, BotoCoreError | ClientError) and is_transient(error) else ""
+    )
 
 
 def _tell(job: Mapping[str, Any], why: list[str]) -> None:

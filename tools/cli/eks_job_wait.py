@@ -80,7 +80,7 @@ def wait_for(
     while True:
         running = [each for each in jobs if each.failure is None]
         for each in running:
-            look_again(partial(_look, api, each), wait, _passes)
+            look_again(partial(_look, api, each), wait, _transient)
             if not sandbox:
                 _show_log(api, each, wait)
         waiting = [each for each in running if each.failure is None and not each.has_started]
@@ -103,7 +103,7 @@ def _tell_end(jobs: Sequence[_Followed], *, sandbox: bool) -> None:
         raise failures.CommandError("\n".join(failed))
 
 
-def _passes(error: Exception) -> str:
+def _transient(error: Exception) -> str:
     if isinstance(error, HTTPError):
         return type(error).__name__
     if isinstance(error, ApiException) and (error.status == _BUSY or (error.status or 0) >= 500):

@@ -34,25 +34,27 @@ class JobWait:
 Seen = TypeVar("Seen")
 
 
-def look_again(look: Callable[[], Seen], wait: JobWait, passes: Callable[[Exception], str]) -> Seen:
-    """Return the result of a look at a job; look again after an error that can pass by itself.
+def look_again(
+    look: Callable[[], Seen], wait: JobWait, transient: Callable[[Exception], str]
+) -> Seen:
+    """Return the result of a look at a job; look again after a transient error.
 
     A wait takes hours, and one failed request must not end it.
 
     Args:
         look: Reads the state of the job, and changes nothing.
         wait: The clock.
-        passes: Returns the text of an error that can pass by itself; empty for any other error.
+        transient: Returns the text of a transient error; empty for any other error.
 
     Raises:
-        Exception: that of `look`, if it cannot pass or has not passed after `LOST_MINUTES`.
+        Exception: that of `look`, if it is not transient, or lasts longer than `LOST_MINUTES`.
     """
     began, told = wait.now(), False
     while True:
         try:
             return look()
         except Exception as error:
-            said = passes(error)
+            said = transient(error)
             if not said or wait.now() - began >= LOST_MINUTES * 60:
                 raise
         if not told:

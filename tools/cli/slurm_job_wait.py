@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.account.call_failures import can_pass
+from components.account.call_failures import is_transient
 from tools.cli import console, failures
 from tools.cli.job_wait import JobWait, look_again
 
@@ -101,12 +101,12 @@ def _state(job_id: str, fields: Mapping[str, str]) -> str:
 
 def _look(run: Run, job_id: str, wait: JobWait) -> dict[str, str]:
     show = f"scontrol --oneliner show job {job_id}\n"
-    return _fields(look_again(lambda: run(show), wait, _passes))
+    return _fields(look_again(lambda: run(show), wait, _transient))
 
 
-def _passes(error: Exception) -> str:
+def _transient(error: Exception) -> str:
     if isinstance(error, BotoCoreError | ClientError):
-        return str(error) if can_pass(error) else ""
+        return str(error) if is_transient(error) else ""
     return str(error) if _NO_CONTROLLER in str(error) else ""
 
 

@@ -67,16 +67,16 @@ NO_CONTROLLER = failures.CommandError(
 @pytest.mark.parametrize(
     ("passes", "error", "expected"),
     [
-        (eks_job_wait._passes, ProtocolError("reset"), True),
-        (eks_job_wait._passes, ApiException(status=503, reason="Unavailable"), True),
-        (eks_job_wait._passes, ApiException(status=429, reason="Too Many Requests"), True),
-        (eks_job_wait._passes, ApiException(status=404, reason="Not Found"), False),
-        (batch_waiting._passes, LOST, True),
-        (batch_waiting._passes, refused("ThrottlingException"), True),
-        (batch_waiting._passes, refused("ExpiredTokenException"), False),
-        (slurm_job_wait._passes, LOST, True),
-        (slurm_job_wait._passes, NO_CONTROLLER, True),
-        (slurm_job_wait._passes, failures.CommandError("Invalid job id specified"), False),
+        (eks_job_wait._transient, ProtocolError("reset"), True),
+        (eks_job_wait._transient, ApiException(status=503, reason="Unavailable"), True),
+        (eks_job_wait._transient, ApiException(status=429, reason="Too Many Requests"), True),
+        (eks_job_wait._transient, ApiException(status=404, reason="Not Found"), False),
+        (batch_waiting._transient, LOST, True),
+        (batch_waiting._transient, refused("ThrottlingException"), True),
+        (batch_waiting._transient, refused("ExpiredTokenException"), False),
+        (slurm_job_wait._transient, LOST, True),
+        (slurm_job_wait._transient, NO_CONTROLLER, True),
+        (slurm_job_wait._transient, failures.CommandError("Invalid job id specified"), False),
     ],
 )
 def test_each_scheduler_knows_what_passes(
