@@ -37,6 +37,14 @@ RENDERERS = {
 }
 
 
+SCONTROL = """\
+case $2 in
+  hostnames) printf 'n-%s\\n' 1 2 ;;
+  node) echo "NodeName=$4 NodeAddr=10.0.0.${4#n-} NodeHostName=$4" ;;
+esac"""
+"""A `scontrol` for a job on two nodes."""
+
+
 def on_disk(path: Path) -> SharedStoragePlan:
     """Return shared storage in a directory of this machine."""
     return replace(FSX, mount_directory=str(path))

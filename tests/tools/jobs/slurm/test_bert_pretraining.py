@@ -6,14 +6,9 @@ import re
 import pytest
 
 from tests.support.parallelcluster_plans import trn1_plan
-from tests.support.slurm_jobs import cluster, files_of, two_resources_plan
+from tests.support.slurm_jobs import SCONTROL, cluster, files_of, two_resources_plan
 from tools.jobs.nodes import JobError
 
-SCONTROL = """\
-case $2 in
-  hostnames) printf 'n-%s\\n' 1 2 ;;
-  node) echo "NodeName=$4 NodeAddr=10.0.0.${4#n-} NodeHostName=$4" ;;
-esac"""
 FILES = [
     "settings.sh",
     "addresses.sh",

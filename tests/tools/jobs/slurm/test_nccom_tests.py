@@ -3,13 +3,7 @@
 import pytest
 
 from tests.support.parallelcluster_plans import trn1_plan
-from tests.support.slurm_jobs import cluster, files_of, two_resources_plan
-
-SCONTROL = """\
-case $2 in
-  hostnames) printf 'n-%s\\n' 1 2 ;;
-  node) echo "NodeName=$4 NodeAddr=10.0.0.${4#n-} NodeHostName=$4" ;;
-esac"""
+from tests.support.slurm_jobs import SCONTROL, cluster, files_of, two_resources_plan
 
 
 @pytest.mark.parametrize("name", ["all-reduce.sbatch", "addresses.sh"])

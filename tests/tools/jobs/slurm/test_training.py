@@ -8,18 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.parallelcluster_plans import p4de_plan, trn1_plan
-from tests.support.slurm_jobs import Cluster, mixed_plan, on_disk
+from tests.support.slurm_jobs import SCONTROL, Cluster, mixed_plan, on_disk
 from tools.jobs.nodes import JobError
 from tools.jobs.slurm.directory import write_directory
 from tools.jobs.slurm.nodes import SlurmRequest
 from tools.jobs.slurm.training import render_training_directory
 from tools.jobs.training import TrainingRequest
 
-SCONTROL = """\
-case $2 in
-  hostnames) printf 'n-%s\\n' 1 2 ;;
-  node) echo "NodeName=$4 NodeAddr=10.0.0.${4#n-} NodeHostName=$4" ;;
-esac"""
 SRUN = """\
 while [ "$1" != bash ]; do shift; done
 for SLURM_NODEID in 0 1; do export SLURM_NODEID; "$@"; done"""
