@@ -85,6 +85,8 @@ def _cluster_reasons(cluster: str, file: StackFile, *, sandbox: bool) -> list[st
         with account_access(sandbox=sandbox, profile=file.profile):
             client = boto3.client("cloudformation", region_name=file.region, config=CLIENT)
             failed = failed_resources(client, cluster, now=clock.now())
+    except CommandError:
+        return []  # without credentials, the engine's message is sufficient
     except (BotoCoreError, ClientError) as error:
         why = explained("cloudformation:DescribeStackEvents", error)
         return [f"the events of the cluster's CloudFormation stack cannot be read: {why}"]
