@@ -52,7 +52,7 @@ def _cluster(stack_file: StackFile, outputs: Mapping[str, Any]) -> Iterator[tupl
     from tools.cli.stack_config import plan_of
 
     plan = plan_of(stack_file)
-    assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - no other kind creates a cluster so
+    assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - `plan` asks no other kind
     yield "head node", plan.head_node.instance_type
     yield from cluster_facts(outputs)
 

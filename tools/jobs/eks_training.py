@@ -123,7 +123,7 @@ def _container(request: TrainingRequest, nodes: JobNodes, claims: list[str]) -> 
         "command": launch_command(request),
         "env": [*_environment(request, nodes)],
         "resources": resources(nodes, _SHARE),
-        "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}, *mounts],  # noqa: S108
+        "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}, *mounts],  # noqa: S108 - in the container
     }
 
 
