@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-
 from components.batch.plan import BatchPlan
 from tools.cli import console, failures
-from tools.cli.job_wait import RequestedJob
+from tools.cli.job_wait import RequestedJob, environment_of
 from tools.cli.stack_config import plan_of
 from tools.jobs.batch_request import BatchRequest, batch_submission
 from tools.jobs.names import BATCH_JOBS
 from tools.jobs.nodes import JobError
-
-# `environment` of components.config.batch_fields, split into name and value.
-_VARIABLE = re.compile(r"(?!AWS_BATCH)([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
-
-
-def environment_of(settings: Sequence[str]) -> dict[str, str]:
-    """Return the variables of `--env NAME=VALUE`, by name.
-
-    Raises:
-        WrongUseError: a setting is invalid, or the variable is reserved by Batch.
-    """
-    found = {setting: _VARIABLE.fullmatch(setting) for setting in settings}
-    wrong = [setting for setting, match in found.items() if match is None]
-    if wrong:
-        raise failures.WrongUseError(
-            "--env requires NAME=VALUE, and a name that does not begin with AWS_BATCH: "
-            f"{', '.join(wrong)}"
-        )
-    return {match[1]: match[2] for match in found.values() if match}
+from tools.workspace.stack_files import BATCH
 
 
 def make_job(asked: RequestedJob) -> None:
@@ -43,7 +22,7 @@ def make_job(asked: RequestedJob) -> None:
     wanted = BatchRequest(
         definition=asked.options["--definition"],
         nodes=asked.nodes,
-        environment=environment_of(asked.options["--env"] or ()),
+        environment=environment_of(asked.options["--env"] or (), BATCH),
     )
     plan = plan_of(asked.stack_file)
     assert isinstance(plan, BatchPlan)  # noqa: S101 - no other kind has these jobs

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from tools.cli import console, failures
-from tools.workspace.stack_files import StackFile
+from tools.workspace.stack_files import BATCH, StackFile
 
 POLL_SECONDS = 5
 START_LIMIT_MINUTES = 30.0
@@ -30,6 +31,10 @@ class JobWait:
     now: Callable[[], float] = time.monotonic
     """Seconds on a monotonic clock."""
 
+
+_VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+_RESERVED = "AWS_BATCH"
+"""Prefix of names that Batch reserves; see `environment` of components.config.batch_fields."""
 
 Seen = TypeVar("Seen")
 
@@ -80,6 +85,25 @@ class RequestedJob:
     """How to wait for its end; None to return at once."""
     sandbox: bool
     """Whether the cluster is in the sandbox."""
+
+
+def environment_of(settings: Sequence[str], kind: str = "") -> dict[str, str]:
+    """Return the variables of `--env NAME=VALUE`, by name.
+
+    Raises:
+        WrongUseError: a setting is invalid, or the variable is reserved by Batch.
+    """
+    reserved = kind == BATCH
+    found = {setting: _VARIABLE.fullmatch(setting) for setting in settings}
+    wrong = [
+        setting
+        for setting, match in found.items()
+        if match is None or (reserved and match[1].startswith(_RESERVED))
+    ]
+    if wrong:
+        rule = f", and a name that does not begin with {_RESERVED}" if reserved else ""
+        raise failures.WrongUseError(f"--env requires NAME=VALUE{rule}: {', '.join(wrong)}")
+    return {match[1]: match[2] for match in found.values() if match}
 
 
 def requested_wait(*, submit: bool, wait: bool, minutes: float | None) -> JobWait | None:

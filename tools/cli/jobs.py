@@ -11,6 +11,7 @@ import typer
 
 from tools.cli import failures, options
 from tools.cli.job_wait import RequestedJob, requested_wait
+from tools.cli.stack_config import kind_of
 from tools.jobs.names import BATCH_JOBS, BERT_PRETRAINING, EKS_JOBS, SLURM_JOBS
 from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
 
@@ -112,11 +113,11 @@ def job(
     is printed. With --submit, the job is submitted instead.
     """
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    kind = found.architecture
-    if name not in JOBS.get(kind, _EVERY_JOB):
+    kind = kind_of(found)
+    if name not in JOBS[kind]:
         raise failures.WrongUseError(
             f"there is no job {name!r} for {stack}; available: "
-            + (", ".join(JOBS.get(kind, _EVERY_JOB)) or "none")
+            + (", ".join(JOBS[kind]) or "none")
             + ("; --definition selects a job definition" if kind == BATCH else "")
         )
     given = {
@@ -133,12 +134,12 @@ def job(
             "--env": env or None,
         },
     }
-    refuse_foreign(given, kind or EKS, stack)
+    refuse_foreign(given, kind, stack)
     asked = RequestedJob(
         stack_file=found,
         name=name,
         nodes=nodes,
-        options=given[kind or EKS],
+        options=given[kind],
         submit=submit,
         wait=requested_wait(submit=submit, wait=wait, minutes=wait_minutes),
         sandbox=sandbox,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from tools.cli import console, failures, options
-from tools.cli.job_wait import RequestedJob, requested_wait
+from tools.cli.job_wait import RequestedJob, environment_of, requested_wait
 from tools.cli.jobs import refuse_foreign
+from tools.cli.stack_config import kind_of, plan_of
 from tools.jobs.nodes import JobError
 from tools.jobs.training import TrainingRequest
 from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
@@ -82,7 +82,7 @@ def run(
     EKS: a Kubernetes Job. Slurm: a batch job on the head node. Batch: a job of a job definition.
     """
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    kind = found.architecture
+    kind = kind_of(found)
     if kind == NETWORK:
         raise failures.WrongUseError(f"{stack} is a network, and has no nodes")
     given = {
@@ -107,7 +107,7 @@ def run(
             command=command,
             name=name,
             image=image,
-            environment=_environment(env or []),
+            environment=environment_of(env or (), kind),
             time_limit_minutes=time_limit_minutes,
             launcher=launcher.value,
         )
@@ -116,16 +116,7 @@ def run(
         raise failures.WrongUseError(str(error)) from error
 
 
-def _environment(settings: list[str]) -> Mapping[str, str]:
-    wrong = [each for each in settings if "=" not in each]
-    if wrong:
-        raise failures.WrongUseError(f"--env requires NAME=VALUE: {', '.join(wrong)}")
-    return dict(each.split("=", 1) for each in settings)
-
-
 def _plan(asked: RequestedJob) -> Any:
-    from tools.cli.stack_config import plan_of
-
     return plan_of(asked.stack_file)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from components import clock
 from components.architectures.plan_stack import plan_stack
+from components.architectures.registry import ARCHITECTURES
 from components.config.load import load_stack_config
 from components.config.network import ExistingVpc, StackNetwork, unread_network
 from components.config.problems import ConfigError
@@ -30,6 +31,17 @@ def refusing_stage(stack_file: StackFile) -> Stage:
     except ConfigError:
         return "plan"
     return "preflight"
+
+
+def kind_of(stack_file: StackFile) -> str:
+    """Return the architecture kind of a stack file.
+
+    Raises:
+        ConfigError: the file has none, or one that does not exist; the error lists every problem.
+    """
+    if stack_file.architecture not in ARCHITECTURES:
+        config_of(stack_file)
+    return stack_file.architecture
 
 
 def plan_of(stack_file: StackFile) -> AnyPlan:

@@ -42,6 +42,7 @@ def test_a_script_and_a_request_are_printed(trainyard) -> None:
         (["p5-cb", *IMAGE, "--queue", "q", "--", "train.py"], "is not a stack of ParallelCluster"),
         (["vpc-one-az", "--", "train.py"], "is a network, and has no nodes"),
         (["p5-cb", *IMAGE, "--env", "LR", "--", "train.py"], "--env requires NAME=VALUE: LR"),
+        (["batch-p5", "--sandbox", "--env", "AWS_BATCH_X=1", "--", "x"], "begin with AWS_BATCH"),
         (["p5-cb", "--detach", "--wait-minutes", "1", "--", "x"], "does not apply with --detach"),
         (["pc-gpu", "--sandbox", "--", "train.py"], "--dry-run prints its script"),
         (["p5-cb", *IMAGE, "--nodes", "9", "--sandbox", "--", "train.py"], "at most 2 nodes"),
@@ -73,3 +74,15 @@ def test_it_waits_unless_it_is_detached(
     assert waits[0].start_limit_minutes == 30
     assert waits[1] is None
     assert waits[2].start_limit_minutes == 5
+
+
+@pytest.mark.parametrize("command", [["run", "--", "x"], ["job", "nccl-tests"]])
+@pytest.mark.parametrize("architecture", [{}, {"architecture": {"kind": "nomad"}}])
+def test_a_stack_file_of_no_known_kind_is_refused(
+    trainyard, stack_file, command: list[str], architecture: dict[str, Any]
+) -> None:
+    path = stack_file({"name": "x", **architecture})
+    name, *rest = command
+    result = trainyard(name, "p5-cb", "--stack-file", path, *rest)
+    assert result.exit_code == failures.WRONG_USE
+    assert "trainyard:cluster.architecture" in result.stderr
