@@ -8,10 +8,9 @@ from typing import Literal
 
 from typing_extensions import override
 
-from components.capacity.on_demand import plan_on_demand
 from components.capacity.placement_review import reviewed_placement
 from components.capacity.plan import ONE_BY_ONE, PlacementPlan, SchedulePlan, UpdatePlan
-from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
+from components.capacity.purchase import OPEN_PURCHASE_OPTIONS, plan_on_demand
 from components.capacity.schedule import plan_schedule
 from components.capacity.update import plan_update
 from components.catalog.instance_type import InstanceType

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from components.capacity.pool_review import review_instance_type
-from components.checks.derived_names import review_names
+from components.checks.derived_names import NODE_ROLE, DerivedName, NamedPart, review_names
 from components.checks.reservation_review import review_reservations
+from components.config.eks_stack import EksStackConfig
 from components.config.network import NewVpc
 from components.config.review import Review
 from components.eks.addon_review import review_addons
@@ -15,13 +17,13 @@ from components.eks.addons.eks_managed import plan_eks_addons
 from components.eks.addons.registry import plan_self_managed_addons, plan_tolerations
 from components.eks.address_capacity import review_address_capacity
 from components.eks.cluster_review import review_cluster
-from components.eks.derived_names import CLUSTER_NAMES, named_groups
 from components.eks.label_plan import review_labels, review_managed
 from components.eks.network_review import (
     review_eks_network,
     review_public_images,
 )
 from components.eks.node_group_plan import (
+    SYSTEM_NODE_GROUP,
     Context,
     NodeGroupPlan,
     plan_node_group,
@@ -30,11 +32,75 @@ from components.eks.node_group_plan import (
 )
 from components.eks.node_group_review import review_node_group
 from components.eks.plan import EksPlan
-from components.eks.storage_plan import plan_file_systems
 from components.eks.system_pods_review import review_system_pods
+from components.naming import (
+    EKS_NODE_GROUP_NAME_LIMIT,
+    IAM_ROLE_NAME_LIMIT,
+    MANAGED_NODE_GROUP,
+)
+from components.network.network_plan import NetworkPlan
 from components.network.pool_place_review import review_launch_zones
 from components.network.vpc_review import review_new_vpc
+from components.storage.fsx_lustre_plan import FsxLustrePlan
+from components.storage.storage_plan import Neighbour, StoragePlace, plan_storage
 from components.tagging import common_tags
+
+
+def plan_file_systems(
+    config: EksStackConfig,
+    network: NetworkPlan,
+    groups: Sequence[NodeGroupPlan],
+    review: Review,
+    *,
+    subnets_known: bool,
+) -> tuple[FsxLustrePlan, ...]:
+    """Return the file systems of a stack; the system node group does not affect placement."""
+    place = StoragePlace(
+        network=network,
+        neighbours=[_neighbour(group) for group in groups if group.name in _work(config)],
+        subnets_known=subnets_known,
+    )
+    tags = common_tags(config.name, config.tags)
+    return plan_storage(config.storage, place, tags=tags, review=review)
+
+
+def _work(config: EksStackConfig) -> set[str]:
+    return set(config.architecture.node_groups)
+
+
+def _neighbour(group: NodeGroupPlan) -> Neighbour:
+    reserved = group.capacity.kind in {"odcr", "capacity-block"}
+    efa = group.interfaces is not None
+    return Neighbour(
+        name=group.name,
+        subnets=group.subnets,
+        efa=efa,
+        in_one_zone=reserved or efa or group.capacity.availability_zone is not None,
+    )
+
+
+_NODE_GROUP = DerivedName(
+    "{stack}-{part}" + MANAGED_NODE_GROUP, EKS_NODE_GROUP_NAME_LIMIT, "its node group in EKS"
+)
+CLUSTER_NAMES = (
+    # The role is a child of pulumi-eks.
+    DerivedName("{stack}-eks-eksRole-role", IAM_ROLE_NAME_LIMIT, "the IAM role of the cluster"),
+    *(
+        replace(each, pattern=each.logical("{stack}", SYSTEM_NODE_GROUP), resource=resource)
+        for each, resource in (
+            (NODE_ROLE, "the IAM role of the system nodes"),
+            (_NODE_GROUP, "the system node group"),
+        )
+    ),
+)
+"""Names that are derived from the name of the stack alone."""
+
+
+def named_groups(config: EksStackConfig) -> Iterator[NamedPart]:
+    """Yield the node groups of the stack file; a self-managed one has only a role."""
+    for name, group in config.architecture.node_groups.items():
+        derived = (NODE_ROLE, _NODE_GROUP) if group.management == "managed" else (NODE_ROLE,)
+        yield NamedPart("node_groups", "node group", name, derived)
 
 
 def plan_stack(context: Context, review: Review) -> EksPlan:

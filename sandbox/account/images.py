@@ -14,8 +14,14 @@ from moto.ec2.models import ec2_backends
 from moto.ec2.models.amis import Ami
 from moto.ssm.models import Parameter, ssm_backends
 
-from sandbox.account.releases import node_releases
+from components.catalog.versions import EKS_VERSIONS
 from sandbox.aws.environment import ACCOUNT_ID
+
+
+def node_releases() -> dict[str, str]:
+    """Return Kubernetes version (`1.35`) to the release of its node images (`1.35.7-20260911`)."""
+    return {minor: version.ami_release_version for minor, version in EKS_VERSIONS.items()}
+
 
 ROOT_DEVICE = "/dev/xvda"
 

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.architectures.complete import complete
-from components.architectures.prepare import prepare
+from components.architectures.prepare import complete, prepare
 from components.checks.reservation_check import reservation_problems
 from tests.account.conftest import ACCOUNT, BLOCK, NOW
 from tests.support.stack_files import OTHER_RESERVATION

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.architectures.complete import complete
-from components.architectures.prepare import examine
+from components.architectures.prepare import complete, examine
 from components.checks.reservation_check import reservation_problems
 from components.config.load import load_stack_config
 from components.config.reservations import OdcrGroup

@@ -5,8 +5,7 @@ from ipaddress import IPv4Network
 
 import pytest
 
-from components.architectures.complete import complete
-from components.architectures.prepare import prepare
+from components.architectures.prepare import complete, prepare
 from components.config.problems import ConfigError
 from tests.account.conftest import ENDS, NOW, STARTED
 from tests.support.stack_files import PRIVATE

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from components.account.facts import AccountFacts, ZoneFacts
-from components.architectures.complete import complete
-from components.architectures.prepare import prepare
+from components.architectures.prepare import complete, prepare
 from components.architectures.registry import account_of
 from components.checks.zone_check import zone_problems
 from components.config.problems import ConfigError

@@ -9,7 +9,7 @@ from components.architectures.build import build
 from components.architectures.plan_stack import plan_stack
 from components.config.load import load_stack_config
 from components.config.network import NewVpc
-from components.eks.derived_names import CLUSTER_NAMES, named_groups
+from components.eks.planner import CLUSTER_NAMES, named_groups
 from components.eks.resources import EksArchitecture
 from components.network.stack_reference import READ_STACK_OUTPUTS, network_reader
 from components.network.vpc_plan import plan_network

@@ -8,7 +8,7 @@ import pytest
 
 from components.account.facts import ZoneFacts
 from components.account.file_system_complete import complete_storage
-from components.architectures.complete import complete
+from components.architectures.prepare import complete
 from tests.support.parallelcluster_accounts import account, configured, odcr, prepared, subnet
 from tests.support.parallelcluster_configs import RAW_P4DE, raw_config
 from tests.support.parallelcluster_plans import (

@@ -7,7 +7,7 @@ import pytest
 
 from components.catalog.parallelcluster import DEFAULT_USERS
 from components.config.parallelcluster import Monitoring, OperatingSystem
-from components.parallelcluster.outputs import log_group, login_commands
+from components.parallelcluster.resources import log_group, login_commands
 from tests.support.parallelcluster_plans import head_node, plan
 
 OUTPUTS = {

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from components.account.preflight_facts import InvitationFacts
-from components.architectures.complete import complete
+from components.architectures.prepare import complete
 from components.preflight.reservation_rows import (
     FREE,
     RUNS,

@@ -8,9 +8,31 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from components.config.problems import ROOT
 from tools.findings.finding import Finding, Level
-from tools.findings.resource_places import ResourcePlaces
+from tools.findings.positions import Positions
+from tools.workspace.stack_entries import entries_of
 from tools.workspace.stack_files import StackFile
+from tools.workspace.urns import name_of
+
+
+class ResourcePlaces:
+    """Lines of a stack file by resource."""
+
+    def __init__(self, stack_file: StackFile) -> None:
+        self._positions = Positions(stack_file.path)
+        self._cluster = stack_file.cluster
+
+    def line_of(self, urn: str) -> int:
+        """Return the line of the entry that a resource was created for.
+
+        A resource without an entry, or with two entries of the same name, belongs to the whole
+        cluster.
+        """
+        found = entries_of(name_of(urn), self._cluster)
+        key = ".".join((ROOT, *found[0])) if len(found) == 1 else ROOT
+        return self._positions.line_of(key)
+
 
 SUPPRESSIONS = "suppressions"
 """The policy that reports suppressions, as named in `policies/pack/configured.py`."""

@@ -2,10 +2,58 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from typing import Any
 
+from components.config.given_stack import GivenStack
+from components.config.problems import ROOT
 from tools.schema.reference import reference
-from tools.schema.stack_schema import stack_schema_text
+
+
+def stack_schema() -> dict[str, Any]:
+    """Return the schema of `Pulumi.<stack>.yaml`, including the cluster models.
+
+    Only `kind` is required: tracked stack files omit values that only the user knows, and the
+    program reports missing values.
+    """
+    cluster = _without_required_values(GivenStack.model_json_schema(ref_template="#/$defs/{model}"))
+    definitions = cluster.pop("$defs")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "trainyard stack file",
+        "type": "object",
+        "properties": {
+            "config": {
+                "type": "object",
+                "properties": {
+                    "aws:region": {
+                        "type": "string",
+                        "description": "Region of the stack, such as `us-west-2`.",
+                    },
+                    ROOT: {"$ref": "#/$defs/StackConfig"},
+                },
+                "patternProperties": {"^trainyard:(?!cluster$)": False},
+            },
+        },
+        "$defs": {**definitions, "StackConfig": cluster},
+    }
+
+
+def _without_required_values(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_without_required_values(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {k: _without_required_values(v) for k, v in schema.items() if k != "required"}
+    if "kind" in schema.get("required", []):
+        kept["required"] = ["kind"]
+    return kept
+
+
+def stack_schema_text() -> str:
+    """Return the schema as file content."""
+    return json.dumps(stack_schema(), indent=2) + "\n"
 
 
 def documents() -> Mapping[str, str]:

@@ -2,12 +2,76 @@
 
 from __future__ import annotations
 
+from moto.core.responses import ActionResult, EmptyResult
+
 from sandbox.aws.eks.access_entries import AccessEntryCalls
 from sandbox.aws.eks.addons import AddonCalls
+from sandbox.aws.eks.base import EksBase
+from sandbox.aws.eks.cluster_updates import ClusterUpdateCalls, record_update
 from sandbox.aws.eks.clusters import ClusterCalls
-from sandbox.aws.eks.encryption import EncryptionCalls
+from sandbox.aws.eks.encryption_key import Encryption, check_encryption
+from sandbox.aws.eks.errors import invalid_request, not_found
 from sandbox.aws.eks.node_groups import NodeGroupCalls
-from sandbox.aws.eks.tags import TagCalls
+from sandbox.aws.eks.store import Tags
+
+
+class EncryptionCalls(ClusterUpdateCalls):
+    """The call that adds a key to a cluster; mixed into the EKS response class."""
+
+    def associate_encryption_config(self) -> ActionResult:
+        """AssociateEncryptionConfig: only once per cluster.
+
+        https://docs.aws.amazon.com/eks/latest/APIReference/API_AssociateEncryptionConfig.html
+        """
+        cluster = self.active_cluster(self.params["clusterName"])
+        if cluster.fields.get("encryptionConfig"):
+            invalid_request(
+                "Encryption is already enabled with key "
+                f"{cluster.fields['encryptionConfig'][0]['provider']['keyArn']}; it can be "
+                "neither changed nor disabled",
+                clusterName=cluster.name,
+            )
+        wanted: Encryption = self.params["encryptionConfig"]
+        check_encryption(self.current_account, self.region, wanted, cluster.name)
+        cluster.fields["encryptionConfig"] = wanted
+        changes = {"EncryptionConfig": wanted}
+        update = record_update(cluster, "AssociateEncryptionConfig", changes)
+        return ActionResult({"update": update})
+
+
+class TagCalls(EksBase):
+    """Calls on tags; mixed into the EKS response class."""
+
+    def tag_resource(self) -> EmptyResult:
+        """TagResource."""
+        self._tags().update(self.params["tags"])
+        return EmptyResult()
+
+    def untag_resource(self) -> EmptyResult:
+        """UntagResource."""
+        tags = self._tags()
+        for key in self.params["tagKeys"]:
+            tags.pop(key, None)
+        return EmptyResult()
+
+    def list_tags_for_resource(self) -> ActionResult:
+        """ListTagsForResource."""
+        return ActionResult({"tags": self._tags()})
+
+    def _tags(self) -> Tags:
+        arn = self.params["resourceArn"]
+        by_arn: dict[str, Tags] = {}
+        for cluster in self.store.clusters.values():
+            by_arn[cluster.arn] = cluster.fields["tags"]
+            groups, addons = cluster.node_groups.values(), cluster.addons.values()
+            by_arn.update({group["nodegroupArn"]: group["tags"] for group in groups})
+            by_arn.update({addon["addonArn"]: addon["tags"] for addon in addons})
+            associations = cluster.pod_identities.values()
+            by_arn.update({each["associationArn"]: each["tags"] for each in associations})
+            by_arn.update({entry.arn: entry.tags for entry in cluster.access_entries.values()})
+        if arn not in by_arn:
+            not_found(f"No resource found for ARN: {arn}")
+        return by_arn[arn]
 
 
 class SandboxEksResponse(

@@ -7,10 +7,40 @@ from typing import Any
 
 import pulumi
 
-from sandbox.providers.eks.access import kubeconfig
 from sandbox.providers.eks.arguments import TOKEN
 from sandbox.providers.eks.child import KUBERNETES_VERSION, Child, call
 from sandbox.providers.eks.components import ServiceRole, VpcCniAddon, addon, compact
+
+EXEC_API = "client.authentication.k8s.io/v1beta1"
+
+
+def kubeconfig(
+    *, cluster: str, endpoint: str, region: str, certificate_authority_data: str
+) -> dict[str, Any]:
+    """Return the kubeconfig for the creator of the cluster: tokens come from `aws eks get-token`.
+
+    In the sandbox this is the `aws` in its `bin` directory (`sandbox.kubernetes.get_token`).
+
+    Source: `generateKubeconfig` in `nodejs/eks/cluster/cluster.ts` of
+    https://github.com/pulumi/pulumi-eks
+    """
+    command = ["--region", region, "eks", "get-token", "--cluster-name", cluster]
+    token = {
+        "apiVersion": EXEC_API,
+        "command": "aws",
+        "args": [*command, "--output", "json"],
+        "env": [{"name": "KUBERNETES_EXEC_INFO", "value": f'{{"apiVersion": "{EXEC_API}"}}'}],
+    }
+    reached = {"server": endpoint, "certificate-authority-data": certificate_authority_data}
+    return {
+        "apiVersion": "v1",
+        "clusters": [{"cluster": reached, "name": "kubernetes"}],
+        "contexts": [{"context": {"cluster": "kubernetes", "user": "aws"}, "name": "aws"}],
+        "current-context": "aws",
+        "kind": "Config",
+        "users": [{"name": "aws", "user": {"exec": token}}],
+    }
+
 
 CLUSTER_OUTPUTS = (
     "arn",

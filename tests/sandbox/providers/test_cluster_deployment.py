@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from components.parallelcluster.cluster_template import cluster_template, template_body
-from components.parallelcluster.outputs import LOG_GROUP_PARAMETER
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.references import resolve
 from components.parallelcluster.rendering.cluster import render_cluster
+from components.parallelcluster.resources import LOG_GROUP_PARAMETER
 from components.parallelcluster.slurm_cluster import CAPABILITIES, CREATION_ONLY
 from sandbox.aws.server import AwsServer
 from tests.support.cloudformation import Stacks, cloudformation

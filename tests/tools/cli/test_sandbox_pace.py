@@ -10,7 +10,7 @@ from components import clock
 from sandbox.latency.pace import VARIABLE
 from sandbox.state import SandboxDirectory, SandboxStatus
 from tests.tools.cli.conftest import AWS, STATUS, record_plugins
-from tools.cli import sandbox_session, sandbox_status
+from tools.cli import sandbox_session, sandboxes
 from tools.cli.sandbox_session import RunningSandbox, started_sandbox
 
 
@@ -85,10 +85,10 @@ def test_the_environment_of_one_command_does_not_change_it(monkeypatch):
 
 
 def test_the_status_says_it(monkeypatch):
-    monkeypatch.setattr(sandbox_status, "_faults", list)
-    assert sandbox_status.describe()["latency"] == ""
+    monkeypatch.setattr(sandboxes, "_faults", list)
+    assert sandboxes.describe()["latency"] == ""
     started_sandbox(print, latency=0.25)
-    assert sandbox_status.describe()["latency"] == "0.25 of AWS's time"
+    assert sandboxes.describe()["latency"] == "0.25 of AWS's time"
 
 
 def test_every_process_has_the_clock_of_the_account():

@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory
 from tests.tools.cli.conftest import STATUS, record_plugins
-from tools.cli import sandbox_session, sandbox_status
+from tools.cli import sandbox_session, sandboxes
 from tools.cli.failures import CommandError
 from tools.cli.kubeconfig import usable_kubeconfig
 
@@ -65,8 +65,8 @@ def test_other_plugins_than_those_that_made_the_account_are_refused(running) -> 
 
 
 def test_the_status_says_which_plugins_run(running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox_status, "_faults", list)
-    assert sandbox_status.describe()["plugins"] == ["aws 7.0.0: official release"]
+    monkeypatch.setattr(sandboxes, "_faults", list)
+    assert sandboxes.describe()["plugins"] == ["aws 7.0.0: official release"]
 
 
 def kubeconfig(**user: Any) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.cli.unwritable import unwritable
+from tools.cli.user_errors import unwritable
 from tools.workspace.checkout import ROOT
 
 _refusing: list[Callable[[str, tuple[object, ...]], None]] = []

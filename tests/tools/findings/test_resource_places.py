@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.tracked import ROOT
-from tools.findings.resource_places import ResourcePlaces
+from tools.findings.policy_events import ResourcePlaces
 from tools.workspace.stack_files import StackFile, find_stack_file
 
 FILE = """\

@@ -8,8 +8,7 @@ from jsonschema import Draft202012Validator
 from components.config.given_stack import GivenStack
 from tests.support.stack_files import P5_CB, changed
 from tools.schema.__main__ import main
-from tools.schema.documents import documents
-from tools.schema.stack_schema import stack_schema
+from tools.schema.documents import documents, stack_schema
 
 ROOT = Path(__file__).parents[3]
 STACK_FILES = sorted(ROOT.glob("Pulumi.*.yaml"))

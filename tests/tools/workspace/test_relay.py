@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from tests.support.waiting import until
-from tools.workspace.relay import KEPT_BYTES, Relay
+from tools.workspace.engine_process import KEPT_BYTES, Relay
 
 
 class Closed(io.StringIO):

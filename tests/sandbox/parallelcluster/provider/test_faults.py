@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.parallelcluster.provider.faults import never_registers
+from sandbox.parallelcluster.provider.building import never_registers
 from tests.support.sandbox_aws import Account
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.kubernetes.aws_program import write_aws_program
 from sandbox.providers._protocol.servicer import ProviderError
-from sandbox.providers.eks.access import kubeconfig
+from sandbox.providers.eks.cluster import kubeconfig
 from sandbox.providers.kubernetes.kubeconfig import Access, read_access
 
 MADE = kubeconfig(
