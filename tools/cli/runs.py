@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +13,7 @@ from tools.cli.job_wait import RequestedJob, environment_of, requested_wait
 from tools.cli.jobs import refuse_foreign
 from tools.cli.stack_config import kind_of, plan_of
 from tools.jobs.nodes import JobError
-from tools.jobs.training import TrainingRequest
+from tools.jobs.training import MOST_RESTARTS, TrainingRequest
 from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
 
 
@@ -26,9 +27,13 @@ class LauncherName(StrEnum):
 def run(
     stack: options.Stack,
     command: Annotated[
-        list[str], typer.Argument(help="The program and its arguments, after `--`.")
-    ],
-    name: Annotated[str, typer.Option(help="Name of the job.")] = "train",
+        list[str] | None, typer.Argument(help="The program and its arguments, after `--`.")
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", "-f", help="Job file; options and the command override it."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the job. Default: train.")] = None,
     image: Annotated[
         str | None,
         typer.Option(help="Container image. Required in EKS; in Slurm, the nodes need Pyxis."),
@@ -58,9 +63,17 @@ def run(
         typer.Option(metavar="NAME=VALUE", help="Environment variable of the program."),
     ] = None,
     launcher: Annotated[
-        LauncherName,
-        typer.Option(help="torchrun starts it once per accelerator, none once per node."),
-    ] = LauncherName.TORCHRUN,
+        LauncherName | None,
+        typer.Option(help="torchrun (default) starts it once per accelerator, none once per node."),
+    ] = None,
+    restarts: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=MOST_RESTARTS,
+            help="How many times it is started again after a failure. Default: 0.",
+        ),
+    ] = None,
     time_limit_minutes: Annotated[
         int | None, typer.Option(min=1, help="Longest run; then it is terminated.")
     ] = None,
@@ -93,27 +106,42 @@ def run(
     refuse_foreign(given, kind, stack)
     if detach and wait_minutes is not None:
         raise failures.WrongUseError("--wait-minutes does not apply with --detach")
-    asked = RequestedJob(
-        stack_file=found,
-        name=name,
-        nodes=nodes,
-        options=given[kind],
-        submit=not dry_run,
-        wait=requested_wait(submit=True, wait=not detach, minutes=wait_minutes),
-        sandbox=sandbox,
-    )
+    in_file = _job_of(file)
+    overrides = {
+        "command": command,
+        "nodes": nodes,
+        "name": name,
+        "image": image,
+        "time_limit_minutes": time_limit_minutes,
+        "launcher": launcher.value if launcher else None,
+        "restarts": restarts,
+    }
+    job = in_file | {key: value for key, value in overrides.items() if value is not None}
+    job["environment"] = in_file.get("environment", {}) | environment_of(env or (), kind)
+    nodes = job.pop("nodes", None)
     try:
-        request = TrainingRequest(
-            command=command,
-            name=name,
-            image=image,
-            environment=environment_of(env or (), kind),
-            time_limit_minutes=time_limit_minutes,
-            launcher=launcher.value,
+        request = TrainingRequest(**{"command": (), **job})
+        asked = RequestedJob(
+            stack_file=found,
+            name=request.name,
+            nodes=nodes,
+            options=given[kind],
+            submit=not dry_run,
+            wait=requested_wait(submit=True, wait=not detach, minutes=wait_minutes),
+            sandbox=sandbox,
         )
         {EKS: _eks, PARALLELCLUSTER: _slurm, BATCH: _batch}[kind](asked, request)
     except JobError as error:
         raise failures.WrongUseError(str(error)) from error
+
+
+def _job_of(file: Path | None) -> dict[str, Any]:
+    """Return the content of a job file; empty without one."""
+    if file is None:
+        return {}
+    from tools.jobs.job_file import read_job_file
+
+    return read_job_file(file).given()
 
 
 def _plan(asked: RequestedJob) -> Any:

@@ -4,6 +4,8 @@ Source:
     https://docs.aws.amazon.com/batch/latest/userguide/job_env_vars.html: the address of the main
         node is not set on the main node
     https://docs.aws.amazon.com/batch/latest/APIReference/API_SubmitJob.html
+    https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html: Batch starts the whole job
+        again, so that torchrun does not have to
     https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_TaskOverride.html: at most 8,192
         characters
 """
@@ -16,7 +18,13 @@ from components.batch.nccl_command import LARGEST_COMMAND
 from components.batch.plan import BatchPlan, JobDefinitionPlan
 from tools.jobs.batch_request import BatchRequest, BatchSubmission, submission_of
 from tools.jobs.nodes import JobError
-from tools.jobs.training import TrainingRequest, launch_command, node_environment
+from tools.jobs.training import (
+    TrainingRequest,
+    launch_command,
+    node_environment,
+    refuse_fewer_nodes,
+    require_shared,
+)
 
 _START = """\
 export NODE_RANK=${AWS_BATCH_JOB_NODE_INDEX:-0}
@@ -35,6 +43,12 @@ def training_submission(
         JobError: an image, no matching job definition, too few nodes, or too long a command.
     """
     definition = _choose(plan, asked)
+    refuse_fewer_nodes(request, "AWS Batch")
+    require_shared(request, ())
+    if request.mounts:
+        raise JobError(
+            "`mounts` is for EKS and Slurm: a job definition has no shared file systems; remove it"
+        )
     if request.image is not None:
         raise JobError(
             "the image of a Batch job is that of its job definition; set "
@@ -68,6 +82,7 @@ def training_submission(
         nodes=asked.nodes,
         container=changed,
         timeout_minutes=request.time_limit_minutes,
+        attempts=request.restarts + 1,
     )
 
 

@@ -3,11 +3,12 @@
 Source:
     https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/
     https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy
+    https://kubernetes.io/docs/concepts/workloads/controllers/job/#backoff-limit-per-index
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -29,6 +30,8 @@ from tools.jobs.training import (
     TrainingRequest,
     launch_command,
     node_environment,
+    rendezvous,
+    require_shared,
 )
 
 _SHARE = 0.85
@@ -82,7 +85,8 @@ def _job(
     plan: EksPlan, request: TrainingRequest, nodes: JobNodes, metadata: dict[str, Any]
 ) -> dict[str, Any]:
     namespace = metadata["namespace"]
-    claims = [each.claim.name for each in plan.file_systems if each.claim.namespace == namespace]
+    mounts = _mounts(plan, request, namespace)
+    require_shared(request, mounts.values())
     limit = request.time_limit_minutes
     return {
         "apiVersion": "batch/v1",
@@ -92,7 +96,7 @@ def _job(
             "completionMode": "Indexed",
             "completions": nodes.count,
             "parallelism": nodes.count,
-            "backoffLimit": 0,
+            **_restarts(request),
             **({"activeDeadlineSeconds": limit * 60} if limit else {}),
             "template": {
                 "metadata": {"labels": {**metadata["labels"]}},
@@ -101,12 +105,12 @@ def _job(
                     "subdomain": metadata["name"],
                     "terminationGracePeriodSeconds": _GRACE_SECONDS,
                     **placement(nodes),
-                    "containers": [_container(request, nodes, claims)],
+                    "containers": [_container(request, nodes, mounts)],
                     "volumes": [
                         shared_memory(nodes, _SHARE),
                         *(
                             {"name": name, "persistentVolumeClaim": {"claimName": name}}
-                            for name in claims
+                            for name in mounts
                         ),
                     ],
                 },
@@ -115,15 +119,53 @@ def _job(
     }
 
 
-def _container(request: TrainingRequest, nodes: JobNodes, claims: list[str]) -> dict[str, Any]:
-    mounts = [{"name": name, "mountPath": f"/mnt/{name}"} for name in claims]
+def _mounts(plan: EksPlan, request: TrainingRequest, namespace: str) -> dict[str, str]:
+    """Return the paths of all file systems in the namespace of the job, by claim."""
+    here = {
+        each.name: each.claim.name
+        for each in plan.file_systems
+        if each.claim.namespace == namespace
+    }
+    wrong = [name for name in request.mounts if name not in here]
+    if wrong:
+        raise JobError(
+            f"`mounts` names {', '.join(wrong)}, but the file systems of {plan.name} in the "
+            f"namespace {namespace} are: {', '.join(here) or 'none'}"
+        )
+    return {claim: request.mounts.get(name, f"/mnt/{claim}") for name, claim in here.items()}
+
+
+def _restarts(request: TrainingRequest) -> dict[str, Any]:
+    """Return how often the pods of a job are replaced.
+
+    A pod whose node is drained, lost or taken away (`DisruptionTarget`) does not count. Any other
+    failure counts for its node only, because a failed node lets the programs of all others fail.
+    """
+    if not request.restarts:
+        return {"backoffLimit": 0}
+    least = request.minimum_nodes
+    return {
+        "backoffLimitPerIndex": request.restarts,
+        "maxFailedIndexes": 0,
+        "podFailurePolicy": {
+            "rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]
+        },
+        # Pods of nodes that do not come back stay pending when the program has ended.
+        **({"successPolicy": {"rules": [{"succeededCount": least}]}} if least else {}),
+    }
+
+
+def _container(
+    request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str]
+) -> dict[str, Any]:
+    paths = [{"name": name, "mountPath": path} for name, path in mounts.items()]
     return {
         "name": "program",
         "image": request.image,
         "command": launch_command(request),
         "env": [*_environment(request, nodes)],
         "resources": resources(nodes, _SHARE),
-        "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}, *mounts],  # noqa: S108 - in the container
+        "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}, *paths],  # noqa: S108 - in the container
     }
 
 
@@ -140,4 +182,5 @@ def _environment(request: TrainingRequest, nodes: JobNodes) -> Iterator[dict[str
         nodes=nodes.count,
         efa_interfaces=nodes.efa_interfaces,
     )
-    yield from ({"name": name, "value": value} for name, value in same.items())
+    found = {**rendezvous(request, f"{request.name}-0.{request.name}"), **same}
+    yield from ({"name": name, "value": value} for name, value in found.items())

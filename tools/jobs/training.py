@@ -3,16 +3,25 @@
 torchrun starts one process per accelerator. It reads each of its options from a variable with the
 prefix `PET_`, so that the same command works on every node, and the scheduler only sets variables.
 
+A job without restarts uses torchrun's static rendezvous: the scheduler gives every node its rank. A
+job with restarts uses the c10d rendezvous: the nodes that are left wait for a replaced node, get
+ranks again, and start the program again.
+
 Source:
     https://docs.pytorch.org/docs/stable/elastic/run.html
     https://github.com/pytorch/pytorch/blob/v2.11.0/torch/distributed/argparse_util.py (`PET_`)
+    https://github.com/pytorch/pytorch/blob/v2.11.0/torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py
+        (`read_timeout`; the host that the endpoint resolves to has the store)
+    https://github.com/pytorch/pytorch/blob/v2.11.0/torch/distributed/elastic/rendezvous/dynamic_rendezvous.py
+        (`join_timeout`)
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Literal
 
 from components.catalog.instance_type import Accelerators
@@ -25,6 +34,17 @@ PORT = 29500
 NODE_RANK = ("NODE_RANK", "PET_NODE_RANK")
 MASTER_ADDRESS = ("MASTER_ADDR", "PET_MASTER_ADDR")
 """Variables that the scheduler sets on every node: for any program, and for torchrun."""
+MOST_RESTARTS = 9
+"""AWS Batch allows ten attempts: the first one and nine more.
+
+https://docs.aws.amazon.com/batch/latest/APIReference/API_RetryStrategy.html"""
+JOIN_SECONDS = 3600
+"""Time for which torchrun waits for a replaced node, which EC2 must launch first."""
+STORE_SECONDS = 900
+"""Time for which torchrun looks for the first node, whose image may still be pulled; torchrun's own
+default of 60 seconds is too short for that. Static rendezvous waits equally long."""
+CHECKPOINTS = "CHECKPOINT_DIRECTORY"
+"""Variable of the program with the directory of its checkpoints."""
 NEURON_EFA = {"FI_PROVIDER": "efa"}
 """https://awsdocs-neuron.readthedocs-hosted.com/en/latest/frameworks/torch/torch-neuronx/setup-trn1-multi-node-execution.html"""
 
@@ -49,6 +69,14 @@ class TrainingRequest:
     """Longest run; None for no limit of its own."""
     launcher: Launcher = "torchrun"
     """`torchrun` starts the program once per accelerator, `none` once per node."""
+    restarts: int = 0
+    """How many times the program is started again after a failure; 0 for never."""
+    minimum_nodes: int | None = None
+    """Number of nodes with which a program with restarts goes on; None for all."""
+    mounts: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Paths of file systems in the container, by name in the stack file; others have a default."""
+    checkpoint_directory: str | None = None
+    """Directory on shared storage for the program's checkpoints."""
 
     def __post_init__(self) -> None:
         """Validate what becomes part of names, scripts and requests.
@@ -66,6 +94,15 @@ class TrainingRequest:
             raise JobError(f"{', '.join(wrong)} cannot be names of environment variables")
         if not self.command:
             raise JobError("there is no program to run; give it after `--`, such as: -- train.py")
+        if not 0 <= self.restarts <= MOST_RESTARTS:
+            raise JobError(f"{self.restarts} restarts: at most {MOST_RESTARTS} are possible")
+        if self.restarts and self.launcher == "none":
+            raise JobError("only torchrun restarts a program; remove `--launcher none`")
+        if self.minimum_nodes is not None and not self.restarts:
+            raise JobError(
+                "`minimum_nodes` lets a job go on with fewer nodes after a failure, and needs "
+                "`restarts`"
+            )
 
 
 def launch_command(request: TrainingRequest) -> list[str]:
@@ -106,12 +143,64 @@ def node_environment(
         network = NEURON_EFA if efa_interfaces else {}
     else:
         processes, network = devices, nccl_environment(efa_interfaces)
+    least, checkpoints = request.minimum_nodes, request.checkpoint_directory
     return {
         "NNODES": str(nodes),
         "MASTER_PORT": str(PORT),
-        "PET_NNODES": str(nodes),
+        "PET_NNODES": f"{least}:{nodes}" if least else str(nodes),
         "PET_NPROC_PER_NODE": str(processes),
         "PET_MASTER_PORT": str(PORT),
         **network,
+        **({CHECKPOINTS: checkpoints} if checkpoints else {}),
         **request.environment,
     }
+
+
+def rendezvous(request: TrainingRequest, endpoint: str) -> dict[str, str]:
+    """Return the variables with which torchrun finds the nodes again; empty without restarts.
+
+    Args:
+        request: The program.
+        endpoint: Address of the first node, which a replacement of that node has too.
+    """
+    if not request.restarts:
+        return {}
+    return {
+        "PET_MAX_RESTARTS": str(request.restarts),
+        "PET_RDZV_BACKEND": "c10d",
+        "PET_RDZV_ENDPOINT": f"{endpoint}:{PORT}",
+        "PET_RDZV_ID": request.name,
+        "PET_RDZV_CONF": f"join_timeout={JOIN_SECONDS},read_timeout={STORE_SECONDS}",
+    }
+
+
+def refuse_fewer_nodes(request: TrainingRequest, scheduler: str) -> None:
+    """Refuse `minimum_nodes` where a job has all of its nodes or none.
+
+    Raises:
+        JobError: the job has `minimum_nodes`.
+    """
+    if request.minimum_nodes is not None:
+        raise JobError(
+            f"`minimum_nodes` is for EKS: {scheduler} starts a job that has lost a node again on "
+            "all of its nodes; remove `minimum_nodes`"
+        )
+
+
+def require_shared(request: TrainingRequest, shared: Iterable[str]) -> None:
+    """Refuse a checkpoint directory that is lost with its node.
+
+    Args:
+        request: The program.
+        shared: Directories of shared storage, as the program sees them.
+
+    Raises:
+        JobError: the directory is in none of them.
+    """
+    wanted, found = request.checkpoint_directory, list(shared)
+    if wanted is None or any(PurePosixPath(wanted).is_relative_to(each) for each in found):
+        return
+    raise JobError(
+        f"`checkpoint_directory` is {wanted}, which is lost with its node; "
+        + (f"use a directory in {' or '.join(found)}" if found else "write checkpoints to S3")
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,10 +36,35 @@ def test_a_script_and_a_request_are_printed(trainyard) -> None:
     assert request["jobDefinition"] == "batch-p5-nccl-tests"
 
 
+def test_options_and_the_command_override_the_job_file(trainyard, tmp_path: Path) -> None:
+    file = tmp_path / "train.yaml"
+    text = "{name: llm, image: a, command: one.py, environment: {A: '1', B: '1'}, restarts: 1}"
+    file.write_text(text, encoding="utf-8")
+    dry = ("run", "p5-cb", "--file", str(file), "--dry-run", "--sandbox")
+    _, job = yaml.safe_load_all(trainyard(*dry).stdout)
+    assert (job["metadata"]["name"], job["spec"]["backoffLimitPerIndex"]) == ("llm", 1)
+    more = ("--image", "b", "--env", "B=2", "--restarts", "0", "--", "two.py")
+    _, job = yaml.safe_load_all(trainyard(*dry, *more).stdout)
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    found = {each["name"]: each.get("value") for each in container["env"]}
+    assert (found["A"], found["B"]) == ("1", "2")
+    assert (container["image"], container["command"]) == ("b", ["torchrun", "two.py"])
+    assert job["spec"]["backoffLimit"] == 0
+
+
+def test_a_wrong_job_file_is_an_error_with_every_problem(trainyard, tmp_path: Path) -> None:
+    file = tmp_path / "train.yaml"
+    file.write_text("nodes: 0\ncomand: x\n", encoding="utf-8")
+    result = trainyard("run", "p5-cb", "--file", str(file), "--sandbox")
+    assert result.exit_code == failures.WRONG_USE
+    assert "train.yaml: 2 problems; nothing was changed" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["p5-cb", "--sandbox", "--", "train.py"], "name one with --image"),
+        (["p5-cb", *IMAGE, "--sandbox"], "there is no program to run"),
         (["p5-cb", *IMAGE, "--queue", "q", "--", "train.py"], "is not a stack of ParallelCluster"),
         (["vpc-one-az", "--", "train.py"], "is a network, and has no nodes"),
         (["p5-cb", *IMAGE, "--env", "LR", "--", "train.py"], "--env requires NAME=VALUE: LR"),

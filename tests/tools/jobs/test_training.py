@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from typing import Any
 
 import pytest
+import yaml
 
 from components.batch.plan import BatchPlan
 from components.catalog.instance_types import instance_type
+from components.storage.fsx_lustre_plan import ClaimPlan, FsxLustrePlan
 from tests.support.eks_plans import P5, eks_plan
 from tests.support.job_plans import nodes_of
 from tests.support.stacks import prepared
@@ -21,6 +24,11 @@ from tools.jobs.nodes import JobError, JobRequest
 from tools.jobs.training import TrainingRequest, launch_command, node_environment
 
 IMAGE = "pytorch/pytorch:2.11.0"
+SHARED = FsxLustrePlan(
+    name="data",
+    claim=ClaimPlan(name="data", namespace="default", volume_name="default-data", mount_options=()),
+    capacity_gib=1200,
+)
 
 
 def stack(name: str) -> BatchPlan:
@@ -62,6 +70,9 @@ def test_torchrun_starts_python_files_modules_and_other_programs(
         ({"name": "a" * 33}, "is no name of a job"),
         ({"environment": {"A B": "1"}}, "A B cannot be names"),
         ({"command": ()}, "there is no program to run"),
+        ({"restarts": 10}, "at most 9 are possible"),
+        ({"restarts": 1, "launcher": "none"}, "only torchrun restarts a program"),
+        ({"minimum_nodes": 1}, "needs `restarts`"),
     ],
 )
 def test_what_cannot_become_a_job_is_refused(changes: dict[str, Any], says: str) -> None:
@@ -90,6 +101,48 @@ def test_each_accelerator_has_a_process_and_the_network_is_efa(
 def test_the_manifest_of_a_stack_stays_as_it_is(golden) -> None:
     asked = request("train.py", image=IMAGE, time_limit_minutes=90)
     golden("jobs/train-p5.yaml", render_training(eks_plan(P5), asked, JobRequest(nodes=2)))
+
+
+def test_a_job_with_restarts_outlives_its_nodes() -> None:
+    asked = request(image=IMAGE, name="llm", restarts=2, minimum_nodes=1)
+    _, job = yaml.safe_load_all(render_training(eks_plan(P5), asked, JobRequest(nodes=2)))
+    spec = job["spec"]
+    assert "backoffLimit" not in spec
+    assert (spec["backoffLimitPerIndex"], spec["maxFailedIndexes"]) == (2, 0)
+    (rule,) = spec["podFailurePolicy"]["rules"]
+    assert rule == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
+    assert spec["successPolicy"] == {"rules": [{"succeededCount": 1}]}
+    (container,) = spec["template"]["spec"]["containers"]
+    found = {each["name"]: each.get("value") for each in container["env"]}
+    assert found["PET_RDZV_BACKEND"] == "c10d"
+    assert found["PET_RDZV_ENDPOINT"] == "llm-0.llm:29500"
+    assert (found["PET_NNODES"], found["PET_MAX_RESTARTS"]) == ("1:2", "2")
+
+
+def test_file_systems_are_mounted_where_the_job_wants_them() -> None:
+    plan = replace(eks_plan(P5), file_systems=(SHARED,))
+    asked = request(image=IMAGE, mounts={"data": "/x"}, checkpoint_directory="/x/checkpoints")
+    _, job = yaml.safe_load_all(render_training(plan, asked, JobRequest()))
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    assert {"name": "data", "mountPath": "/x"} in container["volumeMounts"]
+    assert {"name": "CHECKPOINT_DIRECTORY", "value": "/x/checkpoints"} in container["env"]
+    by_default = request(image=IMAGE, checkpoint_directory="/mnt/data/checkpoints")
+    assert "/mnt/data" in render_training(plan, by_default, JobRequest())
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"checkpoint_directory": "/tmp/x"}, "is lost with its node; use a directory in /mnt/data"),
+        ({"mounts": {"other": "/x"}}, "`mounts` names other, but the file systems of"),
+    ],
+)
+def test_checkpoints_and_mounts_must_be_on_storage_of_the_stack(
+    changes: dict[str, Any], says: str
+) -> None:
+    plan = replace(eks_plan(P5), file_systems=(SHARED,))
+    with pytest.raises(JobError, match=says):
+        render_training(plan, request(image=IMAGE, **changes), JobRequest())
 
 
 def test_the_first_pod_has_the_log_and_the_address() -> None:
@@ -130,9 +183,21 @@ def test_a_batch_job_runs_in_its_definition_on_all_nodes() -> None:
     assert variables(everywhere)["FI_PROVIDER"] == "efa"
 
 
+def test_batch_starts_the_whole_job_again() -> None:
+    made = training_submission(stack("batch-p5"), request(restarts=3), BatchRequest()).request
+    assert made["retryStrategy"] == {"attempts": 4}
+    (everywhere,) = made["nodeOverrides"]["nodePropertyOverrides"]
+    assert "PET_RDZV_BACKEND" not in variables(everywhere)
+    once = training_submission(stack("batch-p5"), request(), BatchRequest()).request
+    assert "retryStrategy" not in once
+
+
 @pytest.mark.parametrize(
     ("name", "asked", "says"),
     [
+        ("batch-p5", request(minimum_nodes=1, restarts=1), "`minimum_nodes` is for EKS"),
+        ("batch-p5", request(mounts={"data": "/x"}), "`mounts` is for EKS and Slurm"),
+        ("batch-p5", request(checkpoint_directory="/x"), "write checkpoints to S3"),
         ("batch-p5", request(image=IMAGE), "the image of a Batch job is that of its job definit"),
         ("batch-p4d", request(), "has 2 job definitions"),
         ("batch-p5", request("x" * 9000), "more than 8192 characters"),

@@ -1,7 +1,7 @@
 """`run` for Slurm: a batch script that starts a program on every node of a compute resource.
 
 Source:
-    https://slurm.schedmd.com/sbatch.html
+    https://slurm.schedmd.com/sbatch.html (`--requeue`, `--open-mode`, `SLURM_RESTART_COUNT`)
     https://slurm.schedmd.com/srun.html (`SLURM_NODEID`, `--kill-on-bad-exit`)
     https://github.com/NVIDIA/pyxis#usage (`--container-image`, `--container-mounts`)
 """
@@ -9,8 +9,10 @@ Source:
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 
 from components.parallelcluster.plan import ParallelClusterPlan
+from tools.jobs.nodes import JobError
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.neuron import ADDRESSES, efa_environment
 from tools.jobs.slurm.nodes import (
@@ -18,12 +20,25 @@ from tools.jobs.slurm.nodes import (
     SlurmNodes,
     SlurmRequest,
     choose_slurm_nodes,
-    shared_directory,
 )
 from tools.jobs.slurm.templates import exports, render_script
-from tools.jobs.training import TrainingRequest, launch_command, node_environment
+from tools.jobs.training import (
+    TrainingRequest,
+    launch_command,
+    node_environment,
+    refuse_fewer_nodes,
+    rendezvous,
+    require_shared,
+)
 
 _SCRIPT = "training/train.sbatch"
+_REQUEUE = "#SBATCH --requeue\n#SBATCH --open-mode=append"
+"""Slurm starts a job that lost a node again, and its output is in the same file."""
+_LIMIT = """\
+if ((${{SLURM_RESTART_COUNT:-0}} > {0})); then
+  echo "the job has lost nodes more than {0} times" >&2
+  exit 1
+fi"""
 _UNLIMITED = "UNLIMITED"
 """https://slurm.schedmd.com/sbatch.html#OPT_time: a partition may still have a limit."""
 
@@ -42,6 +57,9 @@ def render_training_directory(
         JobError: the stack has no such nodes, or too few.
     """
     nodes = choose_slurm_nodes(plan, None, slurm)
+    refuse_fewer_nodes(request, "Slurm")
+    mounts = _mounts(plan, request)
+    require_shared(request, mounts.values())
     environment = node_environment(
         request,
         nodes.accelerators,
@@ -59,8 +77,10 @@ def render_training_directory(
         "devices": f"#SBATCH --gpus-per-node={gpus}" if gpus else "#",
         "time": request.time_limit_minutes or _UNLIMITED,
         "description": nodes.description,
-        "environment": exports(environment),
-        "container": _container(plan, request),
+        "requeue": _REQUEUE if request.restarts else "#SBATCH --no-requeue",
+        "limit": _LIMIT.format(request.restarts) if request.restarts else "#",
+        "environment": f"{_rendezvous(request)}{exports(environment)}",
+        "container": _container(request, mounts),
         "command": shlex.join(launch_command(request)),
     }
     job = JobDirectory(
@@ -74,9 +94,38 @@ def render_training_directory(
     return job, nodes
 
 
-def _container(plan: ParallelClusterPlan, request: TrainingRequest) -> str:
+def _rendezvous(request: TrainingRequest) -> str:
+    found = rendezvous(request, "$MASTER_ADDR")
+    return "".join(f'export {name}="{value}"\n' for name, value in found.items())
+
+
+def _mounts(plan: ParallelClusterPlan, request: TrainingRequest) -> dict[str, str]:
+    """Return the paths of all shared directories as the program sees them.
+
+    Raises:
+        JobError: other paths without a container, or for storage that the stack does not have.
+    """
+    stored = {each.name: f"/{each.mount_directory.strip('/')}" for each in plan.shared_storage}
+    wrong = [name for name in request.mounts if name not in stored]
+    if wrong:
+        raise JobError(
+            f"`mounts` names {', '.join(wrong)}, but the storage of {plan.name} is: "
+            f"{', '.join(stored) or 'none'}"
+        )
+    if request.mounts and request.image is None:
+        raise JobError(
+            "`mounts` is for containers, and the job has no `image`; without one, storage has the "
+            "paths of the stack file"
+        )
+    return {
+        **{path: request.mounts.get(name, path) for name, path in stored.items()},
+        **{path: path for path in (HOME,) if path not in stored.values()},
+    }
+
+
+def _container(request: TrainingRequest, mounts: Mapping[str, str]) -> str:
     if request.image is None:
         return ""
-    mounts = ",".join(f"{each}:{each}" for each in dict.fromkeys([shared_directory(plan), HOME]))
+    listed = ",".join(f"{there}:{here}" for there, here in mounts.items())
     image = shlex.quote(f"--container-image={request.image}")
-    return f' {image} --container-mounts={shlex.quote(mounts)} --container-workdir="$HOME"'
+    return f' {image} --container-mounts={shlex.quote(listed)} --container-workdir="$HOME"'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,6 +57,55 @@ def test_a_container_mounts_the_shared_storage_and_begins_at_home() -> None:
     script = job.files["train.sbatch"]
     assert f"srun --kill-on-bad-exit=1 '--container-image={image}' --container-mounts=" in script
     assert '--container-workdir="$HOME" \\' in script
+
+
+def test_a_job_that_lost_nodes_starts_again_until_the_limit(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    plan = replace(trn1_plan(), shared_storage=(on_disk(tmp_path / "shared"),))
+    request = TrainingRequest(command=("train.py",), restarts=1)
+    job, _ = render_training_directory(plan, request, SlurmRequest(nodes=2))
+    assert "#SBATCH --requeue\n" in job.files["train.sbatch"]
+    write_directory(job, tmp_path / "train", force=False)
+    (tmp_path / "commands").mkdir()
+    cluster = Cluster(tmp_path / "train", tmp_path / "commands", tmp_path / "calls.txt")
+    show = 'echo "$PET_RDZV_BACKEND at $PET_RDZV_ENDPOINT, $PET_MAX_RESTARTS restarts"'
+    for name, body in (("scontrol", SCONTROL), ("srun", SRUN), ("torchrun", show)):
+        cluster.command(name, body)
+    again = cluster.run("train.sbatch", SLURM_JOB_NODELIST="n-[1-2]", SLURM_RESTART_COUNT="1")
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.splitlines() == ["c10d at 10.0.0.1:29500, 1 restarts"] * 2
+    last = cluster.run("train.sbatch", SLURM_JOB_NODELIST="n-[1-2]", SLURM_RESTART_COUNT="2")
+    assert last.returncode == 1
+    assert "lost nodes more than 1 times" in last.stderr
+
+
+def test_storage_has_the_path_in_the_container_that_the_job_names() -> None:
+    plan = p4de_plan()
+    storage = plan.shared_storage[0]
+    path = f"/{storage.mount_directory.strip('/')}"
+    wanted = TrainingRequest(command=("x",), image="i", mounts={storage.name: "/data"})
+    job, _ = render_training_directory(plan, wanted, SlurmRequest())
+    assert f"{path}:/data" in job.files["train.sbatch"]
+    assert "/home:/home" in job.files["train.sbatch"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"mounts": {"other": "/x"}, "image": "i"}, "but the storage of"),
+        ({"mounts": {"NAME": "/x"}}, "`mounts` is for containers"),
+        ({"checkpoint_directory": "/tmp/x"}, "lost with its node; use a directory in"),
+        ({"minimum_nodes": 1, "restarts": 1}, "`minimum_nodes` is for EKS"),
+    ],
+)
+def test_what_slurm_cannot_run_is_refused(changes: dict[str, Any], says: str) -> None:
+    plan = p4de_plan()
+    if "NAME" in changes.get("mounts", {}):
+        changes = {"mounts": {plan.shared_storage[0].name: "/x"}}
+    with pytest.raises(JobError, match=says):
+        render_training_directory(
+            plan, TrainingRequest(command=("train.py",), **changes), SlurmRequest()
+        )
 
 
 def test_several_compute_resources_need_a_name() -> None:

@@ -1,0 +1,84 @@
+"""Job files: what they contain, and the problems of wrong ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from components.config.problems import ConfigError
+from tools.jobs.job_file import JobFile, read_job_file
+from tools.jobs.training import TrainingRequest
+from tools.workspace.yaml_reader import UnreadableYamlError
+
+WHOLE = """\
+name: llm
+image: pytorch/pytorch:2.11.0
+command: python train.py --name "a b"
+nodes: 4
+minimum_nodes: 3
+environment: {LR: "0.1"}
+mounts: {data: /data}
+checkpoint_directory: /data/checkpoints
+restarts: 2
+time_limit_minutes: 90
+launcher: torchrun
+"""
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "train.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_every_key_of_a_job_file_is_read(tmp_path: Path) -> None:
+    found = read_job_file(written(tmp_path, WHOLE)).given()
+    assert found.keys() == JobFile.model_fields.keys()
+    assert found.pop("nodes") == 4
+    request = TrainingRequest(**found)
+    assert request.command == ["python", "train.py", "--name", "a b"]
+    assert request.mounts == {"data": "/data"}
+
+
+def test_what_a_file_omits_is_left_to_the_command(tmp_path: Path) -> None:
+    path = written(tmp_path, "command: [train.py, 'a b']\nimage:\n")
+    assert read_job_file(path).given() == {"command": ["train.py", "a b"]}
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "says", "fix"),
+    [
+        ("comand: train.py", "comand", "nearest is `command`", "rename it to `command`, or"),
+        ("zzz: 1", "zzz", "is not a key of a job", "remove it"),
+        ("nodes: 0", "nodes", "greater than or equal to 1", "change the value"),
+        ("nodes: '2'", "nodes", "valid integer", "change the value"),
+        ("environment: {LR: 1}", "environment.LR", "valid string", 'write it in quotes: "1"'),
+        ("mounts: {data: x}", "mounts.data", "is not an absolute path", "such as /mnt/data"),
+        ("checkpoint_directory: x", "checkpoint_directory", "an absolute path", "/mnt/data"),
+        ("command: train.py 'x", "command", "cannot be split into words", "change the value"),
+        ("command: []", "command", "at least 1 item", "change the value"),
+        ("restarts: 10", "restarts", "less than or equal to 9", "change the value"),
+        ("launcher: mpi", "launcher", "'torchrun' or 'none'", "change the value"),
+    ],
+)
+def test_a_wrong_value_has_its_key_and_a_fix(
+    tmp_path: Path, line: str, key: str, says: str, fix: str
+) -> None:
+    with pytest.raises(ConfigError) as failed:
+        read_job_file(written(tmp_path, line))
+    (problem,) = failed.value.problems
+    assert problem.path == key
+    assert says in problem.problem
+    assert fix in problem.remedy
+
+
+def test_all_problems_are_named_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"train\.yaml: 3 problems; nothing was changed"):
+        read_job_file(written(tmp_path, "nodes: 0\nrestarts: -1\nx: 1\n"))
+
+
+@pytest.mark.parametrize("text", ["", "- train.py", "a: b: c"])
+def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UnreadableYamlError, match=r"train\.yaml"):
+        read_job_file(written(tmp_path, text))
