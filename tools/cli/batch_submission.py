@@ -107,7 +107,7 @@ def submit_job(
         if not sandbox:
             console.progress("\n  ".join(_follow(plan.region, job_id, submission)))
         if wait:
-            show = _no_log if sandbox else partial(_print_log, plan.region, submission)
+            show = _no_log if sandbox else partial(_print_log, plan.region, submission, wait)
             wait_for(batch, job_id, lambda job: _explain(job, batch, plan, submission), wait, show)
 
 
@@ -115,7 +115,9 @@ def _no_log(_batch: Any, _job_id: str) -> None:
     console.progress("the sandbox runs no containers, so the job has no log")
 
 
-def _print_log(region: str, submission: BatchSubmission, batch: Any, job_id: str) -> None:
+def _print_log(
+    region: str, submission: BatchSubmission, wait: JobWait, batch: Any, job_id: str
+) -> None:
     """Print the log of the main node, which has the result."""
     (main,) = batch.describe_jobs(jobs=[_main_node(job_id, submission)])["jobs"]
     stream = (main.get("container") or {}).get("logStreamName")
@@ -129,7 +131,7 @@ def _print_log(region: str, submission: BatchSubmission, batch: Any, job_id: str
         )
         for page in pages:
             for event in page["events"]:
-                console.answer(event["message"].rstrip())
+                wait.show(event["message"].rstrip())
     except (BotoCoreError, ClientError) as error:
         console.progress(explained("logs:FilterLogEvents", error))
 

@@ -152,7 +152,7 @@ def _show_log(api: client.ApiClient, job: _Followed, wait: JobWait) -> None:
     if job.manifest.has_leader:
         _print_new_lines(api, job, wait)
     elif job.failure is not None:
-        _print_logs(api, job)
+        _print_logs(api, job, wait)
 
 
 def _print_new_lines(api: client.ApiClient, job: _Followed, wait: JobWait) -> None:
@@ -179,7 +179,7 @@ def _print_new_lines(api: client.ApiClient, job: _Followed, wait: JobWait) -> No
             at, _, said = line.partition(" ")
             if at > job.log_until:
                 job.log_until = at
-                console.answer(said)
+                wait.show(said)
 
 
 def _tell_unreadable(pod: str, error: Exception) -> None:
@@ -187,7 +187,7 @@ def _tell_unreadable(pod: str, error: Exception) -> None:
     console.progress(f"the log of {pod} cannot be read: {reason}")
 
 
-def _print_logs(api: client.ApiClient, job: _Followed) -> None:
+def _print_logs(api: client.ApiClient, job: _Followed, wait: JobWait) -> None:
     core: Any = client.CoreV1Api(api)
     shown = job.pods_with_results
     for pod in shown:
@@ -195,7 +195,7 @@ def _print_logs(api: client.ApiClient, job: _Followed) -> None:
         if len(shown) > 1:
             console.progress(f"log of {name}:")
         try:
-            console.answer(core.read_namespaced_pod_log(name, job.namespace))
+            wait.show(core.read_namespaced_pod_log(name, job.namespace))
         except (ApiException, HTTPError) as error:
             _tell_unreadable(name, error)
 

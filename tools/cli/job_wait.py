@@ -30,6 +30,8 @@ class JobWait:
     """Sleeps between two polls."""
     now: Callable[[], float] = time.monotonic
     """Seconds on a monotonic clock."""
+    show: Callable[[str], object] = console.answer
+    """Prints lines of the log of the job."""
 
 
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)

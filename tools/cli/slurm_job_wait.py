@@ -60,7 +60,7 @@ def wait_for(run: Run, job_id: str, wait: JobWait) -> None:
         has_failed = ended["JobState"] in _FAILED
         if has_failed or each == job_id:
             log = shlex.quote(ended.get("StdOut", ""))
-            console.answer(run(f"[ ! -f {log} ] || tail -c {LOG_BYTES} -- {log}\n"))
+            wait.show(run(f"[ ! -f {log} ] || tail -c {LOG_BYTES} -- {log}\n"))
         if has_failed:
             code = ended.get("ExitCode", "").partition(":")[0]
             raise failures.CommandError(f"{_state(each, ended)}, exit code {code}")

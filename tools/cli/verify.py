@@ -1,0 +1,161 @@
+"""`verify`: judges the network and the accelerators of a stack by a collective test."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tools.cli import console, failures, options
+from tools.cli.job_wait import JobWait, RequestedJob, requested_wait
+from tools.cli.jobs import refuse_foreign
+from tools.cli.stack_config import kind_of, plan_of
+from tools.jobs.nodes import JobError
+from tools.verify.collective_log import CollectiveLog, read_log
+from tools.verify.planned_nodes import PlannedTest, planned_test
+from tools.verify.report import junit, report
+from tools.verify.verdict import Stage, has_failed, judge
+from tools.workspace.files import write_whole
+from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
+
+_COLORS = {"pass": "green", "fail": "red", "skipped": "yellow"}
+
+
+def verify(
+    stack: options.Stack,
+    log: Annotated[
+        Path | None,
+        typer.Option(help="Judge this log of nccl-tests or nccom-tests; run no test."),
+    ] = None,
+    nodes: Annotated[
+        int | None, typer.Option(min=1, help="Number of nodes. Default: as for `job`.")
+    ] = None,
+    group: Annotated[str | None, typer.Option(help="EKS: node group.")] = None,
+    namespace: Annotated[
+        str | None, typer.Option("--namespace", "-n", help="EKS: an existing namespace.")
+    ] = None,
+    queue: Annotated[str | None, typer.Option(help="Slurm: queue.")] = None,
+    compute_resource: Annotated[
+        str | None, typer.Option(help="Slurm: compute resource of the queue.")
+    ] = None,
+    definition: Annotated[str | None, typer.Option(help="Batch: job definition.")] = None,
+    minimum_bandwidth: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="GB/S",
+            help="Lowest bus bandwidth of the largest message. Default: the published threshold "
+            "of the instance type, if there is one.",
+        ),
+    ] = None,
+    junit_file: Annotated[
+        Path | None, typer.Option("--junit", help="Also write the stages to this file, for CI.")
+    ] = None,
+    wait_minutes: Annotated[
+        float | None,
+        typer.Option(min=0, help="Maximum minutes that it can wait for its nodes. Default: 30."),
+    ] = None,
+    as_json: options.AsJson = False,
+    sandbox: options.Sandbox = False,
+    stack_file: options.StackFilePath = None,
+) -> None:
+    """Run a collective test on all accelerators, and fail if the cluster is not as planned.
+
+    EKS, Slurm and Batch: the jobs nccl-tests and nccom-tests. --log judges a log that exists.
+    """
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    kind = kind_of(found)
+    if kind == NETWORK:
+        raise failures.WrongUseError(f"{stack} is a network, and has no nodes")
+    given: dict[str, dict[str, Any]] = {
+        EKS: {"--group": group, "--namespace": namespace},
+        PARALLELCLUSTER: {"--queue": queue, "--compute-resource": compute_resource},
+        BATCH: {"--definition": definition},
+    }
+    refuse_foreign(given, kind, stack)
+    if sandbox and log is None:
+        raise failures.WrongUseError(
+            "the sandbox runs no containers and no test; judge a log that exists with --log FILE"
+        )
+    plan: Any = plan_of(found)
+    try:
+        planned = planned_test(plan, nodes=nodes, options=given[kind])
+    except JobError as error:
+        raise failures.WrongUseError(str(error)) from error
+    asked = RequestedJob(
+        stack_file=found,
+        name=planned.test,
+        nodes=nodes,
+        options=given[kind],
+        submit=True,
+        wait=requested_wait(submit=True, wait=True, minutes=wait_minutes),
+        sandbox=False,
+    )
+    text = _read(log) if log else _log_of(asked, kind)
+    content = read_log(text)
+    stages = judge(content, planned.nodes, minimum_gb_per_second=minimum_bandwidth)
+    if junit_file is not None:
+        write_whole(junit_file, junit(stack, stages))
+    _tell(stack, planned, content, stages, as_json=as_json)
+    if has_failed(stages):
+        raise typer.Exit(failures.WORK_FAILED)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise failures.WrongUseError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _log_of(asked: RequestedJob, kind: str) -> str:
+    """Run the test, and return its log.
+
+    Raises:
+        CommandError: the test did not run, or has no log.
+    """
+    shown: list[str] = []
+    wait = replace(asked.wait or JobWait(), show=shown.append)
+    unused = dict.fromkeys(("--scaling", "--output", "--force", "--env"))
+    job = replace(asked, wait=wait, options={**unused, **asked.options})
+    if kind == EKS:
+        from tools.cli.eks_jobs import make_job
+    elif kind == PARALLELCLUSTER:
+        from tools.cli.slurm_jobs import make_job
+    else:
+        from tools.cli.batch_jobs import make_job
+    try:
+        # Standard output has the result only.
+        with redirect_stdout(sys.stderr):
+            make_job(job)
+    except failures.CommandError as error:
+        if not shown:
+            raise
+        console.problem(str(error))
+    if not shown:
+        raise failures.CommandError("the test has ended without a log that could be judged")
+    return "".join(f"{text.rstrip()}\n" for text in shown)
+
+
+def _tell(
+    stack: str,
+    planned: PlannedTest,
+    log: CollectiveLog,
+    stages: Sequence[Stage],
+    *,
+    as_json: bool,
+) -> None:
+    if as_json:
+        console.answer_json(report(stack, planned, log, stages))
+        return
+    nodes = planned.nodes
+    count = "1 node" if nodes.count == 1 else f"{nodes.count} nodes"
+    console.answer(f"{stack}: {planned.test} on {count} of {nodes.instance_type}")
+    for stage in stages:
+        result = typer.style(f"{stage.result:<8}", fg=_COLORS[stage.result])
+        typer.echo(f"  {result} {stage.name:<10} {stage.reason}")

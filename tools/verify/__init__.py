@@ -1,0 +1,1 @@
+"""Judgement of a cluster from the logs of its collective tests."""

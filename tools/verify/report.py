@@ -1,0 +1,63 @@
+"""The result of `verify` for people and for CI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from tools.verify.collective_log import CollectiveLog
+from tools.verify.planned_nodes import PlannedTest
+from tools.verify.verdict import Stage, has_failed
+
+
+def report(
+    stack: str, planned: PlannedTest, log: CollectiveLog, stages: Sequence[Stage]
+) -> dict[str, Any]:
+    """Return the result as JSON values."""
+    nodes = planned.nodes
+    return {
+        "stack": stack,
+        "test": planned.test,
+        "instance_type": nodes.instance_type,
+        "nodes": nodes.count,
+        "efa_interfaces": nodes.efa_interfaces,
+        "passed": not has_failed(stages),
+        "stages": [
+            {"name": each.name, "result": each.result, "reason": each.reason} for each in stages
+        ],
+        "measurements": [
+            {
+                "size_bytes": each.size_bytes,
+                "bus_bandwidth_gb_per_second": each.bus_bandwidth_gb_per_second,
+            }
+            for each in log.measurements
+        ],
+        "nccl_versions": sorted(log.nccl_versions),
+        "plugin_versions": sorted(log.plugin_versions),
+    }
+
+
+def junit(stack: str, stages: Sequence[Stage]) -> str:
+    """Return the stages as a JUnit test suite.
+
+    https://github.com/testmoapp/junitxml: the elements that CI systems read
+    """
+    counts = {each: sum(stage.result == each for stage in stages) for each in ("fail", "skipped")}
+    suite = ET.Element(
+        "testsuite",
+        name=f"verify {stack}",
+        tests=str(len(stages)),
+        failures=str(counts["fail"]),
+        skipped=str(counts["skipped"]),
+    )
+    for stage in stages:
+        case = ET.SubElement(suite, "testcase", classname=stack, name=stage.name)
+        if stage.result == "fail":
+            ET.SubElement(case, "failure", message=stage.reason)
+        elif stage.result == "skipped":
+            ET.SubElement(case, "skipped", message=stage.reason)
+        else:
+            ET.SubElement(case, "system-out").text = stage.reason
+    ET.indent(suite)
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
