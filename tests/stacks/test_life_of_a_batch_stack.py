@@ -120,6 +120,7 @@ def _live_in_it(commands: Commands) -> None:
     commands.up("made anew", STACK, IN_NETWORK | CHANGED)
     job = ("job", STACK, "nccom-tests", "--submit", "--wait", "--sandbox")
     commands.life.done["job"] = commands.sandbox.run(*job)
+    commands.life.done["jobs"] = commands.sandbox.must("jobs", STACK, "--sandbox", "--json")
     # Batch terminates the idle nodes of the job.
     until(lambda: not _nodes(commands.sandbox), "the nodes of the job are gone", seconds=120)
 
@@ -234,6 +235,9 @@ def test_a_submitted_job_succeeds(life: Life) -> None:
     assert done.exit_code == 0, done.said
     job_id = done.stdout.strip()
     assert f"{job_id} is SUCCEEDED" in done.stderr
+    (listed,) = json.loads(life.done["jobs"].stdout)
+    assert (listed["id"], listed["state"], listed["has_ended"]) == (job_id, "SUCCEEDED", True)
+    assert listed["started"] <= listed["ended"]
 
 
 def test_a_network_that_others_live_in_is_not_destroyed(life: Life) -> None:

@@ -111,6 +111,21 @@ def _run_the_job(life: Life, sandbox: Sandbox) -> None:
     life.done["job again"] = sandbox.must(*job)
     program = ("--image", "pytorch/pytorch:2.11.0", "--", "train.py")
     life.done["run"] = sandbox.must("run", STACK, "--sandbox", *program)
+    _set_schedulable(sandbox, schedulable=False)
+    waiting = ("run", STACK, "--sandbox", "--detach", "--name", "waits", *program)
+    life.done["waiting"] = sandbox.must(*waiting)
+    jobs = ("jobs", STACK, "--sandbox", "--json")
+    life.done["jobs"] = sandbox.must(*jobs)
+    life.done["cancel"] = sandbox.must("cancel", STACK, "waits", "--sandbox")
+    life.done["jobs after"] = sandbox.must(*jobs)
+    _set_schedulable(sandbox, schedulable=True)
+
+
+def _set_schedulable(sandbox: Sandbox, *, schedulable: bool) -> None:
+    with sandbox.kubernetes(STACK) as api:
+        core = client.CoreV1Api(api)
+        for node in _p5(core.list_node().items):
+            core.patch_node(node.metadata.name, {"spec": {"unschedulable": not schedulable}})
 
 
 def _map_roles(sandbox: Sandbox) -> str:
@@ -250,6 +265,18 @@ def test_no_stack_file_is_touched(untouched: dict[str, str], life: Life) -> None
     """`stack init` of a plain project writes a salt into the stack file."""
     assert life.done["destroy"].exit_code == 0
     assert digests() == untouched
+
+
+def test_jobs_are_listed_and_one_that_waits_is_cancelled(life: Life) -> None:
+    listed = {each["id"]: each["state"] for each in json.loads(life.done["jobs"].stdout)}
+    assert listed == {
+        "default/waits": "Pending",
+        "default/train": "Complete",
+        "default/nccl-tests": "Complete",
+    }
+    assert "cancelled default/waits (waits), which was Pending" in life.done["cancel"].said
+    after = {each["id"]: each["state"] for each in json.loads(life.done["jobs after"].stdout)}
+    assert after.get("default/waits", "Terminating") == "Terminating"
 
 
 def test_a_program_runs_on_both_nodes(life: Life) -> None:

@@ -53,6 +53,8 @@ COMMANDS: Mapping[str, Command] = {
     "logs": Command("logs", "Print the CloudWatch logs of the stack."),
     "job": Command("jobs", "Generate a job for the stack."),
     "run": Command("runs", "Run a program on the accelerators of a stack."),
+    "jobs": Command("job_list", "List the jobs of a stack."),
+    "cancel": Command("job_list", "End one job of a stack."),
     "verify": Command("verify", "Test the network and the accelerators of a stack."),
     "sandbox": Command("sandboxes", "The emulated AWS account on this machine."),
     "completion": Command("completion", "Print a completion script for bash, zsh or fish."),

@@ -31,7 +31,8 @@ from tools.cli.session import account_access, refuse_occupied
 from tools.jobs.job_manifest import JobManifest, manifests_of
 from tools.workspace.stack_files import StackFile
 
-_MANAGED_BY = {"app.kubernetes.io/managed-by": "trainyard"}
+MANAGED_BY = {"app.kubernetes.io/managed-by": "trainyard"}
+"""Label of every job that `job` or `run` has created."""
 _DELETION_ATTEMPTS = 24
 """Polls until the pods of a previous run are gone: two minutes, and pods have 30 s to end.
 https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination"""
@@ -111,7 +112,7 @@ def _has_ended_run(api: client.ApiClient, manifest: JobManifest, kubectl: str) -
     if found is None:
         return False
     delete = f"delete it:  {kubectl} delete {manifest.kubectl_name}"
-    if _MANAGED_BY.items() - (found.metadata.labels or {}).items():
+    if MANAGED_BY.items() - (found.metadata.labels or {}).items():
         raise failures.CommandError(
             f"namespace {manifest.namespace} has a job {manifest.name} that neither `job` nor "
             f"`run` has created; {delete}"
@@ -146,7 +147,7 @@ def _delete_run(api: client.ApiClient, manifest: JobManifest, wait: JobWait) -> 
 def _create(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> None:
     batch: Any = client.BatchV1Api(api)
     job = manifest.job
-    labels = {**job["metadata"].get("labels", {}), **_MANAGED_BY}
+    labels = {**job["metadata"].get("labels", {}), **MANAGED_BY}
     suspended = {
         **job,
         "metadata": {**job["metadata"], "labels": labels},

@@ -24,9 +24,9 @@ POLL_SECONDS = 15
 LOG_BYTES = 20_000
 """End of the log that is printed; Systems Manager returns 24,000 characters at most."""
 _WAITING = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"})
-_FAILED = frozenset(
+FAILED_STATES = frozenset(
     {
-        *("BOOT_FAIL", "CANCELLED", "DEADLINE", "FAILED", "LAUNCH_FAILED", "NODE_FAIL"),
+        *("BOOT_FAIL", "CANCELLED", "DEADLINE", "FAILED", "LAUNCHFAILED_STATES", "NODE_FAIL"),
         *("OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT"),
     }
 )
@@ -57,7 +57,7 @@ def wait_for(run: Run, job_id: str, wait: JobWait) -> None:
     """
     for each in _chain(run, job_id, wait):
         ended = _wait_for_one(run, each, wait)
-        has_failed = ended["JobState"] in _FAILED
+        has_failed = ended["JobState"] in FAILED_STATES
         if has_failed or each == job_id:
             log = shlex.quote(ended.get("StdOut", ""))
             wait.show(run(f"[ ! -f {log} ] || tail -c {LOG_BYTES} -- {log}\n"))
@@ -83,7 +83,7 @@ def _wait_for_one(run: Run, job_id: str, wait: JobWait) -> dict[str, str]:
         if said != told:
             told = said
             console.progress(said)
-        if state == "COMPLETED" or state in _FAILED:
+        if state == "COMPLETED" or state in FAILED_STATES:
             return fields
         if state in _WAITING and wait.now() - began >= wait.start_limit_minutes * 60:
             raise failures.CommandError(

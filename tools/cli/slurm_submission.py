@@ -18,6 +18,8 @@ import re
 import secrets
 import shlex
 import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,21 +115,32 @@ def submit_directory(
     """
     refuse_occupied(stack_file, sandbox=False)
     directory = f"{JOBS_DIRECTORY}/{name}-{secrets.token_hex(4)}"
+    with reached_head_node(plan, stack_file) as head_node:
+        console.progress(f"submitting {name} on the head node {head_node.instance_id}")
+        said = head_node.run(_submission(job, directory))
+        identifiers = _JOB_IDS.findall(said)
+        if not identifiers:
+            raise failures.CommandError(f"Slurm named no job: {said.strip()}")
+        console.answer(identifiers[-1])
+        console.progress(
+            f"submitted {name} as Slurm job {', '.join(identifiers)}, in ~/{directory} on the "
+            f"head node; to follow it:  {stack_file.command('ssm', sandbox=False)}"
+        )
+        if wait:
+            wait_for(head_node.run, identifiers[-1], wait)
+
+
+@contextmanager
+def reached_head_node(plan: ParallelClusterPlan, stack_file: StackFile) -> Iterator[HeadNode]:
+    """Give the head node of a deployed cluster, and explain errors of AWS.
+
+    Raises:
+        WrongUseError: there are no credentials.
+        CommandError: there is no head node, or it cannot be reached.
+    """
     with account_access(sandbox=False, profile=stack_file.profile):
         try:
-            head_node = _head_node(plan, stack_file)
-            console.progress(f"submitting {name} on the head node {head_node.instance_id}")
-            said = head_node.run(_submission(job, directory))
-            identifiers = _JOB_IDS.findall(said)
-            if not identifiers:
-                raise failures.CommandError(f"Slurm named no job: {said.strip()}")
-            console.answer(identifiers[-1])
-            console.progress(
-                f"submitted {name} as Slurm job {', '.join(identifiers)}, in ~/{directory} on the "
-                f"head node; to follow it:  {stack_file.command('ssm', sandbox=False)}"
-            )
-            if wait:
-                wait_for(head_node.run, identifiers[-1], wait)
+            yield _head_node(plan, stack_file)
         except ClientError as error:
             raise failures.CommandError(_unreachable(error, stack_file)) from error
         except BotoCoreError as error:

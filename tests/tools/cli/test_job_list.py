@@ -1,0 +1,246 @@
+"""`jobs` and `cancel`: the jobs of each scheduler, and which one a name means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+from tools.cli import failures
+from tools.cli.schedulers import (
+    BatchScheduler,
+    EksScheduler,
+    ListedJob,
+    SlurmScheduler,
+)
+
+AT = datetime(2026, 11, 24, 10, tzinfo=UTC)
+LATER = datetime(2026, 11, 24, 11, 4, tzinfo=UTC)
+
+
+def listed(job_id: str, **changes: Any) -> ListedJob:
+    values = {
+        "id": job_id,
+        "name": "train",
+        "state": "RUNNING",
+        "nodes": 2,
+        "started": AT,
+        "ended": None,
+        "has_ended": False,
+    }
+    return ListedJob(**{**values, **changes})
+
+
+ENDED = {"state": "FAILED", "ended": LATER, "has_ended": True}
+
+
+@dataclass
+class Jobs:
+    """A scheduler with some jobs."""
+
+    found: list[ListedJob]
+    cancelled: list[str] = field(default_factory=list)
+
+    def jobs(self) -> list[ListedJob]:
+        return self.found
+
+    def cancel(self, job: ListedJob) -> None:
+        self.cancelled.append(job.id)
+
+
+@pytest.fixture
+def scheduler(monkeypatch: pytest.MonkeyPatch) -> Jobs:
+    made = Jobs([listed("1"), listed("2", name="other"), listed("3", **ENDED)])
+
+    @contextmanager
+    def scheduler_of(*_: object, **__: object) -> Iterator[Jobs]:
+        yield made
+
+    monkeypatch.setattr("tools.cli.job_list.scheduler_of", scheduler_of)
+    return made
+
+
+@pytest.mark.usefixtures("scheduler")
+def test_jobs_are_rows_with_their_time(trainyard) -> None:
+    result = trainyard("jobs", "p5-cb", "--sandbox")
+    assert result.exit_code == 0, result.stderr
+    header, first, _, last = result.stdout.splitlines()
+    assert header.split() == ["ID", "NAME", "STATE", "NODES", "STARTED", "TIME"]
+    assert first.startswith("1   train  RUNNING  2      2026-11-24 10:00")
+    assert last == "3   train  FAILED   2      2026-11-24 10:00  1 h 4 min"
+
+
+@pytest.mark.usefixtures("scheduler")
+def test_jobs_as_json(trainyard) -> None:
+    answer = json.loads(trainyard("jobs", "p5-cb", "--sandbox", "--json").stdout)
+    assert [each["id"] for each in answer] == ["1", "2", "3"]
+    assert answer[2]["ended"] == "2026-11-24T11:04:00+00:00"
+
+
+def test_no_jobs_are_told(trainyard, scheduler: Jobs) -> None:
+    scheduler.found.clear()
+    result = trainyard("jobs", "p5-cb", "--sandbox")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "p5-cb has no jobs" in result.stderr
+
+
+@pytest.mark.parametrize(("job", "ended"), [("2", "2"), ("other", "2"), ("train", "1")])
+def test_the_job_of_a_name_or_id_is_cancelled(
+    trainyard, scheduler: Jobs, job: str, ended: str
+) -> None:
+    result = trainyard("cancel", "p5-cb", job, "--sandbox")
+    assert result.exit_code == 0, result.stderr
+    assert scheduler.cancelled == [ended]
+    assert "which was RUNNING" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("job", "says"),
+    [
+        ("9", "p5-cb has no job 9; not ended: 1, 2, 4"),
+        ("3", "the job 3 of p5-cb is FAILED"),
+        ("train", "p5-cb has several jobs train; name one by id: 1, 4"),
+    ],
+)
+def test_nothing_is_cancelled_unless_one_job_is_meant(
+    trainyard, scheduler: Jobs, job: str, says: str
+) -> None:
+    scheduler.found.append(listed("4"))
+    result = trainyard("cancel", "p5-cb", job, "--sandbox")
+    assert result.exit_code == failures.WRONG_USE
+    assert says in result.stderr
+    assert not scheduler.cancelled
+
+
+@pytest.mark.parametrize("command", [["jobs"], ["cancel"]])
+def test_a_network_has_no_jobs(trainyard, command: list[str]) -> None:
+    result = trainyard(*command, "vpc-one-az", *(["1"] if command == ["cancel"] else []))
+    assert result.exit_code == failures.WRONG_USE
+    assert "is a network, and runs no jobs" in result.stderr
+
+
+def test_the_sandbox_has_no_slurm(trainyard) -> None:
+    result = trainyard("jobs", "pc-gpu", "--sandbox")
+    assert result.exit_code == failures.WRONG_USE
+    assert "its head node takes no jobs" in result.stderr
+
+
+SQUEUE = """\
+12|RUNNING|2|2026-11-24T10:00:00|2026-11-25T10:00:00|train
+13|PENDING|4|N/A|N/A|a|b
+11|COMPLETED|2|2026-11-24T10:00:00|2026-11-24T11:04:00|nccl-tests
+"""
+
+
+def test_jobs_of_slurm_are_read_from_squeue() -> None:
+    asked: list[str] = []
+
+    def run(script: str) -> str:
+        asked.append(script)
+        return SQUEUE
+
+    slurm = SlurmScheduler(run)
+    running, pending, ended = slurm.jobs()
+    assert asked == ["squeue --states=all --noheader --format='%i|%T|%D|%S|%e|%j'\n"]
+    assert (running.id, running.started, running.ended, running.has_ended) == (
+        "12",
+        AT,
+        None,
+        False,
+    )
+    assert (pending.name, pending.state, pending.nodes, pending.started) == (
+        "a|b",
+        "PENDING",
+        4,
+        None,
+    )
+    assert (ended.id, ended.ended, ended.has_ended) == ("11", LATER, True)
+    slurm.cancel(running)
+    assert asked[-1] == "scancel 12\n"
+
+
+def kubernetes_job(name: str, *, end: str = "", **status: Any) -> SimpleNamespace:
+    ended = SimpleNamespace(type=end, status="True", last_transition_time=LATER)
+    values = {"ready": 0, "start_time": AT, "completion_time": None, **status}
+    return SimpleNamespace(
+        metadata=SimpleNamespace(name=name, namespace="team", deletion_timestamp=None),
+        spec=SimpleNamespace(completions=2),
+        status=SimpleNamespace(conditions=[ended] if end else [], **values),
+    )
+
+
+@dataclass
+class Cluster:
+    """The part of `BatchV1Api` that lists and deletes jobs."""
+
+    found: list[SimpleNamespace]
+    selectors: list[str] = field(default_factory=list)
+    deleted: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def list_job_for_all_namespaces(self, *, label_selector: str) -> SimpleNamespace:
+        self.selectors.append(label_selector)
+        return SimpleNamespace(items=self.found)
+
+    def delete_namespaced_job(self, name: str, namespace: str, *, propagation_policy: str) -> None:
+        self.deleted.append((namespace, name, propagation_policy))
+
+
+def test_jobs_of_eks_are_those_that_carry_the_label(monkeypatch: pytest.MonkeyPatch) -> None:
+    deleted = kubernetes_job("deleted", ready=2)
+    deleted.metadata.deletion_timestamp = LATER
+    waits = kubernetes_job("waits", start_time=None)
+    failed = kubernetes_job("failed", end="Failed")
+    cluster = Cluster([failed, waits, kubernetes_job("runs", ready=2), deleted])
+    monkeypatch.setattr("tools.cli.schedulers.client.BatchV1Api", lambda _: cluster)
+    api: Any = None
+    found = EksScheduler(api).jobs()
+    assert cluster.selectors == ["app.kubernetes.io/managed-by=trainyard"]
+    assert [(each.id, each.state, each.has_ended) for each in found] == [
+        ("team/runs", "Running", False),
+        ("team/waits", "Pending", False),
+        ("team/failed", "Failed", True),
+        ("team/deleted", "Terminating", True),
+    ]
+    assert found[2].ended == LATER
+    EksScheduler(api).cancel(found[0])
+    assert cluster.deleted == [("team", "runs", "Foreground")]
+
+
+def test_jobs_of_batch_are_listed_by_queue_and_state() -> None:
+    batch: Any = boto3.client(
+        "batch", region_name="us-west-2", aws_access_key_id="x", aws_secret_access_key="x"
+    )
+    running = {
+        "jobId": "a-1",
+        "jobName": "train",
+        "status": "RUNNING",
+        "startedAt": int(AT.timestamp() * 1000),
+        "nodeProperties": {"numNodes": 4},
+    }
+    failed = {
+        "jobId": "a-2",
+        "jobName": "one",
+        "status": "FAILED",
+        "stoppedAt": int(LATER.timestamp() * 1000),
+    }
+    states = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
+    by_state = {"RUNNING": [running], "FAILED": [failed]}
+    with Stubber(batch) as stub:
+        for state in states:
+            answer = {"jobSummaryList": by_state.get(state, [])}
+            stub.add_response("list_jobs", answer, {"jobQueue": "q", "jobStatus": state})
+        asked = {"jobId": "a-1", "reason": "cancelled with trainyard"}
+        stub.add_response("terminate_job", {}, asked)
+        scheduler = BatchScheduler(batch, ["q"])
+        first, second = scheduler.jobs()
+        scheduler.cancel(first)
+    assert (first.id, first.nodes, first.started, first.has_ended) == ("a-1", 4, AT, False)
+    assert (second.id, second.nodes, second.ended, second.has_ended) == ("a-2", 1, LATER, True)

@@ -1,0 +1,237 @@
+"""The jobs of a stack in its scheduler: what there is, and how a job is ended.
+
+Source:
+    https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/job-v1/
+    https://slurm.schedmd.com/squeue.html (`--format`, `--states`), https://slurm.schedmd.com/scancel.html
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_ListJobs.html
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_TerminateJob.html: ends a job in any
+        state; CancelJob does not end one that starts or runs
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+from kubernetes import client
+
+from components.account.call_failures import CLIENT, explained
+from components.batch.plan import BatchPlan
+from components.eks.plan import EksPlan
+from components.parallelcluster.plan import ParallelClusterPlan
+from tools.cli import failures
+from tools.cli.artifacts import deployed_cluster
+from tools.cli.cluster_client import cluster_client
+from tools.cli.eks_submission import MANAGED_BY, answering
+from tools.cli.session import account_access
+from tools.cli.slurm_job_wait import FAILED_STATES, Run
+from tools.cli.slurm_jobs import refuse_in_sandbox
+from tools.cli.slurm_submission import reached_head_node
+from tools.workspace.stack_files import StackFile
+
+_BATCH_STATES = (
+    *("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING"),
+    *("SUCCEEDED", "FAILED"),
+)
+"""https://docs.aws.amazon.com/batch/latest/userguide/job_states.html"""
+_MOST_JOBS = 100
+"""Jobs of one queue and state that are listed, the newest."""
+_COLUMNS = "%i|%T|%D|%S|%e|%j"
+"""Id, state, nodes, start, end and name; the name comes last, because it can contain anything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedJob:
+    """A job of a stack."""
+
+    id: str
+    """What the scheduler calls it: namespace and name in EKS."""
+    name: str
+    state: str
+    """As the scheduler calls it."""
+    nodes: int | None
+    """None if the scheduler does not list it."""
+    started: datetime | None
+    ended: datetime | None
+    has_ended: bool
+
+
+class Scheduler(Protocol):
+    """The scheduler of a deployed stack."""
+
+    def jobs(self) -> list[ListedJob]:
+        """Return the jobs that it knows, those that have not ended first."""
+        ...
+
+    def cancel(self, job: ListedJob) -> None:
+        """End a job that has not ended."""
+        ...
+
+
+@contextmanager
+def scheduler_of(
+    plan: EksPlan | ParallelClusterPlan | BatchPlan, stack_file: StackFile, *, sandbox: bool
+) -> Iterator[Scheduler]:
+    """Give the scheduler of a stack.
+
+    Raises:
+        WrongUseError: there are no credentials, or the head node is in the sandbox.
+        CommandError: the stack is not deployed, or its scheduler refuses a request or does not
+            respond.
+    """
+    if isinstance(plan, EksPlan):
+        cluster, kubeconfig = deployed_cluster(stack_file, sandbox=sandbox)
+        with (
+            account_access(sandbox=sandbox, profile=stack_file.profile),
+            answering(cluster),
+            cluster_client(kubeconfig) as api,
+        ):
+            yield EksScheduler(api)
+    elif isinstance(plan, ParallelClusterPlan):
+        if sandbox:
+            refuse_in_sandbox("use a deployed cluster")
+        with reached_head_node(plan, stack_file) as head_node:
+            yield SlurmScheduler(head_node.run)
+    else:
+        queues = [f"{plan.name}-{each.name}" for each in plan.compute_environments]
+        with account_access(sandbox=sandbox, profile=stack_file.profile):
+            try:
+                yield BatchScheduler(
+                    boto3.client("batch", region_name=plan.region, config=CLIENT), queues
+                )
+            except (BotoCoreError, ClientError) as error:
+                raise failures.CommandError(explained("batch:ListJobs", error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class EksScheduler:
+    """The jobs that `job` and `run` have created in a cluster, in all namespaces."""
+
+    api: client.ApiClient
+
+    def jobs(self) -> list[ListedJob]:
+        """Return the jobs."""
+        batch: Any = client.BatchV1Api(self.api)
+        selector = ",".join(f"{name}={value}" for name, value in MANAGED_BY.items())
+        found = batch.list_job_for_all_namespaces(label_selector=selector).items
+        return _sorted([_of_kubernetes(each) for each in found])
+
+    def cancel(self, job: ListedJob) -> None:
+        """Delete a job with its pods and objects."""
+        batch: Any = client.BatchV1Api(self.api)
+        namespace, _, name = job.id.partition("/")
+        batch.delete_namespaced_job(name, namespace, propagation_policy="Foreground")
+
+
+def _of_kubernetes(job: Any) -> ListedJob:
+    status = job.status
+    ended = {each.type: each for each in status.conditions or [] if each.status == "True"}
+    end = ended.get("Complete") or ended.get("Failed")
+    if end is not None:
+        state = end.type
+    elif job.metadata.deletion_timestamp is not None:
+        state = "Terminating"
+    else:
+        state = "Running" if status.ready else "Pending"
+    return ListedJob(
+        id=f"{job.metadata.namespace}/{job.metadata.name}",
+        name=job.metadata.name,
+        state=state,
+        nodes=job.spec.completions,
+        started=status.start_time,
+        ended=status.completion_time or (end.last_transition_time if end else None),
+        has_ended=end is not None or state == "Terminating",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmScheduler:
+    """All jobs of a cluster that Slurm has not forgotten: `MinJobAge`, by default five minutes."""
+
+    run: Run
+
+    def jobs(self) -> list[ListedJob]:
+        """Return the jobs of all users."""
+        command = f"squeue --states=all --noheader --format={shlex.quote(_COLUMNS)}\n"
+        return _sorted([_of_slurm(line) for line in self.run(command).splitlines() if line.strip()])
+
+    def cancel(self, job: ListedJob) -> None:
+        """Cancel a job."""
+        self.run(f"scancel {shlex.quote(job.id)}\n")
+
+
+def _of_slurm(line: str) -> ListedJob:
+    identifier, state, nodes, started, ended, name = line.strip().split("|", 5)
+    has_ended = state == "COMPLETED" or state in FAILED_STATES
+    return ListedJob(
+        id=identifier,
+        name=name,
+        state=state,
+        nodes=int(nodes) if nodes.isdigit() else None,
+        # Slurm estimates the start and the end of jobs that wait or run.
+        started=_slurm_time(started) if state != "PENDING" else None,
+        ended=_slurm_time(ended) if has_ended else None,
+        has_ended=has_ended,
+    )
+
+
+def _slurm_time(text: str) -> datetime | None:
+    """Return a time of the head node, whose clock is in UTC."""
+    return None if text in ("N/A", "Unknown", "") else datetime.fromisoformat(f"{text}+00:00")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchScheduler:
+    """The jobs in the queues of a stack."""
+
+    batch: Any
+    """A boto3 client."""
+    queues: Sequence[str]
+
+    def jobs(self) -> list[ListedJob]:
+        """Return the jobs of all states; Batch keeps those that have ended for some days."""
+        pages = self.batch.get_paginator("list_jobs")
+        return _sorted(
+            [
+                _of_batch(each)
+                for queue in self.queues
+                for state in _BATCH_STATES
+                for page in pages.paginate(
+                    jobQueue=queue, jobStatus=state, PaginationConfig={"MaxItems": _MOST_JOBS}
+                )
+                for each in page["jobSummaryList"]
+            ]
+        )
+
+    def cancel(self, job: ListedJob) -> None:
+        """Terminate a job and all of its nodes."""
+        self.batch.terminate_job(jobId=job.id, reason="cancelled with trainyard")
+
+
+def _of_batch(job: dict[str, Any]) -> ListedJob:
+    return ListedJob(
+        id=job["jobId"],
+        name=job["jobName"],
+        state=job["status"],
+        nodes=(job.get("nodeProperties") or {}).get("numNodes", 1),
+        started=_batch_time(job.get("startedAt")),
+        ended=_batch_time(job.get("stoppedAt")),
+        has_ended=job["status"] in ("SUCCEEDED", "FAILED"),
+    )
+
+
+def _batch_time(milliseconds: int | None) -> datetime | None:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds else None
+
+
+def _sorted(jobs: list[ListedJob]) -> list[ListedJob]:
+    """Return jobs that have not ended first, and then the newest first."""
+    never = datetime.min.replace(tzinfo=UTC)
+    newest = sorted(jobs, key=lambda each: each.started or never, reverse=True)
+    return sorted(newest, key=lambda each: each.has_ended)
