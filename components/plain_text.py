@@ -21,7 +21,7 @@ _OBEYED = re.compile(
 _WORKFLOW_LINE = re.compile(r"^(\s*)::", re.MULTILINE)
 _WORKFLOW_MARK = "##["
 _WORD = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
-_LABEL = re.compile(r" *(?:(?:problem|found|allowed|fix|note): +)?")
+_LABEL = re.compile(r" *(?:(?:problem|found|allowed|fix|note|warning): +|• )?")
 """The beginning of a line, under which its continuation is indented."""
 _TO_COPY = re.compile(r"\b(?:trainyard|kubectl|pulumi|pcluster|aws|sed) [a-z-]")
 """Lines with a command."""

@@ -19,6 +19,14 @@ from components.plain_text import fill, folded
             id="label",
         ),
         pytest.param(
+            "  warning: the quota is not known",
+            "  warning: the quota\n           is not\n           known",
+            id="warning",
+        ),
+        pytest.param(
+            "• checking the file of p5-cb", "• checking the file\n  of p5-cb", id="progress"
+        ),
+        pytest.param(
             "    one two three four five", "    one two three\n    four five", id="indented"
         ),
         pytest.param(

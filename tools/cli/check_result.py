@@ -134,9 +134,9 @@ class CheckResult:
         console.answer(f"{self.stack_file.stack}: ok{counts}")
         for note in self.notes:
             console.note(f"  note: {note}")
-        if self.preflight is None:  # otherwise they are in the table
+        if self.preflight is None:  # otherwise they are in its rows
             for warning in self.warnings:
-                console.answer(f"  warning: {warning}")
+                console.note(f"  warning: {warning}")
 
 
 def failed(stack_file: StackFile, error: BaseException, *, stage: Stage) -> CheckResult:

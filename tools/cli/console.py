@@ -13,9 +13,12 @@ from components.plain_text import folded, legible
 from components.secret_text import hidden
 
 
-def _for(stream: IO[str], text: str) -> str:
-    shown = legible(text)
-    return folded(shown, shutil.get_terminal_size().columns) if stream.isatty() else shown
+def _for(stream: IO[str], text: str, *, lead: str = "") -> str:
+    """Return a text for a person, without the lead that the caller writes with a style."""
+    shown = legible(f"{lead}{text}")
+    at_terminal = stream.isatty()
+    shown = folded(shown, shutil.get_terminal_size().columns) if at_terminal else shown
+    return shown.removeprefix(lead)
 
 
 def note(text: str) -> None:
@@ -41,18 +44,19 @@ def answer_json(value: Any) -> None:
 
 def progress(message: str, /) -> None:
     """Write a progress line to standard error."""
-    typer.echo(typer.style("• ", dim=True) + legible(message), err=True)
+    typer.echo(typer.style("• ", dim=True) + _for(sys.stderr, message, lead="• "), err=True)
 
 
 def problem(message: str) -> None:
     """Write an error message to standard error."""
-    said = _for(sys.stderr, f"error: {message}").removeprefix("error: ")
+    said = _for(sys.stderr, message, lead="error: ")
     typer.echo(typer.style("error: ", fg="red", bold=True) + said, err=True)
 
 
 def cancelled(message: str) -> None:
     """Write what was done before a command was cancelled to standard error."""
-    typer.echo(typer.style("cancelled: ", bold=True) + legible(message), err=True)
+    said = _for(sys.stderr, message, lead="cancelled: ")
+    typer.echo(typer.style("cancelled: ", bold=True) + said, err=True)
 
 
 def at_a_terminal() -> bool:

@@ -8,29 +8,44 @@ from collections.abc import Mapping, Sequence
 import typer
 from rich.console import Console
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
-from components.plain_text import legible
+from components.plain_text import fill, legible
 
 LOG_WIDTH = 140
 """Width if there is no terminal."""
+_BORDER_COLUMNS = 4
+"""Left and right border of a panel, with a space each."""
 
 
-class FactsTable(Table):
+class FactsTable:
     """A table of names and facts as plain text, without rich markup."""
 
     def __init__(self) -> None:
-        super().__init__(
-            box=None, padding=(0, 2), show_header=False, show_edge=False, pad_edge=False
-        )
-        self.collapse_padding = True
-        self.add_column(style="bold")
-        self.add_column(overflow="fold")
+        self._facts: list[tuple[str, str]] = []
 
     def add_fact(self, name: str, fact: str) -> None:
         """Add a line."""
-        self.add_row(plain(name), plain(fact))
+        self._facts.append((legible(name), legible(fact)))
+
+    def text(self, columns: int) -> Text:
+        """Return the table for a number of columns.
+
+        A fact with a word that does not fit next to the names, such as the endpoint of an EKS
+        cluster, is below its name, so that the word can be copied.
+        """
+        names = [len(name) for name, _ in self._facts if len(name) <= columns // 2]
+        indent = max(names, default=0) + 2
+        lines: list[Text] = []
+        for name, fact in self._facts:
+            longest = max((len(word) for word in fact.split()), default=0)
+            fits = len(name) + 2 <= indent and indent + longest <= columns
+            hanging = " " * (indent if fits else 2)
+            parts = [fill(line, max(1, columns - len(hanging)), "") for line in fact.split("\n")]
+            shown = "\n".join(parts).replace("\n", f"\n{hanging}")
+            gap = " " * (indent - len(name)) if fits else f"\n{hanging}"
+            lines.append(Text.assemble((name, "bold"), gap, shown))
+        return Text("\n").join(lines)
 
 
 def plain(text: str, style: str = "") -> Text:
@@ -42,10 +57,9 @@ def print_panel(
     title: str, table: FactsTable, *, changes: Mapping[str, int] | None, commands: Sequence[str]
 ) -> None:
     """Print a panel, the count of changes after an update, and the next commands, not wrapped."""
-    width = None if sys.stdout.isatty() else LOG_WIDTH
-    Console(highlight=False, width=width).print(
-        Panel(table, title=plain(title), title_align="left", expand=False)
-    )
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else LOG_WIDTH)
+    text = table.text(console.width - _BORDER_COLUMNS)
+    console.print(Panel(text, title=plain(title), title_align="left", expand=False))
     if changes is not None:
         typer.echo(f"Resources: {changes_line(changes)}")
     typer.echo("Next:")

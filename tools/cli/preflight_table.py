@@ -1,4 +1,4 @@
-"""The preflight of a stack as a table."""
+"""The preflight of a stack, with a row per check."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.table import Table
 
 from tools.cli.panel import LOG_WIDTH, plain
@@ -26,17 +26,22 @@ _STYLES: dict[Verdict, str] = {
 
 
 def print_preflight(stack: str, found: Preflight) -> None:
-    """Print the identity, the region, and one row per answer."""
-    table = Table(title=_title(stack, found), title_justify="left", title_style="bold")
-    table.add_column("Stack file", overflow="fold", ratio=3)
-    table.add_column("Asked", overflow="fold", ratio=3)
-    table.add_column("Answer", no_wrap=True)
-    table.add_column("Found", overflow="fold", ratio=5)
+    """Print the identity, the region, and one row per answer.
+
+    A row has only two columns, because keys and ids must not be broken in a terminal of 80 columns.
+    """
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     for row in found.rows:
+        asked = plain(f"{row.subject}: {row.asked}")
+        asked.stylize("bold", 0, len(plain(row.subject)))
         verdict = plain(row.verdict, style=_STYLES[row.verdict])
-        table.add_row(plain(row.subject), plain(row.asked), verdict, plain(row.found))
+        table.add_row(verdict, Group(asked, plain(row.found)))
     width = None if sys.stdout.isatty() else LOG_WIDTH
-    Console(highlight=False, width=width).print(table)
+    console = Console(highlight=False, width=width)
+    console.print(_title(stack, found), style="bold")
+    console.print(table)
 
 
 def counted(found: Preflight) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from tools.cli import batch_summary, failures, network_summary, options, parallelcluster_summary
@@ -49,8 +50,14 @@ def last_update(updates: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/cmd/pulumi/stack/stack_history.go
     """
     for update in updates[:1]:
-        ended = update.get("endTime") or f"began {update.get('startTime')}"
-        yield "last update", f"{update.get('kind')} {update.get('result')}, {ended}"
+        ended, began = update.get("endTime"), update.get("startTime")
+        when = _minute(ended) if ended else f"began {_minute(began)}"
+        yield "last update", f"{update.get('kind')} {update.get('result')}, {when}"
+
+
+def _minute(time: object) -> str:
+    """Return a time of the history as all output has it; the history has it in UTC."""
+    return f"{datetime.fromisoformat(str(time)):%Y-%m-%d %H:%M} UTC"
 
 
 def _show(summary: Summary, workspace: Workspace) -> None:

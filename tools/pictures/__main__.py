@@ -1,19 +1,24 @@
 """Write the pictures of commands into docs/pictures: ``python -m tools.pictures``.
 
-It runs the commands in a sandbox of its own, in two widths. Ids that the emulated account makes up,
-times and durations differ from run to run, so the pictures are only rewritten on request.
+It runs the commands in a sandbox of its own, in two widths. From run to run, the durations in the
+pictures of `up` differ, and the order of resources that are created at the same time.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
+from rich.text import Text
+
+from tools.pictures.neutral import neutral
 from tools.pictures.svg import terminal_svg
 from tools.pictures.terminal import Recorded, Recording, record
 from tools.workspace.checkout import ROOT
@@ -22,8 +27,7 @@ from tools.workspace.stacks_directory import VARIABLE
 
 PICTURES = ROOT / "docs" / "pictures"
 WIDTHS = (80, 120)
-PLACE = Path(tempfile.gettempdir()) / "trainyard"
-"""Directory of the sandbox and of the new stack file; its path is in the pictures."""
+_WRONG = "wrong.yaml"
 _BLOCK, _ODCR = "cr-0123456789abcdef0", "cr-00d00000000000005"
 _ANSWERS = ("", f"{_BLOCK},{_ODCR}", "1", "", "1", "", "new", "1200", "sandbox", "y")
 
@@ -35,88 +39,104 @@ class Scene:
     name: str
     """File name of the picture, without its width."""
     command: str
-    """As a user types it after `./trainyard`."""
+    """As a user types it after `./trainyard`; `~` is the directory of the recording."""
     answers: tuple[str, ...] = ()
     exit_code: int = 0
     during: str = ""
     """File name of a picture from the middle of the command."""
+    rows: int = 0
+    """Lines of the terminal; 0 for all that the command writes."""
 
 
 SCENES = (
     Scene("init", "init prod-a --sandbox", answers=_ANSWERS),
     Scene("check", "check p5-cb --live --sandbox"),
-    Scene("up", "up p5-cb --sandbox --yes", during="up-progress"),
+    Scene("up", "up p5-cb --sandbox --yes", during="up-progress", rows=30),
     Scene("status", "status p5-cb --sandbox"),
-    Scene(
-        "refusal",
-        f"preview p5-cb --sandbox --stack-file {PLACE / 'wrong.yaml'}",
-        exit_code=2,
-    ),
+    Scene("refusal", f"preview p5-cb --sandbox --stack-file ~/{_WRONG}", exit_code=2),
 )
 """In the order in which they run, for each width."""
 
 
+class Stage:
+    """A directory with a sandbox and stack files, in which the scenes of one width are recorded."""
+
+    def __init__(self, place: Path, columns: int) -> None:
+        """Take an empty directory, whose path is as long as `HOME`."""
+        self._place, self._columns = place, columns
+        self._began = datetime.now(UTC)
+
+    def pictures(self) -> Iterator[tuple[str, str]]:
+        """Yield the names and the pictures of all scenes."""
+        (self._place / _WRONG).write_text(_with_placement_group("p5-cb"), encoding="utf-8")
+        try:
+            self._run(Scene("", "sandbox start --latency 0.02"))
+            for scene in SCENES:
+                done = self._run(scene)
+                yield scene.name, self._picture(scene, scene.name, done.end)
+                if done.during:
+                    yield scene.during, self._picture(scene, scene.during, done.during)
+        finally:
+            self._run(Scene("", "sandbox stop"))
+
+    def _picture(self, scene: Scene, name: str, lines: list[Text]) -> str:
+        return terminal_svg(
+            neutral(lines, place=self._place, began=self._began)[-scene.rows :],
+            columns=self._columns,
+            title=f"./trainyard {scene.command}",
+            name=f"{name}-{self._columns}",
+        )
+
+    def _run(self, scene: Scene) -> Recorded:
+        command = scene.command.replace("~", str(self._place))
+        wanted = Recording(
+            arguments=[sys.executable, "-m", "tools.cli", *command.split()],
+            columns=self._columns,
+            answers=scene.answers,
+            exit_code=scene.exit_code,
+            moment=_is_busy if scene.during else None,
+        )
+        return record(wanted, directory=ROOT, environment=self._environment())
+
+    def _environment(self) -> Mapping[str, str]:
+        """Return the environment of a user who has set nothing."""
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("AWS_", "PULUMI_"))}
+        own = {
+            "PYTHONPATH": str(ROOT),
+            "TRAINYARD_SANDBOX": str(self._place / "sandbox"),
+            VARIABLE: str(self._place / "trainyard-stacks"),
+        }
+        return {**kept, **own}
+
+
 def main() -> int:
     """Write all pictures. Return the exit code."""
-    if PLACE.exists():
-        sys.exit(f"{PLACE} exists; delete it first, because the pictures begin with nothing")
-    try:
-        for columns in WIDTHS:
-            for name, picture in _pictures(columns):
+    for columns in WIDTHS:
+        place = Path(tempfile.mkdtemp(dir="/tmp"))  # a path as long as `HOME`
+        try:
+            for name, picture in Stage(place, columns).pictures():
                 path = PICTURES / f"{name}-{columns}.svg"
                 path.write_text(picture, encoding="utf-8")
                 sys.stdout.write(f"{path.relative_to(ROOT)}\n")
-    finally:
-        _run(Scene("", "sandbox stop"), 80)
-        shutil.rmtree(PLACE, ignore_errors=True)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
     return 0
 
 
-def _pictures(columns: int) -> Iterator[tuple[str, str]]:
-    """Yield the names and the pictures of one width, from an empty directory."""
-    shutil.rmtree(PLACE / "stacks", ignore_errors=True)
-    PLACE.mkdir(exist_ok=True)
-    right = find_stack_file("p5-cb").path.read_text(encoding="utf-8")
-    enabled = "efa_enabled: true\n"
-    indent = " " * (right.index(enabled) - right.rindex("\n", 0, right.index(enabled)) - 1)
-    wrong = right.replace(enabled, f"{enabled}{indent}placement: {{group: create}}\n")
-    (PLACE / "wrong.yaml").write_text(wrong, encoding="utf-8")
-    _run(Scene("", "sandbox start --latency 0.02"), columns)
-    for scene in SCENES:
-        done = _run(scene, columns)
-        title = f"./trainyard {scene.command}"
-        for name, lines in ((scene.name, done.end), (scene.during, done.during)):
-            if lines:
-                made = terminal_svg(lines, columns=columns, title=title, name=f"{name}-{columns}")
-                yield name, made
-    _run(Scene("", "destroy p5-cb --sandbox --yes"), columns)
-
-
-def _run(scene: Scene, columns: int) -> Recorded:
-    wanted = Recording(
-        arguments=[sys.executable, "-m", "tools.cli", *scene.command.split()],
-        columns=columns,
-        answers=scene.answers,
-        exit_code=scene.exit_code,
-        moment=_is_busy if scene.during else None,
+def _with_placement_group(stack: str) -> str:
+    """Return a stack file as in the example of README.md: with what its nodes do not support."""
+    right = find_stack_file(stack).path.read_text(encoding="utf-8")
+    return re.sub(
+        r"^( *)efa_enabled: true\n",
+        r"\g<0>\1placement: {group: create}\n",
+        right,
+        flags=re.MULTILINE,
     )
-    return record(wanted, directory=ROOT, environment=_environment())
 
 
 def _is_busy(text: str) -> bool:
-    """Whether the update has begun with what takes longest."""
-    return "creating aws:eks:Cluster" in text
-
-
-def _environment() -> Mapping[str, str]:
-    """Return the environment of a user who has set nothing."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("AWS_", "PULUMI_"))}
-    own = {
-        "PYTHONPATH": str(ROOT),
-        "TRAINYARD_SANDBOX": str(PLACE / "sandbox"),
-        VARIABLE: str(PLACE / "stacks"),
-    }
-    return {**kept, **own}
+    """Whether an update waits for what takes longest."""
+    return re.search(r"creating aws:eks:Cluster \S+ \([5-9] s\)", text) is not None
 
 
 if __name__ == "__main__":

@@ -77,8 +77,12 @@ def _running_line(running: Running, *, now: float, width: int) -> str:
     took = duration(now - running.began)
     if running.typical_seconds >= TOLD_SECONDS:
         took += f", typically {duration(running.typical_seconds)}"
+    left = width - len(took) - 3
     text = f"  {running.doing} {running.type} {running.name}"
-    return f"{_cut(text, width - len(took) - 3)} ({took})"
+    if len(text) > left:
+        # The name says more than the package and the API group of the type.
+        text = f"  {running.doing} {running.type.rpartition(':')[2]} {running.name}"
+    return f"{_cut(text, left)} ({took})"
 
 
 def _cut(text: str, width: int) -> str:

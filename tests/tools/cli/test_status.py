@@ -37,11 +37,11 @@ def test_a_queue_without_jobs_has_none() -> None:
 def test_the_last_update_is_the_newest_of_the_history() -> None:
     newest = {"kind": "update", "result": "failed", "endTime": "2026-11-23T16:49:40.000Z"}
     assert [*last_update([newest, {"kind": "destroy"}])] == [
-        ("last update", "update failed, 2026-11-23T16:49:40.000Z")
+        ("last update", "update failed, 2026-11-23 16:49 UTC")
     ]
     running = {"kind": "update", "result": "in-progress", "startTime": "2026-11-23T16:49:40.000Z"}
     assert [*last_update([running])] == [
-        ("last update", "update in-progress, began 2026-11-23T16:49:40.000Z")
+        ("last update", "update in-progress, began 2026-11-23 16:49 UTC")
     ]
     assert [*last_update([])] == []
 

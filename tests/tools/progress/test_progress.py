@@ -51,6 +51,21 @@ def test_the_region_says_what_runs_for_how_long_and_what_is_left(golden, width):
     golden(f"progress/region-{width}.txt", "\n".join(shown) + "\n")
 
 
+def test_the_name_of_what_runs_is_complete_in_80_columns():
+    operation = Operation(AWS)
+    for event in events("preview"):
+        operation.read(event)
+    roles = [
+        each["resourcePreEvent"]
+        for each in events("update")
+        if "ClusterRoleBinding" in str(each.get("resourcePreEvent"))
+    ]
+    operation.read({"timestamp": 1, "resourcePreEvent": roles[0]})
+    name = roles[0]["metadata"]["urn"].rpartition("::")[2]
+    (line,) = region(operation, "up p5-cb", now=2, began=1, width=78)[1:]
+    assert line == f"  creating ClusterRoleBinding {name} (1 s)"
+
+
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_planned_changes_name_every_resource_in_the_width(golden, width):
     steps = steps_of_events(lines("preview"))
