@@ -120,6 +120,9 @@ def _live_in_it(commands: Commands) -> None:
     commands.up("made anew", STACK, IN_NETWORK | CHANGED)
     job = ("job", STACK, "nccom-tests", "--submit", "--wait", "--sandbox")
     commands.life.done["job"] = commands.sandbox.run(*job)
+    bundle = commands.sandbox.directory / "bundle"
+    wanted = ("diagnose", STACK, "--sandbox", "--output", bundle)
+    commands.life.done["diagnose"] = commands.sandbox.must(*wanted)
     commands.life.done["jobs"] = commands.sandbox.must("jobs", STACK, "--sandbox", "--json")
     # Batch terminates the idle nodes of the job.
     until(lambda: not _nodes(commands.sandbox), "the nodes of the job are gone", seconds=120)
@@ -238,6 +241,11 @@ def test_a_submitted_job_succeeds(life: Life) -> None:
     (listed,) = json.loads(life.done["jobs"].stdout)
     assert (listed["id"], listed["state"], listed["has_ended"]) == (job_id, "SUCCEEDED", True)
     assert listed["started"] <= listed["ended"]
+
+
+def test_a_diagnosis_has_the_job_and_finds_nothing_wrong(life: Life) -> None:
+    assert "Nothing that is wrong was found." in life.done["diagnose"].stdout
+    assert "Not read" not in life.done["diagnose"].stdout
 
 
 def test_a_network_that_others_live_in_is_not_destroyed(life: Life) -> None:

@@ -79,6 +79,8 @@ def _live(life: Life, sandbox: Sandbox, copies: Path) -> None:
     life.changes["refresh"] = sandbox.resource_changes(STACK)
     life.outputs = json.loads(sandbox.must("outputs", STACK, "--sandbox", "--json").stdout)
     artifact = sandbox.must("artifact", STACK, "cluster-config", "--sandbox")
+    bundle = sandbox.directory / "bundle"
+    life.done["diagnose"] = sandbox.must("diagnose", STACK, "--sandbox", "--output", bundle)
     life.cluster_config = yaml.safe_load(artifact.stdout)
     path = copied_stack_file(copies / "planned.yaml", NOTHING_KEPT, STACK)
     options = ("--planned", "--sandbox", "--stack-file", path)
@@ -158,3 +160,9 @@ def test_a_smaller_queue_is_an_update_of_the_same_cluster(life: Life) -> None:
 def test_destroy_leaves_the_account_as_it_was(life: Life) -> None:
     assert life.done["destroy"].exit_code == 0, life.done["destroy"].said
     assert life.inventory["after"] == life.inventory["before"]
+
+
+def test_a_diagnosis_says_what_it_cannot_read(life: Life) -> None:
+    said = life.done["diagnose"].stdout
+    assert "- slurm: the sandbox runs no head node" in said
+    assert said.count("\n- ") == 1

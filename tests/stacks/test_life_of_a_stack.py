@@ -116,6 +116,8 @@ def _run_the_job(life: Life, sandbox: Sandbox) -> None:
     life.done["waiting"] = sandbox.must(*waiting)
     jobs = ("jobs", STACK, "--sandbox", "--json")
     life.done["jobs"] = sandbox.must(*jobs)
+    bundle = sandbox.directory / "bundle"
+    life.done["diagnose"] = sandbox.must("diagnose", STACK, "--sandbox", "--output", bundle)
     life.done["cancel"] = sandbox.must("cancel", STACK, "waits", "--sandbox")
     life.done["jobs after"] = sandbox.must(*jobs)
     _set_schedulable(sandbox, schedulable=True)
@@ -267,12 +269,19 @@ def test_no_stack_file_is_touched(untouched: dict[str, str], life: Life) -> None
     assert digests() == untouched
 
 
+def test_a_diagnosis_names_what_keeps_a_job_from_starting(life: Life) -> None:
+    said = life.done["diagnose"].stdout
+    assert said.count("is cordoned") == 2
+    assert "pod default/waits-0-" in said
+    assert "is Pending: Unschedulable" in said
+
+
 def test_jobs_are_listed_and_one_that_waits_is_cancelled(life: Life) -> None:
     listed = {each["id"]: each["state"] for each in json.loads(life.done["jobs"].stdout)}
     assert listed == {
         "default/waits": "Pending",
         "default/train": "Complete",
-        "default/nccl-tests": "Complete",
+        "default/nccl-tests-p5": "Complete",
     }
     assert "cancelled default/waits (waits), which was Pending" in life.done["cancel"].said
     after = {each["id"]: each["state"] for each in json.loads(life.done["jobs after"].stdout)}

@@ -1,0 +1,196 @@
+"""The bundle of `diagnose`: its parts, its causes, and what is not in it."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+from kubernetes.client import ApiException
+
+from tools.diagnosis.batch_bundle import add_batch
+from tools.diagnosis.bundle import SUMMARY, Bundle
+from tools.diagnosis.eks_bundle import EksClients, add_account, add_consoles
+from tools.diagnosis.slurm_bundle import add_events, add_head_node
+
+NOW = datetime(2026, 11, 24, tzinfo=UTC)
+KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Bundle:
+    return Bundle(tmp_path)
+
+
+def stubbed(service: str) -> tuple[Any, Stubber]:
+    keys = {"aws_access_key_id": "x", "aws_secret_access_key": "x"}
+    client: Any = boto3.client(service, region_name="us-west-2", **keys)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return client, Stubber(client)
+
+
+def test_parts_are_files_and_the_summary_lists_them(bundle: Bundle, tmp_path: Path) -> None:
+    assert bundle.add("a/b.json", lambda: {"x": NOW}) == {"x": NOW}
+    bundle.add("c.txt", lambda: "text")
+    bundle.blame(["it is broken", "it is broken"])
+    said = bundle.finish("p5-cb")
+    assert json.loads((tmp_path / "a/b.json").read_text("utf-8")) == {"x": str(NOW)}
+    assert (tmp_path / "c.txt").read_text("utf-8") == "text"
+    assert said == (tmp_path / SUMMARY).read_text("utf-8")
+    assert said.count("it is broken") == 1
+    assert "- a/b.json\n- c.txt\n" in said
+
+
+def test_a_part_that_cannot_be_read_does_not_stop_the_others(bundle: Bundle) -> None:
+    def fail() -> str:
+        raise ApiException(status=403, reason="Forbidden")
+
+    def fail_too() -> str:
+        raise OSError("first line\nsecond line")
+
+    assert bundle.add("pods.json", fail) is None
+    assert bundle.add("log.txt", fail_too) is None
+    bundle.add("c.txt", lambda: "text")
+    assert bundle.missing == {"pods.json": "403 Forbidden", "log.txt": "first line"}
+    assert bundle.files == ["c.txt"]
+    assert "- pods.json: 403 Forbidden" in bundle.finish("p5-cb")
+
+
+def test_no_secret_is_written(bundle: Bundle, tmp_path: Path) -> None:
+    def fail() -> str:
+        raise OSError(f"rejected {KEY}")
+
+    bundle.add("log.txt", lambda: f"export AWS_ACCESS_KEY_ID={KEY}")
+    bundle.add("plan.json", lambda: {"environment": {"WANDB_API_KEY": "0123456789"}, "k": KEY})
+    bundle.add("x.json", fail)
+    bundle.blame([f"the key {KEY} is wrong"])
+    bundle.finish("p5-cb")
+    for path in tmp_path.iterdir():
+        text = path.read_text("utf-8")
+        assert KEY not in text
+        assert "0123456789" not in text
+
+
+def test_nothing_wrong_is_said(bundle: Bundle) -> None:
+    assert "Nothing that is wrong was found." in bundle.finish("p5-cb")
+
+
+def test_a_managed_group_has_its_issues_and_the_last_failed_launch(bundle: Bundle) -> None:
+    eks, eks_stub = stubbed("eks")
+    autoscaling, autoscaling_stub = stubbed("autoscaling")
+    ec2, ec2_stub = stubbed("ec2")
+    issue = {"code": "AsgInstanceLaunchFailures", "message": "no capacity"}
+    eks_stub.add_response("describe_cluster", {"cluster": {"name": "c"}})
+    eks_stub.add_response(
+        "describe_nodegroup",
+        {
+            "nodegroup": {
+                "health": {"issues": [issue]},
+                "resources": {"autoScalingGroups": [{"name": "asg"}]},
+            }
+        },
+    )
+    autoscaling_stub.add_response("describe_auto_scaling_groups", {"AutoScalingGroups": []})
+    activity = {
+        "ActivityId": "1",
+        "AutoScalingGroupName": "asg",
+        "Cause": "x",
+        "StartTime": NOW,
+        "StatusCode": "Failed",
+        "StatusMessage": "We currently do not have sufficient",
+    }
+    autoscaling_stub.add_response("describe_scaling_activities", {"Activities": [activity]})
+    running = [
+        {"InstanceId": "i-1", "State": {"Name": "running"}},
+        {"InstanceId": "i-2", "State": {"Name": "terminated"}},
+    ]
+    ec2_stub.add_response("describe_instances", {"Reservations": [{"Instances": running}]})
+    clients = EksClients(eks=eks, ec2=ec2, autoscaling=autoscaling)
+    with eks_stub, autoscaling_stub, ec2_stub:
+        found = add_account(bundle, clients, cluster="c", groups={"p5": {"node_group": "c-p5"}})
+    assert found == ["i-1"]
+    assert bundle.causes == [
+        "node group p5: AsgInstanceLaunchFailures: no capacity",
+        "node group p5: EC2 launched no instance: We currently do not have sufficient",
+    ]
+
+
+def test_instances_that_are_no_nodes_have_their_console(bundle: Bundle, tmp_path: Path) -> None:
+    ec2 = SimpleNamespace(get_console_output=lambda **_: {"Output": "cloud-init failed"})
+    add_consoles(bundle, ec2, ["i-1"])
+    assert (tmp_path / "console/i-1.log").read_text("utf-8") == "cloud-init failed"
+    assert bundle.causes == ["instance i-1 runs and is no Ready node; see console/i-1.log"]
+
+
+def test_slurm_has_the_reasons_of_its_nodes_and_the_ends_of_its_logs(
+    bundle: Bundle, tmp_path: Path
+) -> None:
+    answers = {"sinfo --list-reasons": "p5-st-p5-1 down*: Not responding\n", "sudo tail": "log\n"}
+
+    def run(script: str) -> str:
+        return next((said for begin, said in answers.items() if script.startswith(begin)), "")
+
+    add_head_node(bundle, run)
+    assert bundle.causes == ["Slurm: p5-st-p5-1 down*: Not responding"]
+    assert (tmp_path / "slurm/clustermgtd.log").read_text("utf-8") == "log\n"
+    assert {"slurm/nodes.txt", "slurm/slurmctld.log", "slurm/slurm_resume.log"} <= {*bundle.files}
+
+
+def test_failed_resources_of_a_cluster_are_causes(bundle: Bundle) -> None:
+    cloudformation, stub = stubbed("cloudformation")
+    stacks = [{"StackName": "c", "StackId": "id", "CreationTime": NOW, "StackStatus": "X"}]
+    event = {
+        "StackId": "id",
+        "EventId": "1",
+        "StackName": "c",
+        "Timestamp": NOW,
+        "LogicalResourceId": "HeadNode",
+        "ResourceType": "AWS::EC2::Instance",
+        "ResourceStatus": "CREATE_FAILED",
+        "ResourceStatusReason": "no capacity",
+    }
+    stub.add_response("list_stacks", {"StackSummaries": stacks})
+    stub.add_response("describe_stack_events", {"StackEvents": [event]})
+    with stub:
+        add_events(bundle, cloudformation, "c", now=NOW)
+    assert bundle.causes == ["CloudFormation: HeadNode (AWS::EC2::Instance): no capacity"]
+
+
+def test_batch_has_the_reasons_of_environments_and_jobs(bundle: Bundle) -> None:
+    batch, stub = stubbed("batch")
+    environment = {
+        "computeEnvironmentName": "b-p5",
+        "computeEnvironmentArn": "a",
+        "type": "MANAGED",
+        "state": "DISABLED",
+        "status": "INVALID",
+        "statusReason": "CLIENT_ERROR: role",
+    }
+    stub.add_response("describe_compute_environments", {"computeEnvironments": [environment]})
+    stub.add_response("describe_job_queues", {"jobQueues": []})
+    job = {
+        "jobId": "j",
+        "jobName": "train",
+        "jobQueue": "q",
+        "status": "RUNNABLE",
+        "jobDefinition": "d",
+        "startedAt": 1,
+        "statusReason": "MISCONFIGURATION:JOB_RESOURCE",
+    }
+    summary = {"jobId": "j", "jobName": "train"}
+    stub.add_response("list_jobs", {"jobSummaryList": [summary]})
+    stub.add_response("describe_jobs", {"jobs": [job]})
+    for _ in range(3):
+        stub.add_response("list_jobs", {"jobSummaryList": []})
+    with stub:
+        add_batch(bundle, batch, environments=["b-p5"], queues=["q"])
+    assert bundle.causes == [
+        "compute environment b-p5 is INVALID: CLIENT_ERROR: role",
+        "compute environment b-p5 is disabled",
+        "job j (train) is RUNNABLE: MISCONFIGURATION:JOB_RESOURCE",
+    ]
+    assert not bundle.missing

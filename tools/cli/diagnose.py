@@ -1,0 +1,138 @@
+"""`diagnose`: writes everything that explains the state of a stack into a directory."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import boto3
+import typer
+
+from components import clock
+from components.account.call_failures import CLIENT
+from components.batch.plan import BatchPlan
+from components.eks.plan import EksPlan
+from components.parallelcluster.plan import ParallelClusterPlan
+from tools.cli import console, failures, options
+from tools.cli.artifacts import document, opened_to_read
+from tools.cli.cluster_client import cluster_client
+from tools.cli.kubeconfig import usable_kubeconfig
+from tools.cli.session import account_access
+from tools.cli.slurm_submission import reached_head_node
+from tools.cli.stack_config import plan_of
+from tools.diagnosis.batch_bundle import add_batch
+from tools.diagnosis.bundle import SUMMARY, Bundle, answer
+from tools.diagnosis.eks_bundle import EksClients, add_account, add_cluster, add_consoles
+from tools.diagnosis.slurm_bundle import add_events, add_head_node
+from tools.workspace.exported_state import exported_state
+from tools.workspace.stack_files import StackFile
+from tools.workspace.workspace import Workspace, history, outputs
+
+_UPDATES = 10
+
+
+def diagnose(
+    stack: options.Stack,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="New directory. Default: ./<stack>-diagnosis-<time>."),
+    ] = None,
+    sandbox: options.Sandbox = False,
+    stack_file: options.StackFilePath = None,
+) -> None:
+    """Write state, events, logs and the likely causes of problems into a directory. Read-only.
+
+    Secrets are not written. A part that cannot be read is listed in the summary.
+    """
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    workspace = opened_to_read(found, sandbox=sandbox)
+    bundle = Bundle(_new_directory(output, stack))
+    bundle.add("stack-file.yaml", lambda: found.path.read_text(encoding="utf-8"))
+    bundle.add("updates.json", lambda: history(workspace, updates=_UPDATES))
+    bundle.add("state.json", lambda: exported_state(workspace.command, stack))
+    deployed = bundle.add("outputs.json", lambda: outputs(workspace)) or {}
+    bundle.add("plan.json", lambda: dataclasses.asdict(plan_of(found)))
+    with contextlib.ExitStack() as reached:
+        reach = bundle.add("account.txt", lambda: _reached(reached, found, sandbox=sandbox))
+        if reach is not None:
+            _add_kind(bundle, deployed, workspace, sandbox=sandbox)
+    title = f"{stack}{' in the sandbox' if sandbox else ''}, {clock.now():%Y-%m-%d %H:%M} UTC"
+    console.answer(bundle.finish(title).partition("## Files")[0].rstrip())
+    console.progress(f"wrote {len(bundle.files)} files; begin with {bundle.directory / SUMMARY}")
+
+
+def _new_directory(output: Path | None, stack: str) -> Path:
+    directory = output or Path(f"{stack}-diagnosis-{clock.now():%Y%m%d-%H%M%S}")
+    try:
+        directory.mkdir(parents=True)
+    except FileExistsError as error:
+        raise failures.WrongUseError(
+            f"{directory} exists; name a new directory with --output"
+        ) from error
+    return directory
+
+
+def _reached(reached: contextlib.ExitStack, stack_file: StackFile, *, sandbox: bool) -> str:
+    reached.enter_context(account_access(sandbox=sandbox, profile=stack_file.profile))
+    sts = boto3.client("sts", region_name=stack_file.region, config=CLIENT)
+    return str(sts.get_caller_identity()["Arn"])
+
+
+def _add_kind(
+    bundle: Bundle, deployed: Mapping[str, Any], workspace: Workspace, *, sandbox: bool
+) -> None:
+    stack_file = workspace.stack_file
+    plan = plan_of(stack_file)
+
+    def made(service: str) -> Any:
+        return boto3.client(service, region_name=stack_file.region, config=CLIENT)
+
+    _add_reservations(bundle, plan, made("ec2"))
+    if isinstance(plan, EksPlan):
+        clients = EksClients(eks=made("eks"), ec2=made("ec2"), autoscaling=made("autoscaling"))
+        groups = deployed.get("node_groups", {})
+        running = add_account(bundle, clients, cluster=plan.name, groups=groups)
+        ready = bundle.add(
+            "kubernetes/ready-instances.txt", lambda: _cluster(bundle, workspace, sandbox)
+        )
+        joined = set((ready or "").split())
+        add_consoles(bundle, clients.ec2, [each for each in running if each not in joined])
+    elif isinstance(plan, ParallelClusterPlan):
+        add_events(bundle, made("cloudformation"), plan.name, now=clock.now())
+        if sandbox:
+            bundle.missing["slurm"] = "the sandbox runs no head node"
+            return
+        bundle.add("slurm/head-node.txt", lambda: _head_node(bundle, plan, stack_file))
+    elif isinstance(plan, BatchPlan):
+        names = [f"{plan.name}-{each.name}" for each in plan.compute_environments]
+        add_batch(bundle, made("batch"), environments=names, queues=names)
+
+
+def _add_reservations(bundle: Bundle, plan: Any, ec2: Any) -> None:
+    ids = sorted(_reservations(plan))
+    if ids:
+        bundle.add(
+            "reservations.json",
+            lambda: answer(ec2.describe_capacity_reservations(CapacityReservationIds=ids)),
+        )
+
+
+def _reservations(plan: Any) -> Iterator[str]:
+    for pool in getattr(plan, "node_pools", ()):
+        if pool.capacity.reservation_id:
+            yield pool.capacity.reservation_id
+
+
+def _cluster(bundle: Bundle, workspace: Workspace, sandbox: bool) -> str:
+    found = outputs(workspace, show_secrets=True)["kubeconfig"]
+    with cluster_client(usable_kubeconfig(document(found), sandbox=sandbox)) as api:
+        return "\n".join(sorted(add_cluster(bundle, api, has_logs=not sandbox)))
+
+
+def _head_node(bundle: Bundle, plan: ParallelClusterPlan, stack_file: StackFile) -> str:
+    with reached_head_node(plan, stack_file) as head_node:
+        add_head_node(bundle, head_node.run)
+        return head_node.instance_id

@@ -1,0 +1,94 @@
+"""A directory with everything that explains the state of a stack.
+
+A part that cannot be read is noted, and does not stop the others: a bundle is made when something
+is broken. Nothing that looks like a secret is written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from components.plain_text import legible
+from components.secret_text import hidden, without_secrets
+
+SUMMARY = "summary.md"
+_LONGEST_REASON = 300
+
+Read = TypeVar("Read")
+
+
+@dataclass(slots=True)
+class Bundle:
+    """The directory, and what is known so far."""
+
+    directory: Path
+    """An existing, empty directory."""
+    files: list[str] = field(default_factory=list[str])
+    missing: dict[str, str] = field(default_factory=dict[str, str])
+    """Why a part could not be read, by part."""
+    causes: list[str] = field(default_factory=list[str])
+    """What is wrong, the most likely cause of problems first."""
+
+    def add(self, name: str, read: Callable[[], Read]) -> Read | None:
+        """Write what a function returns to a file, and return it; None if it fails.
+
+        Args:
+            name: Path in the directory: text for `.txt`, `.log` and `.yaml`, else JSON.
+            read: Reads the part.
+        """
+        try:
+            found = read()
+        except Exception as error:
+            self.missing[name] = _reason(error)
+            return None
+        path = self.directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(_text(found), encoding="utf-8")
+        self.files.append(name)
+        return found
+
+    def blame(self, causes: Iterable[str]) -> None:
+        """Add causes, each once."""
+        self.causes += [each for each in dict.fromkeys(causes) if each not in self.causes]
+
+    def finish(self, title: str) -> str:
+        """Write the summary, and return it."""
+        causes = [f"- {each}" for each in self.causes] or ["Nothing that is wrong was found."]
+        missing = [f"- {name}: {why}" for name, why in self.missing.items()]
+        lines = [
+            f"# {title}",
+            "",
+            "## Likely causes",
+            "",
+            *causes,
+            *(["", "## Not read", "", *missing] if missing else []),
+            "",
+            "## Files",
+            "",
+            *(f"- {name}" for name in self.files),
+        ]
+        text = without_secrets("\n".join(lines)) + "\n"
+        (self.directory / SUMMARY).write_text(text, encoding="utf-8")
+        return text
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of an error; an error of the Kubernetes client has a status."""
+    status, reason = getattr(error, "status", None), getattr(error, "reason", None)
+    said = f"{status} {reason}" if status else str(error) or type(error).__name__
+    return legible(without_secrets(said.strip().splitlines()[0]))[:_LONGEST_REASON]
+
+
+def _text(found: object) -> str:
+    if isinstance(found, str):
+        return without_secrets(found)
+    return json.dumps(hidden(found), indent=2, default=str) + "\n"
+
+
+def answer(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer of an AWS call without its metadata."""
+    return {name: value for name, value in found.items() if name != "ResponseMetadata"}

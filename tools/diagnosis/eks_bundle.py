@@ -1,0 +1,190 @@
+"""The parts of a bundle about an EKS cluster.
+
+Source:
+    https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_DescribeScalingActivities.html
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_GetConsoleOutput.html
+    https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from kubernetes import client
+
+from tools.diagnosis.bundle import Bundle, answer
+from tools.diagnosis.pods import name_of, reason_of
+
+_MOST_CONSOLES, _MOST_LOGS, _LOG_LINES = 8, 30, 500
+_SYSTEM = "kube-system"
+_RUNS = ("Running", "Succeeded")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EksClients:
+    """boto3 clients of a region."""
+
+    eks: Any
+    ec2: Any
+    autoscaling: Any
+
+
+def add_account(
+    bundle: Bundle, clients: EksClients, *, cluster: str, groups: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
+    """Add what the account knows about a cluster; return the ids of its running instances.
+
+    Args:
+        bundle: The bundle.
+        clients: boto3 clients.
+        cluster: Name of the cluster.
+        groups: The node groups in the stack's outputs.
+    """
+    bundle.add("cluster.json", lambda: answer(clients.eks.describe_cluster(name=cluster)))
+    for name, output in groups.items():
+        _add_group(bundle, clients, cluster, name, output)
+    tag = {"Name": f"tag:kubernetes.io/cluster/{cluster}", "Values": ["owned"]}
+    found = bundle.add(
+        "instances.json",
+        lambda: [
+            instance
+            for reserved in clients.ec2.describe_instances(Filters=[tag])["Reservations"]
+            for instance in reserved["Instances"]
+        ],
+    )
+    return [each["InstanceId"] for each in found or [] if each["State"]["Name"] == "running"]
+
+
+def _add_group(
+    bundle: Bundle, clients: EksClients, cluster: str, name: str, output: Mapping[str, Any]
+) -> None:
+    scaling_group, managed = output.get("autoscaling_group"), output.get("node_group")
+    if managed:
+        found = bundle.add(
+            f"node-groups/{name}.json",
+            lambda: clients.eks.describe_nodegroup(clusterName=cluster, nodegroupName=managed)[
+                "nodegroup"
+            ],
+        )
+        issues = (found or {}).get("health", {}).get("issues", [])
+        bundle.blame(f"node group {name}: {each['code']}: {each['message']}" for each in issues)
+        groups = (found or {}).get("resources", {}).get("autoScalingGroups", [])
+        scaling_group = groups[0]["name"] if groups else None
+    if not scaling_group:
+        return
+    bundle.add(
+        f"node-groups/{name}-autoscaling.json",
+        lambda: clients.autoscaling.describe_auto_scaling_groups(
+            AutoScalingGroupNames=[scaling_group]
+        )["AutoScalingGroups"],
+    )
+    activities = bundle.add(
+        f"node-groups/{name}-activities.json",
+        lambda: clients.autoscaling.describe_scaling_activities(AutoScalingGroupName=scaling_group)[
+            "Activities"
+        ],
+    )
+    bundle.blame(
+        f"node group {name}: EC2 launched no instance: {each.get('StatusMessage', '')}"
+        for each in (activities or [])[:1]
+        if each["StatusCode"] == "Failed"
+    )
+
+
+def add_cluster(bundle: Bundle, api: client.ApiClient, *, has_logs: bool) -> set[str]:
+    """Add the objects of a cluster and the logs of its system pods; no Secrets.
+
+    Args:
+        bundle: The bundle.
+        api: Client of the cluster.
+        has_logs: Whether its nodes run containers, which have logs.
+
+    Returns:
+        The ids of the instances that are Ready nodes.
+    """
+    core: Any = client.CoreV1Api(api)
+    apps: Any = client.AppsV1Api(api)
+    batch: Any = client.BatchV1Api(api)
+    lists = {
+        "nodes": core.list_node,
+        "pods": core.list_pod_for_all_namespaces,
+        "events": core.list_event_for_all_namespaces,
+        "daemon-sets": apps.list_daemon_set_for_all_namespaces,
+        "jobs": batch.list_job_for_all_namespaces,
+    }
+    found: dict[str, list[Any]] = {}
+    for name, listed in lists.items():
+        read = partial(_objects, api, listed, found.setdefault(name, []))
+        bundle.add(f"kubernetes/{name}.json", read)
+    bundle.add(
+        "kubernetes/aws-auth.txt",
+        lambda: core.read_namespaced_config_map("aws-auth", _SYSTEM).data["mapRoles"],
+    )
+    nodes, pods = found["nodes"], found["pods"]
+    bundle.blame(_unready(nodes))
+    for pod in _system_pods(pods) if has_logs else ():
+        name = name_of(pod, "metadata", "name")
+        read = partial(core.read_namespaced_pod_log, name, _SYSTEM, tail_lines=_LOG_LINES)
+        bundle.add(f"kubernetes/logs/{name}.log", read)
+    bundle.blame(
+        f"pod {each.metadata.namespace}/{each.metadata.name} is {each.status.phase}: "
+        f"{reason_of(each)}"
+        for each in pods
+        if each.status.phase not in _RUNS
+    )
+    return {_instance_id(each) for each in nodes if _condition(each) is None}
+
+
+def _objects(api: client.ApiClient, listed: Callable[[], Any], found: list[Any]) -> Any:
+    """Return the objects of a list as JSON values, and keep them in `found`."""
+    found += listed().items
+    return api.sanitize_for_serialization(found)
+
+
+def add_consoles(bundle: Bundle, ec2: Any, instance_ids: list[str]) -> None:
+    """Add the console output of instances that are no Ready nodes; Nitro instances have it live."""
+    for each in instance_ids[:_MOST_CONSOLES]:
+        bundle.add(f"console/{each}.log", partial(_console, ec2, each))
+    bundle.blame(
+        f"instance {each} runs and is no Ready node; see console/{each}.log"
+        for each in instance_ids[:_MOST_CONSOLES]
+    )
+
+
+def _console(ec2: Any, instance_id: str) -> str:
+    found = ec2.get_console_output(InstanceId=instance_id, Latest=True).get("Output", "")
+    try:
+        return base64.b64decode(found, validate=True).decode(errors="replace")
+    except ValueError:  # boto3 has decoded it
+        return found
+
+
+def _unready(nodes: list[Any]) -> Iterator[str]:
+    for node in nodes:
+        condition = _condition(node)
+        if condition is not None:
+            yield f"node {node.metadata.name} is not Ready: {condition}"
+        if node.spec.unschedulable:
+            yield f"node {node.metadata.name} is cordoned"
+
+
+def _condition(node: Any) -> str | None:
+    """Return why a node is not Ready; None if it is."""
+    for each in node.status.conditions or []:
+        if each.type == "Ready":
+            return None if each.status == "True" else each.message or "no message"
+    return "the kubelet has not reported"
+
+
+def _system_pods(pods: list[Any]) -> list[Any]:
+    system = [each for each in pods if each.metadata.namespace == _SYSTEM]
+    # Those that do not run explain more.
+    return sorted(system, key=lambda each: each.status.phase in _RUNS)[:_MOST_LOGS]
+
+
+def _instance_id(node: Any) -> str:
+    return (node.spec.provider_id or "").rpartition("/")[2]
