@@ -16,7 +16,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import dataclass, field
 from typing import Any
 
 import boto3
@@ -107,33 +107,51 @@ def submit_job(
         if not sandbox:
             console.progress("\n  ".join(_follow(plan.region, job_id, submission)))
         if wait:
-            show = _no_log if sandbox else partial(_print_log, plan.region, submission, wait)
-            wait_for(batch, job_id, lambda job: _explain(job, batch, plan, submission), wait, show)
+            log = _no_log if sandbox else _MainLog(plan.region, submission, wait.show)
+            wait_for(batch, job_id, lambda job: _explain(job, batch, plan, submission), wait, log)
 
 
-def _no_log(_batch: Any, _job_id: str) -> None:
-    console.progress("the sandbox runs no containers, so the job has no log")
+def _no_log(batch: Any, job_id: str, *, has_ended: bool) -> None:
+    if has_ended:
+        console.progress("the sandbox runs no containers, so the job has no log")
 
 
-def _print_log(
-    region: str, submission: BatchSubmission, wait: JobWait, batch: Any, job_id: str
-) -> None:
-    """Print the log of the main node, which has the result."""
-    (main,) = batch.describe_jobs(jobs=[_main_node(job_id, submission)])["jobs"]
-    stream = (main.get("container") or {}).get("logStreamName")
-    if not stream:
-        console.progress("the job has no log: its container did not start")
-        return
-    client = boto3.client("logs", region_name=region, config=CLIENT)
-    try:
+@dataclass(slots=True)
+class _MainLog:
+    """The log of the main node, which has the result; it is printed as it grows."""
+
+    region: str
+    submission: BatchSubmission
+    show: Callable[[str], object]
+    newest_ms: int = 0
+    """Time of the newest printed event."""
+    printed: set[str] = field(default_factory=set[str])
+    """Ids of the printed events."""
+
+    def __call__(self, batch: Any, job_id: str, *, has_ended: bool) -> None:
+        """Print the new lines; while the job runs, its stream may not exist yet."""
+        try:
+            (main,) = batch.describe_jobs(jobs=[_main_node(job_id, self.submission)])["jobs"]
+            stream = (main.get("container") or {}).get("logStreamName")
+            if stream:
+                self._print(stream)
+            elif has_ended:
+                console.progress("the job has no log: its container did not start")
+        except (BotoCoreError, ClientError) as error:
+            if has_ended:
+                console.progress(explained("logs:FilterLogEvents", error))
+
+    def _print(self, stream: str) -> None:
+        client = boto3.client("logs", region_name=self.region, config=CLIENT)
         pages = client.get_paginator("filter_log_events").paginate(
-            logGroupName=LOG_GROUP, logStreamNames=[stream]
+            logGroupName=LOG_GROUP, logStreamNames=[stream], startTime=self.newest_ms
         )
         for page in pages:
             for event in page["events"]:
-                wait.show(event["message"].rstrip())
-    except (BotoCoreError, ClientError) as error:
-        console.progress(explained("logs:FilterLogEvents", error))
+                if event["eventId"] not in self.printed:
+                    self.printed.add(event["eventId"])
+                    self.newest_ms = max(self.newest_ms, event["timestamp"])
+                    self.show(event["message"].rstrip())
 
 
 def _main_node(job_id: str, submission: BatchSubmission) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -15,7 +15,14 @@ from tools.diagnosis.waiting_job import WAITING
 _ENDED = ("SUCCEEDED", "FAILED")
 
 Explain = Callable[[Mapping[str, Any]], list[str]]
-PrintLog = Callable[[Any, str], None]
+
+
+class PrintLog(Protocol):
+    """Prints the new lines of the log of a job that runs or has ended."""
+
+    def __call__(self, batch: Any, job_id: str, *, has_ended: bool) -> None:
+        """Print the lines that were not printed yet."""
+        ...
 
 
 def wait_for(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: PrintLog) -> None:
@@ -26,7 +33,7 @@ def wait_for(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log
         job_id: Id of the job.
         explain: Returns why a job, as DescribeJobs returns it, does not start.
         wait: Limits and clock.
-        print_log: Prints the log of a job that has ended, with the client and the id.
+        print_log: Prints the log, while the job runs and at its end.
 
     Raises:
         CommandError: the job failed, did not start within the limit, or AWS stopped responding. In
@@ -50,18 +57,28 @@ def _wait(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: P
             console.progress(f"{job_id} is {seen}")
         if seen in _ENDED:
             break
+        if seen == "RUNNING":
+            print_log(batch, job_id, has_ended=False)
         if seen in WAITING:
-            reason = job.get("statusReason") or ""
-            if reason != told and (reason or waited >= QUIET_SECONDS):
-                told = reason
-                _tell(job, explain(job))
+            told = _tell_reason(job, told, waited, explain)
             if waited >= wait.start_limit_minutes * 60:
                 raise failures.CommandError(_gave_up(job, explain(job), wait))
         wait.pause(POLL_SECONDS)
-    print_log(batch, job_id)
+    print_log(batch, job_id, has_ended=True)
     if seen == "FAILED":
         reason = job.get("statusReason")
         raise failures.CommandError(f"the job {job_id} failed: {reason or 'see its log'}")
+
+
+def _tell_reason(
+    job: Mapping[str, Any], told: str | None, waited: float, explain: Explain
+) -> str | None:
+    """Report why a job waits if that is new; return what was reported last."""
+    reason = job.get("statusReason") or ""
+    if reason == told or not (reason or waited >= QUIET_SECONDS):
+        return told
+    _tell(job, explain(job))
+    return reason
 
 
 def _transient(error: Exception) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -54,11 +53,11 @@ def diagnose(
     bundle.add("updates.json", lambda: history(workspace, updates=_UPDATES))
     bundle.add("state.json", lambda: exported_state(workspace.command, stack))
     deployed = bundle.add("outputs.json", lambda: outputs(workspace)) or {}
-    bundle.add("plan.json", lambda: dataclasses.asdict(plan_of(found)))
+    plan: Any = bundle.add("plan.json", lambda: plan_of(found))
     with contextlib.ExitStack() as reached:
         reach = bundle.add("account.txt", lambda: _reached(reached, found, sandbox=sandbox))
-        if reach is not None:
-            _add_kind(bundle, deployed, workspace, sandbox=sandbox)
+        if reach is not None and plan is not None:
+            _add_kind(bundle, plan, deployed, workspace, sandbox=sandbox)
     title = f"{stack}{' in the sandbox' if sandbox else ''}, {clock.now():%Y-%m-%d %H:%M} UTC"
     console.answer(bundle.finish(title).partition("## Files")[0].rstrip())
     console.progress(f"wrote {len(bundle.files)} files; begin with {bundle.directory / SUMMARY}")
@@ -82,10 +81,14 @@ def _reached(reached: contextlib.ExitStack, stack_file: StackFile, *, sandbox: b
 
 
 def _add_kind(
-    bundle: Bundle, deployed: Mapping[str, Any], workspace: Workspace, *, sandbox: bool
+    bundle: Bundle,
+    plan: Any,
+    deployed: Mapping[str, Any],
+    workspace: Workspace,
+    *,
+    sandbox: bool,
 ) -> None:
     stack_file = workspace.stack_file
-    plan = plan_of(stack_file)
 
     def made(service: str) -> Any:
         return boto3.client(service, region_name=stack_file.region, config=CLIENT)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -21,8 +22,11 @@ from tools.cli.job_wait import JobWait, look_again
 
 POLL_SECONDS = 15
 """Each look at the job is a command of Systems Manager, which takes seconds."""
-LOG_BYTES = 20_000
-"""End of the log that is printed; Systems Manager returns 24,000 characters at most."""
+LOG_BYTES, LOG_LINES = 20_000, 200
+"""Part of a log that one command reads; Systems Manager returns 24,000 characters at most."""
+MOST_LINES = 2000
+"""Lines of a log that are printed at once; older ones are left out, because each part takes
+seconds."""
 _WAITING = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"})
 FAILED_STATES = frozenset(
     {
@@ -43,7 +47,7 @@ Run = Callable[[str], str]
 
 
 def wait_for(run: Run, job_id: str, wait: JobWait) -> None:
-    """Follow a job and the jobs that it depends on, and print the end of its log.
+    """Follow a job and the jobs that it depends on, and print its log while it runs.
 
     Args:
         run: Runs a script on the head node.
@@ -52,18 +56,65 @@ def wait_for(run: Run, job_id: str, wait: JobWait) -> None:
             one.
 
     Raises:
-        CommandError: a job failed, after the end of its log was printed, or did not start within
-            the limit. In the second case, the jobs stay in the queue.
+        CommandError: a job failed, after its log was printed, or did not start within the limit.
+            In the second case, the jobs stay in the queue.
     """
     for each in _chain(run, job_id, wait):
-        ended = _wait_for_one(run, each, wait)
+        log = _Log(run, wait)
+        ended = _wait_for_one(run, each, wait, log if each == job_id else None)
         has_failed = ended["JobState"] in FAILED_STATES
         if has_failed or each == job_id:
-            log = shlex.quote(ended.get("StdOut", ""))
-            wait.show(run(f"[ ! -f {log} ] || tail -c {LOG_BYTES} -- {log}\n"))
+            log.print_rest(ended)
         if has_failed:
             code = ended.get("ExitCode", "").partition(":")[0]
             raise failures.CommandError(f"{_state(each, ended)}, exit code {code}")
+
+
+@dataclass(slots=True)
+class _Log:
+    """The log of a job, which is printed line by line as it grows."""
+
+    run: Run
+    wait: JobWait
+    printed: int = 0
+    """Number of lines that were printed or left out."""
+
+    def print_new(self, fields: Mapping[str, str]) -> None:
+        """Print the complete lines that are new."""
+        while self._print_part(fields):
+            pass
+
+    def print_rest(self, fields: Mapping[str, str]) -> None:
+        """Print the new lines of a job that has ended, also a last one without its end."""
+        self.print_new(fields)
+        path = shlex.quote(fields.get("StdOut", ""))
+        start = self.printed + 1
+        last = self.run(f"[ ! -f {path} ] || tail -n +{start} -- {path} | head -c {LOG_BYTES}\n")
+        if last.strip():
+            self.wait.show(last.rstrip("\n"))
+
+    def _print_part(self, fields: Mapping[str, str]) -> bool:
+        """Print at most `LOG_LINES`; return whether there are more."""
+        path = shlex.quote(fields.get("StdOut", ""))
+        script = (
+            f"[ -f {path} ] || exit 0\nlines=$(wc -l < {path})\necho $lines\n"
+            f"from=$((lines - {MOST_LINES})); [ $from -gt {self.printed} ] || from={self.printed}\n"
+            f"echo $from\ntail -n +$((from + 1)) -- {path} | head -n {LOG_LINES} "
+            f"| head -c {LOG_BYTES}\n"
+        )
+        said = look_again(lambda: self.run(script), self.wait, _transient)
+        if not said:
+            return False
+        lines, first, text = said.split("\n", 2)
+        if int(first) > self.printed:
+            left_out = int(first) - self.printed
+            console.progress(f"{left_out} lines are left out; the log is {path} on the head node")
+        complete = text.rpartition("\n")[0]
+        if not complete:
+            return False
+        self.wait.show(complete)
+        self.printed = int(first) + complete.count("\n") + 1
+        return self.printed < int(lines)
 
 
 def _chain(run: Run, job_id: str, wait: JobWait) -> list[str]:
@@ -74,7 +125,7 @@ def _chain(run: Run, job_id: str, wait: JobWait) -> list[str]:
     return chain
 
 
-def _wait_for_one(run: Run, job_id: str, wait: JobWait) -> dict[str, str]:
+def _wait_for_one(run: Run, job_id: str, wait: JobWait, log: _Log | None) -> dict[str, str]:
     """Report the states of a job until it ends, and return its fields."""
     began, told = wait.now(), ""
     while True:
@@ -85,6 +136,8 @@ def _wait_for_one(run: Run, job_id: str, wait: JobWait) -> dict[str, str]:
             console.progress(said)
         if state == "COMPLETED" or state in FAILED_STATES:
             return fields
+        if log is not None and state == "RUNNING":
+            log.print_new(fields)
         if state in _WAITING and wait.now() - began >= wait.start_limit_minutes * 60:
             raise failures.CommandError(
                 f"after {wait.start_limit_minutes:g} minutes, {said}; it stays in the queue until "

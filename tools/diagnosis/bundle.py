@@ -6,6 +6,7 @@ is broken. Nothing that looks like a secret is written.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -86,6 +87,8 @@ def _reason(error: Exception) -> str:
 def _text(found: object) -> str:
     if isinstance(found, str):
         return without_secrets(found)
+    if dataclasses.is_dataclass(found) and not isinstance(found, type):
+        found = dataclasses.asdict(found)
     return json.dumps(hidden(found), indent=2, default=str) + "\n"
 
 

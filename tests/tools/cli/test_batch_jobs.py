@@ -25,6 +25,8 @@ class Batch:
     def __init__(self, *states: str, refusal: str = "") -> None:
         self.states, self.refusal = list(states), refusal
         self.submitted: list[dict[str, Any]] = []
+        self.streams: list[str] = []
+        self.read = 0
 
     def submit_job(self, **request: Any) -> dict[str, str]:
         if self.refusal:
@@ -35,7 +37,8 @@ class Batch:
 
     def describe_jobs(self, jobs: list[str]) -> dict[str, list[dict[str, Any]]]:
         if jobs == ["7d1c#0"]:
-            return {"jobs": [{"jobId": jobs[0], "container": {"logStreamName": "main/1"}}]}
+            stream = self.streams.pop(0) if self.streams else "main/1"
+            return {"jobs": [{"jobId": jobs[0], "container": {"logStreamName": stream}}]}
         return {"jobs": [{"jobId": jobs[0], "status": self.states.pop(0)}]}
 
     def get_paginator(self, operation: str) -> Batch:
@@ -43,11 +46,14 @@ class Batch:
         return self
 
     def paginate(self, **wanted: Any) -> list[dict[str, Any]]:
+        assert wanted.pop("startTime") == self.read
         assert wanted == {"logGroupName": "/aws/batch/job", "logStreamNames": ["main/1"]}
         if self.refusal:
             error = {"Error": {"Code": "AccessDeniedException", "Message": self.refusal}}
             raise ClientError(error, "FilterLogEvents")
-        return [{"events": [{"message": "# Avg bus bandwidth: 372.3\n"}]}]
+        self.read = 7
+        event = {"eventId": "e", "timestamp": 7, "message": "# Avg bus bandwidth: 372.3\n"}
+        return [{"events": [event]}]
 
 
 @pytest.fixture
@@ -158,6 +164,16 @@ def test_waiting_ends_when_the_job_does_with_the_log_of_its_main_node(plan, batc
     told = [line for line in printed.err.splitlines() if "7d1c is" in line]
     assert [line.rpartition(" ")[2] for line in told] == ["SUBMITTED", "RUNNING", "SUCCEEDED"]
     assert printed.out == "7d1c\n# Avg bus bandwidth: 372.3\n"
+
+
+def test_the_log_is_printed_while_the_job_runs_and_once(plan, batch, capsys) -> None:
+    """The stream exists from the second look at the running job on."""
+    batch.states = ["RUNNING", "RUNNING", "RUNNING", "SUCCEEDED"]
+    batch.streams = ["", "main/1", "main/1", "main/1"]
+    told: list[str] = []
+    submit(plan, batch, wait=JobWait(pause=lambda _: told.append(capsys.readouterr().out)))
+    assert told == ["7d1c\n", "# Avg bus bandwidth: 372.3\n", ""]
+    assert "Avg" not in capsys.readouterr().out
 
 
 def test_a_log_that_cannot_be_read_does_not_fail_the_job(plan, batch, capsys, monkeypatch) -> None:

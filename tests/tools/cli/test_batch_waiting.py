@@ -43,9 +43,11 @@ class Batch:
         return {"jobs": [{"jobId": jobs[0], "status": state, **said}]}
 
 
-def no_log(_batch: Batch, job_id: str) -> None:
+def no_log(batch: Any, job_id: str, *, has_ended: bool) -> None:
     """A job without a log."""
     assert job_id == "7d1c"
+    assert batch is not None
+    assert has_ended is not None
 
 
 def test_a_state_is_told_once_and_a_job_that_fails_ends_the_command(capsys) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from tools.cli import failures
 from tools.cli.job_wait import JobWait
-from tools.cli.slurm_job_wait import POLL_SECONDS, wait_for
+from tools.cli.slurm_job_wait import MOST_LINES, POLL_SECONDS, wait_for
 
 # Output of Slurm's `scontrol --oneliner show job`, without irrelevant fields.
 SHOWN = (
@@ -35,6 +37,8 @@ class HeadNode:
 
     def run(self, script: str) -> str:
         self.scripts.append(script)
+        if script.startswith("[ -f "):
+            return ""
         if "tail" in script:
             return "# Avg bus bandwidth    : 372.3\n"
         job = script.removeprefix("scontrol --oneliner show job ").rstrip("\n")
@@ -66,8 +70,8 @@ def test_states_are_told_once_and_the_log_is_printed(capsys) -> None:
     printed = capsys.readouterr()
     assert printed.err.count("Slurm job 12 (nccl-tests) is PENDING: Resources") == 1
     assert "Slurm job 12 (nccl-tests) is RUNNING\n" in printed.err
-    assert printed.out == "# Avg bus bandwidth    : 372.3\n\n"
-    assert node.scripts[-1] == f"[ ! -f {LOG} ] || tail -c 20000 -- {LOG}\n"
+    assert printed.out == "# Avg bus bandwidth    : 372.3\n"
+    assert node.scripts[-1] == f"[ ! -f {LOG} ] || tail -n +1 -- {LOG} | head -c 20000\n"
     assert node.seconds == 3 * POLL_SECONDS
 
 
@@ -91,10 +95,8 @@ def test_a_build_may_take_longer_than_the_limit_for_nodes(capsys) -> None:
     printed = capsys.readouterr()
     assert node.seconds > 70 * 60
     assert printed.err.count("Slurm job 11 (nccl-build) is RUNNING") == 1
-    assert printed.out == "# Avg bus bandwidth    : 372.3\n\n"
-    assert [each for each in node.scripts if "tail" in each] == [
-        f"[ ! -f {LOG} ] || tail -c 20000 -- {LOG}\n"
-    ]
+    assert printed.out == "# Avg bus bandwidth    : 372.3\n"
+    assert not [each for each in node.scripts if "nccl-build-11.out" in each]
 
 
 def test_a_build_that_fails_is_the_failure_and_its_log_is_printed(capsys) -> None:
@@ -123,3 +125,56 @@ def test_a_job_that_never_starts_ends_the_wait_and_stays_in_the_queue() -> None:
     with pytest.raises(failures.CommandError, match=r"after 30 minutes, .*ReqNode.*stays"):
         node.follow()
     assert node.seconds == 30 * 60
+
+
+class Growing:
+    """A running job whose log grows from look to look; its scripts run in a real Bash."""
+
+    def __init__(self, log: Path, *parts: str) -> None:
+        self.log, self.parts = log, [*parts]
+        self.reads = 0
+
+    def run(self, script: str) -> str:
+        if not script.startswith("scontrol"):
+            self.reads += 1
+            done = subprocess.run(
+                ["bash"], input=script, capture_output=True, text=True, check=True
+            )
+            return done.stdout
+        state = "RUNNING" if self.parts else "COMPLETED"
+        if self.parts:
+            with self.log.open("a", encoding="utf-8") as file:
+                file.write(self.parts.pop(0))
+        return f"JobId=12 JobName=train JobState={state} Reason=None StdOut={self.log}\n"
+
+
+def shown_at_each_look(log: Path, *parts: str) -> list[list[str]]:
+    looks: list[list[str]] = [[]]
+    wait = JobWait(
+        pause=lambda _: looks.append([]), now=lambda: 0.0, show=lambda said: looks[-1].append(said)
+    )
+    wait_for(Growing(log, "", *parts).run, "12", wait)
+    return looks
+
+
+def test_the_log_is_printed_line_by_line_while_the_job_runs(tmp_path: Path) -> None:
+    log = tmp_path / "train-12.out"
+    parts = ("one\ntw", "o\nthr", "", "ee")
+    assert shown_at_each_look(log, *parts) == [["one"], ["two"], [], [], ["three"]]
+
+
+def test_a_long_log_comes_in_parts_without_what_is_too_old(tmp_path: Path, capsys) -> None:
+    lines = [f"line {number} é" for number in range(MOST_LINES + 500)]
+    (looks,) = shown_at_each_look(tmp_path / "a.out", "".join(f"{each}\n" for each in lines))[:1]
+    printed = "\n".join(looks).splitlines()
+    assert printed == lines[500:]
+    assert "500 lines are left out" in capsys.readouterr().err
+
+
+def test_a_job_without_a_log_prints_nothing(tmp_path: Path) -> None:
+    log = tmp_path / "none" / "x.out"
+    wait = JobWait(pause=lambda _: None, now=lambda: 0.0, show=pytest.fail)
+    job = Growing(log)
+    job.parts = []
+    wait_for(job.run, "12", wait)
+    assert job.reads == 2
