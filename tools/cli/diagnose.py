@@ -101,8 +101,9 @@ def _add_kind(
         ready = bundle.add(
             "kubernetes/ready-instances.txt", lambda: _cluster(bundle, workspace, sandbox)
         )
-        joined = set((ready or "").split())
-        add_consoles(bundle, clients.ec2, [each for each in running if each not in joined])
+        if ready is not None:
+            joined = ready.split()
+            add_consoles(bundle, clients.ec2, [each for each in running if each not in joined])
     elif isinstance(plan, ParallelClusterPlan):
         add_events(bundle, made("cloudformation"), plan.name, now=clock.now())
         if sandbox:

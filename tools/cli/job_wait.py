@@ -104,7 +104,7 @@ def environment_of(settings: Sequence[str], kind: str = "") -> dict[str, str]:
     ]
     if wrong:
         rule = f", and a name that does not begin with {_RESERVED}" if reserved else ""
-        raise failures.WrongUseError(f"--env requires NAME=VALUE{rule}: {', '.join(wrong)}")
+        raise failures.WrongUseError(f"a variable requires NAME=VALUE{rule}: {', '.join(wrong)}")
     return {match[1]: match[2] for match in found.values() if match}
 
 

@@ -117,7 +117,8 @@ def run(
         "restarts": restarts,
     }
     job = in_file | {key: value for key, value in overrides.items() if value is not None}
-    job["environment"] = in_file.get("environment", {}) | environment_of(env or (), kind)
+    settings = [f"{key}={value}" for key, value in in_file.get("environment", {}).items()]
+    job["environment"] = environment_of([*settings, *(env or ())], kind)
     nodes = job.pop("nodes", None)
     try:
         request = TrainingRequest(**{"command": (), **job})

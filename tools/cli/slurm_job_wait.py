@@ -89,7 +89,8 @@ class _Log:
         self.print_new(fields)
         path = shlex.quote(fields.get("StdOut", ""))
         start = self.printed + 1
-        last = self.run(f"[ ! -f {path} ] || tail -n +{start} -- {path} | head -c {LOG_BYTES}\n")
+        script = f"[ ! -f {path} ] || tail -n +{start} -- {path} | head -c {LOG_BYTES}\n"
+        last = look_again(lambda: self.run(script), self.wait, _transient)
         if last.strip():
             self.wait.show(last.rstrip("\n"))
 

@@ -105,6 +105,9 @@ def add_cluster(bundle: Bundle, api: client.ApiClient, *, has_logs: bool) -> set
 
     Returns:
         The ids of the instances that are Ready nodes.
+
+    Raises:
+        LookupError: the nodes cannot be read.
     """
     core: Any = client.CoreV1Api(api)
     apps: Any = client.AppsV1Api(api)
@@ -124,6 +127,8 @@ def add_cluster(bundle: Bundle, api: client.ApiClient, *, has_logs: bool) -> set
         "kubernetes/aws-auth.txt",
         lambda: core.read_namespaced_config_map("aws-auth", _SYSTEM).data["mapRoles"],
     )
+    if "kubernetes/nodes.json" in bundle.missing:
+        raise LookupError("the nodes of the cluster cannot be read")
     nodes, pods = found["nodes"], found["pods"]
     bundle.blame(_unready(nodes))
     for pod in _system_pods(pods) if has_logs else ():

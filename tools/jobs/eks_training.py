@@ -56,6 +56,10 @@ def render_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) ->
     if request.image is None:
         raise JobError("a pod needs a container image; name one with --image")
     nodes = choose_nodes(plan, None, job, own_image=True)
+    if (request.minimum_nodes or 0) > nodes.count:
+        raise JobError(
+            f"`minimum_nodes` is {request.minimum_nodes}, but the job has {nodes.count} nodes"
+        )
     metadata = {
         "name": request.name,
         "namespace": job.namespace,

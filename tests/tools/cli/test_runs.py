@@ -52,6 +52,14 @@ def test_options_and_the_command_override_the_job_file(trainyard, tmp_path: Path
     assert job["spec"]["backoffLimit"] == 0
 
 
+def test_variables_of_a_file_follow_the_rules_of_the_scheduler(trainyard, tmp_path: Path) -> None:
+    file = tmp_path / "train.yaml"
+    file.write_text("{command: x, environment: {AWS_BATCH_X: '1'}}", encoding="utf-8")
+    result = trainyard("run", "batch-p5", "--file", str(file), "--dry-run", "--sandbox")
+    assert result.exit_code == failures.WRONG_USE
+    assert "a name that does not begin with AWS_BATCH: AWS_BATCH_X=1" in result.stderr
+
+
 def test_a_wrong_job_file_is_an_error_with_every_problem(trainyard, tmp_path: Path) -> None:
     file = tmp_path / "train.yaml"
     file.write_text("nodes: 0\ncomand: x\n", encoding="utf-8")
@@ -67,7 +75,7 @@ def test_a_wrong_job_file_is_an_error_with_every_problem(trainyard, tmp_path: Pa
         (["p5-cb", *IMAGE, "--sandbox"], "there is no program to run"),
         (["p5-cb", *IMAGE, "--queue", "q", "--", "train.py"], "is not a stack of ParallelCluster"),
         (["vpc-one-az", "--", "train.py"], "is a network, and has no nodes"),
-        (["p5-cb", *IMAGE, "--env", "LR", "--", "train.py"], "--env requires NAME=VALUE: LR"),
+        (["p5-cb", *IMAGE, "--env", "LR", "--", "train.py"], "a variable requires NAME=VALUE: LR"),
         (["batch-p5", "--sandbox", "--env", "AWS_BATCH_X=1", "--", "x"], "begin with AWS_BATCH"),
         (["p5-cb", "--detach", "--wait-minutes", "1", "--", "x"], "does not apply with --detach"),
         (["pc-gpu", "--sandbox", "--", "train.py"], "--dry-run prints its script"),

@@ -15,7 +15,7 @@ from kubernetes.client import ApiException
 
 from tools.diagnosis.batch_bundle import add_batch
 from tools.diagnosis.bundle import SUMMARY, Bundle
-from tools.diagnosis.eks_bundle import EksClients, add_account, add_consoles
+from tools.diagnosis.eks_bundle import EksClients, add_account, add_cluster, add_consoles
 from tools.diagnosis.slurm_bundle import add_events, add_head_node
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
@@ -117,6 +117,24 @@ def test_a_managed_group_has_its_issues_and_the_last_failed_launch(bundle: Bundl
         "node group p5: AsgInstanceLaunchFailures: no capacity",
         "node group p5: EC2 launched no instance: We currently do not have sufficient",
     ]
+
+
+def test_a_cluster_that_does_not_answer_blames_no_instance(
+    bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ApiException(status=503, reason="Service Unavailable")
+
+    methods = ("list_node", "list_pod_for_all_namespaces", "list_event_for_all_namespaces")
+    more = ("list_daemon_set_for_all_namespaces", "list_job_for_all_namespaces")
+    silent = SimpleNamespace(**dict.fromkeys((*methods, *more, "read_namespaced_config_map"), fail))
+    for name in ("CoreV1Api", "AppsV1Api", "BatchV1Api"):
+        monkeypatch.setattr(f"tools.diagnosis.eks_bundle.client.{name}", lambda _: silent)
+    api: Any = None
+    with pytest.raises(LookupError, match="the nodes of the cluster cannot be read"):
+        add_cluster(bundle, api, has_logs=True)
+    assert bundle.missing["kubernetes/pods.json"] == "503 Service Unavailable"
+    assert not bundle.causes
 
 
 def test_instances_that_are_no_nodes_have_their_console(bundle: Bundle, tmp_path: Path) -> None:

@@ -135,11 +135,10 @@ def test_file_systems_are_mounted_where_the_job_wants_them() -> None:
     [
         ({"checkpoint_directory": "/tmp/x"}, "is lost with its node; use a directory in /mnt/data"),
         ({"mounts": {"other": "/x"}}, "`mounts` names other, but the file systems of"),
+        ({"minimum_nodes": 3, "restarts": 1}, "`minimum_nodes` is 3, but the job has 2 nodes"),
     ],
 )
-def test_checkpoints_and_mounts_must_be_on_storage_of_the_stack(
-    changes: dict[str, Any], says: str
-) -> None:
+def test_what_the_stack_does_not_have_is_refused(changes: dict[str, Any], says: str) -> None:
     plan = replace(eks_plan(P5), file_systems=(SHARED,))
     with pytest.raises(JobError, match=says):
         render_training(plan, request(image=IMAGE, **changes), JobRequest())
