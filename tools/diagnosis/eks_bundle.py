@@ -125,7 +125,9 @@ def add_cluster(bundle: Bundle, api: client.ApiClient, *, has_logs: bool) -> set
         bundle.add(f"kubernetes/{name}.json", read)
     bundle.add(
         "kubernetes/aws-auth.txt",
-        lambda: core.read_namespaced_config_map("aws-auth", _SYSTEM).data["mapRoles"],
+        lambda: (core.read_namespaced_config_map("aws-auth", _SYSTEM).data or {}).get(
+            "mapRoles", ""
+        ),
     )
     if "kubernetes/nodes.json" in bundle.missing:
         raise LookupError("the nodes of the cluster cannot be read")

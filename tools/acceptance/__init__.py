@@ -1,0 +1,1 @@
+"""Acceptance of a stack on an account: deploy, test, change, diagnose and delete it."""

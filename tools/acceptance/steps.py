@@ -1,0 +1,162 @@
+"""The steps of an acceptance, and their recorded results.
+
+Every step is a command of this program, as a user would type it. Results are saved after each step,
+so that an interrupted acceptance goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from tools.workspace.files import write_whole
+
+Result = Literal["pass", "fail", "stopped"]
+RECORD = "acceptance.json"
+_CHANGES = re.compile(
+    r"(?:found )?(?:created|updated|replaced|deleted) \S+ \S+|Resources: [1-9]\d* changed"
+)
+"""Lines of `up` and `refresh` about changes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A command, and what it proves."""
+
+    name: str
+    arguments: tuple[str, ...]
+    """Of the command line, without options that all steps have."""
+    proves: str
+    unchanged: bool = False
+    """Whether the command must change nothing."""
+    cleans: bool = False
+    """Whether it runs after a failure too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """The result of a step."""
+
+    name: str
+    result: Result
+    seconds: float
+    reason: str
+    """Why it did not pass; empty if it did."""
+
+
+@dataclass(slots=True)
+class Record:
+    """The acceptance so far, as it is in the file `RECORD`."""
+
+    directory: Path
+    stack: str
+    sandbox: bool
+    began: str
+    """RFC 3339."""
+    done: list[Done] = field(default_factory=list[Done])
+    before: list[str] = field(default_factory=list[str])
+    """Objects of the stack in the account before the first step."""
+    after: list[str] = field(default_factory=list[str])
+    """And after the last one."""
+
+    def save(self) -> None:
+        """Write the record; a command that is killed meanwhile leaves the previous one."""
+        values = {**dataclasses.asdict(self), "directory": str(self.directory)}
+        write_whole(self.directory / RECORD, json.dumps(values, indent=2) + "\n")
+
+    def has_done(self, name: str) -> bool:
+        """Return whether a step has a result that is not repeated."""
+        return any(each.name == name and each.result != "stopped" for each in self.done)
+
+    def add(self, done: Done) -> None:
+        """Add the result of a step in place of an earlier one, and save."""
+        self.done = [*(each for each in self.done if each.name != done.name), done]
+        self.save()
+
+    @property
+    def failed(self) -> list[Done]:
+        """The steps that did not pass."""
+        return [each for each in self.done if each.result != "pass"]
+
+    @property
+    def left_behind(self) -> list[str]:
+        """Objects that were not there before."""
+        return sorted({*self.after} - {*self.before})
+
+
+def read_record(directory: Path) -> Record | None:
+    """Return the record of a directory; None if it has none."""
+    path = directory / RECORD
+    if not path.is_file():
+        return None
+    values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    done = [Done(**each) for each in values.pop("done")]
+    return Record(**{**values, "directory": directory, "done": done})
+
+
+def steps_of(stack: str, *, test: Sequence[str], directory: Path, tagged: Path) -> tuple[Step, ...]:
+    """Return the steps of a stack.
+
+    Args:
+        stack: Name of the stack.
+        test: Arguments of the command that tests the nodes; empty if there is none.
+        directory: Directory of the acceptance.
+        tagged: The stack file with another tag.
+    """
+    tests = (
+        [Step(name="test", arguments=(*test,), proves="all nodes work together")] if test else []
+    )
+    changed = ("up", stack, "--yes", "--stack-file", str(tagged))
+    bundle = ("diagnose", stack, "--output", str(directory / "diagnosis"))
+    return (
+        Step(name="check", arguments=("check", stack, "--live"), proves="the account is ready"),
+        Step(name="up", arguments=("up", stack, "--yes"), proves="the stack comes up"),
+        Step(
+            name="up again",
+            arguments=("up", stack, "--yes"),
+            proves="AWS returns what was requested",
+            unchanged=True,
+        ),
+        Step(
+            name="refresh",
+            arguments=("refresh", stack, "--yes"),
+            proves="the state is that of the account",
+            unchanged=True,
+        ),
+        *tests,
+        Step(name="change", arguments=changed, proves="a tag changes in place"),
+        Step(name="diagnose", arguments=bundle, proves="everything can be read", cleans=True),
+        Step(
+            name="destroy",
+            arguments=("destroy", stack, "--yes"),
+            proves="the stack can be deleted",
+            cleans=True,
+        ),
+    )
+
+
+def judged(step: Step, exit_code: int | None, said: str, seconds: float) -> Done:
+    """Return the result of a step.
+
+    Args:
+        step: The step.
+        exit_code: Of its command; None if it was stopped because the time was over.
+        said: Its output.
+        seconds: Its duration.
+    """
+    values: Mapping[str, Any] = {"name": step.name, "seconds": round(seconds, 1)}
+    if exit_code is None:
+        return Done(**values, result="stopped", reason="the time limit was reached")
+    lines = [line for line in said.splitlines() if line.strip()]
+    if exit_code != 0:
+        said_last = next((each for each in lines if each.startswith("error")), "".join(lines[-1:]))
+        return Done(**values, result="fail", reason=f"exit code {exit_code}: {said_last}")
+    changes = [each for each in lines if step.unchanged and _CHANGES.match(each)]
+    if changes:
+        return Done(**values, result="fail", reason=f"it changed the stack: {changes[0]}")
+    return Done(**values, result="pass", reason="")

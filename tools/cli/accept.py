@@ -1,0 +1,240 @@
+"""`accept`: deploys a stack, tests, changes, diagnoses and deletes it, and writes a report."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from components import clock
+from components.tagging import CLUSTER_TAG
+from tools.acceptance.report import as_html, as_json, assumptions
+from tools.acceptance.steps import Done, Record, Step, judged, read_record, steps_of
+from tools.cli import console, failures, options
+from tools.cli.artifacts import opened_to_read
+from tools.cli.sandbox_session import inventory_lines, started_sandbox
+from tools.cli.session import account_access
+from tools.cli.stack_config import config_of, kind_of, plan_of
+from tools.jobs.nodes import JobError
+from tools.verify.planned_nodes import planned_test
+from tools.workspace.exported_state import exported_state, resources_of
+from tools.workspace.stack_files import NETWORK, PARALLELCLUSTER, StackFile
+from tools.workspace.yaml_reader import read_yaml, write_yaml
+
+_DEFAULT_MINUTES = 180.0
+_STOP_SECONDS = 900
+"""Time in which an interrupted `up` ends: EKS control planes cannot be interrupted."""
+
+
+def accept(
+    stack: options.Stack,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Directory of the report. Default: ./<stack>-accept."),
+    ] = None,
+    limit_minutes: Annotated[
+        float, typer.Option(min=1, help="Time after which what was made is deleted.")
+    ] = _DEFAULT_MINUTES,
+    yes: options.Yes = False,
+    sandbox: options.Sandbox = False,
+) -> None:
+    """Deploy a stack, test it, change it, diagnose it, and delete it again.
+
+    The report compares what AWS did with what this program assumes. An interrupted acceptance goes
+    on with the same command.
+    """
+    found = options.stack_file(stack, path=None, sandbox=sandbox)
+    directory = (output or Path(f"{stack}-accept")).absolute()
+    _refuse_protected(found)
+    if sandbox:
+        started_sandbox(console.progress)
+    record = read_record(directory)
+    if record is None:
+        _refuse_deployed(found, sandbox=sandbox)
+        _ask(found, limit_minutes, yes=yes, sandbox=sandbox)
+        directory.mkdir(parents=True, exist_ok=True)
+        began = clock.now().isoformat()
+        record = Record(directory=directory, stack=stack, sandbox=sandbox, began=began)
+        record.before = _inventory(found, sandbox=sandbox)
+        record.save()
+    elif (record.stack, record.sandbox) != (stack, sandbox):
+        raise failures.WrongUseError(f"{directory} is the acceptance of another stack")
+    _run_all(record, found, limit_minutes)
+    record.after = _inventory(found, sandbox=sandbox)
+    record.save()
+    _report(record)
+
+
+def _refuse_protected(stack_file: StackFile) -> None:
+    """Refuse a stack that would not be deleted completely.
+
+    Raises:
+        WrongUseError: it has protected objects.
+    """
+    config: Any = config_of(stack_file)
+    protected = [*_protected(config.model_dump(), "")]
+    if protected:
+        raise failures.WrongUseError(
+            f"{stack_file.stack} has objects that `destroy` keeps: set {' and '.join(protected)} "
+            "to false, or accept another stack, such as dev"
+        )
+
+
+def _refuse_deployed(stack_file: StackFile, *, sandbox: bool) -> None:
+    """Refuse a stack that an acceptance would delete.
+
+    Raises:
+        WrongUseError: it is deployed.
+    """
+    try:
+        workspace = opened_to_read(stack_file, sandbox=sandbox)
+        is_deployed = workspace.exists() and resources_of(
+            exported_state(workspace.command, stack_file.stack)
+        )
+    except failures.NotDeployedError:
+        is_deployed = False
+    if is_deployed:
+        raise failures.WrongUseError(
+            f"{stack_file.stack} is deployed, and an acceptance ends with its deletion; accept a "
+            "stack that is not deployed"
+        )
+
+
+def _protected(value: Any, path: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key == "deletion_protection" and inner is True:
+                yield f"{path}{key}"
+            yield from _protected(inner, f"{path}{key}.")
+
+
+def _ask(stack_file: StackFile, limit_minutes: float, *, yes: bool, sandbox: bool) -> None:
+    if yes or sandbox:
+        return
+    console.note(
+        f"This deploys {stack_file.stack} in {stack_file.region}, for which AWS charges, and "
+        f"deletes it again, after {limit_minutes:g} minutes at the latest."
+    )
+    if not typer.confirm("Continue?", default=False):
+        raise failures.CancelledError("nothing was deployed")
+
+
+def _inventory(stack_file: StackFile, *, sandbox: bool) -> list[str]:
+    """Return the objects of the stack in the account; in the sandbox, all objects.
+
+    https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html
+    """
+    if sandbox:
+        return sorted(inventory_lines())
+    import boto3
+
+    with account_access(sandbox=False, profile=stack_file.profile):
+        client = boto3.client("resourcegroupstaggingapi", region_name=stack_file.region)
+        pages = client.get_paginator("get_resources").paginate(
+            TagFilters=[{"Key": CLUSTER_TAG, "Values": [stack_file.stack]}]
+        )
+        return sorted(
+            each["ResourceARN"] for page in pages for each in page["ResourceTagMappingList"]
+        )
+
+
+def _run_all(record: Record, stack_file: StackFile, limit_minutes: float) -> None:
+    tagged = record.directory / "tagged.yaml"
+    _write_tagged(stack_file, tagged)
+    steps = steps_of(
+        record.stack,
+        test=_test(stack_file, sandbox=record.sandbox),
+        directory=record.directory,
+        tagged=tagged,
+    )
+    ends = time.monotonic() + limit_minutes * 60
+    for step in steps:
+        if record.has_done(step.name) or (_is_over(record) and not step.cleans):
+            continue
+        if step.cleans and not record.has_done("up") and not _has_begun(record):
+            continue
+        console.progress(f"{step.name}: {step.proves}")
+        # What was made is deleted also after the limit.
+        seconds = None if step.cleans else max(1.0, ends - time.monotonic())
+        done = _run(step, record, seconds)
+        record.add(done)
+        console.progress(f"{step.name}: {done.result}, {done.seconds:g} s {done.reason}".rstrip())
+
+
+def _is_over(record: Record) -> bool:
+    """Return whether the account is not ready, the stack did not come up, or the time is over."""
+    return any(each.name in ("check", "up") or each.result == "stopped" for each in record.failed)
+
+
+def _has_begun(record: Record) -> bool:
+    return any(each.name == "up" for each in record.done)
+
+
+def _run(step: Step, record: Record, seconds: float | None) -> Done:
+    more = ("--sandbox",) if record.sandbox else ()
+    log = record.directory / f"{step.name.replace(' ', '-')}.log"
+    began = time.monotonic()
+    with log.open("w", encoding="utf-8") as file:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "tools.cli", *step.arguments, *more],
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            exit_code: int | None = child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGINT)
+            child.wait(_STOP_SECONDS)
+            exit_code = None
+    said = log.read_text(encoding="utf-8", errors="replace")
+    return judged(step, exit_code, said, time.monotonic() - began)
+
+
+def _test(stack_file: StackFile, *, sandbox: bool) -> tuple[str, ...]:
+    """Return the command that tests the nodes; empty if the stack has none that it could run on."""
+    kind, stack = kind_of(stack_file), stack_file.stack
+    if kind == NETWORK or (sandbox and kind == PARALLELCLUSTER):
+        return ()
+    plan: Any = plan_of(stack_file)
+    try:
+        planned = planned_test(plan, nodes=None, options={})
+    except JobError:
+        return ()
+    # The sandbox runs no containers: the job ends, and has no log.
+    return ("job", stack, planned.test, "--submit", "--wait") if sandbox else ("verify", stack)
+
+
+def _write_tagged(stack_file: StackFile, path: Path) -> None:
+    content = read_yaml(stack_file.path)
+    cluster = content["config"]["trainyard:cluster"]
+    cluster["tags"] = {**(cluster.get("tags") or {}), "Acceptance": "changed"}
+    write_yaml(path, content)
+
+
+def _report(record: Record) -> None:
+    up = record.directory / "up.log"
+    said = up.read_text(encoding="utf-8", errors="replace") if up.is_file() else ""
+    compared = [] if record.sandbox else assumptions(said)
+    (record.directory / "report.json").write_text(as_json(record, compared), encoding="utf-8")
+    page = record.directory / "report.html"
+    page.write_text(as_html(record, compared), encoding="utf-8")
+    minutes = (clock.now() - datetime.fromisoformat(record.began)).total_seconds() / 60
+    passed = not record.failed and not record.left_behind
+    console.answer(
+        f"{record.stack}: {'accepted' if passed else 'not accepted'} after {minutes:.0f} minutes"
+    )
+    for each in record.failed:
+        console.answer(f"  {each.result}: {each.name}: {each.reason}")
+    for each in record.left_behind:
+        console.answer(f"  left behind: {each}")
+    console.progress(f"report: {page}")
+    if not passed:
+        raise typer.Exit(failures.WORK_FAILED)
