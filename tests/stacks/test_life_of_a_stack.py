@@ -118,7 +118,12 @@ def _run_the_job(life: Life, sandbox: Sandbox) -> None:
     life.done["jobs"] = sandbox.must(*jobs)
     bundle = sandbox.directory / "bundle"
     life.done["diagnose"] = sandbox.must("diagnose", STACK, "--sandbox", "--output", bundle)
-    life.done["cancel"] = sandbox.must("cancel", STACK, "waits", "--sandbox")
+    (printed,) = (
+        line.split()[1:]
+        for line in life.done["waiting"].stderr.splitlines()
+        if "./trainyard cancel" in line
+    )
+    life.done["cancel"] = sandbox.must(*printed)
     life.done["jobs after"] = sandbox.must(*jobs)
     _set_schedulable(sandbox, schedulable=True)
 

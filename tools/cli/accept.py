@@ -194,6 +194,10 @@ def _run(step: Step, record: Record, seconds: float | None) -> Done:
             child.send_signal(signal.SIGINT)
             child.wait(_STOP_SECONDS)
             exit_code = None
+        except KeyboardInterrupt:
+            # The terminal has interrupted it too, and it releases its lock at its end.
+            child.wait(_STOP_SECONDS)
+            raise
     said = log.read_text(encoding="utf-8", errors="replace")
     return judged(step, exit_code, said, time.monotonic() - began)
 

@@ -105,7 +105,9 @@ def submit_job(
         console.answer(job_id)
         console.progress(f"submitted {submission.description}")
         if not sandbox:
-            console.progress("\n  ".join(_follow(plan.region, job_id, submission)))
+            cancel = f"{stack_file.command('cancel', sandbox=False)} {job_id}"
+            follow = _follow(plan.region, job_id, submission)
+            console.progress("\n  ".join([*follow, cancel]))
         if wait:
             log = _no_log if sandbox else _MainLog(plan.region, submission, wait.show)
             wait_for(batch, job_id, lambda job: _explain(job, batch, plan, submission), wait, log)
@@ -198,7 +200,7 @@ def _submit(
 
 
 def _follow(region: str, job_id: str, submission: BatchSubmission) -> list[str]:
-    """Return the commands that show the job's state and the main node's log, and end the job."""
+    """Return the commands that show the job's state and the main node's log."""
     main = _main_node(job_id, submission)
     describe = f"aws batch describe-jobs --region {region} --output text"
     stream = f"$({describe} --jobs '{main}' --query 'jobs[0].container.logStreamName')"
@@ -206,5 +208,4 @@ def _follow(region: str, job_id: str, submission: BatchSubmission) -> list[str]:
         "commands for this job:",
         f"{describe} --jobs {job_id} --query 'jobs[0].[status,statusReason]'",
         f'aws logs tail {LOG_GROUP} --region {region} --follow --log-stream-names "{stream}"',
-        f"aws batch terminate-job --region {region} --job-id {job_id} --reason unneeded",
     ]

@@ -72,7 +72,7 @@ def submit_manifest(
                 _delete_run(api, each, wait or JobWait())
             _create(api, each, kubectl)
             console.answer(each.name)
-            commands = "\n  ".join(_commands(each, kubectl, sandbox=sandbox))
+            commands = "\n  ".join(_commands(each, kubectl, stack_file, sandbox=sandbox))
             console.progress(f"submitted {each.name}; commands for it:\n  {commands}")
         if wait:
             wait_for(api, manifests, wait, sandbox=sandbox)
@@ -188,9 +188,12 @@ def _refusal(error: Exception, manifest: JobManifest, kubectl: str) -> str:
     return f"the job {manifest.name} was not submitted: {reasons}"
 
 
-def _commands(manifest: JobManifest, kubectl: str, *, sandbox: bool) -> Iterator[str]:
+def _commands(
+    manifest: JobManifest, kubectl: str, stack_file: StackFile, *, sandbox: bool
+) -> Iterator[str]:
     pods = f"-n {manifest.namespace} -l {manifest.pod_selector}"
     yield f"{kubectl} get pods {pods}"
     if not sandbox:  # its nodes run no containers, which would have logs
         yield f"{kubectl} logs {pods} --prefix --tail=-1 --follow"
-    yield f"{kubectl} delete {manifest.kubectl_name}"
+    yield f"{stack_file.command('jobs', sandbox=sandbox)}"
+    yield f"{stack_file.command('cancel', sandbox=sandbox)} {manifest.namespace}/{manifest.name}"

@@ -124,7 +124,8 @@ def submit_directory(
         console.answer(identifiers[-1])
         console.progress(
             f"submitted {name} as Slurm job {', '.join(identifiers)}, in ~/{directory} on the "
-            f"head node; to follow it:  {stack_file.command('ssm', sandbox=False)}"
+            f"head node; commands for it:\n  {stack_file.command('ssm', sandbox=False)}\n"
+            f"  {stack_file.command('cancel', sandbox=False)} {identifiers[-1]}"
         )
         if wait:
             wait_for(head_node.run, identifiers[-1], wait)

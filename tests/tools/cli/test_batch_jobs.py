@@ -155,7 +155,7 @@ def test_a_submitted_job_is_told_by_its_id_and_how_to_follow_it(plan, batch, cap
     assert batch.submitted[0]["jobDefinition"] == "batch-p5-nccl-tests"
     assert "--jobs '7d1c#0'" in said.err
     assert "/aws/batch/job" in said.err
-    assert "terminate-job --region us-west-2 --job-id 7d1c" in said.err
+    assert "./trainyard cancel batch-p5 7d1c" in said.err
 
 
 def test_waiting_ends_when_the_job_does_with_the_log_of_its_main_node(plan, batch, capsys) -> None:
