@@ -45,6 +45,13 @@ def command(path: Path) -> PulumiCommand:
     return PulumiCommand(path, path.parent, {"PATH": os.environ["PATH"]})
 
 
+def _catches(pid: int, number: int) -> bool:
+    """Return whether a process has a handler for a signal."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    (caught,) = (line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught, 16) >> (number - 1) & 1)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_request_to_stop_is_passed_on_as_one_interrupt(tmp_path: Path, number: int) -> None:
     engine = executable(tmp_path / "pulumi", ENGINE)
@@ -53,6 +60,7 @@ def test_a_request_to_stop_is_passed_on_as_one_interrupt(tmp_path: Path, number:
     )
     assert caller.stdout is not None
     assert caller.stdout.readline() == "working\n"
+    until(lambda: _catches(caller.pid, signal.SIGHUP), "the caller forwards signals", seconds=20)
     caller.send_signal(number)
     said, _ = caller.communicate(timeout=20)
     assert said.splitlines() == ["stopping once", "8 True"]
